@@ -56,8 +56,9 @@ enum class RnnMode : std::uint8_t { relu, tanh, lstm, gru };
 //               a = tanh(W2 x + b2 + r (W5 h + b5)); h' = (1 - z) a + z h
 CATENA_EXPORT int rnn_matrices(RnnMode mode) noexcept;
 
-// Layer k > 0 reads the outputs of layer k - 1, both directions concatenated, after dropout. The mask is that of the
-// row "dropout" for (seed, offsets[k - 1]), so rnn_backward and all implementations use the same mask.
+// Layer k > 0 reads the outputs of layer k - 1, both directions concatenated, after dropout. Each direction d has a
+// mask of its own, that of the row "dropout" for (seed, offsets[(k - 1) * directions + d]), so rnn_backward and all
+// implementations use the same masks.
 struct RnnSpec {
   RnnMode mode = RnnMode::lstm;
   std::int64_t layers = 1;
@@ -65,9 +66,12 @@ struct RnnSpec {
   bool training = true;  // false: no dropout; rnn_backward is then not possible
   double dropout = 0;
   std::uint64_t seed = 0;
-  // layers - 1 offsets if there is dropout: the result of Generator::take for the elements of the layer's input, or
-  // live_scalar of it. They own their arrays.
+  // (layers - 1) * directions offsets if there is dropout: the result of Generator::take for the elements of the
+  // layer's input, or live_scalar of it. They own their arrays.
   std::vector<Operand> offsets;
+  // Set for do_rnn only, of one layer in both directions: x has the input of direction 0 and beside it that of
+  // direction 1, and so has its gradient.
+  bool separate_inputs = false;
 };
 
 // Sequences in order of decreasing length, packed: first the rows of all sequences at time 0, then those of all
@@ -86,7 +90,8 @@ struct RnnResult {
   Array y;  // (rows of all times, units * directions), of the last layer
   // The states after the last element of each sequence, in the shape of hx; cy for lstm only.
   Array hy, cy;
-  // Arrays for rnn_backward; their content depends on the implementation. They are never modified.
+  // Arrays for rnn_backward, which reads y, too, but neither hy nor cy; their content depends on the implementation.
+  // They are never modified.
   std::vector<Array> saved;
   std::vector<RnnResult> parts;
   NnExtension* maker = nullptr;  // whose result it is: another one's rnn_backward passes the call on
@@ -182,8 +187,9 @@ class CATENA_EXPORT NnExtension {
                                                  const Array& inv_std, const Dims& axes);
   virtual Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                              const Array& var, double eps);
-  // Without dropout, in float32 or float64. If the call has dropout, do_rnn is called for each layer. `result` is the
-  // result of do_rnn of the same object.
+  // Without dropout, x and states in float32 or float64; ws and bs have any floating dtypes, and their gradients that
+  // of x. If the call has dropout, do_rnn is called for each layer. `result` is the result of do_rnn of the same
+  // object, or of a call of rnn, without hy and cy.
   virtual RnnResult do_rnn(const RnnOperands& operands, const RnnSpec& spec);
   virtual RnnGradients do_rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result,
                                        const RnnOutputGradients& g);

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include <catena/autograd/ndarray_backend/cudnn_arrays.h>
+#include <catena/autograd/ndarray_backend/cudnn_weights.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -27,10 +32,12 @@ std::vector<int> lengths_of(const std::vector<std::int64_t>& batches) {
   return lengths;
 }
 
+int math_of(Dtype dtype) {
+  return dtype == Dtype::float32 && !nd::cuda::tf32_allowed() ? api::cudnn_fma_math : api::cudnn_default_math;
+}
+
 Owned<cudnnRNNStruct> network_of(const RnnOperands& o, const RnnSpec& spec) {
-  const Dtype dtype = o.x.dtype();
-  const bool exact = dtype == Dtype::float32 && !nd::cuda::tf32_allowed();
-  const int type = cudnn_type(dtype), math = exact ? api::cudnn_fma_math : api::cudnn_default_math;
+  const int type = cudnn_type(o.x.dtype()), math = math_of(o.x.dtype());
   const auto units = static_cast<std::int32_t>(o.hx.shape(2));
   Owned<cudnnRNNStruct> network = CATENA_CUDNN_OWN(rnn);
   // No dropout descriptor: dropout between layers is applied by the caller, equal for all implementations.
@@ -86,7 +93,8 @@ Array bytes_near(const Array& near, std::size_t bytes) {
 }
 void* data_of(const Array& a) { return a && a.size() > 0 ? a->data : nullptr; }
 
-// Calls f(matrix as a view of the weight space, bias, index) for all matrices.
+// Calls f(matrix as a view of the weight space, bias, index) for all matrices. Where each direction has an input of its
+// own, cuDNN's network reads both, one beside the other, and the matrix of one is a block of columns; the others are 0.
 template <class F>
 void each_weight(const Network& net, const Array& weights, const RnnOperands& o, const RnnSpec& spec, F&& f) {
   const std::int64_t matrices = rnn_matrices(spec.mode),
@@ -102,11 +110,14 @@ void each_weight(const Network& net, const Array& weights, const RnnOperands& o,
     return weights.backend().view(weights, shape, strides, offset);
   };
   for (std::size_t i = 0; i < o.ws.size(); ++i) {
+    const std::int64_t state = std::int64_t(i) / matrices, matrix = std::int64_t(i) % matrices;
     void *w = nullptr, *b = nullptr;
-    CATENA_CUDNN(get_rnn_weights, net.handle.get(), net.rnn.get(),
-                 static_cast<std::int32_t>(std::int64_t(i) / matrices), net.weight_bytes, weights->data,
-                 static_cast<std::int32_t>(std::int64_t(i) % matrices), w_shape.get(), &w, b_shape.get(), &b);
-    f(at(w, o.ws[i].shape()), at(b, o.bs[i].shape()), i);
+    CATENA_CUDNN(get_rnn_weights, net.handle.get(), net.rnn.get(), static_cast<std::int32_t>(state), net.weight_bytes,
+                 weights->data, static_cast<std::int32_t>(matrix), w_shape.get(), &w, b_shape.get(), &b);
+    const Shape& shape = o.ws[i].shape();
+    const bool block = spec.separate_inputs && matrix < matrices / 2;
+    f(block ? slice(at(w, {shape[0], 2 * shape[1]}), 1, state * shape[1], (state + 1) * shape[1]) : at(w, shape),
+      at(b, o.bs[i].shape()), i);
   }
 }
 
@@ -118,19 +129,57 @@ Array new_weights(const Network& net, const RnnOperands& o) {
   return weights;
 }
 
-Array weights_of(const Network& net, const RnnOperands& o, const RnnSpec& spec) {
-  const Array weights = new_weights(net, o);
-  each_weight(net, weights, o, spec, [&](const Array& w, const Array& b, std::size_t i) {
-    assign(w, o.ws[i]);
-    assign(b, o.bs[i]);
+struct Copy {
+  Array to, from;
+};
+
+Array flat(const Array& a) { return a.backend().view(a, {a.size()}, {std::int64_t(catena::itemsize(a.dtype()))}, 0); }
+
+// Copies to places that follow each other in memory are one launch.
+void run(std::vector<Copy> copies) {
+  const auto others = std::stable_partition(copies.begin(), copies.end(), [](const Copy& c) {
+    return c.to.is_c_contiguous() && c.from.is_c_contiguous() && c.to.dtype() == c.from.dtype();
   });
-  return weights;
+  for (auto c = others; c != copies.end(); ++c) assign(c->to, c->from);
+  copies.erase(others, copies.end());
+  std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.to->data < b.to->data; });
+  for (auto first = copies.begin(); first != copies.end();) {
+    const Array& begin = first->to;
+    const auto item = static_cast<std::int64_t>(catena::itemsize(begin.dtype()));
+    std::vector<Array> parts;
+    std::vector<const catena::ArrayHeader*> pieces;
+    std::int64_t size = 0;
+    for (; first != copies.end() && first->to->data == begin->data + size * item; ++first) {
+      parts.push_back(flat(first->from));
+      pieces.push_back(parts.back().get());
+      size += parts.back().size();
+    }
+    const Array whole = begin.backend().view(begin, {size}, {item}, 0);
+    nd::internal::execute(catena::call::Join{pieces, 0, whole.get(), "rnn"});
+  }
+}
+
+Array weights_of(const Network& net, const RnnOperands& o, const RnnSpec& spec) {
+  const Dtype dtype = o.x.dtype();
+  const std::int64_t layout[] = {cell_of(spec.mode), spec.layers,   spec.bidirectional,  spec.separate_inputs,
+                                 o.x.shape(1),       o.hx.shape(2), std::int64_t(dtype), math_of(dtype)};
+  return packed_weights(layout, o.ws, o.bs, [&] {
+    const Array weights = new_weights(net, o);
+    std::vector<Copy> copies;
+    each_weight(net, weights, o, spec, [&](const Array& w, const Array& b, std::size_t i) {
+      copies.push_back({w, o.ws[i]});
+      copies.push_back({b, o.bs[i]});
+    });
+    run(std::move(copies));
+    return weights;
+  });
 }
 
 }  // namespace
 
-// This implementation saves one array, the reserve space; the portable one saves more.
-bool is_own(const RnnResult& result) { return result.saved.size() == 1; }
+// This implementation saves the reserve space and, in a graph that is being captured, the weight space, so that the
+// graph makes it once. The portable one saves three arrays or more.
+bool is_own(const RnnResult& result) { return result.saved.size() == 1 || result.saved.size() == 2; }
 
 RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
   check_sizes(o);
@@ -149,13 +198,15 @@ RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
                        data_of(to.cy), net.weight_bytes, weights->data, net.workspace_bytes, data_of(workspace),
                        net.reserve_bytes, data_of(reserve));
   if (spec.training) to.saved.push_back(reserve);
+  if (spec.training && nd::cuda::is_recording()) to.saved.push_back(weights);
   return to;
 }
 
 RnnGradients rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result,
                           const RnnOutputGradients& g) {
   const Network net(o, spec);
-  const Array weights = weights_of(net, o, spec), gradients = new_weights(net, o);
+  const Array weights = result.saved.size() == 2 ? packed(result.saved[1]) : weights_of(net, o, spec),
+              gradients = new_weights(net, o);
   const Array x = packed(o.x), hx = packed(o.hx), cx = o.cx ? packed(o.cx) : Array(), y = packed(result.y);
   const Array gy = packed(g.gy), ghy = packed(g.ghy), gcy = g.gcy ? packed(g.gcy) : Array();
   const Array reserve = copy(result.saved[0]);  // the first call writes data for the second one there
@@ -171,9 +222,10 @@ RnnGradients rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnRe
   CATENA_CUDNN_ENQUEUE(net.handle, rnn_backward_weights, net.rnn.get(), api::cudnn_add_gradients, nullptr, net.x.get(),
                        x->data, net.states.get(), hx->data, net.y.get(), y->data, net.weight_bytes, gradients->data,
                        net.workspace_bytes, data_of(workspace), net.reserve_bytes, data_of(reserve));
+  // The gradients are views of one array.
   each_weight(net, gradients, o, spec, [&](const Array& w, const Array& b, std::size_t) {
-    to.gws.push_back(copy(w));
-    to.gbs.push_back(copy(b));
+    to.gws.push_back(contiguous(w));
+    to.gbs.push_back(b);
   });
   return to;
 }

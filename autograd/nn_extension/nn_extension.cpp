@@ -2,6 +2,7 @@
 #include <catena/autograd/nn_extension.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/config.h>
@@ -415,15 +416,19 @@ void check_weights(const char* op, const RnnOperands& o, const RnnSpec& spec) {
   }
 }
 
+std::int64_t directions_of(const RnnSpec& spec) { return spec.bidirectional ? 2 : 1; }
+
 bool has_dropout(const RnnSpec& spec) { return spec.training && spec.dropout > 0 && spec.layers > 1; }
 
 void check_rnn(const char* op, const RnnOperands& o, const RnnSpec& spec) {
   check_batches(op, o.x, o.batches);
   check<ValueError>(spec.layers >= 1, op, "the number of layers ", spec.layers, " must be at least 1");
+  check<ValueError>(!spec.separate_inputs, op, "both directions of the first layer have one input");
   check<ValueError>(spec.dropout >= 0 && spec.dropout < 1, op, "the ratio ", spec.dropout, " does not lie in [0, 1)");
-  check<ValueError>(!has_dropout(spec) || std::int64_t(spec.offsets.size()) == spec.layers - 1, op, spec.offsets.size(),
-                    " offsets were given for the dropout below ", spec.layers - 1, " layers");
-  const std::int64_t states = spec.layers * (spec.bidirectional ? 2 : 1);
+  const std::int64_t states = spec.layers * directions_of(spec), masks = states - directions_of(spec);
+  check<ValueError>(!has_dropout(spec) || std::int64_t(spec.offsets.size()) == masks, op, spec.offsets.size(),
+                    " offsets were given for the dropout below ", spec.layers - 1, " layers",
+                    spec.bidirectional ? " in both directions" : "", ", which needs ", masks);
   check<ValueError>(
       bool(o.hx) && o.hx.ndim() == 3 && o.hx.shape(0) == states && o.hx.shape(1) == o.batches[0] && o.hx.shape(2) > 0,
       op, "hx must have shape (", states, ", ", o.batches[0], ", units), it has ", shape_of(o.hx));
@@ -439,18 +444,17 @@ void check_rnn(const char* op, const RnnOperands& o, const RnnSpec& spec) {
 
 Array converted(const Array& a, Dtype dtype) { return a ? astype(a, dtype) : a; }
 
+// The weights stay what they are: an implementation may keep what it makes of them.
 RnnOperands converted(const RnnOperands& o, Dtype dtype) {
-  RnnOperands to{astype(o.x, dtype), o.batches, astype(o.hx, dtype), converted(o.cx, dtype), o.ws, o.bs};
-  for (auto* list : {&to.ws, &to.bs})
-    for (Array& a : *list) a = astype(a, dtype);
-  return to;
+  return {astype(o.x, dtype), o.batches, astype(o.hx, dtype), converted(o.cx, dtype), o.ws, o.bs};
 }
 
-RnnSpec one_layer(const RnnSpec& spec) {
+RnnSpec one_layer(const RnnSpec& spec, std::int64_t layer) {
   RnnSpec one;
   one.mode = spec.mode;
   one.bidirectional = spec.bidirectional;
   one.training = spec.training;
+  one.separate_inputs = spec.bidirectional && layer > 0;
   return one;
 }
 
@@ -465,12 +469,36 @@ RnnOperands layer_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t lay
   return {x, o.batches, rows(o.hx), rows(o.cx), items(o.ws), items(o.bs)};
 }
 
-// The dropout below `layer`. Its adjoint is the same product.
-Array dropped(const Array& a, const RnnSpec& spec, std::int64_t layer) {
-  const Array whole = contiguous(a), y = empty_like(whole);
-  const Operand in[] = {whole, Scalar(spec.seed), spec.offsets[std::size_t(layer - 1)], spec.dropout};
+// y = a after the dropout below `layer` for one direction. Its adjoint is the same product.
+void drop_into(const Array& y, const Array& a, const RnnSpec& spec, std::int64_t layer, std::int64_t direction) {
+  const Operand& offset = spec.offsets[std::size_t((layer - 1) * directions_of(spec) + direction)];
+  const Operand in[] = {a, Scalar(spec.seed), offset, spec.dropout};
   apply_indexed(catena::rows::dropout, in, {&y, 1});
+}
+
+Array columns_of(const Array& a, std::int64_t direction, std::int64_t width) {
+  return slice(a, 1, direction * width, (direction + 1) * width);
+}
+
+// The inputs of `layer` for each direction, one beside the other.
+Array dropped(const Array& a, const RnnSpec& spec, std::int64_t layer) {
+  const std::int64_t width = a.shape(1), directions = directions_of(spec);
+  const Array y = a.backend().empty({a.shape(0), width * directions}, a.dtype(), a.device());
+  for (std::int64_t d = 0; d < directions; ++d) drop_into(columns_of(y, d, width), a, spec, layer, d);
   return y;
+}
+
+// The gradient of `a` above.
+Array dropped_backward(const Array& gy, const RnnSpec& spec, std::int64_t layer) {
+  const std::int64_t directions = directions_of(spec), width = gy.shape(1) / directions;
+  Array sum;
+  for (std::int64_t d = 0; d < directions; ++d) {
+    const Array part = gy.backend().empty({gy.shape(0), width}, gy.dtype(), gy.device());
+    drop_into(part, columns_of(gy, d, width), spec, layer, d);
+    if (sum) sum += part;
+    else sum = part;
+  }
+  return sum;
 }
 
 // The non-null arrays, concatenated along the first axis.
@@ -491,13 +519,13 @@ RnnResult NnExtension::rnn(const RnnOperands& given, const RnnSpec& spec) {
   } else {
     for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
       const Array x = layer == 0 ? operands.x : dropped(result.parts.back().y, spec, layer);
-      result.parts.push_back(do_rnn(layer_of(operands, spec, layer, x), one_layer(spec)));
+      result.parts.push_back(do_rnn(layer_of(operands, spec, layer, x), one_layer(spec, layer)));
     }
   }
   std::vector<Array> hy, cy;
-  for (const RnnResult& part : result.parts) {
-    hy.push_back(part.hy);
-    cy.push_back(part.cy);
+  for (RnnResult& part : result.parts) {
+    hy.push_back(std::exchange(part.hy, {}));
+    cy.push_back(std::exchange(part.cy, {}));
   }
   result.y = astype(result.parts.back().y, dtype);
   result.hy = astype(stacked(hy), dtype);
@@ -509,6 +537,7 @@ RnnResult NnExtension::rnn(const RnnOperands& given, const RnnSpec& spec) {
 
 namespace {
 
+// hy and cy have the shapes of hx and cx.
 RnnOutputGradients checked(const char* op, const RnnOutputGradients& given, const RnnOperands& o,
                            const RnnResult& result) {
   const auto fitting = [&](const Array& g, const Array& to, const char* name) {
@@ -519,8 +548,8 @@ RnnOutputGradients checked(const char* op, const RnnOutputGradients& given, cons
   };
   const Array all[] = {o.x, given.gy, given.ghy, given.gcy, result.y};
   check_same_device(op, all);
-  check<ValueError>(bool(result.cy) || !given.gcy, op, "only an lstm has a cy");
-  return {fitting(given.gy, result.y, "y"), fitting(given.ghy, result.hy, "hy"), fitting(given.gcy, result.cy, "cy"),
+  check<ValueError>(bool(o.cx) || !given.gcy, op, "only an lstm has a cy");
+  return {fitting(given.gy, result.y, "y"), fitting(given.ghy, o.hx, "hy"), fitting(given.gcy, o.cx, "cy"),
           given.wants_gx};
 }
 
@@ -550,9 +579,9 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
     for (std::int64_t layer = spec.layers - 1; layer >= 0; --layer) {
       const std::size_t k = std::size_t(layer);
       const Array x = layer == 0 ? operands.x : dropped(result.parts[k - 1].y, spec, layer);
-      RnnGradients part = do_rnn_backward(layer_of(operands, spec, layer, x), one_layer(spec), result.parts[k],
+      RnnGradients part = do_rnn_backward(layer_of(operands, spec, layer, x), one_layer(spec, layer), result.parts[k],
                                           {gy, rows(g.ghy, layer), rows(g.gcy, layer), layer > 0 || g.wants_gx});
-      gy = layer == 0 ? part.gx : dropped(part.gx, spec, layer);
+      gy = layer == 0 ? part.gx : dropped_backward(part.gx, spec, layer);
       ghx[k] = part.ghx;
       gcx[k] = part.gcx;
       to.gws.insert(to.gws.begin(), part.gws.begin(), part.gws.end());

@@ -70,8 +70,8 @@ struct Chain {
 // ---- forward ------------------------------------------------------------------------------------
 struct ChainResult {
   Array hy, cy;
-  // gates: (rows, gates * units), after their activation, of an lstm before it. extra: the cell states (lstm) or the
-  // candidate's product with the state (gru).
+  // gates: (rows, gates * units), after their activation, of an lstm before it; null for relu and tanh, where it is y.
+  // extra: the cell states (lstm) or the candidate's product with the state (gru).
   Array gates, extra;
 };
 
@@ -119,6 +119,7 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
     assign(h, next);
     assign(rows_of(y, begin, count), next);
   });
+  if (!lstm && !gru) to.gates = {};
   return to;
 }
 
@@ -225,6 +226,14 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
 }
 
 // ---- layers -------------------------------------------------------------------------------------
+// The weights in the dtype of x.
+RnnOperands converted(const RnnOperands& o) {
+  RnnOperands to = o;
+  for (auto* list : {&to.ws, &to.bs})
+    for (Array& a : *list) a = astype(a, o.x.dtype());
+  return to;
+}
+
 std::int64_t directions_of(const RnnSpec& spec) { return spec.bidirectional ? 2 : 1; }
 
 // State k = layer * directions + direction.
@@ -238,6 +247,10 @@ Chain chain_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t k) {
           std::span(o.bs).subspan(first, matrices)};
 }
 
+Array input_of(const RnnSpec& spec, const Array& x, std::int64_t direction) {
+  return spec.separate_inputs ? block(x, direction, x.shape(1) / 2) : x;
+}
+
 Array state_of(const Array& states, std::int64_t k) { return states ? squeeze(slice(states, 0, k, k + 1), 0) : states; }
 
 Array stacked(const std::vector<Array>& states) {
@@ -248,7 +261,8 @@ Array stacked(const std::vector<Array>& states) {
 
 }  // namespace
 
-RnnResult NnExtension::do_rnn(const RnnOperands& o, const RnnSpec& spec) {
+RnnResult NnExtension::do_rnn(const RnnOperands& given, const RnnSpec& spec) {
+  const RnnOperands o = converted(given);
   const std::int64_t n = o.hx.shape(2), directions = directions_of(spec);
   RnnResult to;
   std::vector<Array> hy, cy;
@@ -257,7 +271,8 @@ RnnResult NnExtension::do_rnn(const RnnOperands& o, const RnnSpec& spec) {
     const Array y = x.backend().empty({x.shape(0), n * directions}, x.dtype(), x.device());
     for (std::int64_t d = 0; d < directions; ++d) {
       const std::int64_t k = layer * directions + d;
-      const ChainResult chain = run(chain_of(o, spec, k), x, state_of(o.hx, k), state_of(o.cx, k), block(y, d, n));
+      const ChainResult chain =
+          run(chain_of(o, spec, k), input_of(spec, x, d), state_of(o.hx, k), state_of(o.cx, k), block(y, d, n));
       hy.push_back(chain.hy);
       if (chain.cy) cy.push_back(chain.cy);
       if (spec.training)
@@ -273,8 +288,9 @@ RnnResult NnExtension::do_rnn(const RnnOperands& o, const RnnSpec& spec) {
   return to;
 }
 
-RnnGradients NnExtension::do_rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result,
+RnnGradients NnExtension::do_rnn_backward(const RnnOperands& given, const RnnSpec& spec, const RnnResult& result,
                                           const RnnOutputGradients& g) {
+  const RnnOperands o = converted(given);
   const std::int64_t n = o.hx.shape(2), directions = directions_of(spec), per_layer = 2 * directions + 1;
   const auto saved = [&](std::int64_t layer, std::int64_t i) {
     return result.saved[std::size_t(layer * per_layer + i)];
@@ -288,19 +304,22 @@ RnnGradients NnExtension::do_rnn_backward(const RnnOperands& o, const RnnSpec& s
   for (std::int64_t layer = spec.layers - 1; layer >= 0; --layer) {
     const Array x = layer == 0 ? o.x : saved(layer - 1, per_layer - 1), y = saved(layer, per_layer - 1);
     Array gx;
+    std::vector<Array> gxs;  // of separate inputs
     for (std::int64_t d = 0; d < directions; ++d) {
       const std::int64_t k = layer * directions + d;
-      ChainGradients chain = run_backward(chain_of(o, spec, k), x, state_of(o.hx, k), state_of(o.cx, k), block(y, d, n),
-                                          saved(layer, 2 * d), saved(layer, 2 * d + 1), block(gy, d, n),
-                                          state_of(g.ghy, k), state_of(g.gcy, k), layer > 0 || g.wants_gx);
-      if (gx) gx += chain.gx;
+      const Array ys = block(y, d, n), gates = saved(layer, 2 * d);
+      ChainGradients chain = run_backward(
+          chain_of(o, spec, k), input_of(spec, x, d), state_of(o.hx, k), state_of(o.cx, k), ys, gates ? gates : ys,
+          saved(layer, 2 * d + 1), block(gy, d, n), state_of(g.ghy, k), state_of(g.gcy, k), layer > 0 || g.wants_gx);
+      if (spec.separate_inputs && chain.gx) gxs.push_back(chain.gx);
+      else if (gx) gx += chain.gx;
       else gx = chain.gx;
       ghx[std::size_t(k)] = chain.ghx;
       gcx[std::size_t(k)] = chain.gcx;
       std::move(chain.gws.begin(), chain.gws.end(), to.gws.begin() + k * std::int64_t(matrices));
       std::move(chain.gbs.begin(), chain.gbs.end(), to.gbs.begin() + k * std::int64_t(matrices));
     }
-    gy = gx;
+    gy = gxs.empty() ? gx : concatenate(gxs, 1);
   }
   to.gx = gy;
   to.ghx = stacked(ghx);

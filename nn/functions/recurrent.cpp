@@ -76,14 +76,14 @@ struct Network : autograd::RnnSpec {
     autograd::Generator& g = autograd::default_generator();
     seed = g.seed;
     const std::int64_t n = rows * units * directions();
-    for (std::int64_t layer = 1; layer < layers; ++layer)
+    for (int k = directions(); k < states(); ++k)
       offsets.push_back(
           autograd::live_scalar(device, g.take(n), [n] { return autograd::default_generator().take(n); }));
   }
-  // What the input of this layer is multiplied by.
-  Array mask(std::int64_t layer, const Array& input) const {
+  // What the input of state k, that of a layer above the first, is multiplied by.
+  Array mask(int k, const Array& input) const {
     const Array ones = autograd::ones(input.shape(), input.dtype(), input.device()), y = autograd::empty_like(ones);
-    const autograd::Operand operands[] = {ones, catena::Scalar(seed), offsets[std::size_t(layer - 1)], dropout};
+    const autograd::Operand operands[] = {ones, catena::Scalar(seed), offsets[std::size_t(k - directions())], dropout};
     autograd::apply_indexed(catena::rows::dropout, operands, {&y, 1});
     return y;
   }
@@ -186,12 +186,12 @@ Variables rule(const Network& n, const Variables& given) {
   Variable x = autograd::concat(xs, 0);
   Variables hy, cy;
   for (std::int64_t layer = 0; layer < n.layers; ++layer) {
-    if (layer > 0 && n.drops()) x = x * constant_variable(n.mask(layer, x.data()));
     Variables both;
     for (int d = 0; d < n.directions(); ++d) {
       const int k = int(layer) * n.directions() + d;
+      const Variable below = layer > 0 && n.drops() ? x * constant_variable(n.mask(k, x.data())) : x;
       State state{get_item(in[0], {k}), n.cells() == 2 ? get_item(in[1], {k}) : Variable()};
-      both.push_back(run_direction(n, batches, d == 1, x, &in[std::size_t(n.first_w() + k * n.matrices())],
+      both.push_back(run_direction(n, batches, d == 1, below, &in[std::size_t(n.first_w() + k * n.matrices())],
                                    &in[std::size_t(n.first_b() + k * n.matrices())], state));
       hy.push_back(state.h);
       cy.push_back(state.c);
@@ -233,6 +233,7 @@ class NStep final : public FunctionNode {
       return out;
     }
     for (int i = 0; i < int(in.size()); ++i) retain_inputs({i});
+    result_.hy = result_.cy = {};  // which backward does not read
     version_ = autograd::internal::version_of(result_.y);
     return out;
   }

@@ -12,8 +12,8 @@
 // -> hy, cy in the shape of hx: the states after the last time of each sequence; ys[t] (B_t, N D): the states of the
 // last layer at time t, both directions side by side.
 //
-// The input of every layer but the first is multiplied by a mask of dropout, one for both directions, drawn for each
-// element at each time. States, xs and ys are not dropped.
+// The input of every layer but the first is multiplied by a mask of dropout, of each direction by one of its own, drawn
+// for each element at each time. States, xs and ys are not dropped.
 //
 // Gradients can be differentiated again. InvalidType for shapes that do not fit, for times that are not in the order of
 // decreasing batches, and unless hx, cx, bs and xs have one floating dtype; ws may have another one. ValueError for

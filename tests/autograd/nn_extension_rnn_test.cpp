@@ -312,7 +312,7 @@ RnnSpec with_dropout(const Case& c, double ratio) {
   s.dropout = ratio;
   s.seed = 5;
   Generator g{5, 0};
-  for (std::int64_t k = 1; k < c.layers; ++k)
+  for (std::int64_t k = c.directions(); k < c.layers * c.directions(); ++k)
     s.offsets.emplace_back(Scalar(g.take(c.rows() * c.units * c.directions())));
   return s;
 }
@@ -407,7 +407,17 @@ BOOST_AUTO_TEST_CASE(operands_that_do_not_fit_are_refused) {
   refused([](RnnOperands& o, RnnSpec&) { o.bs[3] = random({3}); },
           "bias 3 of layer 0 must have shape (2,), it has (3,)");
   refused([](RnnOperands&, RnnSpec& s) { s.dropout = 1; }, "the ratio 1 does not lie in [0, 1)");
-  refused([](RnnOperands&, RnnSpec& s) { s.dropout = 0.5; }, "0 offsets were given for the dropout below 1 layers");
+  refused([](RnnOperands&, RnnSpec& s) { s.dropout = 0.5; },
+          "0 offsets were given for the dropout below 1 layers, which needs 1");
+  refused(
+      [](RnnOperands&, RnnSpec& s) {
+        s.dropout = 0.5;
+        s.bidirectional = true;
+        s.offsets.emplace_back(Scalar(std::uint64_t(0)));
+      },
+      "1 offsets were given for the dropout below 1 layers in both directions, which needs 2");
+  refused([](RnnOperands&, RnnSpec& s) { s.separate_inputs = true; },
+          "both directions of the first layer have one input");
   RnnOperands integers = good;
   integers.x = astype(integers.x, Dtype::int32);
   BOOST_CHECK_THROW(nn.rnn(integers, c.spec()), TypeError);

@@ -252,7 +252,8 @@ RnnSpec rnn_spec(RnnMode mode, std::int64_t layers, bool both, double dropout = 
   s.bidirectional = both;
   s.dropout = dropout;
   s.seed = 9;
-  for (std::int64_t k = 1; k < layers && dropout > 0; ++k) s.offsets.emplace_back(Scalar(std::uint64_t(100 * k)));
+  const std::int64_t masks = dropout > 0 ? (layers - 1) * (both ? 2 : 1) : 0;
+  for (std::int64_t k = 1; k <= masks; ++k) s.offsets.emplace_back(Scalar(std::uint64_t(100 * k)));
   return s;
 }
 

@@ -13,6 +13,7 @@
 #include <catena/autograd/ndarray_backend/cudnn_library.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/device/device.h>
 
 namespace fake_cudnn {
@@ -62,6 +63,7 @@ struct Record {
   std::string refuse;              // the call that is answered with `refusal`, until the test takes it back
   Status refusal = 0;
   int math = -1;                  // of the last network
+  std::size_t places = 0;         // of matrices in weight spaces, that were asked for
   CUstream_st* stream = nullptr;  // of the last call
 };
 inline Record& record() {
@@ -456,7 +458,15 @@ inline void add_batch_norm_functions(autograd::internal::cudnn::Library& t) {
 }
 
 // ---- recurrent networks -------------------------------------------------------------------------
+//
+// What is captured in a graph cannot compute on the host: there a pass copies the head of the weight space to its first
+// output.
 constexpr std::size_t kRnnWorkspace = 64, kReserve = 8;
+
+inline void show_weights(cudnnContext* h, void* to, std::size_t to_bytes, const void* weights, std::size_t bytes) {
+  CATENA_CU(copy_on_device_async, nd::cuda::address_of(to), nd::cuda::address_of(weights), std::min(to_bytes, bytes),
+            h->stream);
+}
 
 // Where the weights lie: after a gap, each bias before its matrix, the last state first.
 struct Place {
@@ -604,6 +614,7 @@ inline void add_rnn_descriptions(autograd::internal::cudnn::Library& t) {
     return answer([&] {
       std::map<std::pair<std::int64_t, std::int64_t>, Place> places;
       require(bytes == lay_out(*r, places) && places.count({state, matrix}) == 1, "weights that there are not");
+      ++record().places;
       auto* first = static_cast<std::byte*>(const_cast<void*>(weights));
       *w = first + places[{state, matrix}].matrix;
       *b = first + places[{state, matrix}].bias;
@@ -619,6 +630,8 @@ inline void add_rnn_functions(autograd::internal::cudnn::Library& t) {
     return work("cudnnRNNForward", h, [&] {
       require(lengths == nullptr, "lengths on the device");
       require(yd->width == r->units * directions(*r) && yd->rows == xd->rows, "y of another shape");
+      if (nd::cuda::is_recording())
+        return show_weights(h, y, std::size_t(yd->rows * yd->width) * sizeof(float), weights, weight_bytes);
       use(h, workspace, work_bytes);
       const autograd::RnnOperands o = operands(h, *r, *xd, x, *hd, hx, cx, weight_bytes, weights);
       const autograd::RnnResult made = autograd::portable_nn_extension().rnn(o, r->spec);
@@ -637,6 +650,8 @@ inline void add_rnn_functions(autograd::internal::cudnn::Library& t) {
                            const void* dcy, void* dcx, std::size_t weight_bytes, const void* weights,
                            std::size_t work_bytes, void* workspace, std::size_t reserve_bytes, void* reserve) {
     return work("cudnnRNNBackwardData_v8", h, [&] {
+      if (nd::cuda::is_recording())
+        return show_weights(h, dx, std::size_t(xd->rows * xd->width) * sizeof(float), weights, weight_bytes);
       Kept& k = kept_for(h, reserve, reserve_bytes, false);
       use(h, workspace, work_bytes);
       const Described out = packed(r->type, {yd->rows, yd->width});
@@ -664,6 +679,7 @@ inline void add_rnn_functions(autograd::internal::cudnn::Library& t) {
                               void* workspace, std::size_t reserve_bytes, void* reserve) {
     return work("cudnnRNNBackwardWeights_v8", h, [&] {
       require(add == api::cudnn_add_gradients, "gradients can only be added");
+      if (nd::cuda::is_recording()) return;
       const Kept& k = kept_for(h, reserve, reserve_bytes, true);
       use(h, workspace, work_bytes);
       require(
