@@ -71,6 +71,20 @@ BOOST_AUTO_TEST_CASE(captured_work) {
   };
   if (nd::current_device().kind == nd::Device::Kind::cuda) {
     BOOST_CHECK_THROW(autograd::CapturedWork{step}, catena::RuntimeError);  // of the library itself
+    const catena::Function<Variable(const Variable&)> functions[] = {
+        [](const Variable& v) {
+          nd::random::get_random_state().reserve(4);  // as functions do that make numbers by kernels of their own
+          return v * 2;
+        },
+        [](const Variable& v) { return nn::dropout(v); }};
+    for (const auto& func : functions)
+      BOOST_CHECK_EXCEPTION(autograd::CapturedWork([&] { autograd::forget(func, x); }), catena::RuntimeError,
+                            [](const catena::RuntimeError& e) {
+                              const std::string text = e.what();
+                              BOOST_TEST(text.starts_with("forget: func draws random numbers inside of captured work"),
+                                         text);
+                              return true;
+                            });
     BOOST_TEST(!autograd::is_capturing());
   } else {
     autograd::CapturedWork work(step);
