@@ -1,18 +1,12 @@
 #include <catena/autograd/ndarray_backend/cudnn_arrays.h>
 
+#include <catena/ndarray/cuda/vendor/cudnn.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
 
 namespace autograd::internal::cudnn {
 
-int cudnn_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::float16: return api::cudnn_half;
-    case Dtype::bfloat16: return api::cudnn_bfloat16;
-    case Dtype::float64: return api::cudnn_double;
-    default: return api::cudnn_float;
-  }
-}
+int cudnn_type(Dtype dtype) { return nd::cuda::cudnn::get_data_type(dtype); }
 
 bool is_in(const Array& a, Layout layout) {
   const Dims packed = packed_strides(a.shape(), layout);

@@ -1,25 +1,19 @@
 #include <catena/autograd/ndarray_backend/cudnn_library.h>
 
-#include <array>
 #include <atomic>
 #include <limits>
 
-#include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
-#include <catena/ndarray/cuda/vendor/vendor.h>
+#include <catena/ndarray/cuda/vendor/cudnn_library.h>
 #include <catena/ndarray/device/stream.h>
 
 namespace autograd::internal::cudnn {
 namespace {
 
 void load(Library& table) {
-  const nd::cuda::Library library({"cuDNN", {"libcudnn.so.9", "libcudnn.so"}, "CUDNN_PATH"});
+  const nd::cuda::Library library = nd::cuda::open_cudnn(table.version);
   CATENA_CUDNN_FUNCTIONS(CATENA_RESOLVE)
   table.path = library.path();
-  table.version = table.get_version();
-  if (table.version < 90000)
-    catena::fail<catena::RuntimeError>("cuDNN is unavailable", table.path, " is version ", table.version,
-                                       ", 9 or newer is needed");
 }
 
 const nd::cuda::Loaded<Library>& loaded() {
@@ -51,22 +45,12 @@ bool is_available() noexcept {
 }
 void replace_library(const Library& table) { replacement.store(&table, std::memory_order_release); }
 
-bool is_unsupported(api::cudnn_status status) noexcept {
-  return status >= api::cudnn_not_supported && status < api::cudnn_internal_error;
-}
+bool is_unsupported(api::cudnn_status status) noexcept { return nd::cuda::is_unsupported(status); }
 
-// The text of the last error states which argument is wrong.
 void fail(api::cudnn_status status, const char* call) {
   if (is_unsupported(status)) throw NotSupported{};
   const Library& lib = library();
-  const char* symbol = lib.get_error_string(status);
-  std::array<char, 512> text{};
-  lib.get_last_error_string(text.data(), text.size());
-  const bool memory = status == api::cudnn_host_allocation_failed || status == api::cudnn_device_allocation_failed;
-  std::string words(text.data());
-  while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
-  nd::cuda::fail_vendor({"cuDNN", status, symbol != nullptr ? symbol : "unknown status", memory},
-                        words.empty() ? std::string(call) : catena::concat(call, ": ", words));
+  nd::cuda::fail_cudnn(status, call, lib.get_error_string, lib.get_last_error_string);
 }
 
 Handle::Handle(int device) : lease_(lease_handle(device)) {}

@@ -2,7 +2,8 @@
 // compares these declarations with those headers if they are installed. Enumerations are passed as int.
 //
 // In the backend (graph) interface every object is a descriptor with attributes: it is created, its attributes are set,
-// and it is finalised. Batch normalization and recurrent networks have functions and descriptors of their own.
+// and it is finalised. Batch normalization, recurrent networks and what nd::cuda::cudnn offers have functions and
+// descriptors of their own.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,12 @@
 
 struct cudnnContext;  // the library's names of opaque types
 struct cudnnTensorStruct;
+struct cudnnFilterStruct;
+struct cudnnConvolutionStruct;
+struct cudnnPoolingStruct;
+struct cudnnActivationStruct;
 struct cudnnDropoutStruct;
+struct cudnnSpatialTransformerStruct;
 struct cudnnRNNStruct;
 struct cudnnRNNDataStruct;
 struct CUstream_st;
@@ -20,14 +26,21 @@ namespace nd::cuda::api {
 using cudnn_handle = cudnnContext*;
 using cudnn_descriptor = void*;  // of the graph interface
 using cudnn_tensor_descriptor = cudnnTensorStruct*;
+using cudnn_filter_descriptor = cudnnFilterStruct*;
+using cudnn_convolution_descriptor = cudnnConvolutionStruct*;
+using cudnn_pooling_descriptor = cudnnPoolingStruct*;
+using cudnn_activation_descriptor = cudnnActivationStruct*;
 using cudnn_dropout_descriptor = cudnnDropoutStruct*;
+using cudnn_spatial_transformer_descriptor = cudnnSpatialTransformerStruct*;
 using cudnn_rnn_descriptor = cudnnRNNStruct*;
 using cudnn_rnn_data_descriptor = cudnnRNNDataStruct*;
 
 // cudnnStatus_t; the thousands digit is the family of an error
 using cudnn_status = int;
-inline constexpr cudnn_status cudnn_success = 0, cudnn_not_supported = 3000, cudnn_internal_error = 4000,
-                              cudnn_host_allocation_failed = 4003, cudnn_device_allocation_failed = 4004;
+inline constexpr cudnn_status cudnn_success = 0, cudnn_not_initialized = 1001, cudnn_bad_param = 2000,
+                              cudnn_not_supported = 3000, cudnn_internal_error = 4000,
+                              cudnn_host_allocation_failed = 4003, cudnn_device_allocation_failed = 4004,
+                              cudnn_execution_failed = 5000;
 
 // cudnnDataType_t
 inline constexpr int cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bfloat16 = 9;
@@ -83,8 +96,15 @@ inline constexpr int cudnn_attr_resample_backward_dx = 1720, cudnn_attr_resample
                      cudnn_attr_resample_backward_resample = 1725;
 inline constexpr int cudnn_attr_properties_json = 2702;
 
+// cudnnTensorFormat_t, cudnnNanPropagation_t
+inline constexpr int cudnn_nchw = 0, cudnn_nhwc = 1, cudnn_not_propagate_nan = 0;
 // cudnnConvolutionMode_t, cudnnPointwiseMode_t
-inline constexpr int cudnn_cross_correlation = 1, cudnn_pointwise_add = 0;
+inline constexpr int cudnn_true_convolution = 0, cudnn_cross_correlation = 1, cudnn_pointwise_add = 0;
+// cudnnPoolingMode_t, cudnnActivationMode_t, cudnnSamplerType_t
+inline constexpr int cudnn_pooling_max = 0, cudnn_pooling_average_with_padding = 1,
+                     cudnn_pooling_average_without_padding = 2, cudnn_pooling_max_deterministic = 3;
+inline constexpr int cudnn_sigmoid = 0, cudnn_relu = 1, cudnn_tanh = 2, cudnn_clipped_relu = 3;
+inline constexpr int cudnn_bilinear = 0;
 // cudnnResampleMode_t, cudnnPaddingMode_t
 inline constexpr int cudnn_average_with_padding = 2, cudnn_zero_padding = 0;
 // cudnnFraction_t
@@ -103,20 +123,107 @@ inline constexpr int cudnn_batch_norm_per_activation = 0, cudnn_batch_norm_spati
 inline constexpr int cudnn_rnn_standard = 0;
 inline constexpr int cudnn_rnn_relu = 0, cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3;
 inline constexpr int cudnn_rnn_double_bias = 2, cudnn_unidirectional = 0, cudnn_bidirectional = 1,
-                     cudnn_linear_input = 0;
+                     cudnn_linear_input = 0, cudnn_skip_input = 1;
 inline constexpr int cudnn_rnn_packed = 1;
 // cudnnMathType_t
 inline constexpr int cudnn_default_math = 0, cudnn_fma_math = 3;
 // cudnnForwardMode_t, cudnnWgradMode_t
 inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradients = 0;
 
-// Name of the function in the library, its name in the table of entry points, and its type.
+// Name of the function in the library, its name in the table of entry points, and its type. First those that
+// nd::cuda::cudnn and the networks of the framework both call. Version and texts have no status:
+#define CATENA_CUDNN_TEXT_FUNCTIONS(X)                                \
+  X(cudnnGetVersion, get_version, std::size_t())                      \
+  X(cudnnGetErrorString, get_error_string, const char*(cudnn_status)) \
+  X(cudnnGetLastErrorString, get_last_error_string, void(char* message, std::size_t bytes))
+// Those whose last parameter is where the result goes, here and below:
+#define CATENA_CUDNN_COMMON_VALUES(X)                                                   \
+  X(cudnnCreate, create, cudnn_status(cudnn_handle*))                                   \
+  X(cudnnCreateTensorDescriptor, create_tensor, cudnn_status(cudnn_tensor_descriptor*)) \
+  X(cudnnCreateRNNDescriptor, create_rnn, cudnn_status(cudnn_rnn_descriptor*))
+#define CATENA_CUDNN_COMMON_CALLS(X)                                                                               \
+  X(cudnnSetStream, set_stream, cudnn_status(cudnn_handle, CUstream_st*))                                          \
+  X(cudnnDestroyTensorDescriptor, destroy_tensor, cudnn_status(cudnn_tensor_descriptor))                           \
+  X(cudnnSetTensorNdDescriptor, set_tensor,                                                                        \
+    cudnn_status(cudnn_tensor_descriptor, int type, int rank, const int* shape, const int* strides))               \
+  X(cudnnDestroyRNNDescriptor, destroy_rnn, cudnn_status(cudnn_rnn_descriptor))                                    \
+  X(cudnnSetRNNDescriptor_v8, set_rnn,                                                                             \
+    cudnn_status(cudnn_rnn_descriptor, int algorithm, int cell, int bias, int direction, int input, int type,      \
+                 int compute_type, int math_type, std::int32_t inputs, std::int32_t units, std::int32_t projected, \
+                 std::int32_t layers, cudnn_dropout_descriptor, std::uint32_t flags))
+
+// What nd::cuda::cudnn calls alone.
+#define CATENA_CUDNN_UTILITY_VALUES(X)                                                                  \
+  X(cudnnGetStream, get_stream, cudnn_status(cudnn_handle, CUstream_st**))                              \
+  X(cudnnCreateFilterDescriptor, create_filter, cudnn_status(cudnn_filter_descriptor*))                 \
+  X(cudnnCreateConvolutionDescriptor, create_convolution, cudnn_status(cudnn_convolution_descriptor*))  \
+  X(cudnnCreatePoolingDescriptor, create_pooling, cudnn_status(cudnn_pooling_descriptor*))              \
+  X(cudnnCreateActivationDescriptor, create_activation, cudnn_status(cudnn_activation_descriptor*))     \
+  X(cudnnCreateDropoutDescriptor, create_dropout, cudnn_status(cudnn_dropout_descriptor*))              \
+  X(cudnnDropoutGetStatesSize, get_dropout_states_size, cudnn_status(cudnn_handle, std::size_t* bytes)) \
+  X(cudnnCreateSpatialTransformerDescriptor, create_spatial_transformer,                                \
+    cudnn_status(cudnn_spatial_transformer_descriptor*))
+#define CATENA_CUDNN_UTILITY_CALLS(X)                                                                                \
+  X(cudnnDestroy, destroy, cudnn_status(cudnn_handle))                                                               \
+  X(cudnnGetTensorNdDescriptor, get_tensor,                                                                          \
+    cudnn_status(cudnn_tensor_descriptor, int room, int* type, int* rank, int* shape, int* strides))                 \
+  X(cudnnDestroyFilterDescriptor, destroy_filter, cudnn_status(cudnn_filter_descriptor))                             \
+  X(cudnnSetFilterNdDescriptor, set_filter,                                                                          \
+    cudnn_status(cudnn_filter_descriptor, int type, int format, int rank, const int* shape))                         \
+  X(cudnnGetFilterNdDescriptor, get_filter,                                                                          \
+    cudnn_status(cudnn_filter_descriptor, int room, int* type, int* format, int* rank, int* shape))                  \
+  X(cudnnDestroyConvolutionDescriptor, destroy_convolution, cudnn_status(cudnn_convolution_descriptor))              \
+  X(cudnnSetConvolutionNdDescriptor, set_convolution,                                                                \
+    cudnn_status(cudnn_convolution_descriptor, int rank, const int* pad, const int* stride, const int* dilation,     \
+                 int mode, int compute_type))                                                                        \
+  X(cudnnGetConvolutionNdDescriptor, get_convolution,                                                                \
+    cudnn_status(cudnn_convolution_descriptor, int room, int* rank, int* pad, int* stride, int* dilation, int* mode, \
+                 int* compute_type))                                                                                 \
+  X(cudnnDestroyPoolingDescriptor, destroy_pooling, cudnn_status(cudnn_pooling_descriptor))                          \
+  X(cudnnSetPoolingNdDescriptor, set_pooling,                                                                        \
+    cudnn_status(cudnn_pooling_descriptor, int mode, int nan, int rank, const int* window, const int* pad,           \
+                 const int* stride))                                                                                 \
+  X(cudnnGetPoolingNdDescriptor, get_pooling,                                                                        \
+    cudnn_status(cudnn_pooling_descriptor, int room, int* mode, int* nan, int* rank, int* window, int* pad,          \
+                 int* stride))                                                                                       \
+  X(cudnnDestroyActivationDescriptor, destroy_activation, cudnn_status(cudnn_activation_descriptor))                 \
+  X(cudnnSetActivationDescriptor, set_activation,                                                                    \
+    cudnn_status(cudnn_activation_descriptor, int mode, int nan, double coef))                                       \
+  X(cudnnGetActivationDescriptor, get_activation,                                                                    \
+    cudnn_status(cudnn_activation_descriptor, int* mode, int* nan, double* coef))                                    \
+  X(cudnnActivationForward, activation,                                                                              \
+    cudnn_status(cudnn_handle, cudnn_activation_descriptor, const void* alpha, cudnn_tensor_descriptor x_desc,       \
+                 const void* x, const void* beta, cudnn_tensor_descriptor y_desc, void* y))                          \
+  X(cudnnActivationBackward, activation_gradient,                                                                    \
+    cudnn_status(cudnn_handle, cudnn_activation_descriptor, const void* alpha, cudnn_tensor_descriptor y_desc,       \
+                 const void* y, cudnn_tensor_descriptor dy_desc, const void* dy, cudnn_tensor_descriptor x_desc,     \
+                 const void* x, const void* beta, cudnn_tensor_descriptor dx_desc, void* dx))                        \
+  X(cudnnDestroyDropoutDescriptor, destroy_dropout, cudnn_status(cudnn_dropout_descriptor))                          \
+  X(cudnnSetDropoutDescriptor, set_dropout,                                                                          \
+    cudnn_status(cudnn_dropout_descriptor, cudnn_handle, float dropout, void* states, std::size_t bytes,             \
+                 unsigned long long seed))                                                                           \
+  X(cudnnGetDropoutDescriptor, get_dropout,                                                                          \
+    cudnn_status(cudnn_dropout_descriptor, cudnn_handle, float* dropout, void** states, unsigned long long* seed))   \
+  X(cudnnGetRNNDescriptor_v8, get_rnn,                                                                               \
+    cudnn_status(cudnn_rnn_descriptor, int* algorithm, int* cell, int* bias, int* direction, int* input, int* type,  \
+                 int* compute_type, int* math_type, std::int32_t* inputs, std::int32_t* units,                       \
+                 std::int32_t* projected, std::int32_t* layers, cudnn_dropout_descriptor*, std::uint32_t* flags))    \
+  X(cudnnDestroySpatialTransformerDescriptor, destroy_spatial_transformer,                                           \
+    cudnn_status(cudnn_spatial_transformer_descriptor))                                                              \
+  X(cudnnSetSpatialTransformerNdDescriptor, set_spatial_transformer,                                                 \
+    cudnn_status(cudnn_spatial_transformer_descriptor, int sampler, int type, int rank, const int* shape))
+#define CATENA_CUDNN_UTILITY_FUNCTIONS(X) \
+  CATENA_CUDNN_TEXT_FUNCTIONS(X)          \
+  CATENA_CUDNN_COMMON_VALUES(X)           \
+  CATENA_CUDNN_COMMON_CALLS(X)            \
+  CATENA_CUDNN_UTILITY_VALUES(X)          \
+  CATENA_CUDNN_UTILITY_CALLS(X)
+
+// What the networks call.
 #define CATENA_CUDNN_FUNCTIONS(X)                                                                                      \
-  X(cudnnGetVersion, get_version, std::size_t())                                                                       \
-  X(cudnnGetErrorString, get_error_string, const char*(cudnn_status))                                                  \
-  X(cudnnGetLastErrorString, get_last_error_string, void(char* message, std::size_t bytes))                            \
-  X(cudnnCreate, create, cudnn_status(cudnn_handle*))                                                                  \
-  X(cudnnSetStream, set_stream, cudnn_status(cudnn_handle, CUstream_st*))                                              \
+  CATENA_CUDNN_TEXT_FUNCTIONS(X)                                                                                       \
+  CATENA_CUDNN_COMMON_VALUES(X)                                                                                        \
+  CATENA_CUDNN_COMMON_CALLS(X)                                                                                         \
   X(cudnnBackendCreateDescriptor, create_descriptor, cudnn_status(int type, cudnn_descriptor*))                        \
   X(cudnnBackendDestroyDescriptor, destroy_descriptor, cudnn_status(cudnn_descriptor))                                 \
   X(cudnnBackendFinalize, finalize, cudnn_status(cudnn_descriptor))                                                    \
@@ -125,10 +232,6 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
   X(cudnnBackendGetAttribute, get_attribute,                                                                           \
     cudnn_status(cudnn_descriptor, int name, int type, std::int64_t room, std::int64_t* count, void* elements))        \
   X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))    \
-  X(cudnnCreateTensorDescriptor, create_tensor, cudnn_status(cudnn_tensor_descriptor*))                                \
-  X(cudnnDestroyTensorDescriptor, destroy_tensor, cudnn_status(cudnn_tensor_descriptor))                               \
-  X(cudnnSetTensorNdDescriptor, set_tensor,                                                                            \
-    cudnn_status(cudnn_tensor_descriptor, int type, int rank, const int* shape, const int* strides))                   \
   X(cudnnBatchNormalizationForwardTraining, batch_norm_training,                                                       \
     cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc,          \
                  const void* x, cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics,           \
@@ -144,12 +247,6 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
                  cudnn_tensor_descriptor dy_desc, const void* dy, cudnn_tensor_descriptor dx_desc, void* dx,           \
                  cudnn_tensor_descriptor statistics, const void* scale, void* dscale, void* dbias, double eps,         \
                  const void* mean, const void* inv_std))                                                               \
-  X(cudnnCreateRNNDescriptor, create_rnn, cudnn_status(cudnn_rnn_descriptor*))                                         \
-  X(cudnnDestroyRNNDescriptor, destroy_rnn, cudnn_status(cudnn_rnn_descriptor))                                        \
-  X(cudnnSetRNNDescriptor_v8, set_rnn,                                                                                 \
-    cudnn_status(cudnn_rnn_descriptor, int algorithm, int cell, int bias, int direction, int input, int type,          \
-                 int compute_type, int math_type, std::int32_t inputs, std::int32_t units, std::int32_t projected,     \
-                 std::int32_t layers, cudnn_dropout_descriptor, std::uint32_t flags))                                  \
   X(cudnnCreateRNNDataDescriptor, create_rnn_data, cudnn_status(cudnn_rnn_data_descriptor*))                           \
   X(cudnnDestroyRNNDataDescriptor, destroy_rnn_data, cudnn_status(cudnn_rnn_data_descriptor))                          \
   X(cudnnSetRNNDataDescriptor, set_rnn_data,                                                                           \

@@ -6,6 +6,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/vendor/cublas.h>
+#include <catena/ndarray/cuda/vendor/cudnn.h>
 #include <catena/ndarray/cuda/vendor/solver_calls.h>
 #include <catena/ndarray/device/device.h>
 
@@ -49,6 +50,11 @@ api::cusolver_handle cusolver_handle_of(int device) {
     CATENA_SOLVER(create, &handle);
     return handle;
   });
+}
+
+cudnnContext* cudnn_handle_of(int device) {
+  static auto& handles = *new Handles<api::cudnn_handle>;
+  return handles.of(device, [] { return cudnn::create(); });
 }
 
 }  // namespace nd::cuda

@@ -1,6 +1,6 @@
 // The room ndarray/cuda/vendor/: NVIDIA's libraries behind functions on arrays and calls: cuBLASLt, cuRAND, cuSOLVER,
-// NCCL. Each is optional and opened at first use. Kernels of the library itself are in ndarray/cuda/compiler/ and
-// plans/. May use kernels/, ndarray/core/, ndarray/device/, ndarray/engine/, ndarray/cuda/api/ and
+// cuDNN, NCCL. Each is optional and opened at first use. Kernels of the library itself are in ndarray/cuda/compiler/
+// and plans/. May use kernels/, ndarray/core/, ndarray/device/, ndarray/engine/, ndarray/cuda/api/ and
 // ndarray/cuda/runtime/.
 //
 // This header: error handling shared by these files. Internal to ndarray/cuda and to the framework's cuDNN extension.

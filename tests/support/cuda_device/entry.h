@@ -10,6 +10,7 @@
 
 #include <catena/ndarray/cuda/api/cublas.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
+#include <catena/ndarray/cuda/api/cudnn.h>
 #include <catena/ndarray/cuda/api/curand.h>
 #include <catena/ndarray/cuda/api/cusolver.h>
 #include <catena/ndarray/cuda/api/driver.h>
@@ -24,6 +25,7 @@
   CATENA_CUBLAS_FUNCTIONS(X)          \
   CATENA_CURAND_FUNCTIONS(X)          \
   CATENA_CUSOLVER_FUNCTIONS(X)        \
+  CATENA_CUDNN_UTILITY_FUNCTIONS(X)   \
   CATENA_NCCL_FUNCTIONS(X)
 
 namespace cuda_device {

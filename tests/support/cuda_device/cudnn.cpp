@@ -1,0 +1,473 @@
+// cuDNN of the software device, as far as nd::cuda::cudnn calls it: descriptors that are checked as cuDNN 9.19 checks
+// them, and activations by their formulas in double precision. It has no functions for networks, so the framework finds
+// no cuDNN here.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <catena/kernels/base/export.h>
+#include <catena/kernels/bfloat16.h>
+#include <catena/kernels/float16.h>
+#include <catena/ndarray/cuda/api/cudnn.h>
+#include <catena/tests/support/cuda_device/library_work.h>
+#include <catena/tests/support/cuda_device/record.h>
+
+using namespace nd::cuda::api;
+
+// The library's opaque types.
+struct cudnnContext {
+  CUstream_st* stream = nullptr;
+};
+struct cudnnTensorStruct {
+  int type = cudnn_float;
+  std::vector<int> shape, strides;
+};
+struct cudnnFilterStruct {
+  int type = cudnn_float, format = cudnn_nchw;
+  std::vector<int> shape;
+};
+struct cudnnConvolutionStruct {
+  std::vector<int> pad, stride, dilation;
+  int mode = 0, compute_type = 0;
+};
+struct cudnnPoolingStruct {
+  int mode = 0, nan = 0;
+  std::vector<int> window, pad, stride;
+};
+struct cudnnActivationStruct {
+  int mode = 0, nan = 0;
+  double coef = 0;
+};
+struct cudnnDropoutStruct {
+  float dropout = 0;
+  void* states = nullptr;
+  unsigned long long seed = 0;
+};
+struct cudnnRNNStruct {
+  int algorithm, cell, bias, direction, input, type, compute_type, math_type;
+  std::int32_t inputs, units, projected, layers;
+  cudnn_dropout_descriptor dropout;
+  std::uint32_t flags;
+};
+struct cudnnSpatialTransformerStruct {
+  int sampler = 0, type = 0;
+  std::vector<int> shape;
+};
+
+namespace cuda_device::exports {
+#define CATENA_TYPE(symbol, field, ...) using symbol##_type = __VA_ARGS__;
+CATENA_CUDNN_UTILITY_FUNCTIONS(CATENA_TYPE)
+#undef CATENA_TYPE
+}  // namespace cuda_device::exports
+extern "C" {
+#define CATENA_DECLARE(symbol, field, ...) CATENA_EXPORT cuda_device::exports::symbol##_type symbol;
+CATENA_CUDNN_UTILITY_FUNCTIONS(CATENA_DECLARE)
+#undef CATENA_DECLARE
+}
+
+namespace {
+
+constexpr int kExecutionFailed = cudnn_execution_failed;  // of the macro CATENA_LIBRARY_CALL
+constexpr int kMostAxes = 8, kMostSpatialAxes = 6;
+constexpr std::size_t kStateBytes = 1000;
+
+thread_local std::string last_words;
+
+cudnn_status refuse(cudnn_status status, const char* words = "") {
+  last_words = words;
+  return status;
+}
+// The prologue of an entry point, and a condition that a caller has to meet, which is the text of the error.
+#define CUDNN_CALL(symbol) \
+  last_words.clear();      \
+  CATENA_LIBRARY_CALL(symbol)
+#define REQUIRE(condition) \
+  if (!(condition)) return refuse(cudnn_bad_param, "not " #condition)
+
+bool all(const int* values, int n, int least) {
+  return std::all_of(values, values + n, [least](int v) { return v >= least; });
+}
+std::vector<int> list(const int* values, int n) { return {values, values + n}; }
+void copy_out(const std::vector<int>& values, int room, int* to) {
+  std::copy_n(values.begin(), std::min(values.size(), static_cast<std::size_t>(std::max(room, 0))), to);
+}
+bool is_type(int type) {
+  return type == cudnn_float || type == cudnn_double || type == cudnn_half || type == cudnn_bfloat16;
+}
+
+template <class T> cudnn_status create_one(T** to) {
+  *to = new T{};
+  return cudnn_success;
+}
+template <class T> cudnn_status destroy_one(T* made) {
+  delete made;
+  return cudnn_success;
+}
+
+// ---- activations --------------------------------------------------------------------------------
+double activate(const cudnnActivationStruct& a, double x) {
+  switch (a.mode) {
+    case cudnn_sigmoid: return 1 / (1 + std::exp(-x));
+    case cudnn_relu: return x > 0 ? x : 0;
+    case cudnn_tanh: return std::tanh(x);
+    default: return x > a.coef ? a.coef : x > 0 ? x : 0;
+  }
+}
+double derivative(const cudnnActivationStruct& a, double x, double y) {
+  switch (a.mode) {
+    case cudnn_sigmoid: return y * (1 - y);
+    case cudnn_relu: return x > 0;
+    case cudnn_tanh: return 1 - y * y;
+    default: return x > 0 && x < a.coef;
+  }
+}
+
+std::size_t bytes_of(int type) { return type == cudnn_double ? 8 : type == cudnn_float ? 4 : 2; }
+std::size_t extent(const cudnnTensorStruct& t) {
+  std::size_t last = 0;
+  for (std::size_t axis = 0; axis < t.shape.size(); ++axis)
+    last += static_cast<std::size_t>(t.shape[axis] - 1) * static_cast<std::size_t>(t.strides[axis]);
+  return (last + 1) * bytes_of(t.type);
+}
+
+// Element `position` of the tensor in the order of its axes.
+template <class T, class Address> T& element(const cudnnTensorStruct& t, Address* data, std::size_t position) {
+  std::size_t offset = 0;
+  for (std::size_t axis = t.shape.size(); axis-- > 0;) {
+    const auto length = static_cast<std::size_t>(t.shape[axis]);
+    offset += position % length * static_cast<std::size_t>(t.strides[axis]);
+    position /= length;
+  }
+  return static_cast<T*>(data)[offset];
+}
+std::size_t count_of(const cudnnTensorStruct& t) {
+  std::size_t n = 1;
+  for (const int length : t.shape) n *= static_cast<std::size_t>(length);
+  return n;
+}
+
+template <class F> void with_type(int type, F&& f) {
+  switch (type) {
+    case cudnn_double: return f(double());
+    case cudnn_half: return f(catena::float16(0.f));
+    case cudnn_bfloat16: return f(catena::bfloat16(0.f));
+    default: return f(float());
+  }
+}
+double scale(int type, const void* p) {
+  return type == cudnn_double ? *static_cast<const double*>(p) : static_cast<double>(*static_cast<const float*>(p));
+}
+
+// A tensor of a call with its memory.
+struct Operand {
+  cudnnTensorStruct desc;
+  const void* data;
+  bool fits(const Operand& o) const { return desc.type == o.desc.type && desc.shape == o.desc.shape; }
+};
+
+// to = alpha * value(i) + beta * to, where value reads the operands as numbers.
+template <class Value>
+cudnn_status submit(cudnn_handle h, const char* name, const void* alpha, const void* beta, std::vector<Operand> from,
+                    const cudnnTensorStruct& to_desc, void* to, Value value) {
+  if (h == nullptr || !cuda_device::context_is_usable()) return refuse(cudnn_execution_failed);
+  const Operand target{to_desc, to};
+  for (const Operand& o : from) {
+    if (!o.fits(target)) return refuse(cudnn_bad_param, "tensors of several types or shapes");
+    if (!cuda_device::is_device_memory(o.data, extent(o.desc))) return refuse(cudnn_bad_param, "no device memory");
+  }
+  if (!cuda_device::is_device_memory(to, extent(to_desc))) return refuse(cudnn_bad_param, "no device memory");
+  const double a = scale(to_desc.type, alpha), b = scale(to_desc.type, beta);
+  const auto work = [=] {
+    with_type(to_desc.type, [&]<class T>(T) {
+      for (std::size_t i = 0; i < count_of(to_desc); ++i) {
+        const auto at = [&](std::size_t k) {
+          return static_cast<double>(element<const T>(from[k].desc, from[k].data, i));
+        };
+        T& result = element<T>(to_desc, to, i);
+        result = T(a * value(at) + (b == 0 ? 0 : b * static_cast<double>(result)));
+      }
+    });
+  };
+  return cuda_device::submit_library_work(name, h->stream, work) ? cudnn_success : refuse(cudnn_execution_failed);
+}
+
+}  // namespace
+
+// ---- version, texts, handles --------------------------------------------------------------------
+std::size_t cudnnGetVersion() {
+  cuda_device::count_call(cuda_device::Entry::cudnnGetVersion);
+  return 91900;
+}
+const char* cudnnGetErrorString(cudnn_status status) {
+  cuda_device::count_call(cuda_device::Entry::cudnnGetErrorString);
+  switch (status) {
+    case cudnn_success: return "CUDNN_STATUS_SUCCESS";
+    case cudnn_not_initialized: return "CUDNN_STATUS_NOT_INITIALIZED";
+    case cudnn_bad_param: return "CUDNN_STATUS_BAD_PARAM";
+    case cudnn_not_supported: return "CUDNN_STATUS_NOT_SUPPORTED";
+    case cudnn_internal_error: return "CUDNN_STATUS_INTERNAL_ERROR";
+    case cudnn_host_allocation_failed: return "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED";
+    case cudnn_device_allocation_failed: return "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED";
+    case cudnn_execution_failed: return "CUDNN_STATUS_EXECUTION_FAILED";
+    default: return "CUDNN_UNKNOWN_STATUS";
+  }
+}
+void cudnnGetLastErrorString(char* message, std::size_t bytes) {
+  cuda_device::count_call(cuda_device::Entry::cudnnGetLastErrorString);
+  if (bytes == 0) return;
+  std::strncpy(message, last_words.c_str(), bytes - 1);
+  message[bytes - 1] = 0;
+}
+cudnn_status cudnnCreate(cudnn_handle* h) {
+  CUDNN_CALL(cudnnCreate);
+  if (!cuda_device::context_is_usable()) return refuse(cudnn_not_initialized);
+  return create_one(h);
+}
+cudnn_status cudnnDestroy(cudnn_handle h) {
+  CUDNN_CALL(cudnnDestroy);
+  return destroy_one(h);
+}
+cudnn_status cudnnSetStream(cudnn_handle h, CUstream_st* stream) {
+  CUDNN_CALL(cudnnSetStream);
+  h->stream = stream;
+  return cudnn_success;
+}
+cudnn_status cudnnGetStream(cudnn_handle h, CUstream_st** stream) {
+  CUDNN_CALL(cudnnGetStream);
+  *stream = h->stream;
+  return cudnn_success;
+}
+
+// ---- descriptors --------------------------------------------------------------------------------
+#define CREATE_AND_DESTROY(Name, type)                     \
+  cudnn_status cudnnCreate##Name##Descriptor(type* to) {   \
+    CUDNN_CALL(cudnnCreate##Name##Descriptor);             \
+    return create_one(to);                                 \
+  }                                                        \
+  cudnn_status cudnnDestroy##Name##Descriptor(type made) { \
+    CUDNN_CALL(cudnnDestroy##Name##Descriptor);            \
+    return destroy_one(made);                              \
+  }
+CREATE_AND_DESTROY(Tensor, cudnn_tensor_descriptor)
+CREATE_AND_DESTROY(Filter, cudnn_filter_descriptor)
+CREATE_AND_DESTROY(Convolution, cudnn_convolution_descriptor)
+CREATE_AND_DESTROY(Pooling, cudnn_pooling_descriptor)
+CREATE_AND_DESTROY(Activation, cudnn_activation_descriptor)
+CREATE_AND_DESTROY(Dropout, cudnn_dropout_descriptor)
+CREATE_AND_DESTROY(RNN, cudnn_rnn_descriptor)
+CREATE_AND_DESTROY(SpatialTransformer, cudnn_spatial_transformer_descriptor)
+
+cudnn_status cudnnSetTensorNdDescriptor(cudnn_tensor_descriptor d, int type, int rank, const int* shape,
+                                        const int* strides) {
+  CUDNN_CALL(cudnnSetTensorNdDescriptor);
+  REQUIRE(d != nullptr);
+  REQUIRE(rank >= 2);
+  if (rank > kMostAxes) return refuse(cudnn_not_supported);
+  REQUIRE(is_type(type));
+  REQUIRE(all(shape, rank, 1));
+  *d = {type, list(shape, rank), list(strides, rank)};
+  return cudnn_success;
+}
+cudnn_status cudnnGetTensorNdDescriptor(cudnn_tensor_descriptor d, int room, int* type, int* rank, int* shape,
+                                        int* strides) {
+  CUDNN_CALL(cudnnGetTensorNdDescriptor);
+  REQUIRE(d != nullptr);
+  *type = d->type;
+  *rank = static_cast<int>(d->shape.size());
+  copy_out(d->shape, room, shape);
+  copy_out(d->strides, room, strides);
+  return cudnn_success;
+}
+
+cudnn_status cudnnSetFilterNdDescriptor(cudnn_filter_descriptor d, int type, int format, int rank, const int* shape) {
+  CUDNN_CALL(cudnnSetFilterNdDescriptor);
+  REQUIRE(d != nullptr);
+  REQUIRE(rank > 2);
+  if (rank > kMostAxes) return refuse(cudnn_not_supported);
+  REQUIRE(is_type(type));
+  REQUIRE(format == cudnn_nchw || format == cudnn_nhwc);
+  REQUIRE(all(shape, rank, 1));
+  *d = {type, format, list(shape, rank)};
+  return cudnn_success;
+}
+cudnn_status cudnnGetFilterNdDescriptor(cudnn_filter_descriptor d, int room, int* type, int* format, int* rank,
+                                        int* shape) {
+  CUDNN_CALL(cudnnGetFilterNdDescriptor);
+  REQUIRE(d != nullptr);
+  *type = d->type;
+  *format = d->format;
+  *rank = static_cast<int>(d->shape.size());
+  copy_out(d->shape, room, shape);
+  return cudnn_success;
+}
+
+cudnn_status cudnnSetConvolutionNdDescriptor(cudnn_convolution_descriptor d, int rank, const int* pad,
+                                             const int* stride, const int* dilation, int mode, int compute_type) {
+  CUDNN_CALL(cudnnSetConvolutionNdDescriptor);
+  REQUIRE(d != nullptr);
+  if (rank > kMostSpatialAxes) return refuse(cudnn_not_supported);
+  REQUIRE(all(pad, rank, 0));
+  REQUIRE(all(stride, rank, 1));
+  REQUIRE(all(dilation, rank, 1));
+  REQUIRE(mode == cudnn_true_convolution || mode == cudnn_cross_correlation);
+  REQUIRE(is_type(compute_type));
+  *d = {list(pad, rank), list(stride, rank), list(dilation, rank), mode, compute_type};
+  return cudnn_success;
+}
+cudnn_status cudnnGetConvolutionNdDescriptor(cudnn_convolution_descriptor d, int room, int* rank, int* pad, int* stride,
+                                             int* dilation, int* mode, int* compute_type) {
+  CUDNN_CALL(cudnnGetConvolutionNdDescriptor);
+  REQUIRE(d != nullptr);
+  *rank = static_cast<int>(d->pad.size());
+  copy_out(d->pad, room, pad);
+  copy_out(d->stride, room, stride);
+  copy_out(d->dilation, room, dilation);
+  *mode = d->mode;
+  *compute_type = d->compute_type;
+  return cudnn_success;
+}
+
+cudnn_status cudnnSetPoolingNdDescriptor(cudnn_pooling_descriptor d, int mode, int nan, int rank, const int* window,
+                                         const int* pad, const int* stride) {
+  CUDNN_CALL(cudnnSetPoolingNdDescriptor);
+  REQUIRE(d != nullptr);
+  REQUIRE(rank > 0);
+  if (rank > kMostSpatialAxes) return refuse(cudnn_not_supported);
+  REQUIRE(mode >= cudnn_pooling_max && mode <= cudnn_pooling_max_deterministic);
+  REQUIRE(all(window, rank, 1));
+  REQUIRE(all(stride, rank, 1));
+  *d = {mode, nan, list(window, rank), list(pad, rank), list(stride, rank)};
+  return cudnn_success;
+}
+cudnn_status cudnnGetPoolingNdDescriptor(cudnn_pooling_descriptor d, int room, int* mode, int* nan, int* rank,
+                                         int* window, int* pad, int* stride) {
+  CUDNN_CALL(cudnnGetPoolingNdDescriptor);
+  REQUIRE(d != nullptr);
+  *mode = d->mode;
+  *nan = d->nan;
+  *rank = static_cast<int>(d->window.size());
+  copy_out(d->window, room, window);
+  copy_out(d->pad, room, pad);
+  copy_out(d->stride, room, stride);
+  return cudnn_success;
+}
+
+cudnn_status cudnnSetActivationDescriptor(cudnn_activation_descriptor d, int mode, int nan, double coef) {
+  CUDNN_CALL(cudnnSetActivationDescriptor);
+  REQUIRE(d != nullptr);
+  REQUIRE(mode >= cudnn_sigmoid && mode <= cudnn_clipped_relu);
+  *d = {mode, nan, coef};
+  return cudnn_success;
+}
+cudnn_status cudnnGetActivationDescriptor(cudnn_activation_descriptor d, int* mode, int* nan, double* coef) {
+  CUDNN_CALL(cudnnGetActivationDescriptor);
+  REQUIRE(d != nullptr);
+  *mode = d->mode;
+  *nan = d->nan;
+  *coef = d->coef;
+  return cudnn_success;
+}
+
+cudnn_status cudnnDropoutGetStatesSize(cudnn_handle h, std::size_t* bytes) {
+  CUDNN_CALL(cudnnDropoutGetStatesSize);
+  REQUIRE(h != nullptr);
+  *bytes = kStateBytes;
+  return cudnn_success;
+}
+// Without states only the ratio is set.
+cudnn_status cudnnSetDropoutDescriptor(cudnn_dropout_descriptor d, cudnn_handle h, float dropout, void* states,
+                                       std::size_t bytes, unsigned long long seed) {
+  CUDNN_CALL(cudnnSetDropoutDescriptor);
+  REQUIRE(d != nullptr);
+  REQUIRE(h != nullptr);
+  REQUIRE(dropout >= 0 && dropout <= 1);
+  d->dropout = dropout;
+  if (states == nullptr) return cudnn_success;
+  REQUIRE(bytes >= kStateBytes);
+  REQUIRE(cuda_device::is_device_memory(states, bytes));
+  d->states = states;
+  d->seed = seed;
+  const auto work = [=] { std::memset(states, static_cast<int>(seed % 128), bytes); };
+  return cuda_device::submit_library_work("cudnnSetDropoutDescriptor", h->stream, work)
+             ? cudnn_success
+             : refuse(cudnn_execution_failed);
+}
+cudnn_status cudnnGetDropoutDescriptor(cudnn_dropout_descriptor d, cudnn_handle h, float* dropout, void** states,
+                                       unsigned long long* seed) {
+  CUDNN_CALL(cudnnGetDropoutDescriptor);
+  REQUIRE(d != nullptr);
+  REQUIRE(h != nullptr);
+  *dropout = d->dropout;
+  *states = d->states;
+  *seed = d->seed;
+  return cudnn_success;
+}
+
+cudnn_status cudnnSetRNNDescriptor_v8(cudnn_rnn_descriptor d, int algorithm, int cell, int bias, int direction,
+                                      int input, int type, int compute_type, int math_type, std::int32_t inputs,
+                                      std::int32_t units, std::int32_t projected, std::int32_t layers,
+                                      cudnn_dropout_descriptor dropout, std::uint32_t flags) {
+  CUDNN_CALL(cudnnSetRNNDescriptor_v8);
+  REQUIRE(d != nullptr);
+  REQUIRE(cell >= cudnn_rnn_relu && cell <= cudnn_gru);
+  REQUIRE(is_type(type) && is_type(compute_type));
+  REQUIRE(inputs > 0 && units > 0 && projected > 0 && layers > 0);
+  *d = {algorithm, cell,   bias,  direction, input,  type,    compute_type,
+        math_type, inputs, units, projected, layers, dropout, flags};
+  return cudnn_success;
+}
+cudnn_status cudnnGetRNNDescriptor_v8(cudnn_rnn_descriptor d, int* algorithm, int* cell, int* bias, int* direction,
+                                      int* input, int* type, int* compute_type, int* math_type, std::int32_t* inputs,
+                                      std::int32_t* units, std::int32_t* projected, std::int32_t* layers,
+                                      cudnn_dropout_descriptor* dropout, std::uint32_t* flags) {
+  CUDNN_CALL(cudnnGetRNNDescriptor_v8);
+  REQUIRE(d != nullptr);
+  *algorithm = d->algorithm;
+  *cell = d->cell;
+  *bias = d->bias;
+  *direction = d->direction;
+  *input = d->input;
+  *type = d->type;
+  *compute_type = d->compute_type;
+  *math_type = d->math_type;
+  *inputs = d->inputs;
+  *units = d->units;
+  *projected = d->projected;
+  *layers = d->layers;
+  *dropout = d->dropout;
+  *flags = d->flags;
+  return cudnn_success;
+}
+
+cudnn_status cudnnSetSpatialTransformerNdDescriptor(cudnn_spatial_transformer_descriptor d, int sampler, int type,
+                                                    int rank, const int* shape) {
+  CUDNN_CALL(cudnnSetSpatialTransformerNdDescriptor);
+  REQUIRE(d != nullptr);
+  REQUIRE(sampler == cudnn_bilinear);
+  REQUIRE(is_type(type));
+  *d = {sampler, type, list(shape, rank)};
+  return cudnn_success;
+}
+
+// ---- activations --------------------------------------------------------------------------------
+cudnn_status cudnnActivationForward(cudnn_handle h, cudnn_activation_descriptor d, const void* alpha,
+                                    cudnn_tensor_descriptor x_desc, const void* x, const void* beta,
+                                    cudnn_tensor_descriptor y_desc, void* y) {
+  CUDNN_CALL(cudnnActivationForward);
+  REQUIRE(d != nullptr && x_desc != nullptr && y_desc != nullptr);
+  return submit(h, "cudnnActivationForward", alpha, beta, {{*x_desc, x}}, *y_desc, y,
+                [a = *d](const auto& at) { return activate(a, at(0)); });
+}
+cudnn_status cudnnActivationBackward(cudnn_handle h, cudnn_activation_descriptor d, const void* alpha,
+                                     cudnn_tensor_descriptor y_desc, const void* y, cudnn_tensor_descriptor dy_desc,
+                                     const void* dy, cudnn_tensor_descriptor x_desc, const void* x, const void* beta,
+                                     cudnn_tensor_descriptor dx_desc, void* dx) {
+  CUDNN_CALL(cudnnActivationBackward);
+  REQUIRE(d != nullptr && x_desc != nullptr && y_desc != nullptr && dy_desc != nullptr && dx_desc != nullptr);
+  return submit(h, "cudnnActivationBackward", alpha, beta, {{*y_desc, y}, {*dy_desc, dy}, {*x_desc, x}}, *dx_desc, dx,
+                [a = *d](const auto& at) { return at(1) * derivative(a, at(2), at(0)); });
+}
