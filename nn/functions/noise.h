@@ -20,11 +20,11 @@ struct DropoutOptions {
 };
 // x mask / (1 - ratio); an element is kept if its uniform number is >= ratio. The mask is not stored: backward
 // recomputes it from (seed, offset) of the thread's generator. ratio < 0 or >= 1: ValueError.
-//   dropout(x)  dropout(x, 0.3)  dropout(x, {.ratio = 0.3, .train = true})
+//   dropout(x)  dropout(x, 0.3)  dropout(x, 0.3, false)  dropout(x, {.ratio = 0.3, .train = true})
 namespace internal {
 CATENA_EXPORT Variable dropout(const Variable& x, const DropoutOptions& options);
 }
-inline constexpr FunctionWithOptions<internal::dropout, DropoutOptions, double> dropout;
+inline constexpr FunctionWithOptions<internal::dropout, DropoutOptions, double, bool> dropout;
 
 // auto [y, mask] = dropout_with_mask(x, {.ratio = 0.3}). It is no overload of dropout, so that dropout by itself names
 // a function: Sequential(Linear(10), dropout).
@@ -41,8 +41,9 @@ struct ZoneoutOptions {
 };
 // h with the probability `ratio`, else x, element by element. Equal shapes and dtypes (InvalidType).
 CATENA_EXPORT Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& options = {});
-template <std::convertible_to<double> R> Variable zoneout(const Variable& h, const Variable& x, R ratio) {
-  return zoneout(h, x, ZoneoutOptions{.ratio = double(ratio)});
+template <std::convertible_to<double> R>
+Variable zoneout(const Variable& h, const Variable& x, R ratio, std::optional<bool> train = {}) {
+  return zoneout(h, x, ZoneoutOptions{.ratio = double(ratio), .train = train});
 }
 
 // mean + exp(ln_var / 2) eps with eps from the standard normal distribution: equal shapes. eps can be given.
@@ -66,8 +67,9 @@ struct DropconnectOptions {
 CATENA_EXPORT Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b = {},
                                               const DropconnectOptions& options = {});
 template <std::convertible_to<double> R>
-Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, R ratio) {
-  return simplified_dropconnect(x, W, b, DropconnectOptions{.ratio = double(ratio)});
+Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, R ratio,
+                                std::optional<bool> train = {}, const Array& mask = {}) {
+  return simplified_dropconnect(x, W, b, DropconnectOptions{.ratio = double(ratio), .train = train, .mask = mask});
 }
 
 }  // namespace nn

@@ -97,6 +97,22 @@ BOOST_AUTO_TEST_CASE(the_ratio_by_position) {
   BOOST_TEST((to_vector<double>(nn::dropout(x, 0.25).data()) == to_vector<double>(by_name)));
   BOOST_TEST(to_vector<double>(amax(by_name))[0] == 1 / 0.75, boost::test_tools::tolerance(1e-6));
 }
+// As the reference's callers write it: the ratio, then whether the network is being trained, whatever the mode is.
+BOOST_AUTO_TEST_CASE(ratio_and_train_by_position) {
+  const Variable x(ones({1000})), h(zeros({1000})), W(ones({7, 1000}));
+  for (const bool mode_of_thread : {true, false}) {
+    const auto mode = train_mode(mode_of_thread);
+    BOOST_TEST(nn::dropout(x, 0.25, false).is_same(x));
+    BOOST_TEST(to_vector<double>(amax(nn::dropout(x, 0.25, true).data()))[0] == 1 / 0.75,
+               boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(nn::zoneout(h, x, 0.5, false).is_same(x));
+    BOOST_TEST(to_vector<double>(amin(nn::zoneout(h, x, 0.5, true).data()))[0] == 0);
+    const Variable row = reshape(x, {1, 1000});
+    BOOST_TEST(to_vector<double>(nn::simplified_dropconnect(row, W, {}, 0.5, false).data())[0] == 1000);
+    BOOST_TEST(to_vector<double>(nn::simplified_dropconnect(row, W, {}, 0.5, true, ones({1, 7, 1000})).data())[0] ==
+               2000);
+  }
+}
 
 BOOST_AUTO_TEST_CASE(errors) {
   const Variable x(ones({3}));
