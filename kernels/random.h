@@ -161,6 +161,20 @@ struct random_integers {
                                T& y) {
     y = T(integer_from_words(w, j, i, seed, offset, low, high));
   }
+  // n elements at once, for ranges shorter than 2^32: the upper half of 64 bits times the length from two products of
+  // 32 bits, in vectors. Returns whether the range allows it and none can be biased; else y is not the result.
+  template <class W, class T> ND_FN static bool tile(const W& w, int n, int64_t low, int64_t high, T* y) {
+    const uint64_t range = high > low ? uint64_t(high) - uint64_t(low) : 0;
+    const uint32_t length = uint32_t(range);
+    if (range == 0 || range != length) return false;
+    uint32_t biased = 0;
+    for (int j = 0; j < n; ++j) {
+      const uint64_t lower = uint64_t(w.at(1, j)) * length, sum = uint64_t(w.at(0, j)) * length + (lower >> 32);
+      y[j] = T(uint64_t(low) + (sum >> 32));
+      biased |= uint32_t(sum) == 0;  // the lower half of the product is `sum` times 2^32 and less than 2^32
+    }
+    return biased == 0;
+  }
   template <class I, class T>
   ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, int64_t low, int64_t high, T& y) {
     from_words(philox_words<2>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, low, high, y);

@@ -149,14 +149,15 @@ def measure_case(args, run, case, shapes, told):
             say(text)
 
     for parameters in shapes:
+        if case != COLD_START and not run.alive():
+            run.revive()
+            ours, others = run.ours, run.peers_of(case)
         try:
             more, wrong = measure(case, parameters, ours, others, run.threads, args.samples, args.sample_ms * 1e3,
                                   say_once if args.sweep else say, 2 if args.sweep else math.inf)
         except contenders.ContenderError as e:
             say(f"{case}: NOT MEASURED: {in_words(parameters)}: {e}")
             failed = True
-            if not run.alive():
-                break
             continue
         for row in more if args.sweep else ():
             row.shape = in_words(parameters)

@@ -1,13 +1,17 @@
 """Contenders: processes that set up a case and run it on request, so that samples can be taken from them alternately."""
 import math
 import os
+import select
 import shlex
 import subprocess
 import time
 
 
+LONGEST_S = 300  # a request that takes longer is taken for one that never ends
+
+
 class ContenderError(Exception):
-    """A contender answered with an error, or ended."""
+    """A contender answered with an error, ended, or was ended because it did not answer."""
 
 
 def environment(threads, device):
@@ -48,6 +52,11 @@ class Contender:
         return self.answer(request)
 
     def answer(self, request):
+        # Nothing is buffered between requests, so that the pipe tells whether there is an answer.
+        if not select.select([self.process.stdout], [], [], LONGEST_S)[0]:
+            self.process.kill()
+            self.process.wait()
+            raise ContenderError(f"{self.name} did not answer '{request}' within {LONGEST_S} s and was ended")
         line = self.process.stdout.readline()
         if not line:
             raise ContenderError(f"{self.name} ended with status {self.process.wait()} at '{request}'")

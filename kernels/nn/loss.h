@@ -17,14 +17,30 @@ struct cross_entropy_pick {
 
 // gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - [c == t]), or 0 where t is ignored. Loop: (N, C, D); labels,
 // g and norm are broadcast to it. The normaliser is an array, so that a count taken on the device need not come to the
-// host.
+// host. `prepare` is what all classes of a label share: the factor, and the class to be found, or one that never is.
 struct cross_entropy_bwd {
+  enum : int { finished = 1 };  // the input that `finish` reads
+  enum : int32_t { ignored = -2147483647 - 1, unknown = -1 };
+  template <class T> struct shared {
+    T scale;
+    int32_t target;
+  };
+
+  template <class W, class L, class T>
+  ND_FN static void prepare(const W& weight, L label, L ignore, T g, T norm, shared<T>& s) {
+    const bool known = label >= L(0) && int64_t(label) < weight.shape(0);
+    s.scale = known ? T(g * weight(label)) / norm : not_a_number<T>();
+    s.target = label == ignore ? int32_t(ignored) : (known ? int32_t(label) : int32_t(unknown));
+  }
+  template <class T> ND_FN static void finish(int32_t c, T log_y, T scale, int32_t target, T& gx) {
+    const T gradient = scale * (m::exp(log_y) - (c == target ? T(1) : T(0)));
+    gx = target == int32_t(ignored) ? T(0) : gradient;
+  }
   template <class I, class W, class L, class T>
   ND_FN static void run(const I& i, const W& weight, T log_y, L label, L ignore, T g, T norm, T& gx) {
-    const bool known = label >= L(0) && int64_t(label) < weight.shape(0);
-    const T scale = known ? T(g * weight(label)) / norm : not_a_number<T>();
-    const T distance = m::exp(log_y) - (i[1] == int64_t(label) ? T(1) : T(0));
-    gx = label == ignore ? T(0) : scale * distance;
+    shared<T> s;
+    prepare(weight, label, ignore, g, norm, s);
+    finish(int32_t(i[1]), log_y, s.scale, s.target, gx);
   }
 };
 

@@ -1,6 +1,7 @@
 // Indexed rows, random numbers among them.
 #pragma once
 
+#include <algorithm>
 #include <tuple>
 
 #include <catena/kernels/index.h>
@@ -43,6 +44,38 @@ template <class Body, class I, class... A> ND_FN void run_indexed(const I& index
   (argument.done(p[k++]), ...);
 }
 
+// Calls each(index, operands, axis, n) for lines of n elements along the last axis that is longer than 1 (-1: a loop
+// without axes); `each` advances the position and the index along the axis.
+template <fixed_string S, std::size_t... K, class F>
+void walk_lines(const IndexedCall& c, std::int64_t begin, std::int64_t end, F&& each) {
+  constexpr auto raw = signature_of<S>.raw;
+  const Shape& loop = *c.loop;
+  const int rank = loop.size();
+  int axis = rank - 1;
+  while (axis > 0 && loop[axis] == 1) --axis;
+  Index<kMaxIndexRank> index;
+  index.position = begin;
+  std::int64_t rest = begin;
+  for (int a = rank - 1; a >= 0; --a) {
+    index.axis[a] = rest % loop[a];
+    rest /= loop[a];
+  }
+  std::byte* p[sizeof...(K)];
+  while (index.position < end) {
+    for (std::size_t k = 0; k < sizeof...(K); ++k) {
+      p[k] = c.data[k];
+      if (!((raw >> k) & 1))
+        for (int a = 0; a < rank; ++a) p[k] += index.axis[a] * (*c.strides[k])[a];
+    }
+    const std::int64_t in_line = axis < 0 ? 1 : loop[axis] - index.axis[axis];
+    each(index, p, axis, std::min(in_line, end - index.position));
+    for (int a = axis; a > 0 && index.axis[a] == loop[a]; --a) {
+      index.axis[a] = 0;
+      ++index.axis[a - 1];
+    }
+  }
+}
+
 template <class Body, fixed_string S, class Seq> struct Indexed;
 template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, std::index_sequence<K...>> {
   static constexpr Signature sig = signature_of<S>;
@@ -52,36 +85,88 @@ template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, 
   }
 
   static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
-    const Shape& loop = *c.loop;
-    const int rank = loop.size();
-    Index<kMaxIndexRank> index;
-    index.position = begin;
-    std::int64_t rest = begin;
-    for (int a = rank - 1; a >= 0; --a) {
-      index.axis[a] = rest % loop[a];
-      rest /= loop[a];
-    }
-    std::byte* p[sizeof...(K)];
-    while (index.position < end) {
-      for (std::size_t k = 0; k < sizeof...(K); ++k) {
-        p[k] = c.data[k];
-        if (!((sig.raw >> k) & 1))
-          for (int a = 0; a < rank; ++a) p[k] += index.axis[a] * (*c.strides[k])[a];
-      }
-      const std::int64_t in_row = rank == 0 ? 1 : loop[rank - 1] - index.axis[rank - 1];
-      const std::int64_t n = in_row < end - index.position ? in_row : end - index.position;
+    walk_lines<S, K...>(c, begin, end, [&](Index<kMaxIndexRank>& index, std::byte** p, int axis, std::int64_t n) {
       for (std::int64_t j = 0; j < n; ++j) {
         run_indexed<Body>(index, p, Argument<stored_t<S, int(K)>, role(int(K))>(p[K], c, int(K))...);
         ++index.position;
-        if (rank == 0) break;
-        ++index.axis[rank - 1];
-        ((((sig.raw >> K) & 1) ? void() : void(p[K] += (*c.strides[K])[rank - 1])), ...);
+        if (axis < 0) break;
+        ++index.axis[axis];
+        ((((sig.raw >> K) & 1) ? void() : void(p[K] += (*c.strides[K])[axis])), ...);
       }
-      for (int a = rank - 1; a > 0 && index.axis[a] == loop[a]; --a) {
-        index.axis[a] = 0;
-        ++index.axis[a - 1];
-      }
+    });
+  }
+};
+
+// Bodies with `prepare` and `finish`, as cross_entropy_bwd in kernels/nn/loss.h: what depends on a label is prepared,
+// once per line where all elements of the line have the same, and the rest is computed in vectors. Input
+// Body::finished is the one that `finish` reads; it also takes the position on axis 1.
+inline constexpr int kPreparedTile = 256, kPreparedBlock = 16;  // elements; the block is a multiple of every vector
+template <class Body, fixed_string S, class Seq> struct PreparedIndexed;
+template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<Body, S, std::index_sequence<K...>> {
+  static constexpr Signature sig = signature_of<S>;
+  static constexpr int in = Body::finished, out = sig.count[0];
+  using In = stored_t<S, in>;
+  using Out = stored_t<S, out>;
+  using T = compute_t<Out>;
+  using Shared = typename Body::template shared<T>;
+  struct alignas(64) Tile {
+    T x[kPreparedTile], y[kPreparedTile], scale[kPreparedTile];
+    std::int32_t target[kPreparedTile], position[kPreparedTile];
+  };
+
+  static constexpr bool is_prepared(int k) { return k != in && k != out && !((sig.raw >> k) & 1); }
+  template <int N> static auto prepared(const IndexedCall& c, std::byte* const* p, std::int64_t at, int axis) {
+    if constexpr (is_prepared(N)) return std::tuple(load(element<stored_t<S, N>>(p[N] + at * (*c.strides[N])[axis])));
+    else if constexpr ((sig.raw >> N) & 1) return std::tuple(Argument<stored_t<S, N>, Role::raw>(p[N], c, N).get());
+    else return std::tuple();
+  }
+  static int whole_blocks(std::int64_t n) {
+    return int((std::min<std::int64_t>(n, kPreparedTile) + kPreparedBlock - 1) / kPreparedBlock * kPreparedBlock);
+  }
+  // Element `at` of a line that starts at p.
+  static Shared prepare(const IndexedCall& c, std::byte* const* p, std::int64_t at, int axis) {
+    Shared s;
+    std::apply([&](const auto&... a) { Body::prepare(a..., s); }, std::tuple_cat(prepared<int(K)>(c, p, at, axis)...));
+    return s;
+  }
+
+  CATENA_MULTIARCH static void compute(Tile& t, const std::byte* x, std::int64_t dx, std::byte* y, std::int64_t dy,
+                                       int n, int padded) {
+    if (dx == std::int64_t(sizeof(In))) {
+      for (int j = 0; j < n; ++j) t.x[j] = load(reinterpret_cast<const In*>(x)[j]);
+    } else {
+      for (int j = 0; j < n; ++j) t.x[j] = load(*reinterpret_cast<const In*>(x + j * dx));
     }
+    for (int j = n; j < padded; ++j) t.x[j] = T(0);
+#pragma GCC ivdep
+    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], t.y[j]);
+    if (dy == std::int64_t(sizeof(Out))) {
+      for (int j = 0; j < n; ++j) store(reinterpret_cast<Out*>(y)[j], t.y[j]);
+    } else {
+      for (int j = 0; j < n; ++j) store(*reinterpret_cast<Out*>(y + j * dy), t.y[j]);
+    }
+  }
+  static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
+    Tile t;
+    walk_lines<S, K...>(c, begin, end, [&](Index<kMaxIndexRank>& index, std::byte** p, int axis, std::int64_t n) {
+      const std::int64_t stride[] = {(((sig.raw >> K) & 1) ? 0 : (*c.strides[K])[axis])...};
+      const bool once = ((!is_prepared(int(K)) || stride[K] == 0) && ...);
+      const auto fill = [&](int begin, int end, const Shared& s) {
+        for (int j = begin; j < end; ++j) t.scale[j] = s.scale, t.target[j] = s.target;
+      };
+      if (once) fill(0, whole_blocks(n), prepare(c, p, 0, axis));
+      for (std::int64_t first = 0; first < n; first += kPreparedTile) {
+        const int count = int(std::min<std::int64_t>(kPreparedTile, n - first));
+        const int padded = whole_blocks(count);
+        for (int j = 0; j < count && !once; ++j) fill(j, j + 1, prepare(c, p, first + j, axis));
+        if (!once) fill(count, padded, Shared{});
+        const std::int64_t at = index.axis[1] + (axis == 1 ? first : 0);
+        for (int j = 0; j < padded; ++j) t.position[j] = std::int32_t(at + (axis == 1 ? j : 0));
+        compute(t, p[in] + first * stride[in], stride[in], p[out] + first * stride[out], stride[out], count, padded);
+      }
+      index.position += n;
+      index.axis[axis] += n;
+    });
   }
 };
 
@@ -123,6 +208,9 @@ template <class Body, fixed_string H, std::size_t... K> struct RandomTile<Body, 
     constexpr bool pairs = requires { Body::pairs; };
     WordTile<Body::template streams<computed_t<H, nin>>(), pairs> words;
     words.fill(seed, offset + (uint64_t(start) >> 2));
+    if constexpr (requires { Body::tile(words, 0, 0, 0, std::get<nin>(part).v); })
+      if (Body::tile(words, kRandomTile, std::get<nin - 2>(part)[0], std::get<nin - 1>(part)[0], std::get<nin>(part).v))
+        return;
 #pragma GCC ivdep
     for (int j = 0; j < kRandomTile; ++j) Body::from_words(words, j, start + j, std::get<K>(part)[j]...);
   }
@@ -206,6 +294,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PositionIndexed<B
 template <class Body, fixed_string S, Sharing Share, class Seq> constexpr IndexedFn indexed_run() {
   if constexpr (requires { Body::of_position; })
     return &PositionIndexed<Body, S, std::make_index_sequence<std::size_t(signature_of<S>.count[0])>>::run;
+  else if constexpr (requires { Body::finished; }) return &PreparedIndexed<Body, S, Seq>::run;
   else if constexpr (requires { Body::arrays; }) return &RandomIndexed<Body, S, host_signature<S, Share>(), Seq>::run;
   else return &Indexed<Body, S, Seq>::run;
 }

@@ -14,6 +14,7 @@
 #include <catena/kernels/rows/cast.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
@@ -351,6 +352,60 @@ template <class Op, class T, class I> void scatter_line(const Line& line) {
             *reinterpret_cast<const T*>(value));
 }
 
+// How often each position of an axis stands among n indices. Neighbouring indices are counted in tables of their own:
+// a sum that is read again before it has been written costs several times as much.
+constexpr int kNeighbours = 4;
+template <class I>
+void count_places(const std::byte* index, std::int64_t step, std::int64_t n, std::int64_t length, std::uint32_t* counts,
+                  std::int64_t to_next) {
+  std::int64_t i = 0;
+  for (; i + kNeighbours <= n; i += kNeighbours)
+    for (int k = 0; k < kNeighbours; ++k) ++counts[k * to_next + place<I>(index + (i + k) * step, length)];
+  for (; i < n; ++i) ++counts[place<I>(index + i * step, length)];
+}
+using CountFn = void (*)(const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::uint32_t*, std::int64_t);
+CountFn count_function(Dtype t) {
+  CountFn count = nullptr;
+  catena::visit_dtype(t, [&](auto tag) {
+    using I = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>) count = &count_places<I>;
+  });
+  return count;
+}
+
+// One integer that is added at all positions of a list, in any order, by all threads: the positions are counted.
+// False where a table for every thread is not worth it.
+template <class T> bool scatter_counts(const Line& line) {
+  constexpr std::int64_t kSmallTable = 1 << 12;
+  const catena::bound::Index& axis = line.call.axes[0];
+  const std::int64_t length = axis.length;
+  const std::int64_t threads = std::clamp<std::int64_t>(line.n / kGrain, 1, std::max(catena::max_threads(), 1));
+  const std::int64_t part = (line.n + threads - 1) / threads;
+  if (line.other_step != 0 || part > INT32_MAX || length > part / 8) return false;
+  const int tables = length <= kSmallTable ? kNeighbours : 1;
+  const CountFn count = count_function(axis.index.dtype);
+  if (!count) return false;
+  const Workspace memory(std::size_t(threads * tables * length) * sizeof(std::uint32_t));
+  auto* const counts = reinterpret_cast<std::uint32_t*>(memory.data());
+  catena::parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t t = begin; t < end; ++t) {
+      std::uint32_t* const own = counts + t * tables * length;
+      std::fill_n(own, tables * length, 0u);
+      const std::int64_t from = t * part, n = std::clamp<std::int64_t>(line.n - from, 0, part);
+      count(axis.index.data + from * line.index_step, line.index_step, n, length, own, tables > 1 ? length : 0);
+    }
+  });
+  using U = std::make_unsigned_t<T>;
+  const U value = U(*reinterpret_cast<const T*>(line.call.other.data));
+  for (std::int64_t k = 0; k < length; ++k) {
+    std::uint64_t times = 0;
+    for (std::int64_t t = 0; t < threads * tables; ++t) times += counts[t * length + k];
+    T& to = *reinterpret_cast<T*>(line.call.base.data + k * axis.stride);
+    to = T(std::uint64_t(U(to)) + times * value);
+  }
+  return true;
+}
+
 // n contiguous elements: blocks of them are loops over vectors.
 template <class Op, class T> void combine(std::byte* to, const std::byte* from, std::int64_t n) {
   constexpr std::int64_t kBlock = 16;
@@ -400,6 +455,9 @@ template <class Op, class T>
 void scatter_as(const catena::bound::Gather& call, const IndexedWalk& walk, bool by_inner) {
   // Few rows are better shared by columns.
   if (walk.is_of_rows(sizeof(T)) && walk.loop()[0] >= 64) return scatter_rows<Op, T>(walk);
+  if constexpr (std::is_same_v<Op, Add> && std::is_integral_v<T>) {
+    if (walk.rank() == 1 && walk.is_line(call.axes[0].index.dtype) && scatter_counts<T>(Line(call, walk))) return;
+  }
   // In other memory more elements are on their way at once if their places have been computed before.
   const auto is_near_line = [&](Dtype index) { return walk.rank() == 1 && walk.is_line(index) && walk.is_near(); };
   if (is_near_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(Line(call, walk));

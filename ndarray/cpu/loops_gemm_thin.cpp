@@ -199,12 +199,17 @@ template <class T> const Kernels<T>& kernels([[maybe_unused]] std::int64_t bytes
   return kernels_16<T>;
 }
 
-// Few rows of a, or few columns of b.
-bool has_few_rows(const Gemm& g) { return g.m <= g.n; }
+// Few rows of a, or few columns of b. Where both are few, the other matrix is the one that is contiguous along k.
+bool has_few_rows(const Gemm& g) {
+  if (std::max(g.m, g.n) <= kFew && g.transpose_a == g.transpose_b) return g.transpose_b;
+  return g.m <= g.n;
+}
 // Whether the wide matrix is contiguous along k.
 bool is_inner(const Gemm& g) { return has_few_rows(g) ? g.transpose_b : !g.transpose_a; }
+// Lines of the result along the wide matrix.
+std::int64_t wide_lines(const Gemm& g) { return has_few_rows(g) ? g.n : g.m; }
 // Elements that are neighbours in the wide matrix.
-std::int64_t line_length(const Gemm& g) { return is_inner(g) ? g.k : std::max(g.m, g.n); }
+std::int64_t line_length(const Gemm& g) { return is_inner(g) ? g.k : wide_lines(g); }
 
 }  // namespace
 
@@ -219,7 +224,7 @@ template <class T> struct FewLines {
   const T* from;
   std::int64_t k_step, line_step, lines, k;
 
-  explicit FewLines(const Gemm& g) : lines(std::min(g.m, g.n)), k(g.k) {
+  explicit FewLines(const Gemm& g) : lines(has_few_rows(g) ? g.m : g.n), k(g.k) {
     const bool rows = has_few_rows(g), transposed = rows ? g.transpose_a : !g.transpose_b;
     const std::int64_t ld = rows ? g.lda : g.ldb;
     from = reinterpret_cast<const T*>(rows ? g.a : g.b);
@@ -256,7 +261,7 @@ template <class T> void gemm_thin(const Gemm& g) {
   auto* const packed = reinterpret_cast<T*>(bytes <= sizeof(stack) ? stack : memory.data());
   if (inner) few.pack_rows(packed, room, all.lanes);
   else few.pack_factors(packed);
-  const std::int64_t lines = std::max(g.m, g.n), chunks = (lines + kChunk - 1) / kChunk;
+  const std::int64_t lines = wide_lines(g), chunks = (lines + kChunk - 1) / kChunk;
   const Thin<T> t{reinterpret_cast<const T*>(rows ? g.b : g.a),
                   rows ? g.ldb : g.lda,
                   lines,

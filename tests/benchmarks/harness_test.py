@@ -140,6 +140,24 @@ class WholeRuns(unittest.TestCase):
         self.assertTrue(all("=" in row["shape"] and row["ours_us"] > 0 for row in rows), rows)
         self.assertIn("3 shapes per case, seed 5, up to 60 elements", table)
 
+    def test_a_peer_that_ended_is_started_again_for_the_next_shape(self):
+        peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
+        _, rows, _, log, _ = compare("--peer", peer, "--case", "reduction/sum_axis0", "--sweep", "--shapes", "3", "--most", "60")
+        self.assertEqual(log.count("reduction/sum_axis0: fake (default) is left out: fake ended with status 3"), 3, log)
+        self.assertNotIn("left out: fake ended\n", log)
+        self.assertEqual([row["peer"] for row in rows], ["", "", ""])
+
+    def test_a_contender_that_does_not_answer_is_ended(self):
+        silent = contenders.Contender("silent", "", [sys.executable, "-c", "import time; time.sleep(600)"], dict(os.environ))
+        longest, contenders.LONGEST_S = contenders.LONGEST_S, 0.2
+        try:
+            with self.assertRaisesRegex(contenders.ContenderError, "silent did not answer 'result' within 0.2 s and was ended"):
+                silent.result()
+            self.assertIsNotNone(silent.process.poll())
+        finally:
+            contenders.LONGEST_S = longest
+            silent.close()
+
     def test_figures_of_a_sweep(self):
         def row(shape, peer, variant, ours, theirs):
             return Row("rows/softmax", variant, peer, 2, ours, theirs, theirs / ours, 0.0, shape)

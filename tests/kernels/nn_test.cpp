@@ -122,6 +122,61 @@ BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
     }
 }
 
+// Lines of one label and of several, of any length, in pieces; labels and g that do not vary along a line.
+template <class T> void check_gradients_of_picks(const char* signature, I N, I C, I D, double bound) {
+  Noise noise(static_cast<unsigned>(7 + C));
+  const auto log_y = noise.vector<T>(std::size_t(N * C * D), -5, -0.1), g = noise.vector<T>(std::size_t(N * D), -1, 1),
+             weight = noise.vector<T>(std::size_t(C), 0.5, 2);
+  std::vector<std::int32_t> label(std::size_t(N * D));
+  for (std::size_t k = 0; k < label.size(); ++k) label[k] = std::int32_t(I(5 * k) % (C + 2)) - 1;  // C is no class
+  const std::vector<T> norm = {4};
+  std::vector<T> gx(log_y.size());
+  call_indexed("cross_entropy_bwd", signature, {N, C, D},
+               {{weight, {C}},
+                {log_y, {N, C, D}},
+                {label, {N, 1, D}},
+                scalar(std::int32_t(-1)),
+                {g, {N, 1, D}},
+                {norm, {}},
+                {gx, {N, C, D}}});
+  for (I n = 0; n < N; ++n)
+    for (I c = 0; c < C; ++c)
+      for (I d = 0; d < D; ++d) {
+        const auto at = std::size_t((n * C + c) * D + d), of = std::size_t(n * D + d);
+        const std::int32_t t = label[of];
+        const double factor = t < 0 || t == C ? 0 : double(g[of]) * weight[std::size_t(t)] / 4;
+        const bool good = t == -1  ? gx[at] == 0
+                          : t == C ? std::isnan(gx[at])
+                                   : std::fabs(gx[at] - factor * (std::exp(double(log_y[at])) - (c == t))) < bound;
+        if (!good) BOOST_ERROR(signature << " at " << n << ' ' << c << ' ' << d << " of " << N << ' ' << C << ' ' << D);
+      }
+}
+BOOST_AUTO_TEST_CASE(gradients_of_picks_along_any_line) {
+  for (const I C : {1, 2, 10, 16, 17, 255, 257, 1000})
+    for (const I D : {1, 2, C < 100 ? 300 : 3}) {
+      check_gradients_of_picks<float>("*ffiiff->f", 5, C, D, 1e-6);
+      check_gradients_of_picks<double>("*ddiidd->d", 4, C, D, 2e-15);
+    }
+}
+// What is ignored stays 0 beside scores that are no numbers.
+BOOST_AUTO_TEST_CASE(ignored_picks_have_no_gradient) {
+  const float nan = NAN;
+  const std::vector<float> log_y = {nan, 800, -1, nan}, weight = {1, 1}, g = {1}, norm = {1};
+  const std::vector<std::int32_t> label = {-1, 1};
+  std::vector<float> gx(4, 9);
+  call_indexed("cross_entropy_bwd", "*ffiiff->f", {2, 2, 1},
+               {{weight, {2}},
+                {log_y, {2, 2, 1}},
+                {label, {2, 1, 1}},
+                scalar(std::int32_t(-1)),
+                {g, {}},
+                {norm, {}},
+                {gx, {2, 2, 1}}});
+  BOOST_TEST((gx[0] == 0 && gx[1] == 0));
+  BOOST_TEST(std::fabs(gx[2] - std::exp(-1.0)) < 1e-6);
+  BOOST_TEST(std::isnan(gx[3]));
+}
+
 BOOST_AUTO_TEST_CASE(a_valid_class_may_be_the_one_to_ignore) {
   const Vec log_y = {-1, -2, -3, -4}, weight = {1, 1};
   const std::vector<std::int32_t> label = {1, 0};

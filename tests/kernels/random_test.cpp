@@ -121,6 +121,44 @@ std::vector<std::int64_t> integers(std::int64_t n, std::int64_t low, std::int64_
   return y;
 }
 
+// The definition, in 128 bits, at ranges in which many, few and no elements could be biased.
+BOOST_AUTO_TEST_CASE(integers_are_the_upper_half_of_bits_times_length) {
+  constexpr std::int64_t n = 3000;
+  const auto bits = draw<std::uint64_t>("random_bits", "LL->L", n, 3, 0);
+  for (auto [low, high] : {std::pair<std::int64_t, std::int64_t>{0, 10},
+                           {-1000, 4000000000},
+                           {INT64_MIN, INT64_MIN + 7},
+                           {-3, (std::int64_t(1) << 32) - 4},  // the longest range of 32 bits
+                           {-3, (std::int64_t(1) << 32) - 3},
+                           {0, std::int64_t(1) << 40}}) {
+    const auto v = integers(n, low, high);
+    const auto length = std::uint64_t(high) - std::uint64_t(low);
+    for (std::size_t i = 0; i < std::size_t(n); ++i) {
+      const auto upper = std::uint64_t((static_cast<unsigned __int128>(bits[i]) * length) >> 64);
+      BOOST_TEST_REQUIRE(v[i] == std::int64_t(std::uint64_t(low) + upper), i << " of " << length);
+    }
+  }
+}
+// Words whose product with the length has a small lower half.
+struct GivenWords {
+  std::uint32_t high, low;
+  std::uint32_t at(int s, int) const { return s == 0 ? high : low; }
+};
+BOOST_AUTO_TEST_CASE(a_tile_refuses_what_may_be_biased) {
+  std::int64_t y[3];
+  const auto tile = [&](std::uint32_t high, std::uint32_t low, std::int64_t from, std::int64_t to) {
+    return k::random_integers::tile(GivenWords{high, low}, 3, from, to, y);
+  };
+  BOOST_TEST(tile(0x80000001u, 5, 0, 10));
+  BOOST_TEST(y[2] == 5);
+  BOOST_TEST(!tile(0, 0, 0, 10));                     // 0 < 10: one of the numbers that stand for too many
+  BOOST_TEST(!tile(0x80000000u, 0, 0, 10));           // 5 * 2^64: the lower half is 0
+  BOOST_TEST(tile(0x80000000u, 0x80000000u, -1, 9));  // the lower half is 5 * 2^32
+  BOOST_TEST(y[0] == 4);
+  BOOST_TEST(!tile(7, 7, 0, std::int64_t(1) << 32));
+  BOOST_TEST(!tile(7, 7, 3, 3));  // the whole range of 64 bits
+}
+
 BOOST_AUTO_TEST_CASE(integers_lie_in_their_range_and_reach_both_ends) {
   for (auto [low, high] : {std::pair<std::int64_t, std::int64_t>{0, 10},
                            {-5, 5},

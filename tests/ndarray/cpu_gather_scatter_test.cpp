@@ -133,6 +133,47 @@ BOOST_AUTO_TEST_CASE(two_index_arrays_that_broadcast) {
   });
 }
 
+// One integer for a long list of positions, which threads count: sums wrap as those of one addition after another.
+BOOST_AUTO_TEST_CASE(one_integer_at_many_positions) {
+  constexpr std::int64_t n = 50021;
+  std::mt19937 rng(11);
+  const int before = max_threads();
+  for (int threads : {1, 3})
+    for (Dtype t : {Dtype::int8, Dtype::uint16, Dtype::int32, Dtype::uint64})
+      for (Dtype it : kIndexDtypes)
+        for (std::int64_t length : it == Dtype::int32 ? Shape{1, 100, 4100, 60000} : Shape{100})
+          for (std::int64_t step = 1; step <= (t == Dtype::int32 ? 2 : 1); ++step) {
+            set_max_threads(threads);
+            Strided base(t, {length}), index(it, {n * step});
+            base.fill(rng);
+            const bool is_signed = kind_of(it) == DtypeKind::signed_;
+            const std::int64_t most = std::min<std::int64_t>(2 * length, itemsize(it) == 1 ? 100 : 30000);
+            std::uniform_int_distribution<std::int64_t> d(is_signed ? -most : 0, most);
+            std::vector<std::uint64_t> times(std::size_t(length), 0);
+            for (std::int64_t i = 0; i < n * step; ++i) {
+              const std::int64_t v = d(rng);
+              index.set({i}, double(v));
+              if (i % step == 0) ++times[std::size_t(wrap(v, length))];
+            }
+            const Strided old = base.copy();
+            const Shape loop{n};
+            const Strides zero{0}, along{step * std::int64_t(itemsize(it))};
+            ScalarCell value(Scalar(is_signed ? 7 : 100), t);
+            catena::bound::Index axis{index.operand(), length, base.strides[0]};
+            axis.index.strides = &along;
+            BoundOperand b = base.operand();
+            b.strides = &zero;
+            nd::executor(Device::Kind::cpu)
+                .scatter({loop, b, {&axis, 1}, {value.bytes, t, true, &loop, &zero}}, ScatterMode::add, {});
+            Strided expected = old.copy();
+            for (std::int64_t k = 0; k < length; ++k)
+              Scalar(std::int64_t(old.get({k})) + std::int64_t(times[std::size_t(k)]) * (is_signed ? 7 : 100))
+                  .store(t, expected.at({k}));
+            BOOST_TEST(expected.same_bits(base), t << ' ' << it << ' ' << length << ' ' << step << ' ' << threads);
+          }
+  set_max_threads(before);
+}
+
 BOOST_AUTO_TEST_CASE(repeated_values_and_empty_loops) {
   Strided base(Dtype::int32, {4}), index(Dtype::int64, {6});
   for (int i = 0; i < 4; ++i) base.set({i}, 0);
