@@ -24,6 +24,7 @@
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/cublas.h>
+#include <catena/ndarray/cuda/vendor/cudnn.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/device/memory.h>
@@ -283,6 +284,54 @@ bool cusolver_work() {
   return true;
 }
 
+// Every descriptor with what is read back from it, activations with their gradients, and a handle of its own.
+bool cudnn_work() {
+  using namespace nd::cuda::cudnn;
+  const Handle<nd::cuda::cudnn::destroy, cudnn_handle> h{create()};
+  const nd::Stream stream;
+  set_stream(h.handle, static_cast<cu_stream>(stream.ptr()));
+  if (get_stream(h.handle) != stream.ptr()) return false;
+  const nd::Array a = nd::zeros({2, 3, 4}, nd::float32);
+  int n = 0, type = 0, format = 0, mode = 0, nan = 0, lists[3][8] = {};
+  double coef = 0;
+  const auto is = [&](int list, std::vector<int> expected) {
+    return n == int(expected.size()) && std::equal(expected.begin(), expected.end(), lists[list]);
+  };
+  get_tensor(create_tensor_descriptor(a).value(), 8, &type, &n, lists[0], lists[1]);
+  bool good = is(0, {2, 3, 4}) && is(1, {12, 4, 1});
+  get_filter(create_filter_descriptor(a).value(), 8, &type, &format, &n, lists[0]);
+  good = good && is(0, {2, 3, 4});
+  get_convolution(create_convolution_descriptor({1, 2}, {3, 4}, nd::float32).value(), 6, &n, lists[0], lists[1],
+                  lists[2], &mode, &type);
+  good = good && is(0, {1, 2}) && is(1, {3, 4}) && is(2, {1, 1});
+  get_pooling(create_pooling_descriptor({5, 6}, {3, 4}, {1, 2}, PoolingMode::max).value(), 6, &mode, &nan, &n, lists[0],
+              lists[1], lists[2]);
+  good = good && is(0, {5, 6}) && is(1, {1, 2}) && is(2, {3, 4});
+  get_activation(create_activation_descriptor(ActivationMode::clipped_relu, 2).value(), &mode, &nan, &coef);
+  good = good && mode == cudnn_clipped_relu && coef == 2;
+  const nd::Array states = create_dropout_states(h.handle);
+  const DropoutDescriptor dropout = create_dropout_descriptor(h.handle, 0.5, states, states.nbytes(), 7);
+  float ratio = 0;
+  void* memory = nullptr;
+  unsigned long long seed = 0;
+  get_dropout(dropout.value(), h.handle, &ratio, &memory, &seed);
+  good = good && ratio == 0.5f && memory == states->data && seed == 7;
+  const RnnDescriptor network = create_rnn_descriptor(3, 1, dropout, RnnInputMode::linear,
+                                                      DirectionMode::unidirectional, RnnMode::gru, nd::float32);
+  std::int32_t sizes[4] = {};
+  std::uint32_t flags = 0;
+  int modes[8] = {};
+  cudnn_dropout_descriptor used = nullptr;
+  get_rnn(network.value(), &modes[0], &modes[1], &modes[2], &modes[3], &modes[4], &modes[5], &modes[6], &modes[7],
+          &sizes[0], &sizes[1], &sizes[2], &sizes[3], &used, &flags);
+  good = good && modes[1] == cudnn_gru && sizes[1] == 3 && used == dropout.value();
+  good = good && create_spatial_transformer_descriptor(SamplerType::bilinear, nd::float32, 4, {1, 2, 3, 4});
+  const nd::Array x = nd::array(std::vector<float>{-1, 2, 3}), y = activation_forward(x, ActivationMode::relu);
+  return good && y.to_vector<double>() == std::vector<double>{0, 2, 3} &&
+         activation_backward(x, y, x, ActivationMode::relu).to_vector<double>() == std::vector<double>{0, 2, 3} &&
+         get_version() > 0;
+}
+
 // A template for a known architecture, and a text for one that is too new, which becomes PTX.
 bool nvrtc_work() {
   const nd::cuda::Module code = nd::cuda::compile(
@@ -354,6 +403,14 @@ const std::vector<Library>& libraries() {
        "CUSOLVER_STATUS_INTERNAL_ERROR",
        cusolver_alloc_failed,
        "CUSOLVER_STATUS_ALLOC_FAILED"},
+      {"cuDNN",
+       "libcudnn.so.9",
+       {CATENA_CUDNN_UTILITY_FUNCTIONS(ENTRY_NAME)},
+       cudnn_work,
+       cudnn_internal_error,
+       "CUDNN_STATUS_INTERNAL_ERROR",
+       cudnn_host_allocation_failed,
+       "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED"},
       {"NCCL",
        "libnccl.so.2",
        {CATENA_NCCL_FUNCTIONS(ENTRY_NAME)},
@@ -459,7 +516,8 @@ bool on_software_device() {
 // decides whether there is a library at all is asked once.
 bool has_no_status(const std::string& entry) {
   return entry == "nvrtcGetErrorString" || entry == "cublasLtGetVersion" || entry == "cublasLtGetStatusName" ||
-         entry == "cublasGetStatusName" || entry == "ncclGetErrorString" || entry == "ncclGetLastError";
+         entry == "cublasGetStatusName" || entry == "ncclGetErrorString" || entry == "ncclGetLastError" ||
+         entry == "cudnnGetVersion" || entry == "cudnnGetErrorString" || entry == "cudnnGetLastErrorString";
 }
 bool is_asked_once(const std::string& entry) {
   return entry == "nvrtcVersion" || entry == "nvrtcGetNumSupportedArchs" || entry == "nvrtcGetSupportedArchs" ||
@@ -564,6 +622,7 @@ BOOST_AUTO_TEST_CASE(a_library_fails_once) {
         const std::string other = library.name == "NVRTC"    ? "nvrtcCreateProgram"
                                   : library.name == "cuBLAS" ? "cublasSaxpy_v2"
                                   : library.name == "NCCL"   ? "ncclAllReduce"
+                                  : library.name == "cuDNN"  ? "cudnnActivationForward"
                                                              : "cublasLtMatmul";
         const Outcome o = run_child(fault(other + ":1:" + std::to_string(library.internal)), library.name, entry);
         BOOST_TEST(o.calls > 0u, entry);
@@ -587,7 +646,7 @@ BOOST_AUTO_TEST_CASE(a_library_fails_once) {
 // be done after it.
 BOOST_AUTO_TEST_CASE(the_device_breaks_in_a_library) {
   if (!on_software_device()) return;
-  for (const std::string name : {"cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER"}) {
+  for (const std::string name : {"cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER", "cuDNN"}) {
     const Library& library = find_library(name);
     for (const std::string& entry : library.entries) {
       if (has_no_status(entry)) continue;
@@ -684,7 +743,8 @@ BOOST_AUTO_TEST_CASE(launches_that_are_waited_for_name_the_call) {
   };
   for (const Case& c : {Case{"cuBLASLt", "cublasLtMatmul", "cublasLtMatmul(6, 4, 5, 3)"},
                         Case{"cuRAND", "curandGenerateUniform", "curandGenerateUniform(16)"},
-                        Case{"cuSOLVER", "cusolverDnSpotrf", "cusolverDnSpotrf(2, 2)"}}) {
+                        Case{"cuSOLVER", "cusolverDnSpotrf", "cusolverDnSpotrf(2, 2)"},
+                        Case{"cuDNN", "cudnnActivationForward", "cudnnActivationForward(3)"}}) {
     int named = 0;
     for (int nth = 1; nth <= 12 && named == 0; ++nth) {  // kernels that make the arrays come first
       const std::string plan = fault("kernel:" + std::to_string(nth) + ":700");
