@@ -675,6 +675,47 @@ BOOST_AUTO_TEST_CASE(reductions_of_long_functions) {
   }
 }
 
+// The steps in the kernels that a call launches, by their names; copies of whole arrays are none.
+template <class F> int steps_launched(F&& f) {
+  f();  // what is compiled is compiled
+  cuda_device::Control control;
+  control.reset_records();
+  f();
+  int steps = 0;
+  for (const auto& launch : control.launches()) {
+    const std::size_t more = launch.kernel.find("_more_"), and_ = launch.kernel.rfind("_and_", more);
+    if (more != std::string::npos) steps += 1 + std::stoi(launch.kernel.substr(and_ + 5, more - and_ - 5));
+    else steps += !launch.kernel.starts_with("copy_");
+  }
+  return steps;
+}
+
+// One kernel is tried first, with copies for results that are repeated or arguments; they are gone from the parts.
+BOOST_AUTO_TEST_CASE(parts_have_the_steps_of_the_function_alone) {
+  if (!cuda_device::Control::available() || nd::current_device().kind != nd::Device::Kind::cuda) {
+    std::cout << "skipped: launches are counted by the software CUDA device\n";
+    return;
+  }
+  constexpr int steps = 2 + 2 * 28;  // of the polynomial
+  const Array x = nd::linspace(-1, 1, 40);
+  const auto one = nd::fuse([](const auto& a) { return polynomial(a, 30); });
+  BOOST_TEST(steps_launched([&] { one(x); }) == steps);
+  const auto repeated = nd::fuse([](const auto& a) {
+    const auto p = polynomial(a, 30);
+    return std::tuple(p, p, p, a);
+  });
+  BOOST_TEST(steps_launched([&] { repeated(x); }) == steps);
+  // A reduction of an argument reads a copy, in the last kernel; the steps that nothing reads are not removed.
+  const auto sum = nd::fuse(
+      [](const auto& a) {
+        polynomial(a, 30);
+        return a;
+      },
+      {.reduce = nd::Reduction::sum});
+  BOOST_TEST(steps_launched([&] { sum(x); }) == steps + 1);
+  CHECK_SAME(test::difference(sum(x), nd::sum(x)), "sum");
+}
+
 // Counted by the software CUDA device: the programs around a reduction are part of its kernel.
 BOOST_AUTO_TEST_CASE(a_fused_reduction_is_one_kernel) {
   if (!cuda_device::Control::available() || nd::current_device().kind != nd::Device::Kind::cuda) {
