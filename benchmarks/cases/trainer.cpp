@@ -31,6 +31,7 @@ struct Epochs {
   std::int64_t batch;
   TemporaryFolder folder;
   std::ofstream printed{"/dev/null"};
+  std::vector<autograd::Array> initial;  // weights and biases
 
   explicit Epochs(const Parameters& p)
       : x(uniform({p.at("images"), 784}, 0)),
@@ -39,11 +40,20 @@ struct Epochs {
         test_t(labels(p.at("tests"), 3, kClasses)),
         model(MLP(p)),
         batch(p.at("batch")) {
+    for (const autograd::Variable& p : model.params()) initial.push_back(autograd::copy(p.data()));
+  }
+
+  // Every epoch is the first one: units that die in a long training leave moments that are subnormal numbers, with
+  // which an update takes longer.
+  void restart() {
+    const std::vector<autograd::Variable> params = model.params();
+    for (std::size_t i = 0; i < params.size(); ++i) autograd::assign(params[i].data(), initial[i]);
     adam.setup(model);
   }
 
   // Over the first `n` examples of both sets.
   Means by_trainer(std::int64_t n, bool shuffle) {
+    restart();
     const auto of_first = [n](const nd::Array& images, const nd::Array& numbers) {
       const nd::Slice first(0, std::min(n, images.shape(0)));
       return TupleDataset({images(first), numbers(first)});
@@ -65,6 +75,7 @@ struct Epochs {
   }
 
   Means by_hand(std::int64_t n, bool shuffle) {
+    restart();
     const std::int64_t size = std::min(n, x.shape(0)), tests = std::min(n, test_x.shape(0));
     std::vector<std::int64_t> order(std::size_t(size), 0);
     std::iota(order.begin(), order.end(), 0);

@@ -406,7 +406,7 @@ class Epochs:
         self.x, self.t = uniform((p["images"], 784), 0), labels(p["images"], 1, 10)
         self.test_x, self.test_t = uniform((p["tests"], 784), 2), labels(p["tests"], 3, 10)
         self.batch, self.model = p["batch"], mlp(p)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.001, **options)
+        self.options, self.initial = options, [parameter.detach().clone() for parameter in self.model.parameters()]
         self.folder = tempfile.TemporaryDirectory()
         self.printed = open(os.devnull, "w")
 
@@ -415,10 +415,13 @@ class Epochs:
             yield self.x[chosen], self.t[chosen]
 
     def run(self, batches, n):
-        """The means of the loss, of the validation's loss and of its accuracy, over the first n images of both sets."""
-        total = 0.0
+        """An epoch from the initial weights. The means of the loss, of the validation's loss and of its accuracy, over the first n images of both sets."""
+        with torch.no_grad():
+            for parameter, value in zip(self.model.parameters(), self.initial):
+                parameter.copy_(value)
+        optimizer, total = torch.optim.Adam(self.model.parameters(), lr=0.001, **self.options), 0.0
         for x, t in batches:
-            total += update(self.optimizer, F.cross_entropy(self.model(x), t)).item() * len(t)
+            total += update(optimizer, F.cross_entropy(self.model(x), t)).item() * len(t)
         self.model.eval()
         loss = correct = 0.0
         with torch.inference_mode():
@@ -430,7 +433,7 @@ class Epochs:
         self.model.train()
         means = total / n, loss / len(test_t), correct / len(test_t)
         print(*means, file=self.printed, flush=True)
-        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        state = {"model": self.model.state_dict(), "optimizer": optimizer.state_dict()}
         torch.save(state, os.path.join(self.folder.name, "state"))
         return means
 
