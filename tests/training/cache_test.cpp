@@ -34,6 +34,10 @@ BOOST_AUTO_TEST_CASE(files_that_were_put_there) {
       {mnist + "train-labels-idx1-ubyte.gz", "d8b415e67abd11881e156b8f111d3300"},
       {mnist + "t10k-images-idx3-ubyte.gz", "b0cdab8e37ae7c1c5560ee858afaac1d"},
       {mnist + "t10k-labels-idx1-ubyte.gz", "d4fdde61aca9f72d5fe2315410bb46a5"},
+      // The models of Caffe whose addresses Chainer has.
+      {"http://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_16_layers.caffemodel",
+       "89aa20ce0cd10b609a52f01fbc91799f"},
+      {"http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel", "867593f2d1894f2e46ff5c93bffb559b"},
       // RFC 1321, A.5
       {"", "d41d8cd98f00b204e9800998ecf8427e"},
       {"abc", "900150983cd24fb0d6963f7d28e17f72"},
