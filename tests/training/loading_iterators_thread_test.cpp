@@ -2,6 +2,7 @@
 // ahead, errors and deaths of workers, and their end.
 #include <catena/training/parallel/iterators.h>
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,45 @@ std::vector<std::string> state_of(Iterator& it) {
       parts.push_back(e.key + "=" + std::string(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()));
   return parts;
 }
+
+// What a loading thread frees as the last owner, and whether a process is forking at that moment.
+namespace freeing {
+std::atomic<bool> watched{false}, forking{false}, may_end{false};
+std::atomic<int> begun{0}, freed{0}, freed_while_forking{0};
+void (*destroy_of_library)(catena::Storage*) = nullptr;
+
+void destroy(catena::Storage* s) {
+  if (forking) ++freed_while_forking;
+  ++freed;
+  s->destroy = destroy_of_library;
+  s->destroy(s);
+}
+template <class F> bool becomes(F&& f) {
+  for (int k = 0; k < 10000 && !f(); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return f();
+}
+// fork() begins, and takes its time.
+void prepare() {
+  if (!watched) return;
+  forking = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+}
+void ended() { forking = false; }
+
+// Example 1 and all behind it are made when `may_end` says so.
+struct Held : Squares {
+  using Squares::Squares;
+  Example get_example(std::int64_t i) const override {
+    const Array a = on_host({double(i)});
+    if (i == 0) return a;
+    destroy_of_library = a->storage->destroy;
+    a->storage->destroy = &destroy;
+    ++begun;
+    becomes([] { return may_end.load(); });
+    return a;
+  }
+};
+}  // namespace freeing
 
 bool has_children() { return ::waitpid(-1, nullptr, WNOHANG) == 0; }
 
@@ -517,6 +557,29 @@ BOOST_AUTO_TEST_CASE(processes_beside_threads) {
       BOOST_TEST(seen(processes) == seen(again), each);
     }
   }
+}
+
+// A thread that is the last owner of a batch frees its arrays, whose pool has locks: not while a process forks, for a
+// lock that is held at that moment stays so in the child.
+BOOST_AUTO_TEST_CASE(threads_free_nothing_while_a_process_forks) {
+  using freeing::becomes, freeing::begun, freeing::freed, freeing::freed_while_forking;
+  BOOST_TEST_REQUIRE(::pthread_atfork(&freeing::prepare, &freeing::ended, &freeing::ended) == 0);
+  const auto threads = kThreads.make(std::make_shared<freeing::Held>(10), 1, {.shuffle = false, .workers = 1});
+  BOOST_TEST(threads->next()->indices[0] == 0);
+  BOOST_TEST_REQUIRE(becomes([] { return begun > 0; }));
+  threads->reset();  // nobody waits for example 1 any more
+  freeing::watched = true;
+  std::thread forks([] {
+    const auto processes = kProcesses.make(std::make_shared<Squares>(10), 2, {});
+    seen(*processes);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // fork() now waits for the example that is being made
+  BOOST_TEST(freed == 0);
+  freeing::may_end = true;
+  forks.join();
+  BOOST_TEST(becomes([] { return freed > 0; }));
+  BOOST_TEST(freed_while_forking == 0);
+  freeing::watched = false;
 }
 
 BOOST_AUTO_TEST_CASE(in_an_evaluator) {
