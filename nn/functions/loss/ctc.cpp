@@ -98,11 +98,9 @@ Array penalties(const Array& labels, int blank, Dtype dtype) {
 // differentiated.
 Array fused_alpha(const Array& emission, const Array& penalty) {
   const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
-  // Two states in front that are never reached. The steps write all others but those of the first time.
-  const Array alpha = autograd::empty({times, batch, states + 2}, emission.dtype(), emission.device());
+  // Two states in front that are never reached.
+  const Array alpha = autograd::full({times, batch, states + 2}, kNever, emission.dtype(), emission.device());
   const auto at = [](const Array& a, std::int64_t t) { return autograd::squeeze(autograd::slice(a, 0, t, t + 1), 0); };
-  autograd::fill(autograd::slice(alpha, 2, 0, 2), kNever);
-  autograd::fill(at(alpha, 0), kNever);
   autograd::assign(autograd::slice(at(alpha, 0), 1, 2, std::min<std::int64_t>(states, 2) + 2),
                    autograd::slice(at(emission, 0), 1, 0, std::min<std::int64_t>(states, 2)));
   for (std::int64_t t = 1; t < times; ++t) {
