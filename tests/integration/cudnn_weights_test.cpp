@@ -178,12 +178,13 @@ BOOST_AUTO_TEST_CASE(the_number_and_the_bytes_are_bounded) {
     many[0].space();
   }
   BOOST_TEST(kept_weight_spaces() == kMostWeightSpaces);
+  BOOST_TEST(many[0].copies == 1);  // used in each round
   const auto is_kept = [](Weights& w) {
     const int before = w.copies;
     w.space();
     return w.copies == before;
   };
-  BOOST_TEST(is_kept(many[0]));  // used in each round
+  BOOST_TEST(is_kept(many[0]));
   BOOST_TEST(is_kept(many.back()));
   BOOST_TEST(!is_kept(many[1]));  // the one used longest ago
   many.clear();
