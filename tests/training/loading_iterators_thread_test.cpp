@@ -104,7 +104,9 @@ std::atomic<bool> watched{false}, forking{false}, may_end{false};
 std::atomic<int> begun{0}, freed{0}, freed_while_forking{0};
 void (*destroy_of_library)(catena::Storage*) = nullptr;
 
+// Takes long enough for a process to begin to fork, if it may.
 void destroy(catena::Storage* s) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   if (forking) ++freed_while_forking;
   ++freed;
   s->destroy = destroy_of_library;
