@@ -58,11 +58,12 @@ const Cancelling* cancelling(const KernelDef& def, std::size_t output) {
   });
   return found == std::end(all) ? nullptr : found;
 }
-// The bound for every element of the loop; that of an operand which is infinite or NaN is not finite.
-std::vector<double> largest_terms(const Cancelling& row, const std::vector<Operand>& inputs, const Shape& loop) {
-  std::vector<double> all(std::size_t(catena::size_of(loop)), 1.0);
+// The bound for every element of the loop; that of an operand which is infinite or NaN is not finite. Products of the
+// largest numbers of float64 are beyond its range.
+std::vector<long double> largest_terms(const Cancelling& row, const std::vector<Operand>& inputs, const Shape& loop) {
+  std::vector<long double> all(std::size_t(catena::size_of(loop)), 1.0L);
   for (const std::vector<int>& group : row.groups) {
-    std::vector<double> most(all.size(), 1.0);
+    std::vector<long double> most(all.size(), 1.0L);
     for (const int k : group) {
       const Array& operand = inputs[std::size_t(k)].on[0];
       const std::vector<std::byte> bytes = content(nd::broadcast_to(operand, loop));
@@ -92,8 +93,8 @@ class Results {
       const Dtype dtype = outputs[k].on[0].dtype();
       const std::size_t item = catena::itemsize(dtype);
       const Cancelling* cancels = cancelling(def, k);
-      const std::vector<double> terms =
-          cancels == nullptr ? std::vector<double>() : largest_terms(*cancels, inputs, outputs[k].on[0].shape());
+      const std::vector<long double> terms =
+          cancels == nullptr ? std::vector<long double>() : largest_terms(*cancels, inputs, outputs[k].on[0].shape());
       for (std::size_t i = 0; i < expected.size() / item; ++i) {
         const std::byte *a = actual.data() + i * item, *e = expected.data() + i * item;
         const double off = allowed == kBits && std::memcmp(a, e, item) == 0 ? kBits : distance(dtype, a, e);
