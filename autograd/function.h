@@ -46,6 +46,20 @@ class CATENA_EXPORT Function : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& grad_outputs) final;
 };
 
+// The members of Variable that Outputs forwards as they are: those that read, and those that change it.
+#define CATENA_OUTPUT_GETTERS(X)                                                                                 \
+  X(data)                                                                                                        \
+  X(grad)                                                                                                        \
+  X(grad_variable)                                                                                               \
+  X(creator) X(rank) X(volatile_flag) X(requires_grad) X(name) X(is_same) X(id) X(shape) X(ndim) X(len) X(dtype) \
+      X(device) X(label) X(to_string) X(repr) X(debug_print) X(astype) X(T)
+#define CATENA_OUTPUT_CHANGES(X)                                                                             \
+  X(set_data)                                                                                                \
+  X(set_grad)                                                                                                \
+  X(set_grad_variable)                                                                                       \
+  X(set_volatile) X(set_requires_grad) X(set_name) X(to_device) X(to_cpu) X(to_gpu) X(cleargrad) X(zerograd) \
+      X(copydata) X(addgrad) X(set_creator) X(unset_creator) X(unchain) X(unchain_backward)
+
 // What a function object returns: the output, if there is one, else a list of them.
 //
 //   auto y = f(x);  y.backward(); y.data(); y.shape(); y * 2      Variable y = f(x);
@@ -65,31 +79,18 @@ class CATENA_EXPORT Outputs : public Variables {
   Variable& operator[](std::size_t i) { return const_cast<Variable&>(at(i)); }
   std::int64_t size() const { return num_outputs() == 1 ? only().size() : std::int64_t(num_outputs()); }
 
-  // clang-format off
-#define CATENA_FORWARD(name)                                                         \
-  template <class... X> decltype(auto) name(X&&... x) const {                        \
-    return std::as_const(only()).name(std::forward<X>(x)...);                        \
+#define CATENA_FORWARD(name)                                  \
+  template <class... X> decltype(auto) name(X&&... x) const { \
+    return std::as_const(only()).name(std::forward<X>(x)...); \
   }
-#define CATENA_FORWARD_CHANGE(name)                                                  \
-  template <class... X> decltype(auto) name(X&&... x) { return only().name(std::forward<X>(x)...); }
-  CATENA_FORWARD(data) CATENA_FORWARD(grad) CATENA_FORWARD(grad_variable) CATENA_FORWARD(creator) CATENA_FORWARD(rank)
-  CATENA_FORWARD(volatile_flag) CATENA_FORWARD(requires_grad) CATENA_FORWARD(name) CATENA_FORWARD(is_same)
-  CATENA_FORWARD(id) CATENA_FORWARD(shape) CATENA_FORWARD(ndim) CATENA_FORWARD(len) CATENA_FORWARD(dtype)
-  CATENA_FORWARD(device) CATENA_FORWARD(label) CATENA_FORWARD(to_string) CATENA_FORWARD(repr)
-  CATENA_FORWARD(debug_print) CATENA_FORWARD(astype) CATENA_FORWARD(T)
-  CATENA_FORWARD_CHANGE(set_data) CATENA_FORWARD_CHANGE(set_grad) CATENA_FORWARD_CHANGE(set_grad_variable)
-  CATENA_FORWARD_CHANGE(set_volatile) CATENA_FORWARD_CHANGE(set_requires_grad) CATENA_FORWARD_CHANGE(set_name)
-  CATENA_FORWARD_CHANGE(to_device) CATENA_FORWARD_CHANGE(to_cpu) CATENA_FORWARD_CHANGE(to_gpu)
-  CATENA_FORWARD_CHANGE(cleargrad) CATENA_FORWARD_CHANGE(zerograd) CATENA_FORWARD_CHANGE(copydata)
-  CATENA_FORWARD_CHANGE(addgrad) CATENA_FORWARD_CHANGE(set_creator) CATENA_FORWARD_CHANGE(unset_creator)
-  CATENA_FORWARD_CHANGE(unchain) CATENA_FORWARD_CHANGE(unchain_backward)
+  CATENA_OUTPUT_GETTERS(CATENA_FORWARD)
 #undef CATENA_FORWARD
-#undef CATENA_FORWARD_CHANGE
-      // clang-format on
-      // Those whose calls may contain a braced list.
-      void backward(const BackwardOptions& options = {}) {
-    only().backward(options);
-  }
+#define CATENA_FORWARD(name) \
+  template <class... X> decltype(auto) name(X&&... x) { return only().name(std::forward<X>(x)...); }
+  CATENA_OUTPUT_CHANGES(CATENA_FORWARD)
+#undef CATENA_FORWARD
+  // Those whose calls may contain a braced list.
+  void backward(const BackwardOptions& options = {}) { only().backward(options); }
   void backward(bool retain_grad) { only().backward(retain_grad); }
   Variable reshape(const Shape& shape) const { return only().reshape(shape); }
   template <class... I> Variable reshape(std::int64_t first, I... rest) const { return only().reshape(first, rest...); }

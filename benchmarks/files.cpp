@@ -1,15 +1,13 @@
 #include <catena/benchmarks/files.h>
 
-#include <zlib.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
 #include <system_error>
 
 #include <catena/benchmarks/contender.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/png.h>
 
 namespace bench {
 
@@ -38,22 +36,6 @@ std::vector<std::uint8_t> image(std::int64_t i, std::int64_t size) {
   return pixels;
 }
 
-namespace {
-
-void append_big_endian(std::string& to, std::uint32_t v) {
-  for (int shift = 24; shift >= 0; shift -= 8) to += char(v >> shift & 0xff);
-}
-
-void append_chunk(std::string& to, std::string_view type, std::string_view content) {
-  append_big_endian(to, std::uint32_t(content.size()));
-  const std::string checked = std::string(type) + std::string(content);
-  to += checked;
-  append_big_endian(to,
-                    std::uint32_t(::crc32(0, reinterpret_cast<const Bytef*>(checked.data()), uInt(checked.size()))));
-}
-
-}  // namespace
-
 std::string png(const std::vector<std::uint8_t>& pixels, std::int64_t size) {
   std::string rows;
   const auto stride = std::size_t(3 * size);
@@ -61,21 +43,7 @@ std::string png(const std::vector<std::uint8_t>& pixels, std::int64_t size) {
     if (k % stride == 0) rows += '\1';  // the filter Sub
     rows += char(pixels[k] - (k % stride < 3 ? 0 : pixels[k - 3]));
   }
-  uLongf bytes = ::compressBound(uLong(rows.size()));
-  std::string packed(bytes, '\0');
-  const int code = ::compress2(reinterpret_cast<Bytef*>(packed.data()), &bytes,
-                               reinterpret_cast<const Bytef*>(rows.data()), uLong(rows.size()), 6);
-  catena::check<catena::RuntimeError>(code == Z_OK, "png", "zlib cannot compress the image: error ", code);
-  packed.resize(bytes);
-  std::string header;
-  append_big_endian(header, std::uint32_t(size));
-  append_big_endian(header, std::uint32_t(size));
-  header += {8, 2, 0, 0, 0};  // 8 bits, RGB, deflate, the five filters, not interlaced
-  std::string file = "\x89PNG\r\n\x1a\n";
-  append_chunk(file, "IHDR", header);
-  append_chunk(file, "IDAT", packed);
-  append_chunk(file, "IEND", "");
-  return file;
+  return catena::png_file(size, size, rows, 6);
 }
 
 std::vector<std::pair<std::string, std::int64_t>> write_images(const TemporaryFolder& folder, std::int64_t n,

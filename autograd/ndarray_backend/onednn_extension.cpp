@@ -2,10 +2,10 @@
 
 #if CATENA_HAS_ONEDNN
 #include <catena/autograd/array.h>
-#include <catena/autograd/ndarray_backend/depthwise.h>
-#include <catena/autograd/ndarray_backend/direct_convolution.h>
+#include <catena/autograd/ndarray_backend/convolution/depthwise.h>
+#include <catena/autograd/ndarray_backend/convolution/direct_convolution.h>
+#include <catena/autograd/ndarray_backend/convolution/winograd.h>
 #include <catena/autograd/ndarray_backend/modules/onednn.h>
-#include <catena/autograd/ndarray_backend/winograd.h>
 #include <catena/kernels/base/module.h>
 #endif
 

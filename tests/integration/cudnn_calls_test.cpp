@@ -24,17 +24,8 @@ using namespace autograd;
 
 const Device kCuda{Device::Kind::cuda, 0};
 
-bool is_fake() {
-  static const bool fake = [] {
-    if (internal::cudnn::is_available()) return false;
-    static const auto& table = *new internal::cudnn::Library(fake_cudnn::library());
-    internal::cudnn::replace_library(table);
-    return true;
-  }();
-  return fake;
-}
 NnExtension& own() {
-  is_fake();
+  fake_cudnn::stands_in();
   static NnExtension& extension = *internal::make_cudnn_extension().release();
   return extension;
 }
@@ -81,7 +72,7 @@ Dims tail(const Shape& s) { return Dims(std::span<const std::int64_t>(s.data() +
 
 // The fake does everything that we ask for; what the library leaves to the portable implementation is its own affair.
 void check_who(const char* expected) {
-  if (is_fake()) BOOST_TEST(last_implementation() == expected);
+  if (fake_cudnn::stands_in()) BOOST_TEST(last_implementation() == expected);
 }
 
 std::size_t calls_of(const char* name) {
@@ -90,7 +81,7 @@ std::size_t calls_of(const char* name) {
 }
 
 struct Fixture {
-  Fixture() { is_fake(); }
+  Fixture() { fake_cudnn::stands_in(); }
   ~Fixture() {
     fake_cudnn::record().refuse.clear();
     BOOST_TEST(fake_cudnn::record().live == 0, "descriptors are left");
@@ -289,12 +280,12 @@ BOOST_AUTO_TEST_CASE(recurrent_networks) {
   check_rnn(rnn_spec(RnnMode::gru, 2, false), Dtype::float16);
   const std::size_t before = calls_of("cudnnRNNForward");
   check_rnn(rnn_spec(RnnMode::lstm, 3, true, 0.5), Dtype::float64);
-  if (is_fake())
+  if (fake_cudnn::stands_in())
     BOOST_TEST(calls_of("cudnnRNNForward") == before + 4);  // layer by layer, and all at once for inference
 }
 
 BOOST_AUTO_TEST_CASE(tf32_is_used_where_it_is_allowed_only) {
-  if (!have_cuda() || !is_fake()) return;
+  if (!have_cuda() || !fake_cudnn::stands_in()) return;
   const RnnSpec spec = rnn_spec(RnnMode::tanh, 1, false);
   const bool allowed = nd::cuda::tf32_allowed();
   for (const bool tf32 : {false, true}) {
@@ -368,7 +359,7 @@ BOOST_AUTO_TEST_CASE(one_scope_chooses_algorithms_work_space_and_library) {
       check_close(s.y, expected.y, 1e-5, "y");
       check_close(s.gx, expected.gx, 1e-5, "gx");
       check_close(s.gw, expected.gw, 1e-5, "gw");
-      if (!is_fake()) continue;
+      if (!fake_cudnn::stands_in()) continue;
       BOOST_TEST(s.engines == (c.engine < 0 ? std::vector<int>() : std::vector<int>(3, c.engine)));
       const std::string_view who = c.engine < 0 ? "portable" : "cudnn";
       BOOST_TEST(s.who == (std::vector<std::string_view>{who, who}));
@@ -404,7 +395,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_network_are_its_implementations) {
 
 // ---- streams and errors -------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(work_goes_to_the_current_stream) {
-  if (!have_cuda() || !is_fake()) return;
+  if (!have_cuda() || !fake_cudnn::stands_in()) return;
   const Array x = numbers({2, 3, 4, 4}, Dtype::float32, 1), p = numbers({1, 3, 1, 1}, Dtype::float32, 2);
   nd::synchronize(kCuda);
   const nd::Stream stream;
@@ -417,7 +408,7 @@ BOOST_AUTO_TEST_CASE(work_goes_to_the_current_stream) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_supported_is_done_by_the_portable_implementation) {
-  if (!have_cuda() || !is_fake()) return;
+  if (!have_cuda() || !fake_cudnn::stands_in()) return;
   fake_cudnn::Record& record = fake_cudnn::record();
   record.refusal = nd::cuda::api::cudnn_not_supported;
   const Array x = numbers({4, 3}, Dtype::float32, 1), p = numbers({1, 3}, Dtype::float32, 2);
@@ -443,7 +434,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_supported_is_done_by_the_portable_implementatio
 }
 
 BOOST_AUTO_TEST_CASE(errors_carry_the_librarys_code_and_words) {
-  if (!have_cuda() || !is_fake()) return;
+  if (!have_cuda() || !fake_cudnn::stands_in()) return;
   fake_cudnn::Record& record = fake_cudnn::record();
   const RnnSpec spec = rnn_spec(RnnMode::lstm, 1, false);
   const RnnOperands o = operands_of(spec, {2, 1}, 3, 2, Dtype::float32);

@@ -259,21 +259,12 @@ BOOST_AUTO_TEST_CASE(a_failure_keeps_nothing) {
 // ---- networks -----------------------------------------------------------------------------------
 const Device kCuda{Device::Kind::cuda, 0};
 
-bool is_fake() {
-  static const bool fake = [] {
-    if (internal::cudnn::is_available()) return false;
-    static const auto& table = *new internal::cudnn::Library(fake_cudnn::library());
-    internal::cudnn::replace_library(table);
-    return true;
-  }();
-  return fake;
-}
 NnExtension* cudnn_on_cuda() {
   if (!nd::is_available(Device::Kind::cuda)) {
     std::cout << "skipped: there is no CUDA device on this machine\n";
     return nullptr;
   }
-  is_fake();
+  fake_cudnn::stands_in();
   NnExtension* const found = default_backend().extension<NnExtension>(kCuda);
   if (found == nullptr)
     std::cout << "skipped: this program asked for cuDNN before that of the tests was in its place\n";
@@ -363,7 +354,7 @@ BOOST_AUTO_TEST_CASE(calls_with_the_same_weights_copy_nothing) {
           check_close(made.gws[i], gradients.gws[i], 1e-4, "gws");
           check_close(made.gbs[i], gradients.gbs[i], 1e-4, "gbs");
         }
-        if (!is_fake()) continue;
+        if (!fake_cudnn::stands_in()) continue;
         BOOST_TEST(first == o.ws.size());
         BOOST_TEST(again == 0u);
         BOOST_TEST(backward == o.ws.size());  // of the gradients
@@ -396,7 +387,7 @@ BOOST_AUTO_TEST_CASE(layers_between_dropout_have_spaces_of_their_own) {
                        gradients = portable_nn_extension().rnn_backward(o, spec, expected, g);
     check_close(made.gx, gradients.gx, 1e-4, "gx");
     for (std::size_t i = 0; i < o.ws.size(); ++i) check_close(made.gws[i], gradients.gws[i], 1e-4, "gws");
-    if (!is_fake()) continue;
+    if (!fake_cudnn::stands_in()) continue;
     BOOST_TEST(first == o.ws.size());
     BOOST_TEST(again == 0u);
     const Array last = o.ws.back();
@@ -420,7 +411,7 @@ BOOST_AUTO_TEST_CASE(weights_of_another_dtype) {
                        gradients = portable_nn_extension().rnn_backward(o, spec, expected, g);
     BOOST_TEST((made.gws[0].dtype() == of_weights));
     check_close(made.gws[0], gradients.gws[0], 2e-2, "gws");
-    if (is_fake()) BOOST_TEST(again == 0u);
+    if (fake_cudnn::stands_in()) BOOST_TEST(again == 0u);
   }
 }
 
@@ -443,7 +434,7 @@ BOOST_AUTO_TEST_CASE(a_step_of_training_makes_one_copy) {
     BOOST_TEST(std::abs(value - by_portable()) < 1e-5);
     return places;
   };
-  const std::size_t once = is_fake() ? kAll : 0;
+  const std::size_t once = fake_cudnn::stands_in() ? kAll : 0;
   {
     training::SGD sgd(0.1);  // it has references to the arrays of its last step
     sgd.setup(net);
@@ -481,7 +472,7 @@ BOOST_AUTO_TEST_CASE(a_space_is_found_on_another_stream) {
   const RnnOperands o = operands_of(spec);
   const Array expected = portable_nn_extension().rnn(o, spec).y;
   nd::synchronize(kCuda);
-  if (is_fake() && cuda_device::Control::available()) {
+  if (fake_cudnn::stands_in() && cuda_device::Control::available()) {
     const RnnOperands one = operands_of(spec);
     cuda_device::Control control;
     control.reset_records();
@@ -535,7 +526,7 @@ BOOST_AUTO_TEST_CASE(captured_work_reads_the_weights_of_its_replay) {
       },
       kCuda);
   BOOST_TEST(kept_weight_spaces() == 1u);  // that of the call before
-  if (is_fake()) {
+  if (fake_cudnn::stands_in()) {
     BOOST_TEST(places == 2 * o.ws.size());  // one copy, and the gradients
     // The space begins with a gap and the first bias of the last layer: the calls of the tests' cuDNN leave its head in
     // y and gx.

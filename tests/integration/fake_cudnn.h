@@ -724,5 +724,16 @@ inline autograd::internal::cudnn::Library library() {
   add_rnn_functions(t);
   return t;
 }
+// Whether the fake is in the place of cuDNN, which it takes at the first call where the library is not there.
+inline bool stands_in() {
+  namespace cudnn = autograd::internal::cudnn;
+  static const bool fake = [] {
+    if (cudnn::is_available()) return false;
+    static const auto& table = *new cudnn::Library(library());
+    cudnn::replace_library(table);
+    return true;
+  }();
+  return fake;
+}
 
 }  // namespace fake_cudnn

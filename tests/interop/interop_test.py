@@ -210,4 +210,5 @@ def main():
     print('%d checks' % len(done))
 
 
-main()
+if __name__ == '__main__':
+    main()

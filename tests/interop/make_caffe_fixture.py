@@ -8,25 +8,13 @@ Needs Chainer 1.24, NumPy 1.23 and protobuf 3.20, whose encoder makes the models
 Numbers are multiples of 1/64 and the like, so that the file is small. The networks of the model zoo have a sixteenth of
 the channels of the originals (those of 3 channels excepted); `input_of` of the test makes their input.
 """
-import builtins
-import collections
-import collections.abc
-import inspect
 import json
 import sys
 import tempfile
-import warnings
 
-warnings.simplefilter('ignore')
-for name in ('Iterable', 'Mapping', 'Sequence', 'MutableMapping', 'Callable', 'Hashable'):
-    setattr(collections, name, getattr(collections.abc, name))
-if not hasattr(inspect, 'getargspec'):
-    inspect.getargspec = lambda f: inspect.getfullargspec(f)[:4]
-import numpy as np
-for name in ('bool', 'int', 'float', 'object', 'complex'):
-    if name not in np.__dict__:
-        setattr(np, name, getattr(builtins, name))
-import chainer
+from interop_test import import_chainer
+
+np, chainer = import_chainer()
 from chainer.links.caffe import caffe_function
 
 pb = caffe_function.caffe_pb

@@ -1,13 +1,12 @@
 #include <catena/training/extensions/plot_canvas.h>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/png.h>
 
 namespace training::internal {
 
@@ -51,18 +50,6 @@ class SvgCanvas final : public Canvas {
 };
 
 // ---- PNG ----------------------------------------------------------------------------------------
-void append_big_endian(std::string& to, std::uint32_t v) {
-  for (int shift = 24; shift >= 0; shift -= 8) to += static_cast<char>(v >> shift);
-}
-
-void append_chunk(std::string& to, std::string_view type, std::string_view content) {
-  append_big_endian(to, static_cast<std::uint32_t>(content.size()));
-  const std::string checked = std::string(type) + std::string(content);
-  to += checked;
-  append_big_endian(to, static_cast<std::uint32_t>(::crc32(0, reinterpret_cast<const Bytef*>(checked.data()),
-                                                           static_cast<uInt>(checked.size()))));
-}
-
 class PngCanvas final : public Canvas {
  public:
   PngCanvas(double width, double height)
@@ -111,21 +98,7 @@ class PngCanvas final : public Canvas {
       rows += '\0';
       rows.append(reinterpret_cast<const char*>(pixels_.data()) + std::size_t(y) * stride, stride);
     }
-    uLongf size = ::compressBound(static_cast<uLong>(rows.size()));
-    std::string packed(size, '\0');
-    const int code = ::compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                                 reinterpret_cast<const Bytef*>(rows.data()), static_cast<uLong>(rows.size()), 9);
-    catena::check<catena::RuntimeError>(code == Z_OK, "PlotReport", "zlib cannot compress the picture: error ", code);
-    packed.resize(size);
-    std::string header;
-    append_big_endian(header, static_cast<std::uint32_t>(width_));
-    append_big_endian(header, static_cast<std::uint32_t>(height_));
-    header += {8, 2, 0, 0, 0};  // 8 bits, RGB, deflate, no filter method of its own, not interlaced
-    std::string png = "\x89PNG\r\n\x1a\n";
-    append_chunk(png, "IHDR", header);
-    append_chunk(png, "IDAT", packed);
-    append_chunk(png, "IEND", "");
-    return png;
+    return catena::png_file(width_, height_, rows, 9);
   }
 
  private:

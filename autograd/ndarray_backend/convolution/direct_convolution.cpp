@@ -1,10 +1,10 @@
-#include <catena/autograd/ndarray_backend/direct_convolution.h>
+#include <catena/autograd/ndarray_backend/convolution/direct_convolution.h>
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-#include <catena/autograd/array.h>
+#include <catena/autograd/ndarray_backend/convolution/operands.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal {
@@ -13,12 +13,6 @@ namespace {
 using Int = std::int64_t;
 constexpr Int kLanes = kDirectLanes;
 
-const float* data_of(const Array& a) { return reinterpret_cast<const float*>(a->data); }
-float* mutable_data_of(const Array& a) { return reinterpret_cast<float*>(a->data); }
-Array floats(const Array& near, Int n) { return near.backend().empty({n}, Dtype::float32, near.device()); }
-// (n, h, w, channels), contiguous; x itself if it is channels-last.
-Array packed(const Array& x) { return contiguous(transpose(x, Dims{0, 2, 3, 1})); }
-Int ceil_divide(Int a, Int b) { return (a + b - 1) / b; }
 Int panels_of(Int channels) { return ceil_divide(channels, kLanes); }
 
 // Whether most lanes of the panels of so many channels are used.
@@ -35,21 +29,15 @@ struct Positions {
   std::vector<Tap> taps;                                               // by ascending place
   Int reach() const { return taps.empty() ? 1 : taps.back().at + 1; }  // the length of the window
 };
-struct Axis {
-  Int size, out, kernel, stride, dilate, pad;
-};
-Axis axis_of(int i, const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
-  return {x[2 + i], y[2 + i], w[2 + i], spec.stride[i], spec.dilate[i], spec.pad[i]};
-}
 
-Positions forward_positions(const Axis& a) {
+Positions forward_positions(const ConvolutionAxis& a) {
   Positions p{a.out, 0, 1, a.stride, a.pad, {}};
   for (Int k = 0; k < a.kernel; ++k) p.taps.push_back({k * a.dilate, k});
   return p;
 }
 // Those of the elements of the input's gradient whose place has this residue: element x + pad = stride * q + residue
 // gets output q - m from tap k = (stride * m + residue) / dilate.
-Positions backward_positions(const Axis& a, Int residue) {
+Positions backward_positions(const ConvolutionAxis& a, Int residue) {
   const Int first = ((residue - a.pad) % a.stride + a.stride) % a.stride, q = (first + a.pad) / a.stride;
   Positions p{first < a.size ? ceil_divide(a.size - first, a.stride) : 0, first, a.stride, 1, 0, {}};
   for (Int k = a.kernel - 1; k >= 0; --k)
@@ -199,9 +187,8 @@ void convolve(const Array& source, const Array& w, const Layers& l, const Array&
 // but not with filters of one element, which are plain products, and not with few channels.
 bool takes(const Array& a, const Array& b, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
   constexpr Int kLeastChannels = 48, kLeastPositions = 128;
-  return direct_kernels() != nullptr && a.ndim() == 4 && spec.groups == 1 && a.dtype() == Dtype::float32 &&
-         b.dtype() == Dtype::float32 && std::min(w[0], w[1]) >= kLeastChannels &&
-         y[0] * y[2] * y[3] >= kLeastPositions && w[2] * w[3] > 1;
+  return direct_kernels() != nullptr && a.ndim() == 4 && spec.groups == 1 && is_float32(a, b) &&
+         std::min(w[0], w[1]) >= kLeastChannels && y[0] * y[2] * y[3] >= kLeastPositions && w[2] * w[3] > 1;
 }
 
 Array as_channels_first(const Array& images) {
@@ -216,8 +203,8 @@ Array direct_convolution(const Array& x, const Array& w, const Array& b, const S
   if (!takes(x, w, w.shape(), y_shape, spec) || !fills_panels(w.shape(0))) return {};
   const Int taps = w.shape(2) * w.shape(3);
   const Layers layers{w.shape(1), w.shape(0), taps, w.shape(1) * taps, taps};
-  const Array y = x.backend().empty({y_shape[0], y_shape[2], y_shape[3], y_shape[1]}, Dtype::float32, x.device());
-  convolve(packed(x), contiguous(w), layers, b ? contiguous(b) : b,
+  const Array y = empty_floats(x, {y_shape[0], y_shape[2], y_shape[3], y_shape[1]});
+  convolve(packed(x), contiguous(w), layers, contiguous_or_none(b),
            forward_positions(axis_of(0, x.shape(), w.shape(), y_shape, spec)),
            forward_positions(axis_of(1, x.shape(), w.shape(), y_shape, spec)), y);
   return as_channels_first(y);
@@ -228,9 +215,10 @@ Array direct_convolution_backward_data(const Array& w, const Array& gy, const Sh
   if (!takes(gy, w, w.shape(), gy.shape(), spec) || !fills_panels(w.shape(1))) return {};
   const Int taps = w.shape(2) * w.shape(3);
   const Layers layers{w.shape(0), w.shape(1), w.shape(1) * taps, taps, taps};
-  const Array gx = gy.backend().empty({x_shape[0], x_shape[2], x_shape[3], x_shape[1]}, Dtype::float32, gy.device());
+  const Array gx = empty_floats(gy, {x_shape[0], x_shape[2], x_shape[3], x_shape[1]});
   const Array source = packed(gy), filter = contiguous(w);
-  const Axis y = axis_of(0, x_shape, w.shape(), gy.shape(), spec), x = axis_of(1, x_shape, w.shape(), gy.shape(), spec);
+  const ConvolutionAxis y = axis_of(0, x_shape, w.shape(), gy.shape(), spec),
+                        x = axis_of(1, x_shape, w.shape(), gy.shape(), spec);
   for (Int fy = 0; fy < y.stride; ++fy)
     for (Int fx = 0; fx < x.stride; ++fx)
       convolve(source, filter, layers, {}, backward_positions(y, fy), backward_positions(x, fx), gx);
@@ -243,8 +231,8 @@ Array direct_convolution_backward_filter(const Array& x, const Array& gy, const 
                                          const ConvolutionSpec& spec) {
   if (!takes(x, gy, w_shape, gy.shape(), spec) || !fills_panels(w_shape[0])) return {};
   const Int inputs = w_shape[1], outputs = w_shape[0];
-  const Axis ay = axis_of(0, x.shape(), w_shape, gy.shape(), spec),
-             ax = axis_of(1, x.shape(), w_shape, gy.shape(), spec);
+  const ConvolutionAxis ay = axis_of(0, x.shape(), w_shape, gy.shape(), spec),
+                        ax = axis_of(1, x.shape(), w_shape, gy.shape(), spec);
   if (!fills_panels(inputs) || ax.dilate != 1) return {};
   constexpr Int kTogether = 256;
   const Int in_panels = panels_of(inputs), out_panels = panels_of(outputs);
@@ -290,7 +278,7 @@ Array direct_convolution_backward_filter(const Array& x, const Array& gy, const 
       }
     });
   }
-  const Array gw = x.backend().empty(w_shape, Dtype::float32, x.device());
+  const Array gw = empty_floats(x, w_shape);
   catena::parallel_for(out_panels * inputs, 16, [&](Int begin, Int end) {
     for (Int k = begin; k < end; ++k) {
       const Int o = k / inputs * kLanes, c = k % inputs, n = std::min(kLanes, outputs - o);

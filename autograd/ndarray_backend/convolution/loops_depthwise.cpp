@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <catena/autograd/ndarray_backend/depthwise.h>
+#include <catena/autograd/ndarray_backend/convolution/depthwise.h>
 #include <catena/kernels/rows/multiarch.h>
 
 #define CATENA_INLINE inline __attribute__((always_inline))
@@ -18,8 +18,6 @@ using Int = std::int64_t;
 
 constexpr Int kBand = 12 * 1024;  // floats of a band with all its buffers, where rows are short enough
 constexpr Int kSlack = 64;        // floats behind each buffer: loops read and write whole vectors
-
-Int ceil_divide(Int a, Int b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 // A tap's distance in the buffer and its place in the filter.
 struct Tap {
@@ -190,7 +188,7 @@ struct Phases {
   Int reach = 0;           // the largest shift
 
   Phases() : used{0} {}  // the elements as they are
-  explicit Phases(const DepthwiseAxis& a) {
+  explicit Phases(const ConvolutionAxis& a) {
     for (Int k = 0; k < a.kernel; ++k) used.push_back(k * a.dilate % a.stride);
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
@@ -209,11 +207,11 @@ struct Residues {
   Int first, count;  // steps
   Int reach;
 
-  explicit Residues(const DepthwiseAxis& a)
+  explicit Residues(const ConvolutionAxis& a)
       : first(a.pad / a.stride),
         count((a.size - 1 + a.pad) / a.stride - first + 1),
         reach((a.kernel - 1) * a.dilate / a.stride) {}
-  Window window(const DepthwiseAxis& a) const { return {a.out, 1, reach - first}; }
+  Window window(const ConvolutionAxis& a) const { return {a.out, 1, reach - first}; }
 };
 
 Int rows_of_band(Int rows, Int width, Int buffers) { return std::clamp<Int>(kBand / (width * buffers), 1, rows); }
@@ -336,7 +334,7 @@ template <int bytes> struct Planes {
   }
 
   // A row of the input's gradient from the sums of the residues of x, of which those of one residue are `apart`.
-  static CATENA_INLINE void put_row(const DepthwiseAxis& x, Int first, const float* sums, Int apart, float* to) {
+  static CATENA_INLINE void put_row(const ConvolutionAxis& x, Int first, const float* sums, Int apart, float* to) {
     const auto line = [&](Int j) { return sums + (x.pad + j) % x.stride * apart + (x.pad + j) / x.stride - first; };
     if (x.stride == 1) return Of::copy(to, sums, x.size);
     if (x.stride == 2) return Of::interleave(to, line(0), line(1), x.size);

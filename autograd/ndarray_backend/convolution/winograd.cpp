@@ -1,11 +1,11 @@
-#include <catena/autograd/ndarray_backend/winograd.h>
+#include <catena/autograd/ndarray_backend/convolution/winograd.h>
 
 #include <algorithm>
 #include <forward_list>
 #include <mutex>
 
-#include <catena/autograd/array.h>
 #include <catena/autograd/backend/derived.h>
+#include <catena/autograd/ndarray_backend/convolution/operands.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal {
@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::int64_t kPad = 80;  // floats between the matrices of two points, so that not all lie in the same
                                    // lines of the cache
-
-const float* data_of(const Array& a) { return reinterpret_cast<const float*>(a->data); }
-float* mutable_data_of(const Array& a) { return reinterpret_cast<float*>(a->data); }
-Array floats(const Array& near, std::int64_t n) { return near.backend().empty({n}, Dtype::float32, near.device()); }
 
 // Whether it applies to a filter w and an output y of n images, and is faster. Multiplications take as long as in a
 // direct convolution, of which there are 36 per tile instead of 9 per position; the transformation of a filter's
@@ -29,16 +25,11 @@ bool takes(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec
   for (const std::int64_t channels : {w[0], w[1]})
     if (channels < kLeastChannels || channels % kWinogradLanes != 0) return false;
   const auto pays = [](const Shape& s) {
-    const std::int64_t tiles = s[0] * ((s[2] + 3) / 4) * ((s[3] + 3) / 4);
+    const std::int64_t tiles = s[0] * ceil_divide(s[2], 4) * ceil_divide(s[3], 4);
     return 9 * s[0] * s[2] * s[3] >= 43 * (tiles + kTilesOfFilter);
   };
   return pays(y);
 }
-
-bool is_float32(const Array& a, const Array& b) { return a.dtype() == Dtype::float32 && b.dtype() == Dtype::float32; }
-
-// (n, h, w, channels), contiguous; x itself if it is channels-last.
-Array packed(const Array& x) { return contiguous(transpose(x, Dims{0, 2, 3, 1})); }
 
 // The object that stands for filters of these lengths among the results of derived().
 const void* identity_of(std::int64_t outputs, std::int64_t inputs, bool turned) {
@@ -81,16 +72,16 @@ struct Filter {
 Array convolve(const Array& images, const Filter& filter, const Array& transformed, const Array& bias,
                const Shape& y_shape, std::int64_t pad_y, std::int64_t pad_x) {
   constexpr std::int64_t kTogether = 96, kRows = 6;
-  const std::int64_t h = y_shape[2], w = y_shape[3], tiles_y = (h + 3) / 4, tiles_x = (w + 3) / 4;
+  const std::int64_t h = y_shape[2], w = y_shape[3], tiles_y = ceil_divide(h, 4), tiles_x = ceil_divide(w, 4);
   const std::int64_t tiles = y_shape[0] * tiles_y * tiles_x, share = (tiles - 1) / catena::max_threads() + 1;
-  const std::int64_t block = std::min(kTogether, (share + kRows - 1) / kRows * kRows);
+  const std::int64_t block = std::min(kTogether, ceil_divide(share, kRows) * kRows);
   const WinogradImages in{images.shape(1), images.shape(2), filter.inputs, tiles_y, tiles_x, pad_y, pad_x};
   const WinogradImages out{h, w, filter.outputs, tiles_y, tiles_x, 0, 0};
-  const Array y = images.backend().empty({y_shape[0], h, w, filter.outputs}, Dtype::float32, images.device());
+  const Array y = empty_floats(images, {y_shape[0], h, w, filter.outputs});
   const Array zeros = floats(images, filter.inputs);
   fill(zeros, 0);
   const std::int64_t in_plane = block * filter.inputs + kPad, out_plane = block * filter.outputs + kPad;
-  catena::parallel_for((tiles + block - 1) / block, 1, [&](std::int64_t begin, std::int64_t end) {
+  catena::parallel_for(ceil_divide(tiles, block), 1, [&](std::int64_t begin, std::int64_t end) {
     const WinogradKernels& k = *winograd_kernels();
     const Array scratch = floats(images, kWinogradPoints * (in_plane + out_plane));
     float* const from = mutable_data_of(scratch);
@@ -101,7 +92,7 @@ Array convolve(const Array& images, const Filter& filter, const Array& transform
       for (std::int64_t point = 0; point < kWinogradPoints; ++point)
         k.multiply(from + point * in_plane, data_of(transformed) + point * filter.plane(), to + point * out_plane,
                    last - first, filter.inputs, filter.outputs);
-      k.transform_output(out, {first, last, first, block, out_plane, false}, to, bias ? data_of(bias) : nullptr,
+      k.transform_output(out, {first, last, first, block, out_plane, false}, to, data_or_null(bias),
                          mutable_data_of(y));
     }
   });
@@ -115,7 +106,7 @@ Array winograd_convolution(const Array& x, const Array& w, const Array& b, const
                            const ConvolutionSpec& spec) {
   if (!is_float32(x, w) || !takes(x.shape(), w.shape(), y_shape, spec)) return {};
   const Filter filter{w.shape(1), w.shape(0)};
-  return convolve(packed(x), filter, filter.of(w, false), b ? contiguous(b) : b, y_shape, spec.pad[0], spec.pad[1]);
+  return convolve(packed(x), filter, filter.of(w, false), contiguous_or_none(b), y_shape, spec.pad[0], spec.pad[1]);
 }
 
 // The gradient of the input is the convolution of the output's gradient with the turned filter.
@@ -134,7 +125,7 @@ Array winograd_convolution_backward_filter(const Array& x, const Array& gy, cons
   constexpr std::int64_t kCached = 2'000'000, kLeast = 32, kMost = 256, kTransformed = 8;
   const WinogradKernels& k = *winograd_kernels();
   const std::int64_t inputs = w_shape[1], outputs = w_shape[0];
-  const std::int64_t tiles_y = (gy.shape(2) + 3) / 4, tiles_x = (gy.shape(3) + 3) / 4;
+  const std::int64_t tiles_y = ceil_divide(gy.shape(2), 4), tiles_x = ceil_divide(gy.shape(3), 4);
   const std::int64_t tiles = gy.shape(0) * tiles_y * tiles_x;
   const std::int64_t block =
       std::min(tiles, std::clamp(kCached / (kWinogradPoints * (inputs + outputs)), kLeast, kMost));
@@ -148,7 +139,7 @@ Array winograd_convolution_backward_filter(const Array& x, const Array& gy, cons
               sums = floats(x, kWinogradPoints * sum_plane);
   for (std::int64_t first = 0; first < tiles; first += block) {
     const std::int64_t n = std::min(block, tiles - first);
-    catena::parallel_for((n + kTransformed - 1) / kTransformed, 1, [&](std::int64_t begin, std::int64_t end) {
+    catena::parallel_for(ceil_divide(n, kTransformed), 1, [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t from = first + begin * kTransformed, to = first + std::min(n, end * kTransformed);
       k.transform_input(in, {from, to, first, n, in_plane, true}, data_of(images), data_of(zeros),
                         mutable_data_of(left));
@@ -164,7 +155,7 @@ Array winograd_convolution_backward_filter(const Array& x, const Array& gy, cons
       }
     });
   }
-  const Array gw = x.backend().empty(w_shape, Dtype::float32, x.device());
+  const Array gw = empty_floats(x, w_shape);
   catena::parallel_for(inputs, kWinogradLanes, [&](std::int64_t begin, std::int64_t end) {
     k.transform_filter_gradient(data_of(sums), sum_plane, inputs, outputs, begin, end, mutable_data_of(gw));
   });

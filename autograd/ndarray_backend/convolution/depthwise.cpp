@@ -1,8 +1,7 @@
-#include <catena/autograd/ndarray_backend/depthwise.h>
+#include <catena/autograd/ndarray_backend/convolution/depthwise.h>
 
 #include <algorithm>
 
-#include <catena/autograd/array.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal {
@@ -10,11 +9,9 @@ namespace {
 
 // An axis of length 1 stands for the second one of a convolution over one axis.
 DepthwiseSizes sizes_of(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
-  const auto axis = [&](int i) {
-    return DepthwiseAxis{x[2 + i], y[2 + i], w[2 + i], spec.stride[i], spec.dilate[i], spec.pad[i]};
-  };
+  const auto axis = [&](int i) { return axis_of(i, x, w, y, spec); };
   const int last = x.size() - 3;
-  return {last == 1 ? axis(0) : DepthwiseAxis{1, 1, 1, 1, 1, 0}, axis(last), x[1]};
+  return {last == 1 ? axis(0) : ConvolutionAxis{1, 1, 1, 1, 1, 0}, axis(last), x[1]};
 }
 
 // Whether every channel has a filter of its own whose planes, like those of `images`, are contiguous. The buffers of
@@ -39,24 +36,21 @@ template <class F> void for_planes(const Array& near, const DepthwiseSizes& size
   constexpr std::int64_t kLeast = 100'000;  // multiplications of a part
   const std::int64_t work = sizes.y.out * sizes.x.out * sizes.y.kernel * sizes.x.kernel;
   catena::parallel_for(planes, std::max<std::int64_t>(1, kLeast / work), [&](std::int64_t begin, std::int64_t end) {
-    const Array scratch = near.backend().empty({depthwise_scratch(sizes)}, Dtype::float32, near.device());
-    f(DepthwiseCall{sizes, begin, end, reinterpret_cast<float*>(scratch->data)});
+    const Array scratch = floats(near, depthwise_scratch(sizes));
+    f(DepthwiseCall{sizes, begin, end, mutable_data_of(scratch)});
   });
   set_last_implementation("depthwise");
 }
-
-const float* data_of(const Array& a) { return reinterpret_cast<const float*>(a->data); }
 
 }  // namespace
 
 Array depthwise_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
                             const ConvolutionSpec& spec) {
   if (!takes(x, w.shape(), spec) || !pays(y_shape, kLeast) || w.dtype() != x.dtype()) return {};
-  const Array filter = contiguous(w), bias = b ? contiguous(b) : b;
-  const Array y = x.backend().empty(y_shape, x.dtype(), x.device());
+  const Array filter = contiguous(w), bias = contiguous_or_none(b);
+  const Array y = empty_floats(x, y_shape);
   for_planes(x, sizes_of(x.shape(), w.shape(), y_shape, spec), y_shape[0] * y_shape[1], [&](const DepthwiseCall& call) {
-    depthwise_forward(call, data_of(x), data_of(filter), bias ? data_of(bias) : nullptr,
-                      reinterpret_cast<float*>(y->data));
+    depthwise_forward(call, data_of(x), data_of(filter), data_or_null(bias), mutable_data_of(y));
   });
   return y;
 }
@@ -64,10 +58,10 @@ Array depthwise_convolution(const Array& x, const Array& w, const Array& b, cons
 Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
                                           const ConvolutionSpec& spec) {
   if (!takes(gy, w.shape(), spec) || !pays(gy.shape(), kLeastOfData) || w.dtype() != gy.dtype()) return {};
-  const Array filter = contiguous(w), gx = gy.backend().empty(x_shape, gy.dtype(), gy.device());
+  const Array filter = contiguous(w), gx = empty_floats(gy, x_shape);
   for_planes(gy, sizes_of(x_shape, w.shape(), gy.shape(), spec), x_shape[0] * x_shape[1],
              [&](const DepthwiseCall& call) {
-               depthwise_backward_data(call, data_of(filter), data_of(gy), reinterpret_cast<float*>(gx->data));
+               depthwise_backward_data(call, data_of(filter), data_of(gy), mutable_data_of(gx));
              });
   return gx;
 }
@@ -78,10 +72,10 @@ Array depthwise_convolution_backward_filter(const Array& x, const Array& given, 
   const Array gy = contiguous(given);
   Shape shape{x.shape(0)};
   for (const std::int64_t n : w_shape) shape.push_back(n);
-  const Array planes = x.backend().empty(shape, x.dtype(), x.device());
+  const Array planes = empty_floats(x, shape);
   for_planes(x, sizes_of(x.shape(), w_shape, gy.shape(), spec), x.shape(0) * x.shape(1),
              [&](const DepthwiseCall& call) {
-               depthwise_backward_filter(call, data_of(x), data_of(gy), reinterpret_cast<float*>(planes->data));
+               depthwise_backward_filter(call, data_of(x), data_of(gy), mutable_data_of(planes));
              });
   return x.shape(0) == 1 ? reshape(planes, w_shape) : sum(planes, 0);
 }

@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include <catena/autograd/ndarray_backend/direct_convolution.h>
-#include <catena/kernels/rows/multiarch.h>
-
-#define CATENA_INLINE inline __attribute__((always_inline))
+#include <catena/autograd/ndarray_backend/convolution/avx2.h>
+#include <catena/autograd/ndarray_backend/convolution/direct_convolution.h>
 
 namespace autograd::internal {
 namespace {
@@ -14,27 +12,9 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr int kBytes = 32, kFloats = kBytes / int(sizeof(float)), kRows = 6;
-constexpr Int kLanes = kDirectLanes;
-typedef float V __attribute__((vector_size(kBytes)));
-
-#define CATENA_AVX2 __attribute__((target("arch=x86-64-v3")))
-
-CATENA_INLINE void load(V& v, const float* from) { std::memcpy(&v, from, kBytes); }
-CATENA_INLINE void store(float* to, const V& v) { std::memcpy(to, &v, kBytes); }
-
-// Adds the products of kRows factors, from[i][p], with a row of a panel.
-CATENA_INLINE void add(V (&sum)[kRows][2], const float* const* from, Int p, const float* panel) {
-  V low, high;
-  load(low, panel);
-  load(high, panel + kFloats);
-#pragma GCC unroll 6
-  for (int i = 0; i < kRows; ++i) {
-    const V x = from[i][p] - V{};  // not x + 0, which would change -0
-    sum[i][0] += x * low;
-    sum[i][1] += x * high;
-  }
-}
+using avx2::kFloats, avx2::kLanes, avx2::V, avx2::load, avx2::store;
+static_assert(kLanes == kDirectLanes);
+constexpr int kRows = 6;
 
 CATENA_AVX2 void multiply(const float* const* from, float* const* to, Int rows, const DirectSegment* segments,
                           Int count, const float* panels, Int outputs, const float* bias) {
@@ -48,12 +28,12 @@ CATENA_AVX2 void multiply(const float* const* from, float* const* to, Int rows, 
     load(low, last);
     load(high, last + kFloats);
     for (Int r = 0; r < rows; r += kRows) {
-      V sum[kRows][2] = {};
+      avx2::Sums<kRows> sum = {};
       const float* panel = panels;
       for (Int s = 0; s < count; ++s) {
         const float* line[kRows];
         for (int i = 0; i < kRows; ++i) line[i] = from[std::min(r + i, rows - 1)] + segments[s].at;
-        for (Int p = 0; p < segments[s].length; ++p, panel += kLanes) add(sum, line, p, panel);
+        for (Int p = 0; p < segments[s].length; ++p, panel += kLanes) avx2::add_products(sum, line, p, panel);
       }
 #pragma GCC unroll 6
       for (int i = 0; i < kRows; ++i) {
@@ -72,24 +52,17 @@ CATENA_AVX2 void multiply(const float* const* from, float* const* to, Int rows, 
 CATENA_AVX2 void add_products(const DirectRow* rows, Int count, Int positions, Int step, Int depth, float* sums,
                               Int stride, bool first) {
   for (Int k = 0; k < depth; k += kRows) {
-    V sum[kRows][2] = {};
+    avx2::Sums<kRows> sum = {};
     for (Int r = 0; r < count; ++r) {
       const float* line[kRows];
       for (int i = 0; i < kRows; ++i) line[i] = rows[r].x + std::min(k + i, depth - 1);
       const float* gy = rows[r].gy;
-      for (Int p = 0; p < positions; ++p, gy += kLanes) add(sum, line, p * step, gy);
+      for (Int p = 0; p < positions; ++p, gy += kLanes) avx2::add_products(sum, line, p * step, gy);
     }
 #pragma GCC unroll 6
     for (int i = 0; i < kRows; ++i) {
       if (k + i >= depth) break;
-      float* const to = sums + (k + i) * stride;
-      V low = {}, high = {};
-      if (!first) {
-        load(low, to);
-        load(high, to + kFloats);
-      }
-      store(to, sum[i][0] + low);
-      store(to + kFloats, sum[i][1] + high);
+      avx2::put(sums + (k + i) * stride, sum[i], first);
     }
   }
 }
@@ -101,8 +74,7 @@ CATENA_AVX2 void add_products(const DirectRow* rows, Int count, Int positions, I
 const DirectKernels* direct_kernels() {
 #ifdef CATENA_HAS_MULTIARCH
   static constexpr DirectKernels kernels{multiply, add_products};
-  static const bool suits = __builtin_cpu_supports("x86-64-v3") && !__builtin_cpu_supports("x86-64-v4");
-  return suits ? &kernels : nullptr;
+  return avx2_is_widest() ? &kernels : nullptr;
 #else
   return nullptr;
 #endif

@@ -5,16 +5,12 @@
 
 #include <cstdint>
 
-#include <catena/autograd/nn_extension.h>
+#include <catena/autograd/ndarray_backend/convolution/operands.h>
 
 namespace autograd::internal {
 
-// One spatial axis of a convolution.
-struct DepthwiseAxis {
-  std::int64_t size, out, kernel, stride, dilate, pad;
-};
 struct DepthwiseSizes {
-  DepthwiseAxis y, x;
+  ConvolutionAxis y, x;
   std::int64_t channels;
 };
 

@@ -1,11 +1,8 @@
 // The loops of winograd.h: transformations are vectors of channels, products are blocks of 6 x 16 or 4 x 16 sums.
 #include <algorithm>
-#include <cstring>
 
-#include <catena/autograd/ndarray_backend/winograd.h>
-#include <catena/kernels/rows/multiarch.h>
-
-#define CATENA_INLINE inline __attribute__((always_inline))
+#include <catena/autograd/ndarray_backend/convolution/avx2.h>
+#include <catena/autograd/ndarray_backend/convolution/winograd.h>
 
 namespace autograd::internal {
 namespace {
@@ -14,14 +11,8 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr int kBytes = 32, kFloats = kBytes / int(sizeof(float));
-constexpr Int kLanes = kWinogradLanes;
-typedef float V __attribute__((vector_size(kBytes)));
-
-#define CATENA_AVX2 __attribute__((target("arch=x86-64-v3")))
-
-CATENA_INLINE void load(V& v, const float* from) { std::memcpy(&v, from, kBytes); }
-CATENA_INLINE void store(float* to, const V& v) { std::memcpy(to, &v, kBytes); }
+using avx2::kBytes, avx2::kFloats, avx2::kLanes, avx2::V, avx2::load, avx2::store;
+static_assert(kLanes == kWinogradLanes);
 
 // ---- transformations ------------------------------------------------------------------------------
 // One-dimensional ones, on elements `step` apart. Names as in Lavin & Gray: B transforms the input, G the filter, A the
@@ -30,7 +21,7 @@ CATENA_INLINE void store(float* to, const V& v) { std::memcpy(to, &v, kBytes); }
 constexpr float a1 = 0.625f, a2 = a1 * a1, a3 = a2 * a1, b1 = 1.5f, b2 = b1 * b1, b3 = b2 * b1;
 constexpr float kAtZero = 1 / (a2 * b2), kAtA = 1 / (2 * a2 * (a2 - b2)), kAtB = 1 / (2 * b2 * (b2 - a2));
 
-template <int step, int to_step> CATENA_INLINE void times_b(const V* d, V* t) {
+template <int step, int to_step> CATENA_AVX2_INLINE void times_b(const V* d, V* t) {
   const V p = d[4 * step] - b2 * d[2 * step], q = a1 * (d[3 * step] - b2 * d[1 * step]);
   const V r = d[4 * step] - a2 * d[2 * step], u = b1 * (d[3 * step] - a2 * d[1 * step]);
   t[0] = a2 * b2 * d[0] - (a2 + b2) * d[2 * step] + d[4 * step];
@@ -40,7 +31,7 @@ template <int step, int to_step> CATENA_INLINE void times_b(const V* d, V* t) {
   t[4 * to_step] = r - u;
   t[5 * to_step] = a2 * b2 * d[1 * step] - (a2 + b2) * d[3 * step] + d[5 * step];
 }
-template <int step, int to_step> CATENA_INLINE void times_a(const V* m, V* y) {
+template <int step, int to_step> CATENA_AVX2_INLINE void times_a(const V* m, V* y) {
   const V s = m[1 * step] + m[2 * step], d = m[1 * step] - m[2 * step];
   const V p = m[3 * step] + m[4 * step], q = m[3 * step] - m[4 * step];
   y[0] = m[0] + s + p;
@@ -48,7 +39,7 @@ template <int step, int to_step> CATENA_INLINE void times_a(const V* m, V* y) {
   y[2 * to_step] = a2 * s + b2 * p;
   y[3 * to_step] = a3 * d + b3 * q + m[5 * step];
 }
-template <int step, int to_step> CATENA_INLINE void times_a_transposed(const V* y, V* z) {
+template <int step, int to_step> CATENA_AVX2_INLINE void times_a_transposed(const V* y, V* z) {
   const V p = y[0] + a2 * y[2 * step], q = a1 * y[1 * step] + a3 * y[3 * step];
   const V r = y[0] + b2 * y[2 * step], u = b1 * y[1 * step] + b3 * y[3 * step];
   z[0] = y[0];
@@ -58,7 +49,7 @@ template <int step, int to_step> CATENA_INLINE void times_a_transposed(const V* 
   z[4 * to_step] = r - u;
   z[5 * to_step] = y[3 * step];
 }
-template <int step, int to_step> CATENA_INLINE void times_g(const V* g, V* u) {
+template <int step, int to_step> CATENA_AVX2_INLINE void times_g(const V* g, V* u) {
   const V p = (g[0] + a2 * g[2 * step]) * kAtA, q = g[1 * step] * (a1 * kAtA);
   const V r = (g[0] + b2 * g[2 * step]) * kAtB, v = g[1 * step] * (b1 * kAtB);
   u[0] = g[0] * kAtZero;
@@ -68,7 +59,7 @@ template <int step, int to_step> CATENA_INLINE void times_g(const V* g, V* u) {
   u[4 * to_step] = r - v;
   u[5 * to_step] = g[2 * step];
 }
-template <int step, int to_step> CATENA_INLINE void times_g_transposed(const V* u, V* g) {
+template <int step, int to_step> CATENA_AVX2_INLINE void times_g_transposed(const V* u, V* g) {
   const V s = (u[1 * step] + u[2 * step]) * kAtA, d = (u[1 * step] - u[2 * step]) * (a1 * kAtA);
   const V p = (u[3 * step] + u[4 * step]) * kAtB, q = (u[3 * step] - u[4 * step]) * (b1 * kAtB);
   g[0] = u[0] * kAtZero + s + p;
@@ -78,7 +69,8 @@ template <int step, int to_step> CATENA_INLINE void times_g_transposed(const V* 
 
 // The places of the side x side elements of tile t, those outside of the image at `zeros`.
 template <int side>
-CATENA_INLINE void places(const WinogradImages& s, Int t, const float* images, const float* zeros, const float** at) {
+CATENA_AVX2_INLINE void places(const WinogradImages& s, Int t, const float* images, const float* zeros,
+                               const float** at) {
   const Int tiles = s.tiles_y * s.tiles_x, image = t / tiles, y0 = t % tiles / s.tiles_x * 4 - s.pad_y,
             x0 = t % s.tiles_x * 4 - s.pad_x;
   for (int i = 0; i < side; ++i)
@@ -90,56 +82,46 @@ CATENA_INLINE void places(const WinogradImages& s, Int t, const float* images, c
 }
 
 // Where the channels from c on of tile t lie in a matrix.
-CATENA_INLINE Int place(const WinogradTiles& tiles, Int channels, Int t, Int c) {
+CATENA_AVX2_INLINE Int place(const WinogradTiles& tiles, Int channels, Int t, Int c) {
   const Int row = t - tiles.first;
   return tiles.in_panels ? (c / kLanes * tiles.count + row) * kLanes + c % kLanes : row * channels + c;
 }
 
-CATENA_AVX2 void transform_input(const WinogradImages& s, const WinogradTiles& tiles, const float* images,
-                                 const float* zeros, float* to) {
-  const float* at[36];
-  for (Int t = tiles.begin; t < tiles.end; ++t) {
-    places<6>(s, t, images, zeros, at);
-    for (Int c = 0; c < s.channels; c += kFloats) {
-      V half[36];
-#pragma GCC unroll 6
-      for (int j = 0; j < 6; ++j) {
-        V column[6];
-#pragma GCC unroll 6
-        for (int i = 0; i < 6; ++i) load(column[i], at[6 * i + j] + c);
-        times_b<1, 6>(column, half + j);
-      }
-      float* const out = to + place(tiles, s.channels, t, c);
-#pragma GCC unroll 6
-      for (int i = 0; i < 6; ++i) {
-        V row[6];
-        times_b<1, 1>(half + 6 * i, row);
-#pragma GCC unroll 6
-        for (int j = 0; j < 6; ++j) store(out + (6 * i + j) * tiles.plane, row[j]);
-      }
-    }
+// The input's tiles have 6 x 6 elements, those of the output's gradient 4 x 4.
+struct OfInput {
+  static constexpr int side = 6;
+  template <int to_step> static CATENA_AVX2_INLINE void transform(const V* from, V* to) {
+    times_b<1, to_step>(from, to);
   }
-}
+};
+struct OfGradient {
+  static constexpr int side = 4;
+  template <int to_step> static CATENA_AVX2_INLINE void transform(const V* from, V* to) {
+    times_a_transposed<1, to_step>(from, to);
+  }
+};
 
-CATENA_AVX2 void transform_gradient(const WinogradImages& s, const WinogradTiles& tiles, const float* images,
-                                    const float* zeros, float* to) {
-  const float* at[16];
+template <class Of>
+CATENA_AVX2 void transform(const WinogradImages& s, const WinogradTiles& tiles, const float* images, const float* zeros,
+                           float* to) {
+  constexpr int side = Of::side;
+  const float* at[side * side];
   for (Int t = tiles.begin; t < tiles.end; ++t) {
-    places<4>(s, t, images, zeros, at);
+    places<side>(s, t, images, zeros, at);
     for (Int c = 0; c < s.channels; c += kFloats) {
-      V half[24];
-#pragma GCC unroll 4
-      for (int j = 0; j < 4; ++j) {
-        V column[4];
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i) load(column[i], at[4 * i + j] + c);
-        times_a_transposed<1, 4>(column, half + j);
+      V half[6 * side];
+#pragma GCC unroll 6
+      for (int j = 0; j < side; ++j) {
+        V column[side];
+#pragma GCC unroll 6
+        for (int i = 0; i < side; ++i) load(column[i], at[side * i + j] + c);
+        Of::template transform<side>(column, half + j);
       }
       float* const out = to + place(tiles, s.channels, t, c);
 #pragma GCC unroll 6
       for (int i = 0; i < 6; ++i) {
         V row[6];
-        times_a_transposed<1, 1>(half + 4 * i, row);
+        Of::template transform<1>(half + side * i, row);
 #pragma GCC unroll 6
         for (int j = 0; j < 6; ++j) store(out + (6 * i + j) * tiles.plane, row[j]);
       }
@@ -228,25 +210,13 @@ CATENA_AVX2 void multiply(const float* a, const float* b, float* c, Int rows, In
     for (Int r = 0; r < rows; r += kRows) {
       const float* line[kRows];
       for (int i = 0; i < kRows; ++i) line[i] = a + std::min(r + i, rows - 1) * inputs;
-      V sum[kRows][2] = {};
+      avx2::Sums<kRows> sum = {};
       const float* panel = b;
-      for (Int p = 0; p < inputs; ++p, panel += kLanes) {
-        V low, high;
-        load(low, panel);
-        load(high, panel + kFloats);
-#pragma GCC unroll 6
-        for (int i = 0; i < kRows; ++i) {
-          const V x = line[i][p] - V{};
-          sum[i][0] += x * low;
-          sum[i][1] += x * high;
-        }
-      }
+      for (Int p = 0; p < inputs; ++p, panel += kLanes) avx2::add_products(sum, line, p, panel);
 #pragma GCC unroll 6
       for (int i = 0; i < kRows; ++i) {
         if (r + i >= rows) break;
-        float* const to = c + (r + i) * outputs + o;
-        store(to, sum[i][0]);
-        store(to + kFloats, sum[i][1]);
+        avx2::put(c + (r + i) * outputs + o, sum[i], true);
       }
     }
 }
@@ -257,31 +227,13 @@ CATENA_AVX2 void add_products(const float* a, const float* b, float* c, Int tile
   for (Int i0 = begin; i0 < end; i0 += kLanes)
     for (Int o = 0; o < outputs; o += kLanes)
       for (Int i = i0; i < i0 + kLanes; i += kRows) {
-        V sum[kRows][2] = {};
-        const float* left = a + i0 * tiles + i - i0;
+        avx2::Sums<kRows> sum = {};
+        const float* line[kRows];
+        for (int r = 0; r < kRows; ++r) line[r] = a + i0 * tiles + i - i0 + r;
         const float* right = b + o * tiles;
-        for (Int t = 0; t < tiles; ++t, left += kLanes, right += kLanes) {
-          V low, high;
-          load(low, right);
-          load(high, right + kFloats);
+        for (Int t = 0; t < tiles; ++t, right += kLanes) avx2::add_products(sum, line, t * kLanes, right);
 #pragma GCC unroll 4
-          for (int r = 0; r < kRows; ++r) {
-            const V x = left[r] - V{};
-            sum[r][0] += x * low;
-            sum[r][1] += x * high;
-          }
-        }
-#pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) {
-          float* const to = c + (i + r) * outputs + o;
-          V low = {}, high = {};
-          if (!first) {
-            load(low, to);
-            load(high, to + kFloats);
-          }
-          store(to, sum[r][0] + low);
-          store(to + kFloats, sum[r][1] + high);
-        }
+        for (int r = 0; r < kRows; ++r) avx2::put(c + (i + r) * outputs + o, sum[r], first);
       }
 }
 
@@ -291,11 +243,10 @@ CATENA_AVX2 void add_products(const float* a, const float* b, float* c, Int tile
 
 const WinogradKernels* winograd_kernels() {
 #ifdef CATENA_HAS_MULTIARCH
-  static constexpr WinogradKernels kernels{transform_input,  transform_gradient,        transform_output,
-                                           transform_filter, transform_filter_gradient, multiply,
+  static constexpr WinogradKernels kernels{transform<OfInput>, transform<OfGradient>,     transform_output,
+                                           transform_filter,   transform_filter_gradient, multiply,
                                            add_products};
-  static const bool suits = __builtin_cpu_supports("x86-64-v3") && !__builtin_cpu_supports("x86-64-v4");
-  return suits ? &kernels : nullptr;
+  return avx2_is_widest() ? &kernels : nullptr;
 #else
   return nullptr;
 #endif

@@ -1,0 +1,39 @@
+// What the convolutions of this folder do with their arrays. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+
+#include <catena/autograd/array.h>
+#include <catena/autograd/nn_extension.h>
+
+namespace autograd::internal {
+
+inline const float* data_of(const Array& a) { return reinterpret_cast<const float*>(a->data); }
+inline const float* data_or_null(const Array& a) { return a ? data_of(a) : nullptr; }
+inline float* mutable_data_of(const Array& a) { return reinterpret_cast<float*>(a->data); }
+
+inline bool is_float32(const Array& a, const Array& b) {
+  return a.dtype() == Dtype::float32 && b.dtype() == Dtype::float32;
+}
+
+// An array of float32 that is not initialized, and n of them as scratch memory.
+inline Array empty_floats(const Array& near, const Shape& shape) {
+  return near.backend().empty(shape, Dtype::float32, near.device());
+}
+inline Array floats(const Array& near, std::int64_t n) { return empty_floats(near, {n}); }
+
+inline Array contiguous_or_none(const Array& a) { return a ? contiguous(a) : a; }
+// From (n, channels, h, w) to (n, h, w, channels), contiguous; the memory of x itself if it is channels-last.
+inline Array packed(const Array& x) { return contiguous(transpose(x, Dims{0, 2, 3, 1})); }
+
+inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+
+// One spatial axis of a convolution of x with w that gives y.
+struct ConvolutionAxis {
+  std::int64_t size, out, kernel, stride, dilate, pad;
+};
+inline ConvolutionAxis axis_of(int i, const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
+  return {x[2 + i], y[2 + i], w[2 + i], spec.stride[i], spec.dilate[i], spec.pad[i]};
+}
+
+}  // namespace autograd::internal

@@ -1,0 +1,17 @@
+// Writes Portable Network Graphics (ISO/IEC 15948).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <catena/kernels/base/export.h>
+
+namespace catena {
+
+// The bytes of a file with width x height pixels of red, green and blue, 8 bits each. `rows`: for each row from the
+// top, the number of its filter and its filtered bytes; 3 * width + 1 together. `level`: zlib's, 0 to 9. ValueError
+// where `rows` has another size or a side is not positive; RuntimeError where zlib fails.
+CATENA_EXPORT std::string png_file(std::int64_t width, std::int64_t height, std::string_view rows, int level);
+
+}  // namespace catena
