@@ -101,7 +101,9 @@ template <class Key, int bytes> struct Network {
   // Sorted rows of m * Width keys become rows twice as long, of which every lane is bitonic. The first step compares
   // with the keys of the other row from its end.
   template <int Width> static CATENA_INLINE void join(V* v, std::int64_t m) {
+#ifndef __SANITIZE_ADDRESS__  // whose checks leave GCC no loop to unroll
 #pragma GCC unroll 4
+#endif
     for (std::int64_t i = 0; i < (m + 1) / 2; ++i) {
       V a = v[i], b = v[m - 1 - i];
       const V given = a;
