@@ -31,8 +31,17 @@ def choose_sweep(parser, args):
     args.sample_ms = args.sample_ms or (4 if args.sweep else 20)
     args.shapes, args.most = args.shapes or 24, args.most or (1000 if args.tiny else 10**8)
     args.seed = random.randrange(10**6) if args.seed == "random" else int(args.seed or 0)
+    if args.sweep and args.set:
+        parser.error("--set is for the fixed cases; a sweep draws their parameters")
     if args.sweep and args.peers is None:  # Chainer is slower than NumPy at every shape
         args.peers = "cupy,torch" if args.device == "cuda" else "numpy,torch,onnxruntime"
+
+
+def parameter(text):
+    name, equals, value = text.partition("=")
+    if not equals or not value.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no <name>=<number>")
+    return name, value
 
 
 def arguments():
@@ -40,6 +49,8 @@ def arguments():
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--case", action="append", metavar="NAME", help="a case, or a pattern such as 'matmul/*'; may be repeated")
     parser.add_argument("--threads", type=int, action="append", metavar="N", help="default: 1 and 2; may be repeated")
+    parser.add_argument("--set", type=parameter, action="append", default=[], metavar="NAME=N",
+                        help="a parameter of the chosen cases, in place of the fixed one; may be repeated")
     parser.add_argument("--peers", metavar="NAME,...", help=f"of {', '.join(peers.PEERS)}; default: those of the device")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND",
                         help="a program that answers the requests of contender.h")
@@ -177,12 +188,15 @@ def run_all(args, pythons, commands):
             cases = chosen(table, args.case)
             if not cases:
                 raise SystemExit(f"compare.sh: --case {' '.join(args.case)}: there are {' '.join(table)}")
+            if lacking := [name for name, _ in args.set if not any(name in p for case in cases for p in table[case])]:
+                raise SystemExit(f"compare.sh: --set {' '.join(lacking)}: no chosen case has such a parameter")
             for case in chosen(bars.BARS.keys() - table.keys(), args.case) if not args.sweep else ():
                 say(f"{case}: NOT MEASURED: this library has no such case")
             for case in cases:
                 began = time.monotonic()
                 run.revive()
-                more, wrong = measure_case(args, run, case, table[case], told)
+                shapes = [{**p, **{name: value for name, value in args.set if name in p}} for p in table[case]]
+                more, wrong = measure_case(args, run, case, shapes, told)
                 rows += more
                 failed = failed or wrong
                 say(f"{case}, {threads} threads: {time.monotonic() - began:.1f} s")
@@ -204,6 +218,8 @@ def main():
         text += f"\n- peers that are missing: {', '.join(missing)}"
     if args.tiny:
         text += "\n- A TRIAL with tiny shapes: the times mean nothing"
+    if args.set:
+        text += f"\n- set: {in_words(dict(args.set))}"
     with_bars = args.device == "cpu" and not args.tiny
     if args.sweep:
         text += f"\n- sweep: {args.shapes} shapes per case, seed {args.seed}, up to {args.most} elements"

@@ -12,9 +12,10 @@ import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPARE = os.path.join(HERE, "..", "..", "benchmarks", "compare")
-sys.path.insert(0, COMPARE)
+sys.path[:0] = [COMPARE, os.path.join(COMPARE, "peers")]
 import bars  # noqa: E402
 import contenders  # noqa: E402
+import protocol  # noqa: E402
 import report  # noqa: E402
 import sweep  # noqa: E402
 from measure import Row, calls_for, interleaved, measure, quartile_spread  # noqa: E402
@@ -178,6 +179,25 @@ class WholeRuns(unittest.TestCase):
         self.assertTrue(sweep.table(good[:9] + [row("n=9", "torch", "default", 2.0, 1.0)], True).splitlines()[2].rstrip(" |")
                         .endswith("NO"))  # half the speed at one shape
 
+    def test_parameters_can_be_set(self):
+        peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
+        chosen = ("--case", "elementwise/add", "--case", "matmul/32_cubed")
+        status, rows, table, log, _ = compare("--peer", peer, *chosen, "--set", "n=7")
+        self.assertEqual(status, 0, log)
+        self.assertEqual({row["case"]: row["peer"] for row in rows}, {"elementwise/add": "fake", "matmul/32_cubed": "fake"})
+        self.assertIn("- set: n=7", table)
+        with self.assertRaisesRegex(AssertionError, "--set width: no chosen case has such a parameter"):
+            compare(*chosen, "--set", "width=7")
+        with self.assertRaisesRegex(AssertionError, "'n=few' is no <name>=<number>"):
+            compare(*chosen, "--set", "n=few")
+        with self.assertRaisesRegex(AssertionError, "--set is for the fixed cases"):
+            compare(*chosen, "--set", "n=7", "--sweep")
+
+    def test_a_set_parameter_reaches_the_case(self):
+        status, rows, _, log, _ = compare("--case", "training/trainer_cost", "--set", "batch=0")
+        self.assertEqual((status, rows), (1, []))
+        self.assertRegex(log, "training/trainer_cost: NOT MEASURED: batch=0 images=16 .*the batch size is 0")
+
     def test_options_of_a_sweep_alone_are_refused(self):
         with self.assertRaisesRegex(AssertionError, "belong to --sweep"):
             compare("--seed", "3")
@@ -237,6 +257,17 @@ class Figures(unittest.TestCase):
         self.assertTrue(contenders.same([3, 1.0, -2.0, 4], [3, 1.0005, -2.0005, 4]))
         for answer in ([2, 1.0, -2.0, 4], [3, 1.0, 2.0, 4], [3, 1.0, -2.0, 8], [3, 1.0, float("nan"), 4]):
             self.assertFalse(contenders.same([3, 1.0, -2.0, 4], answer))
+
+    def test_a_long_call_is_not_repeated_without_being_timed(self):
+        calls = []
+        case = protocol.Case(lambda: calls.append(1))
+        protocol.timed(case, 2, lambda: None)
+        self.assertEqual(len(calls), 3)
+        case.call_ns = protocol.LONG_CALL_NS
+        protocol.timed(case, 2, lambda: None)
+        self.assertEqual(len(calls), 5)
+        protocol.timed(case, 2, lambda: None)  # it was short
+        self.assertEqual(len(calls), 8)
 
     def test_the_best_variant_is_quoted(self):
         def row(variant, us, case="elementwise/exp"):
