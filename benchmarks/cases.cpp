@@ -67,4 +67,10 @@ nd::Array labels(std::int64_t n, std::int64_t seed, std::int64_t classes) {
   return nd::array(values, {n});
 }
 
+nd::Array joined(const std::vector<nd::Array>& arrays) {
+  std::vector<nd::Array> lines;
+  for (const nd::Array& a : arrays) lines.push_back(a.ravel());
+  return nd::concatenate(lines);
+}
+
 }  // namespace bench

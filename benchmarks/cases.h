@@ -56,6 +56,9 @@ std::int64_t get(const Parameters& p, const char* name, std::int64_t otherwise);
 // int32 labels of [0, classes).
 nd::Array labels(std::int64_t n, std::int64_t seed, std::int64_t classes);
 
+// All elements of arrays of one dtype, one array behind the other: the result of a case that has several.
+nd::Array joined(const std::vector<nd::Array>& arrays);
+
 // A case whose result is that of a call of f.
 template <class F> Ready ready(F f) { return {repeated(f), f}; }
 

@@ -1,4 +1,6 @@
-// Word vectors: a step of skip-gram with negative sampling (examples/word2vec of the reference), drawing included.
+// Word vectors: those of a batch of sentences with the gradient of the table, and a step of skip-gram with negative
+// sampling (examples/word2vec of the reference), drawing included.
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,6 +11,34 @@ namespace bench {
 namespace {
 
 using autograd::Variable;
+
+// The compared result is the gradient of the table, in which a word may occur many times.
+Ready dense_gradient(const Parameters& p) {
+  auto embed = std::make_shared<nn::EmbedID>(int(p.at("vocabulary")), int(p.at("units")), 0.0);
+  embed->W.set_data(uniform(embed->W.shape(), 1000, -0.5, 0.5));
+  const std::int64_t batch = p.at("batch"), times = p.at("times");
+  return rotating(
+      p,
+      [&](std::int64_t seed) {
+        return labels(batch * times, seed, p.at("vocabulary")).reshape({batch, times});
+      },
+      [embed, gy = uniform({batch, times, p.at("units")}, 2000, -1)](const nd::Array& words) {
+        embed->cleargrads();
+        Variable y = (*embed)(words);
+        y.set_grad(gy);
+        y.backward();
+        return nd::Array(embed->W.grad());
+      });
+}
+
+Parameters sentences(Draw& draw) {
+  const std::int64_t vocabulary = draw.length(10, 200000), units = draw.length(1, 1000);
+  return {{"vocabulary", draw.at_most(vocabulary)},
+          {"units", std::clamp<std::int64_t>(draw.at_most(100000000) / vocabulary, 1, units)},
+          {"batch", draw.at_most(draw.log_uniform(1, 256))},
+          {"times", draw.at_most(draw.log_uniform(1, 100))},
+          {"sets", 2}};
+}
 
 // Word k is as frequent as in Zipf's law.
 std::vector<double> counts(std::int64_t vocabulary) {
@@ -79,11 +109,18 @@ Parameters pairs(Draw& draw) {
           {"sets", 2}};
 }
 
-const Cases cases{{"training/word2vec",
-                   {{"pairs", 6000}, {"vocabulary", 10000}, {"units", 100}, {"samples", 5}, {"sets", 8}},
-                   {{"pairs", 7}, {"vocabulary", 20}, {"units", 6}, {"sets", 2}},
-                   word2vec,
-                   pairs}};
+const Cases cases{
+    {"embedding/dense_gradient",
+     {{"vocabulary", 100000}, {"units", 256}, {"batch", 64}, {"times", 50}, {"sets", 4}},
+     {{"vocabulary", 20}, {"units", 6}, {"batch", 3}, {"times", 4}, {"sets", 2}},
+     dense_gradient,
+     sentences},
+    {"training/word2vec",
+     {{"pairs", 6000}, {"vocabulary", 10000}, {"units", 100}, {"samples", 5}, {"sets", 8}},
+     {{"pairs", 7}, {"vocabulary", 20}, {"units", 6}, {"sets", 2}},
+     word2vec,
+     pairs},
+};
 
 }  // namespace
 }  // namespace bench

@@ -1,4 +1,6 @@
-// Normalization along the rows of a matrix: forward only, without a graph.
+// Normalization along the rows of a matrix: forward without a graph, and with all gradients.
+#include <algorithm>
+
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -32,6 +34,28 @@ Ready layer_norm(const Parameters& p) {
   return without_graph(p, [gamma, beta](const nd::Array& x) { return nn::layer_normalization(x, gamma, beta); });
 }
 
+// The compared result is all three gradients.
+Ready layer_norm_backward(const Parameters& p) {
+  const nd::Dtype dtype = catena::dtype_from_char(char(get(p, "dtype", 'f')));
+  const autograd::Variable gamma(autograd::Array(nd::ones({p.at("columns")}, dtype))),
+      beta(autograd::Array(nd::zeros({p.at("columns")}, dtype)));
+  const nd::Array gy = input(p, {p.at("rows"), p.at("columns")}, 2000, -1);
+  const auto pass = [=](const autograd::Variable& x) {
+    for (autograd::Variable v : {x, gamma, beta}) v.cleargrad();
+    autograd::Variable y = nn::layer_normalization(x, gamma, beta, 1e-5, nn::EpsAddedTo::variance);
+    y.set_grad(gy);
+    y.backward();
+    return nd::Array(x.grad());
+  };
+  const auto rows = [p](std::int64_t seed) { return autograd::Variable(autograd::Array(matrix(p, seed))); };
+  Ready timed = rotating(p, rows, pass);
+  timed.result = [=, x = rows(0)] {
+    pass(x);
+    return joined({x.grad(), gamma.grad(), beta.grad()});
+  };
+  return timed;
+}
+
 // Of images that lie in memory with their channels last, over channels and positions: the rows are not contiguous.
 Ready layer_norm_images(const Parameters& p) {
   const std::int64_t n = p.at("batch"), c = p.at("channels"), size = p.at("size"), columns = c * size * size;
@@ -48,6 +72,12 @@ Ready layer_norm_images(const Parameters& p) {
 }
 
 Parameters floats(Draw& draw) { return draw.matrix("fd"); }
+// Of two elements or three, the gradient of the rows is the difference of numbers that are nearly equal.
+Parameters long_rows(Draw& draw) {
+  Parameters p = draw.matrix("fd");
+  p["columns"] = std::max<std::int64_t>(p["columns"], 8);
+  return p;
+}
 Parameters images(Draw& draw) {
   const std::int64_t size = draw.length(1, 64), channels = draw.length(1, 512);
   const std::int64_t n = draw.log_uniform(1, std::max<std::int64_t>(1, 10000000 / (size * size * channels)));
@@ -58,6 +88,11 @@ const Cases cases{
     {"rows/softmax", full, tiny, softmax, floats},
     {"rows/log_softmax", full, tiny, log_softmax, floats},
     {"rows/layer_norm", full, tiny, layer_norm, floats},
+    {"rows/layer_norm_backward",
+     {{"rows", 4096}, {"columns", 1000}, {"sets", 8}},
+     tiny,
+     layer_norm_backward,
+     long_rows},
     {"rows/layer_norm_images",
      {{"batch", 32}, {"channels", 64}, {"size", 32}, {"sets", 4}},
      {{"batch", 2}, {"channels", 3}, {"size", 4}, {"sets", 2}},

@@ -11,6 +11,10 @@ OF_FLOOR = 0.85
 BARS = {
     "overhead/add": {"us": 0.15, "numpy": 2, "torch": 4, "libtorch": 4},
     "autograd/square_sum_backward": {"torch": 4, "libtorch": 4},
+    "autograd/gradient_penalty": {"torch": 2},
+    "embedding/dense_gradient": {"torch": 1.5},
+    "loss/ctc": {"torch": 1},
+    "loss/softmax_cross_entropy": {"torch": 1},
     "elementwise/add": {"numpy": 1.8, "torch": 4},
     "elementwise/transpose_copy": {"numpy": 8, "torch": 8},
     "elementwise/exp": {"numpy": 3, "torch": 1.2},
@@ -21,6 +25,7 @@ BARS = {
     "reduction/sum_axis1": {"numpy": 1.5, "torch": 1},
     "rows/softmax": {"torch": 1.2},
     "rows/layer_norm": {"torch": 1.2},
+    "rows/layer_norm_backward": {"torch": 1},
     "matmul/1024_cubed": {"*": EQUAL},
     "matmul/100x784x1000": {"*": EQUAL},
     "matmul/32_cubed": {"numpy": 1.5},

@@ -1,4 +1,4 @@
-// PyTorch from C++, for cases that measure only the overhead of a call. peers.py builds it against the Python package.
+// PyTorch from C++, for cases in which the overhead of calls shows. peers.py builds it against the Python package.
 #include <torch/torch.h>
 
 #include "../../contender.h"
@@ -36,6 +36,38 @@ Ready square_sum_backward(const Parameters& p) {
   });
 }
 
+// Weights on [-sqrt(3 / fan_in), sqrt(3 / fan_in)), as in networks.h.
+torch::nn::Linear initialized(std::int64_t in, std::int64_t out, std::int64_t seed) {
+  torch::nn::Linear layer(in, out);
+  const torch::NoGradGuard guard;
+  const double range = std::sqrt(3.0 / double(in));
+  layer->weight.copy_(
+      torch::tensor(bench::uniform_values(std::size_t(in * out), seed, -range, range)).reshape({out, in}));
+  layer->bias.zero_();
+  return layer;
+}
+
+Ready gradient_penalty(const Parameters& p) {
+  const std::int64_t batch = p.at("batch"), inputs = p.at("inputs"), n = p.at("units");
+  const auto l1 = initialized(inputs, n, 1000);
+  torch::nn::Sequential critic(l1, torch::nn::Tanh(), initialized(n, n, 1001), torch::nn::Tanh(),
+                               initialized(n, 1, 1002));
+  std::vector<Tensor> xs;
+  for (std::int64_t seed = 0; seed < p.at("sets"); ++seed)
+    xs.push_back(torch::tensor(bench::uniform_values(std::size_t(batch * inputs), seed, -1))
+                     .reshape({batch, inputs})
+                     .requires_grad_());
+  return ready([=, at = std::size_t{0}]() mutable {
+    Tensor& x = xs[at];
+    if (++at == xs.size()) at = 0;
+    critic->zero_grad();
+    x.mutable_grad().reset();
+    const Tensor gx = torch::autograd::grad({critic->forward(x).sum()}, {x}, {}, true, true)[0];
+    (gx.norm(2, 1) - 1).square().mean().backward();
+    return l1->weight.grad();
+  });
+}
+
 const std::map<std::string, Ready (*)(const Parameters&)> table{
     {"overhead/add",
      [](const Parameters& p) { return ready([a = operand(p, 0), b = operand(p, 1)] { return a + b; }); }},
@@ -54,6 +86,7 @@ const std::map<std::string, Ready (*)(const Parameters&)> table{
     {"autograd/add_no_graph", add_no_graph},
     {"autograd/add", [](const Parameters& p) { return ready([x = operand(p, 0).requires_grad_()] { return x + x; }); }},
     {"autograd/square_sum_backward", square_sum_backward},
+    {"autograd/gradient_penalty", gradient_penalty},
 };
 
 class Libtorch : public bench::Contender {

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 import data
+import torch_gradients
 import torch_training
 from protocol import Case, rotating, serve
 from torch_base import device, dtype, fingerprint, input, labels, synchronize, uniform
@@ -389,6 +390,7 @@ table = {
     "random/choice": {"default": choice},
     "random/uniform": sampler(torch.rand),
     "random/normal": sampler(torch.randn),
+    **torch_gradients.table,
     **torch_training.table,
 }
 
