@@ -99,9 +99,10 @@ void BatchLoader::serve(const LoadFunction& load) {
       request->failed = k;
       request->error = std::move(error);
     }
-    done_.notify_all();
+    const bool complete = request->is_complete();
     lock.unlock();
-    {  // this may be the last owner, which frees arrays: not while a process forks
+    if (complete) done_.notify_all();  // not for each example: take() would wake up to wait again
+    {                                  // this may be the last owner, which frees arrays: not while a process forks
       const ForkGate::Work work;
       request.reset();
     }
