@@ -47,18 +47,15 @@ class CATENA_EXPORT Function : public FunctionNode {
 };
 
 // The members of Variable that Outputs forwards as they are: those that read, and those that change it.
-#define CATENA_OUTPUT_GETTERS(X)                                                                                 \
-  X(data)                                                                                                        \
-  X(grad)                                                                                                        \
-  X(grad_variable)                                                                                               \
-  X(creator) X(rank) X(volatile_flag) X(requires_grad) X(name) X(is_same) X(id) X(shape) X(ndim) X(len) X(dtype) \
-      X(device) X(label) X(to_string) X(repr) X(debug_print) X(astype) X(T)
-#define CATENA_OUTPUT_CHANGES(X)                                                                             \
-  X(set_data)                                                                                                \
-  X(set_grad)                                                                                                \
-  X(set_grad_variable)                                                                                       \
-  X(set_volatile) X(set_requires_grad) X(set_name) X(to_device) X(to_cpu) X(to_gpu) X(cleargrad) X(zerograd) \
-      X(copydata) X(addgrad) X(set_creator) X(unset_creator) X(unchain) X(unchain_backward)
+// clang-format off
+#define CATENA_OUTPUT_GETTERS(X)                                                                                     \
+  X(data) X(grad) X(grad_variable) X(creator) X(rank) X(volatile_flag) X(requires_grad) X(name) X(is_same) X(id)     \
+  X(shape) X(ndim) X(len) X(dtype) X(device) X(label) X(to_string) X(repr) X(debug_print) X(astype) X(T)
+#define CATENA_OUTPUT_CHANGES(X)                                                                                     \
+  X(set_data) X(set_grad) X(set_grad_variable) X(set_volatile) X(set_requires_grad) X(set_name) X(to_device)         \
+  X(to_cpu) X(to_gpu) X(cleargrad) X(zerograd) X(copydata) X(addgrad) X(set_creator) X(unset_creator) X(unchain)     \
+  X(unchain_backward)
+// clang-format on
 
 // What a function object returns: the output, if there is one, else a list of them.
 //

@@ -1,5 +1,7 @@
 #include <catena/autograd/ndarray_backend/convolution/avx2.h>
 
+#include <catena/kernels/rows/multiarch.h>
+
 namespace autograd::internal {
 
 #ifdef CATENA_HAS_MULTIARCH

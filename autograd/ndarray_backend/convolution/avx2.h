@@ -1,12 +1,11 @@
-// Vectors of AVX2 and blocks of sums in them, for the loops of this folder that are compiled for it alone. Internal to
-// this folder.
+// Vectors of AVX2 and blocks of sums in them, for the loops of this folder that are compiled for it alone, by GCC.
+// Internal to this folder.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
 #include <catena/kernels/base/export.h>
-#include <catena/kernels/rows/multiarch.h>
 
 namespace autograd::internal {
 
@@ -16,7 +15,7 @@ CATENA_EXPORT bool avx2_is_widest();
 // Lets every processor with AVX2 pass for one without AVX-512, so that tests reach the loops. Returns avx2_is_widest().
 CATENA_EXPORT bool pretend_avx2_is_widest(bool yes);
 
-#ifdef CATENA_HAS_MULTIARCH
+#if defined(__GNUC__) && !defined(__clang__)
 
 #define CATENA_AVX2 __attribute__((target("arch=x86-64-v3")))
 #define CATENA_AVX2_INLINE inline __attribute__((always_inline))

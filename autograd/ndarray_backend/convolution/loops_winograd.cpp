@@ -3,6 +3,7 @@
 
 #include <catena/autograd/ndarray_backend/convolution/avx2.h>
 #include <catena/autograd/ndarray_backend/convolution/winograd.h>
+#include <catena/kernels/rows/multiarch.h>
 
 namespace autograd::internal {
 namespace {
