@@ -20,6 +20,7 @@ endforeach()
 # the harder case (symbols, exceptions and tables across library boundaries). -DBUILD_SHARED_LIBS=OFF gives archives.
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 option(CATENA_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(CATENA_JOIN_TESTS "Compile neighbouring test sources in one go" ON)
 option(CATENA_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(CATENA_BUILD_BENCHMARKS "Build the benchmarks" OFF)
 option(CATENA_WERROR "Treat warnings as errors" OFF)
@@ -95,6 +96,10 @@ add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 # interposition of the libraries' functions.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fno-plt -fno-semantic-interposition)
+endif()
+# A compilation that ends with some hundred megabytes does not look for garbage every few of them: a tenth of the time.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(--param=ggc-min-heapsize=524288)  # KiB
 endif()
 
 set(CATENA_THREAD_SANITIZER OFF)

@@ -43,7 +43,7 @@ nd::Array lengths(const Parameters& p, std::int64_t full, std::int64_t seed) {
 Ready ctc(const Parameters& p) {
   const std::int64_t times = p.at("times"), batch = p.at("batch"), classes = p.at("classes"), length = p.at("labels");
   const auto scores = [=](std::int64_t seed) {
-    return Variable(autograd::Array(uniform({times * batch, classes}, seed, -3, 3)));
+    return Variable(autograd::Array(uniform({times, batch, classes}, seed, -3, 3)));
   };
   nn::CTCOptions options;
   if (p.at("varied")) {
@@ -52,7 +52,7 @@ Ready ctc(const Parameters& p) {
   }
   const nd::Array t = (labels(batch * length, 2000, classes - 1) + 1).reshape({batch, length});
   return with_gradient(p, scores, [=](const Variable& x) {
-    return nn::connectionist_temporal_classification(split_axis(x, times, 0), t, 0, options);
+    return nn::connectionist_temporal_classification(x, t, 0, options);
   });
 }
 

@@ -52,12 +52,26 @@ struct one_hot {
 };
 
 // One step of the probabilities of alignments, as logarithms: a state is reached from itself, from the state before it
-// and, for a penalty of 0, from the one before that.
+// and, for a penalty of 0, from the one before that. Beside the largest term, which is 1, exp(-80) is nothing in float64:
+// the bound spares exp arguments far outside its range.
 struct ctc_step {
+  template <class T> ND_FN static T bounded(T x) { return x < T(-80) ? T(-80) : x; }
   template <class T> ND_FN static void run(T stay, T next, T skip, T penalty, T emission, T& y) {
     const T over = skip + penalty, nearer = stay > next ? stay : next, most = nearer > over ? nearer : over;
-    y = emission + (most + m::log(m::exp(stay - most) + m::exp(next - most) + m::exp(over - most)));
+    y = emission +
+        (most + m::log(m::exp(bounded(stay - most)) + m::exp(bounded(next - most)) + m::exp(bounded(over - most))));
   }
+};
+
+// The share of all alignments that are in a state at a time: exp(alpha + beta - emission - log_p), at most 1. Labels
+// that do not fit have no probability to be a share of: 0, as for differences that rounding alone cannot explain.
+struct ctc_share {
+  template <class T> ND_FN static void run(T alpha, T beta, T emission, T log_p, T& share) {
+    const T d = alpha + beta - emission - log_p;
+    const bool possible = d <= T(slack) && d > T(-800);
+    share = possible ? m::exp(possible ? d : T(0)) : T(0);
+  }
+  static constexpr int slack = 1;  // the rounding errors of d grow with the number of times
 };
 
 }  // namespace catena::k

@@ -1,7 +1,7 @@
 // The outer form of reductions (reduce.cpp): strips of neighbouring outputs. A chunk of a strip is reduced
 //
-//   by lanes        one lane of all outputs after the other, for rows that have to be evaluated or converted
-//   in order        row after row, as they lie, each added to the accumulators of its lane; for wide rows
+//   in order        row after row, as they lie, evaluated or converted where needed, each added to the accumulators of
+//                   its lane; for wide rows
 //   side by side    all lanes of all outputs at once: rows that lie end to end are one run of elements, whose vectors
 //                   span as many rows as they have room for
 //   for places      values and their places in vectors of their own
@@ -18,17 +18,17 @@ namespace nd::cpu {
 namespace {
 
 constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip that a row is cut into
+constexpr std::int64_t kEvaluatedStrip = 256;    // the same where a program is run for each row of a strip
 constexpr std::int64_t kPanelBytes = 16 * 1024;  // of lanes or elements that stay in the nearest cache
 constexpr std::int64_t kLaneBytes = 256 * 1024;  // of the lanes of rows in order, which stay in the cache of a core
-constexpr int kRows = 7;  // rows of accumulators: the depth of the tree over the lanes, its result, and the total
 
 }  // namespace
 
 // How strips are reduced, and where a thread has what in its scratch memory.
 struct Reducer::OuterPlan {
-  bool places = false, side_by_side = false, gathered = false, in_order = false;
+  bool places = false, side_by_side = false, gathered = false;  // neither the first nor the second: in order
   std::int64_t width = 0, lanes = 0, panel_rows = 0;
-  std::size_t row_bytes = 0, lanes_at = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
+  std::size_t row_bytes = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
   Tiles tiles;
 };
 
@@ -56,18 +56,16 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   p.gathered = !pre_ && !dense && (!neighbours || row_length < kNarrowStrip);
   if (p.places) p.gathered = !neighbours || !one_axis || !direct_in_;
   p.side_by_side = !p.places && (dense || p.gathered);
-  p.in_order = !p.places && !p.side_by_side && direct_in_ && !pre_ && one_axis && neighbours;
-  if (p.in_order && table_.any_order) p.lanes = 1;
+  const bool in_order = !p.places && !p.side_by_side;
+  if (in_order && table_.any_order) p.lanes = 1;
   std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
   // The only row needs no wide strips.
-  if (p.in_order && count_ > 1) most = std::max<std::int64_t>(kTile, kLaneBytes / (p.lanes * acc_));
+  if (in_order && count_ > 1) most = std::max<std::int64_t>(kTile, kLaneBytes / (p.lanes * acc_));
   if (p.side_by_side) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
   p.width = dense && !p.places ? row_length : strip_width(most);
 
   p.row_bytes = round_up_64(std::size_t(p.width * acc_));
-  const bool all_lanes = p.side_by_side || p.in_order;
-  p.lanes_at = all_lanes ? p.row_bytes : 0;
-  p.bytes = all_lanes ? p.row_bytes + round_up_64(std::size_t(p.lanes * p.width * acc_)) : (kRows + 1) * p.row_bytes;
+  p.bytes = p.row_bytes + round_up_64(std::size_t((p.places ? 1 : p.lanes) * p.width * acc_));
   if (p.gathered) {
     const std::int64_t fit = std::max<std::int64_t>(1, kPanelBytes / (p.width * in_item_));
     p.panel_rows = std::min(count, p.places ? fit : std::max<std::int64_t>(1, fit / p.lanes) * p.lanes);
@@ -87,7 +85,7 @@ Reducer::OuterPlan Reducer::plan_outer() const {
 // each has its share of every row.
 std::int64_t Reducer::strip_width(std::int64_t most) const {
   const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::max_threads();
-  const std::int64_t least = pre_ || chunks_ > 1 ? kTile : kNarrowStrip;
+  const std::int64_t least = chunks_ > 1 ? kTile : pre_ ? kEvaluatedStrip : kNarrowStrip;
   std::int64_t pieces = (row_length + most - 1) / most;
   const bool shared = rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
   if (shared) pieces = (pieces + threads - 1) / threads * threads;
@@ -95,40 +93,31 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
   return std::min(row_length, std::min(most, std::max(share, least)));
 }
 
+// Row 0 is the total of all chunks, row 1 the accumulators of one, lane after lane.
 std::byte* Reducer::row(const Strip& s, int i) const { return s.memory + s.plan.row_bytes * std::size_t(i); }
 
-// ---- by lanes -----------------------------------------------------------------------------------
-// Lane `lane` of the tree at `level` (kLanes = the lane itself), as combine_lanes makes it, into accumulator row `to`.
-// Lanes that no element of the chunk goes to would add the identity.
-void Reducer::reduce_lanes(const Strip& s, std::int64_t begin, std::int64_t n, int lane, int level, int to) const {
-  std::byte* acc = row(s, to);
-  if (level == kLanes) return reduce_lane(s, begin, n, lane, kLanes, acc);
-  reduce_lanes(s, begin, n, lane, 2 * level, to);
-  if (lane + level >= n) return;
-  reduce_lanes(s, begin, n, lane + level, 2 * level, to + 1);
-  table_.combine(acc, row(s, to + 1), s.width);
-}
-
-// Every `step`th element of the chunk.
-void Reducer::reduce_lane(const Strip& s, std::int64_t begin, std::int64_t n, std::int64_t lane, std::int64_t step,
-                          std::byte* acc) const {
-  table_.init(acc, s.width);
-  if (reduced_.size() == 1 && !pre_) {
-    for (std::int64_t i = lane; i < n; i += step) accumulate(s, acc, (begin + i) * reduced_stride(), begin + i);
-    return;
-  }
-  Odometer at(reduced_, inputs_.reduced_strides(), begin + lane);
-  for (std::int64_t i = lane;;) {
-    if (pre_) accumulate_evaluated(s, acc, at, begin + i);
-    else accumulate(s, acc, at.offset(), begin + i);
-    i += step;
-    if (i >= n) break;
-    for (std::int64_t skip = step; skip > 0;) {
-      const std::int64_t m = std::min(skip, at.run());
-      at.advance(m);
-      skip -= m;
+// ---- in order -----------------------------------------------------------------------------------
+// Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched.
+const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
+  constexpr std::int64_t kFetched = 8, kLine = 64;
+  const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
+  std::byte* const acc = row(s, 1);
+  table_.init(acc, lanes * s.width);
+  Odometer at(reduced_, inputs_.reduced_strides(), begin);
+  for (std::int64_t i = 0, lane = 0; i < n; ++i) {
+    if (pre_) {
+      accumulate_evaluated(s, acc + lane * lane_bytes, at, begin + i);
+    } else {
+      if (i + 1 < n)
+        for (std::int64_t line = 0; line < kFetched; ++line)
+          __builtin_prefetch(s.in[0] + at.offset() + reduced_stride() + line * kLine);
+      accumulate(s, acc + lane * lane_bytes, at.offset(), begin + i);
     }
+    at.advance(1);
+    if (++lane == lanes) lane = 0;
   }
+  combine_all_lanes(s, acc, lanes);
+  return acc;
 }
 
 void Reducer::accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const {
@@ -186,12 +175,12 @@ const std::byte* Reducer::gather_panel(const Strip& s, Odometer& at, std::int64_
 
 // Lane l of output j is accumulator l * width + j.
 const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  const std::int64_t lanes = std::min(s.plan.lanes, n), row = s.width * in_item_;
-  std::byte* acc = s.memory + s.plan.lanes_at;
+  const std::int64_t lanes = std::min(s.plan.lanes, n), row_bytes = s.width * in_item_;
+  std::byte* acc = row(s, 1);
   table_.init(acc, lanes * s.width);
   const auto add = [&](const std::byte* x, std::int64_t first, std::int64_t m) {
     for (std::int64_t i = 0; i < m; i += lanes)
-      table_.accumulate(acc, x + i * row, in_item_, first + i, std::min(lanes, m - i) * s.width);
+      table_.accumulate(acc, x + i * row_bytes, in_item_, first + i, std::min(lanes, m - i) * s.width);
   };
   if (s.plan.gathered) {
     Odometer at(reduced_, inputs_.reduced_strides(), begin);
@@ -212,23 +201,6 @@ void Reducer::combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lan
     half = std::int64_t(std::bit_floor(std::uint64_t(all - 1)));
     table_.combine(acc, acc + half * s.width * acc_, (all - half) * s.width);
   }
-}
-
-// Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched.
-const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  constexpr std::int64_t kFetched = 8, kLine = 64;
-  const std::int64_t lanes = std::min(s.plan.lanes, n), step = reduced_stride(), lane_bytes = s.width * acc_;
-  std::byte* const acc = s.memory + s.plan.lanes_at;
-  table_.init(acc, lanes * s.width);
-  const std::byte* x = s.in[0] + begin * step;
-  for (std::int64_t i = 0, lane = 0; i < n; ++i, x += step) {
-    if (i + 1 < n)
-      for (std::int64_t line = 0; line < kFetched; ++line) __builtin_prefetch(x + step + line * kLine);
-    table_.accumulate(acc + lane * lane_bytes, x, kept_stride(), begin + i, s.width);
-    if (++lane == lanes) lane = 0;
-  }
-  combine_all_lanes(s, acc, lanes);
-  return acc;
 }
 
 const std::byte* Reducer::reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const {
@@ -254,10 +226,7 @@ const std::byte* Reducer::reduce_chunk_outer(const Strip& s, std::int64_t chunk)
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   if (s.plan.places) return reduce_places(s, begin, n);
   if (s.plan.side_by_side) return reduce_side_by_side(s, begin, n);
-  if (s.plan.in_order) return reduce_in_order(s, begin, n);
-  if (table_.any_order) reduce_lane(s, begin, n, 0, 1, row(s, 1));
-  else reduce_lanes(s, begin, n, 0, 1, 1);
-  return row(s, 1);
+  return reduce_in_order(s, begin, n);
 }
 
 void Reducer::run_outer() const {

@@ -147,9 +147,6 @@ class Reducer {
   std::int64_t strip_width(std::int64_t most) const;
   bool has_few_chunks() const { return chunks_ < 4 * catena::max_threads(); }
   std::byte* row(const Strip& s, int i) const;
-  void reduce_lanes(const Strip& s, std::int64_t begin, std::int64_t n, int lane, int level, int to) const;
-  void reduce_lane(const Strip& s, std::int64_t begin, std::int64_t n, std::int64_t lane, std::int64_t step,
-                   std::byte* acc) const;
   void accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const;
   void accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const;
   const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;

@@ -351,6 +351,16 @@ BOOST_AUTO_TEST_CASE(a_step_of_alignments) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(shares_of_alignments) {
+  const double never = -1e10;
+  const Vec alpha = {-3, -3, -40, never, -3, never, -500, 2}, beta = {-4, -5, -40, -5, -5, never, -500, 0},
+            emission = {-1, -1, -2, -1, -9, 0, -1, -1}, log_p = {-6, -6, -6, -6, -6, never, -6, -6};
+  const Vec y = apply<double>("ctc_share", "dddd->d", alpha, beta, emission, log_p);
+  const Vec expected = {1, std::exp(-1.), std::exp(-72.), 0, 0, 0, 0, 0};  // e^7 and more are no shares
+  for (std::size_t k = 0; k < y.size(); ++k)
+    BOOST_TEST(std::fabs(y[k] - expected[k]) <= 1e-14 * expected[k], "share " << k << " is " << y[k]);
+}
+
 BOOST_AUTO_TEST_CASE(cells_and_their_gradients) {
   Noise noise(9);
   constexpr std::size_t n = 70;

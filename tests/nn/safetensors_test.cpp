@@ -213,6 +213,8 @@ BOOST_AUTO_TEST_CASE(names_of_pytorch) {
   BOOST_TEST(values(loaded.bn.avg_mean.array())[2] == 0.5);
 }
 
+namespace {
+
 // pytorch.safetensors is written by tests/interop/interop_test.py --fixture: a state dict under "model", what the model
 // was given, and what PyTorch predicted.
 struct OfPyTorch : nn::Chain {
@@ -235,6 +237,8 @@ struct OfPyTorch : nn::Chain {
     return fc(nn::relu(bn(conv(x), {.test = true}))) + h;
   }
 };
+
+}  // namespace
 
 BOOST_AUTO_TEST_CASE(a_model_of_pytorch) {
   const std::string path = (Golden::open("serializers/index").folder() / "pytorch.safetensors").string();
@@ -359,7 +363,7 @@ BOOST_AUTO_TEST_CASE(hostile_files) {
   const TemporaryFolder folder("hostile");
   const auto error_of = [&](const std::string& content) {
     write_file(folder / "x", content);
-    return message_of<catena::ValueError>([&] { SafetensorsFile file(folder / "x"); });
+    return message_if_thrown<catena::ValueError>([&] { SafetensorsFile file(folder / "x"); });
   };
   const auto tensor = [](const std::string& shape, const std::string& offsets, const std::string& dtype = "F32") {
     return "{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";

@@ -158,6 +158,27 @@ BOOST_AUTO_TEST_CASE(ctc_sums_over_all_alignments) {
   }
 }
 
+// The scores of all times may be one variable (T, B, V).
+BOOST_AUTO_TEST_CASE(ctc_of_one_array) {
+  const Array scores = spread({4, 2, 3}, -1, 1);
+  const Variable t(labels({0, 1, 1, 0}, {2, 2}));
+  Variable whole(scores), parts(scores);
+  Variables xs;
+  for (int k = 0; k < 4; ++k) xs.push_back(get_item(parts, {k}));
+  for (const bool varied : {false, true}) {
+    nn::CTCOptions o;
+    if (varied) o.input_length = labels({3, 4}, {2});
+    Variable a = nn::connectionist_temporal_classification(whole, t, 2, o),
+             b = nn::connectionist_temporal_classification(xs, t, 2, o);
+    BOOST_TEST((to_vector<double>(a.data()) == to_vector<double>(b.data())));
+    whole.cleargrad(), parts.cleargrad();
+    a.backward(), b.backward();
+    BOOST_TEST((to_vector<double>(whole.grad()) == to_vector<double>(parts.grad())));
+  }
+  BOOST_CHECK_THROW(nn::connectionist_temporal_classification(whole, Variable(labels({0, 1}, {1, 2})), 2),
+                    catena::InvalidType);
+}
+
 // The lengths are of any integer dtype and each has its own default.
 BOOST_AUTO_TEST_CASE(ctc_lengths) {
   Variables xs;

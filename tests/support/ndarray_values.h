@@ -18,6 +18,7 @@
 #include <catena/ndarray/routines/creation.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/golden.h>
+#include <catena/tests/support/message_of.h>
 
 namespace test {
 
@@ -97,19 +98,5 @@ inline bool contains(const std::string& text, const std::string& part) { return 
   } while (0)
 bool is_no_difference(const std::string& difference);  // is empty: then it is counted as an assertion that holds
 void report_difference(const std::string& text, const char* file, std::size_t line);
-
-// Runs f and returns the message of the exception of type E that it throws; a test failure otherwise.
-template <class E, class F> std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  } catch (const std::exception& e) {
-    BOOST_ERROR("another exception: " << e.what());
-    return {};
-  }
-  BOOST_ERROR("nothing was thrown");
-  return {};
-}
 
 }  // namespace test

@@ -15,6 +15,7 @@
 #include <catena/kernels/base/warning.h>
 #include <catena/nn/nn.h>
 #include <catena/tests/support/framework_golden.h>
+#include <catena/tests/support/message_of.h>
 
 namespace test {
 
@@ -51,17 +52,6 @@ class Warnings {
 std::string file_content(const std::string& path);
 void write_file(const std::string& path, const std::string& content);
 
-// The message of the E that f throws.
-template <class E, class F> std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  } catch (const std::exception& e) {
-    return std::string("(another exception: ") + e.what() + ")";
-  }
-  return "(nothing was thrown)";
-}
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 Array floats(const std::vector<float>& v, const Shape& shape);

@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(labeled_image_datasets) {
 BOOST_AUTO_TEST_CASE(formats_that_a_build_lacks) {
   using datasets::internal::check_codecs;
   const auto message = [](const std::vector<std::string>& paths, datasets::ImageCodecs codecs) {
-    return message_of<catena::RuntimeError>([&] { check_codecs("ImageDataset", paths, codecs); });
+    return message_if_thrown<catena::RuntimeError>([&] { check_codecs("ImageDataset", paths, codecs); });
   };
   const std::string nothing = "(nothing was thrown)";
   BOOST_TEST(message({"a.PNG"}, {true, false}) == nothing);

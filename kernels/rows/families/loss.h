@@ -8,7 +8,8 @@
   ROW(cross_entropy_pick, internal) \
   ROW(cross_entropy_bwd, internal)  \
   ROW(one_hot, internal)            \
-  ROW(ctc_step, internal)
+  ROW(ctc_step, internal)           \
+  ROW(ctc_share, internal)
 // clang-format on
 
 namespace catena::rows {

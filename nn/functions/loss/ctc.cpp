@@ -50,12 +50,16 @@ Array positions(std::int64_t n, const Shape& shape, const Array& like) {
 // What labels and lengths say about the states: arrays of int64.
 struct Alignment {
   std::int64_t times, batch, states;
-  Array labels;        // (B, S)
-  Array length, end;   // (B, 1): the times and the states of each sequence
+  Array labels;       // (B, S)
+  Array length, end;  // (B, 1): the times and the states of each sequence
+  Array sequence;     // (B, 1): 0, 1, ...
+  // Null where all sequences and labels have full length:
   Array mirror_time;   // (T, B, 1): where time t of the reversed sequence lies; 0 behind its end
   Array mirror_state;  // (B, S): the same for states
-  Array sequence;      // (B, 1): 0, 1, ...
+  Array used;          // (T, B, 1): bool, before the sequence's end
   Array inside;        // (T, B, S): bool, within both lengths
+
+  bool is_full() const { return !mirror_time; }
 };
 
 Alignment align(std::int64_t times, const Array& t, int blank, const CTCOptions& o) {
@@ -75,11 +79,13 @@ Alignment align(std::int64_t times, const Array& t, int blank, const CTCOptions&
     autograd::assign(autograd::slice(a.labels, 1, 1, a.states, 2),
                      autograd::where(internal::less(positions(t.shape(1), {1, t.shape(1)}, t), labels),
                                      autograd::astype(t, Dtype::int64), std::int64_t(blank)));
+  a.sequence = positions(a.batch, {a.batch, 1}, t);
+  if (!o.input_length && !o.label_length) return a;
   const Array time = positions(times, {times, 1, 1}, t), state = positions(a.states, {1, a.states}, t);
   a.mirror_time = apply(catena::rows::maximum, {a.length - 1 - time, 0});
   a.mirror_state = apply(catena::rows::maximum, {a.end - 1 - state, 0});
-  a.sequence = positions(a.batch, {a.batch, 1}, t);
-  a.inside = both(internal::less(time, a.length), internal::less(state, a.end));
+  a.used = internal::less(time, a.length);
+  a.inside = both(a.used, internal::less(state, a.end));
   return a;
 }
 
@@ -126,14 +132,14 @@ Variable composed_alpha(const Variable& emission, const Array& penalty) {
   }
   return reshape(autograd::concat(alpha, 0), {times, batch, states});
 }
-Variable alpha_of(const Variable& emission, const Array& labels, int blank, bool composed) {
-  const Array penalty = penalties(labels, blank, emission.dtype());
-  return composed ? composed_alpha(emission, penalty) : constant_variable(fused_alpha(emission.data(), penalty));
-}
-
-// x[t, b, s] at given times and states.
+// Each sequence of x (T, B, S) in reverse order of times and states, and its labels (B, S).
 Variable mirrored(const Variable& x, const Alignment& a) {
+  if (a.is_full()) return flip(x, {0, 2});
   return get_item(x, {IndexItem(a.mirror_time), IndexItem(a.sequence), IndexItem(a.mirror_state)});
+}
+Array mirrored_labels(const Alignment& a) {
+  if (a.is_full()) return autograd::copy(flip(constant_variable(a.labels), 1).data());
+  return get_item(constant_variable(a.labels), {IndexItem(a.sequence), IndexItem(a.mirror_state)}).data();
 }
 
 // The log-probability of each sequence (B).
@@ -183,12 +189,10 @@ class CTC final : public FunctionNode {
     retain_inputs({0});
     a_ = align(times_, in[1], blank_, options_);
     const auto no_graph = autograd::no_backprop_mode();
-    log_y_ = log_probabilities(Variable(in[0])).data();
-    const Variable emission = emissions(Variable(log_y_));
-    alpha_ = alpha_of(emission, a_.labels, blank_, false).data();
-    log_p_ = log_probability(Variable(alpha_), a_).data();
-    if (!options_.zero_infinity) return {-log_p_};
-    return {autograd::where(ignored(log_p_), 0, -log_p_)};
+    kept_ = parts(Variable(in[0]), false);
+    const Array loss = -kept_.log_p.data();
+    if (!options_.zero_infinity) return {loss};
+    return {autograd::where(ignored(kept_.log_p), 0, loss)};
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
@@ -198,50 +202,56 @@ class CTC final : public FunctionNode {
   }
 
  private:
-  Variable log_probabilities(const Variable& x) const {
-    return reshape(log_softmax(x, 1), {times_, a_.batch, x.shape(1)});
+  struct Parts {
+    Variable log_y;     // the logarithms of the probabilities (T, B, V)
+    Variable emission;  // those of each state's label (T, B, S)
+    Variable alpha;     // (T, B, S)
+    Variable log_p;     // (B)
+  };
+  Parts parts(const Variable& x, bool composed) const {
+    Parts p;
+    p.log_y = reshape(log_softmax(x, 1), {times_, a_.batch, x.shape(1)});
+    p.emission = get_item(p.log_y, {Slice(), IndexItem(a_.sequence), IndexItem(a_.labels)});
+    p.alpha = alpha_of(p.emission, a_.labels, composed);
+    p.log_p = log_probability(p.alpha, a_);
+    return p;
   }
-  Variable emissions(const Variable& log_y) const {
-    return get_item(log_y, {Slice(), IndexItem(a_.sequence), IndexItem(a_.labels)});
+  Variable alpha_of(const Variable& emission, const Array& labels, bool composed) const {
+    const Array penalty = penalties(labels, blank_, emission.dtype());
+    return composed ? composed_alpha(emission, penalty) : constant_variable(fused_alpha(emission.data(), penalty));
   }
   // The sequences whose loss is 0 with zero_infinity.
-  static Array ignored(const Array& log_p) { return internal::less(log_p, 0.1 * kNever); }
+  static Array ignored(const Variable& log_p) { return internal::less(log_p.data(), 0.1 * kNever); }
 
   // g (y - the share of the alignments in each label), 0 behind a sequence's end. What is kept from forward is computed
   // again if the result will be differentiated.
   Variable gradient(const Variable& gy) const {
     const bool composed = needs_double_backprop();
     const Variable x = retained_input(0);
-    const Variable log_y = composed ? log_probabilities(x) : constant_variable(log_y_);
-    const Variable emission = emissions(log_y);
-    const Variable alpha = composed ? alpha_of(emission, a_.labels, blank_, true) : constant_variable(alpha_);
-    const Variable log_p = composed ? log_probability(alpha, a_) : constant_variable(log_p_);
-    const Array labels = mirrored_labels();
-    const Variable beta = mirrored(alpha_of(mirrored(emission, a_), labels, blank_, composed), a_);
-    const Variable log_share = alpha + beta - emission - reshape(log_p, {1, a_.batch, 1});
-    // A share is at most 1. Labels that do not fit have no probability to be a share of.
-    const Array possible = both(a_.inside, internal::less_equal(log_share.data(), kSlack));
-    const Variable share = autograd::masked(exp(autograd::masked(log_share, possible)), possible);
-    const Variable occupied = autograd::apply_node<SumByLabel>({share}, a_, x.shape(1))[0];
-    const Array used = autograd::reshape(
-        internal::less(positions(times_, {times_, 1}, a_.length), autograd::reshape(a_.length, {1, a_.batch})),
-        {times_, a_.batch, 1});
+    const Parts p = composed ? parts(x, true) : kept_;
+    Variable shares = share(p, composed);
+    if (!a_.is_full()) shares = autograd::masked(shares, a_.inside);
+    const Variable occupied = autograd::apply_node<SumByLabel>({shares}, a_, x.shape(1))[0];
     const Variable g =
-        options_.zero_infinity ? autograd::masked(gy, apply(catena::rows::logical_not, {ignored(log_p.data())})) : gy;
-    const Variable gx = (exp(log_y) - occupied) * reshape(g, {1, a_.batch, 1});
-    return reshape(autograd::masked(gx, autograd::broadcast_to(used, gx.shape())), x.shape());
+        options_.zero_infinity ? autograd::masked(gy, apply(catena::rows::logical_not, {ignored(p.log_p)})) : gy;
+    Variable gx = (exp(p.log_y) - occupied) * reshape(g, {1, a_.batch, 1});
+    if (!a_.is_full()) gx = autograd::masked(gx, autograd::broadcast_to(a_.used, gx.shape()));
+    return reshape(gx, x.shape());
   }
-  Array mirrored_labels() const {
-    return get_item(constant_variable(a_.labels), {IndexItem(a_.sequence), IndexItem(a_.mirror_state)}).data();
+  Variable share(const Parts& p, bool composed) const {
+    const Variable beta = mirrored(alpha_of(mirrored(p.emission, a_), mirrored_labels(a_), composed), a_);
+    const Variable log_p = reshape(p.log_p, {1, a_.batch, 1});
+    const Array share = apply(catena::rows::ctc_share, {p.alpha.data(), beta.data(), p.emission.data(), log_p.data()});
+    if (!composed) return constant_variable(share);
+    const Array possible = internal::greater(share, 0);
+    return autograd::masked(exp(autograd::masked(p.alpha + beta - p.emission - log_p, possible)), possible);
   }
-
-  static constexpr double kSlack = 1;  // of log_share, whose rounding errors grow with the number of times
 
   std::int64_t times_;
   int blank_;
   CTCOptions options_;
   Alignment a_;
-  Array log_y_, alpha_, log_p_;
+  Parts kept_;
 };
 
 void check_lengths(const Array& given, const char* name, std::int64_t batch, std::int64_t least, std::int64_t most) {
@@ -260,23 +270,25 @@ void check_lengths(const Array& given, const char* name, std::int64_t batch, std
 Variable connectionist_temporal_classification(const Variables& xs, const Variable& t, int blank, const CTCOptions& o) {
   internal::check_reduce(kOp, o.reduce, {"mean", "sum", "no"});
   check<catena::ValueError>(!xs.empty(), kOp, "there are no scores");
+  const bool in_one = xs.size() == 1 && xs[0] && xs[0].ndim() == 3;
   Variables inputs = xs;
   inputs.push_back(t);
   internal::check_inputs("ConnectionistTemporalClassification", "x", inputs, [&](const TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
     const int times = int(xs.size());
     internal::expect_floats(in_types, 0, times - 1);
-    expect(in_types[0].ndim == 2);
+    if (!in_one) expect(in_types[0].ndim == 2);
     for (int k = 1; k < times; ++k) expect(in_types[k].shape == in_types[0].shape);
     internal::expect_labels(in_types, times);
-    expect(in_types[times].ndim == 2, in_types[times].shape[0] == in_types[0].shape[0]);
+    expect(in_types[times].ndim == 2, in_types[times].shape[0] == in_types[0].shape[in_one ? 1 : 0]);
   });
-  const std::int64_t classes = xs[0].shape(1), batch = xs[0].shape(0), times = std::int64_t(xs.size());
+  const std::int64_t batch = xs[0].shape(in_one ? 1 : 0), classes = xs[0].shape(in_one ? 2 : 1);
+  const std::int64_t times = in_one ? xs[0].shape(0) : std::int64_t(xs.size());
   check<AssertionError>(blank >= 0 && blank < classes, kOp, "blank_symbol is ", blank, ", which is none of ", classes,
                         " classes");
   check_lengths(o.input_length, "input_length", batch, 1, times);
   check_lengths(o.label_length, "label_length", batch, 0, t.shape(1));
-  const Variable scores = internal::wide(autograd::concat(xs, 0));
+  const Variable scores = internal::wide(in_one ? reshape(xs[0], {times * batch, classes}) : autograd::concat(xs, 0));
   const Variable losses = autograd::apply_node<CTC>({scores, t}, times, blank, o)[0];
   return internal::reduced(losses, o.reduce, double(batch), xs[0].dtype());
 }

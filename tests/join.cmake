@@ -1,0 +1,20 @@
+# Writes OUT, which includes the test sources SOURCES (relative to the folder TESTS), each in a namespace of its own: what is private to
+# one, or what it says with `using namespace`, is not seen in the next. Their headers, the includes at their beginnings, stand first and
+# outside. The path by the include folder is the same in every checkout: ccache finds the object in another one.
+set(headers "")
+set(parts "")
+set(number 0)
+foreach(source IN LISTS SOURCES)
+  math(EXPR number "${number} + 1")
+  file(READ "${TESTS}/${source}" text)
+  string(REGEX MATCH "^((//[^\n]*|#include [^\n]*)?\n)*" beginning "${text}")
+  string(REGEX MATCHALL "#include [<\"][^>\"]*[>\"]" includes "${beginning}")
+  list(APPEND headers ${includes})
+  string(REGEX MATCHALL "\n#define [A-Za-z_0-9]+" macros "${text}")
+  list(TRANSFORM macros REPLACE "\n#define " "#undef ")
+  list(JOIN macros "\n" macros)
+  string(APPEND parts "\nnamespace part_${number} {\n#include <catena/tests/${source}>\n}\n${macros}\n")
+endforeach()
+list(REMOVE_DUPLICATES headers)
+list(JOIN headers "\n" headers)
+file(WRITE "${OUT}" "// Made by tests/join.cmake.\n${headers}\n${parts}")

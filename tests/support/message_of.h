@@ -1,0 +1,29 @@
+// The messages of exceptions.
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+#include <exception>
+#include <string>
+
+namespace test {
+
+// Runs f and returns the message of the exception of type E that it throws; otherwise a remark in parentheses.
+template <class E, class F> std::string message_if_thrown(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    return std::string("(another exception: ") + e.what() + ")";
+  }
+  return "(nothing was thrown)";
+}
+
+// The same where f has to throw an E: a test failure otherwise.
+template <class E, class F> std::string message_of(F&& f) {
+  const std::string text = message_if_thrown<E>(f);
+  if (text.starts_with("(another exception: ") || text == "(nothing was thrown)") BOOST_ERROR(text);
+  return text;
+}
+
+}  // namespace test
