@@ -2,7 +2,9 @@
 // is neither a class nor `ignore` gives NaN and is never used as a position.
 #pragma once
 
+#include <catena/kernels/exp_log.h>
 #include <catena/kernels/index.h>
+#include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
@@ -52,26 +54,34 @@ struct one_hot {
 };
 
 // One step of the probabilities of alignments, as logarithms: a state is reached from itself, from the state before it
-// and, for a penalty of 0, from the one before that. Beside the largest term, which is 1, exp(-80) is nothing in float64:
-// the bound spares exp arguments far outside its range.
+// and, for a penalty of 0, from the one before that. Nearly all differences of a long sequence are far outside the range
+// in which libraries compute exp quickly: sums and products alone take the same time for all of them. Beside the largest
+// term, which is 1, exp(-80) is nothing in float64, and it is a normal number in float32.
 struct ctc_step {
-  template <class T> ND_FN static T bounded(T x) { return x < T(-80) ? T(-80) : x; }
+  template <class T> ND_FN static T term(T x) { return exp_of_negative(x > T(-80) ? x : T(-80)); }
   template <class T> ND_FN static void run(T stay, T next, T skip, T penalty, T emission, T& y) {
+    constexpr T ln2 = T(0.693147180559945309417232121458);
     const T over = skip + penalty, nearer = stay > next ? stay : next, most = nearer > over ? nearer : over;
-    y = emission +
-        (most + m::log(m::exp(bounded(stay - most)) + m::exp(bounded(next - most)) + m::exp(bounded(over - most))));
+    const T sum = term(stay - most) + term(next - most) + term(over - most);
+    const T half = sum > T(2) ? T(0.5) : T(1);
+    const log1p_terms<T> log1p(sum * half - T(1));
+    const T twos = (half < T(1) ? T(1) : T(0)) + (log1p.halved ? T(1) : T(0));
+    const T all = stay + next + over;  // NaN if one of them is
+    y = emission + (all == all ? most + (log1p.rest + twos * ln2) : all);
   }
 };
 
-// The share of all alignments that are in a state at a time: exp(alpha + beta - emission - log_p), at most 1. Labels
-// that do not fit have no probability to be a share of: 0, as for differences that rounding alone cannot explain.
+// The share of all alignments that are in a state at a time: exp(alpha + beta - emission - log_p), at most 1, and 0 where
+// it would be less than a normal number. Labels that do not fit have no probability to be a share of: 0, too, as for
+// differences that rounding alone cannot explain.
 struct ctc_share {
   template <class T> ND_FN static void run(T alpha, T beta, T emission, T log_p, T& share) {
+    constexpr T slack = 1;  // the rounding errors of d grow with the number of times
+    constexpr T least = sizeof(T) == 4 ? -87 : -700;
     const T d = alpha + beta - emission - log_p;
-    const bool possible = d <= T(slack) && d > T(-800);
-    share = possible ? m::exp(possible ? d : T(0)) : T(0);
+    const bool possible = d <= slack && d >= least;
+    share = possible ? exp_of_negative(d < T(0) ? d : T(0)) : T(0);
   }
-  static constexpr int slack = 1;  // the rounding errors of d grow with the number of times
 };
 
 }  // namespace catena::k

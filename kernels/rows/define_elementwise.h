@@ -58,8 +58,9 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
         if (scalars == 1) return contiguous<1>(p, n);
         if (scalars == 2) return contiguous<2>(p, n);
       } else if constexpr (nin > 2) {
-        constexpr unsigned all_but_first = ((1u << nin) - 1) & ~1u;
+        constexpr unsigned all_but_first = ((1u << nin) - 1) & ~1u, all_but_two = all_but_first & ~2u;
         if (scalars == all_but_first) return contiguous<all_but_first>(p, n);
+        if (nin > 3 && scalars == all_but_two) return contiguous<all_but_two>(p, n);
       }
     }
     if (nin > 2 || (kNarrow && n >= kWorthTiles)) return run_tiled(tiled, p, s, n);

@@ -21,7 +21,7 @@ constexpr KernelDef cross_entropy_pick = indexed<k::cross_entropy_pick, Picks>("
 constexpr KernelDef cross_entropy_bwd = indexed<k::cross_entropy_bwd, PickGradients>("cross_entropy_bwd", kHeader);
 constexpr KernelDef one_hot = indexed<k::one_hot, loops<"iee->e", "iEE->E", "iff->f", "idd->d">>("one_hot", kHeader);
 
-constexpr KernelDef ctc_step = transcendental<k::ctc_step, loops<"fffff->f", "ddddd->d">>("ctc_step", kHeader);
-constexpr KernelDef ctc_share = transcendental<k::ctc_share, loops<"ffff->f", "dddd->d">>("ctc_share", kHeader);
+constexpr KernelDef ctc_step = elementwise<k::ctc_step, loops<"fffff->f", "ddddd->d">>("ctc_step", kHeader);
+constexpr KernelDef ctc_share = elementwise<k::ctc_share, loops<"ffff->f", "dddd->d">>("ctc_share", kHeader);
 
 }  // namespace catena::rows

@@ -105,14 +105,13 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
   table_.init(acc, lanes * s.width);
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
   for (std::int64_t i = 0, lane = 0; i < n; ++i) {
-    if (pre_) {
-      accumulate_evaluated(s, acc + lane * lane_bytes, at, begin + i);
-    } else {
-      if (i + 1 < n)
-        for (std::int64_t line = 0; line < kFetched; ++line)
-          __builtin_prefetch(s.in[0] + at.offset() + reduced_stride() + line * kLine);
-      accumulate(s, acc + lane * lane_bytes, at.offset(), begin + i);
-    }
+    if (i + 1 < n)
+      for (std::size_t k = 0; k < inputs_.n; ++k)
+        if (inputs_.kept[k].back() != 0)
+          for (std::int64_t line = 0; line < kFetched; ++line)
+            __builtin_prefetch(s.in[k] + at.offset(k) + inputs_.reduced[k].back() + line * kLine);
+    if (pre_) accumulate_evaluated(s, acc + lane * lane_bytes, at, begin + i);
+    else accumulate(s, acc + lane * lane_bytes, at.offset(), begin + i);
     at.advance(1);
     if (++lane == lanes) lane = 0;
   }
