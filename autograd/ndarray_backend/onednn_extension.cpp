@@ -4,6 +4,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/convolution/depthwise.h>
 #include <catena/autograd/ndarray_backend/convolution/direct_convolution.h>
+#include <catena/autograd/ndarray_backend/convolution/sampled.h>
 #include <catena/autograd/ndarray_backend/convolution/winograd.h>
 #include <catena/autograd/ndarray_backend/modules/onednn.h>
 #include <catena/kernels/base/module.h>
@@ -24,6 +25,12 @@ Shape shape_of(std::int64_t first, std::int64_t second, const Dims& spatial) {
   Shape shape{first, second};
   for (std::int64_t n : spatial) shape.push_back(n);
   return shape;
+}
+
+Dims spatial_of(const Array& a) {
+  Dims spatial;
+  for (int i = 2; i < a.ndim(); ++i) spatial.push_back(a.shape(i));
+  return spatial;
 }
 
 // What oneDNN does not take or has no implementation for is computed by the base class.
@@ -50,6 +57,8 @@ class OnednnExtension final : public NnExtension {
     const Shape y_shape = shape_of(x.shape(0), w.shape(0), out);
     if (takes(x, w, y_shape)) {
       if (const Array y = depthwise_convolution(x, w, b, y_shape, spec)) return y;
+      if (is_sampled(x.shape(), w.shape(), y_shape, spec))
+        return do_convolution(sampled(x, out, spec), w, b, dense(spec), out);
       if (const Array y = winograd_convolution(x, w, b, y_shape, spec)) return y;
       if (const Array y = direct_convolution(x, w, b, y_shape, spec)) return y;
       if (const Array y = onednn().convolution(x, w, b, y_shape, spec)) return y;
@@ -62,6 +71,8 @@ class OnednnExtension final : public NnExtension {
     const Shape x_shape = shape_of(gy.shape(0), w.shape(1) * spec.groups, spatial);
     if (takes(gy, w, x_shape)) {
       if (const Array gx = depthwise_convolution_backward_data(w, gy, x_shape, spec)) return gx;
+      if (is_sampled(x_shape, w.shape(), gy.shape(), spec))
+        return spread(do_convolution_backward_data(w, gy, spatial_of(gy), dense(spec)), x_shape, spec);
       if (const Array gx = winograd_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (const Array gx = direct_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (const Array gx = onednn().backward_data(w, gy, x_shape, spec)) return gx;
@@ -74,6 +85,8 @@ class OnednnExtension final : public NnExtension {
     const Shape w_shape = shape_of(gy.shape(1), x.shape(1) / spec.groups, kernel);
     if (takes(x, gy, w_shape)) {
       if (const Array gw = depthwise_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
+      if (is_sampled(x.shape(), w_shape, gy.shape(), spec))
+        return do_convolution_backward_filter(sampled(x, spatial_of(gy), spec), gy, kernel, dense(spec));
       if (const Array gw = winograd_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (const Array gw = direct_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (const Array gw = onednn().backward_filter(x, gy, w_shape, spec)) return gw;

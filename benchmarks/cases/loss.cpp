@@ -51,9 +51,8 @@ Ready ctc(const Parameters& p) {
     options.label_length = lengths(p, length, 2002);
   }
   const nd::Array t = (labels(batch * length, 2000, classes - 1) + 1).reshape({batch, length});
-  return with_gradient(p, scores, [=](const Variable& x) {
-    return nn::connectionist_temporal_classification(x, t, 0, options);
-  });
+  return with_gradient(p, scores,
+                       [=](const Variable& x) { return nn::connectionist_temporal_classification(x, t, 0, options); });
 }
 
 Parameters scores(Draw& draw) { return draw.matrix("fd"); }

@@ -24,6 +24,11 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def shape(text):
+    """{"dtype": 100, "n": 937} of "dtype=d n=937"."""
+    return {name: ord(value) if name == "dtype" else int(value) for name, value in (word.split("=") for word in text.split())}
+
+
 def choose_sweep(parser, args):
     if not args.sweep and (args.seed, args.shapes, args.most) != (None, None, None):
         parser.error("--seed, --shapes and --most belong to --sweep")
@@ -58,6 +63,8 @@ def arguments():
     parser.add_argument("--seed", metavar="N", help="of the shapes: a number, or 'random' (default: 0)")
     parser.add_argument("--shapes", type=int, metavar="K", help="per case (default: 24)")
     parser.add_argument("--most", type=int, metavar="N", help="elements of an operand (default: 10^8)")
+    parser.add_argument("--at", action="append", default=[], metavar="SHAPE", type=shape,
+                        help="a shape as sweeps print it, such as 'dtype=d n=937', in place of the fixed ones; may be repeated")
     parser.add_argument("--samples", type=int, help="default: 21, in a sweep 7")
     parser.add_argument("--sample-ms", type=float, help="what a sample takes at least, in calls of the case; default: 20, in a sweep 4")
     parser.add_argument("--json", metavar="FILE", help="all rows, for programs")
@@ -170,15 +177,17 @@ def measure_case(args, run, case, shapes, told):
             say(f"{case}: NOT MEASURED: {in_words(parameters)}: {e}")
             failed = True
             continue
-        for row in more if args.sweep else ():
+        for row in more if args.sweep or args.at else ():
             row.shape = in_words(parameters)
+        for row in report.best(more) if args.at else ():
+            say(f"{case}: {row.shape}: {row.ours_us:.4g} us, {row.peer or 'no peer'} {row.ratio or math.nan:.2f}, spread {row.spread:.0%}")
         rows += more
         failed = failed or wrong
     return rows, failed
 
 
 def run_all(args, pythons, commands):
-    rows, failed, versions, told = [], False, [], set()
+    rows, failed, versions, told, case = [], False, [], set(), "the first"
     for threads in args.threads:
         run = Run(args, threads, pythons, commands)
         try:
@@ -195,11 +204,14 @@ def run_all(args, pythons, commands):
             for case in cases:
                 began = time.monotonic()
                 run.revive()
-                shapes = [{**p, **{name: value for name, value in args.set if name in p}} for p in table[case]]
+                shapes = args.at or [{**p, **{name: value for name, value in args.set if name in p}} for p in table[case]]
                 more, wrong = measure_case(args, run, case, shapes, told)
                 rows += more
                 failed = failed or wrong
                 say(f"{case}, {threads} threads: {time.monotonic() - began:.1f} s")
+        except KeyboardInterrupt:
+            say(f"interrupted; the table has the cases before {case}, {threads} threads")
+            return rows, True, versions
         finally:
             run.close()
     return rows, failed, versions
@@ -223,7 +235,7 @@ def main():
     with_bars = args.device == "cpu" and not args.tiny
     if args.sweep:
         text += f"\n- sweep: {args.shapes} shapes per case, seed {args.seed}, up to {args.most} elements"
-    text += "\n\n" + (sweep.table(rows, with_bars) if args.sweep else report.table(rows, with_bars))
+    text += "\n\n" + (sweep.table(rows, with_bars) if args.sweep or args.at else report.table(rows, with_bars))
     print(text)
     if args.json:
         report.write_json(rows, args.json)

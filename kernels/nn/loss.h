@@ -54,9 +54,9 @@ struct one_hot {
 };
 
 // One step of the probabilities of alignments, as logarithms: a state is reached from itself, from the state before it
-// and, for a penalty of 0, from the one before that. Nearly all differences of a long sequence are far outside the range
-// in which libraries compute exp quickly: sums and products alone take the same time for all of them. Beside the largest
-// term, which is 1, exp(-80) is nothing in float64, and it is a normal number in float32.
+// and, for a penalty of 0, from the one before that. Nearly all differences of a long sequence are far outside the
+// range in which libraries compute exp quickly: sums and products alone take the same time for all of them. Beside the
+// largest term, which is 1, exp(-80) is nothing in float64, and it is a normal number in float32.
 struct ctc_step {
   template <class T> ND_FN static T term(T x) { return exp_of_negative(x > T(-80) ? x : T(-80)); }
   template <class T> ND_FN static void run(T stay, T next, T skip, T penalty, T emission, T& y) {
@@ -71,9 +71,9 @@ struct ctc_step {
   }
 };
 
-// The share of all alignments that are in a state at a time: exp(alpha + beta - emission - log_p), at most 1, and 0 where
-// it would be less than a normal number. Labels that do not fit have no probability to be a share of: 0, too, as for
-// differences that rounding alone cannot explain.
+// The share of all alignments that are in a state at a time: exp(alpha + beta - emission - log_p), at most 1, and 0
+// where it would be less than a normal number. Labels that do not fit have no probability to be a share of: 0, too, as
+// for differences that rounding alone cannot explain.
 struct ctc_share {
   template <class T> ND_FN static void run(T alpha, T beta, T emission, T log_p, T& share) {
     constexpr T slack = 1;  // the rounding errors of d grow with the number of times

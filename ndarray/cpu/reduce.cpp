@@ -24,9 +24,9 @@ using catena::compute_dtype;
 
 namespace {
 
-constexpr std::int64_t kShortRun = 64;   // elements of a program's inputs that are better collected with others
-constexpr std::int64_t kShortRow = 128;  // outputs for which it is not worth running a program
-constexpr std::int64_t kLongRun = 128;   // elements that are folded where they lie
+constexpr std::int64_t kShortRun = 64;  // elements of a program's inputs that are better collected with others
+constexpr std::int64_t kShortRow = 8;   // outputs for which it is not worth evaluating row after row
+constexpr std::int64_t kLongRun = 128;  // elements that are folded where they lie
 
 }  // namespace
 
@@ -116,7 +116,7 @@ void Reducer::prepare(const catena::Program& program) {
   }
 }
 
-Reducer::Tiles Reducer::tiles(std::int64_t n) const {
+Reducer::Tiles Reducer::tiles(std::int64_t n, bool collected) const {
   const auto size = static_cast<std::size_t>(n);
   Tiles t;
   t.end = round_up_64(size * std::size_t(in_item_));
@@ -126,7 +126,7 @@ Reducer::Tiles Reducer::tiles(std::int64_t n) const {
     t.end += round_up_64(size * itemsize(in_dtype_));
   }
   t.collected = t.end;
-  if (collects_) t.end += inputs_.n * kCollected;
+  if (collected) t.end += inputs_.n * kCollected;
   t.program = t.end;
   t.end += pre_->tile_bytes();
   return t;
@@ -252,10 +252,10 @@ void Reducer::finish(const std::byte* acc, std::byte* out, std::int64_t stride, 
 
 void Reducer::run_inner() const {
   if (chunks_ > 1 && outputs_ < 4 * catena::max_threads())
-    return run_inner_by_chunk(tiled() ? tiles(std::min(chunk_, count_)) : Tiles{});
+    return run_inner_by_chunk(tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{});
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(count_, kLanes));
   if (chunks_ == 1 && count_ > 0 && !tiled()) return run_inner_by_row(grain);
-  const Tiles t = tiled() ? tiles(std::min(chunk_, count_)) : Tiles{};
+  const Tiles t = tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{};
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
     // Two accumulators; almost always small.
     alignas(64) std::byte small[512];

@@ -28,6 +28,7 @@ constexpr std::int64_t kLaneBytes = 256 * 1024;  // of the lanes of rows in orde
 struct Reducer::OuterPlan {
   bool places = false, side_by_side = false, gathered = false;  // neither the first nor the second: in order
   std::int64_t width = 0, lanes = 0, panel_rows = 0;
+  std::int64_t evaluated_rows = 0;  // that a program is run for at once
   std::size_t row_bytes = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
   Tiles tiles;
 };
@@ -74,7 +75,8 @@ Reducer::OuterPlan Reducer::plan_outer() const {
     p.converted_at = p.bytes;
     if (!direct_in_) p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * in_item_));
   } else if (!direct_in_ || pre_) {
-    p.tiles = tiles(kTile);
+    p.evaluated_rows = pre_ ? std::clamp<std::int64_t>(kTile / p.width, 1, count) : 1;
+    p.tiles = tiles(kTile, p.evaluated_rows > 1);
     p.tiles_at = p.bytes;
     p.bytes += p.tiles.end;
   }
@@ -104,16 +106,31 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
   std::byte* const acc = row(s, 1);
   table_.init(acc, lanes * s.width);
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
-  for (std::int64_t i = 0, lane = 0; i < n; ++i) {
-    if (i + 1 < n)
-      for (std::size_t k = 0; k < inputs_.n; ++k)
-        if (inputs_.kept[k].back() != 0)
-          for (std::int64_t line = 0; line < kFetched; ++line)
-            __builtin_prefetch(s.in[k] + at.offset(k) + inputs_.reduced[k].back() + line * kLine);
-    if (pre_) accumulate_evaluated(s, acc + lane * lane_bytes, at, begin + i);
-    else accumulate(s, acc + lane * lane_bytes, at.offset(), begin + i);
-    at.advance(1);
+  std::int64_t lane = 0;
+  const auto next_lane = [&] {
+    std::byte* const to = acc + lane * lane_bytes;
     if (++lane == lanes) lane = 0;
+    return to;
+  };
+  if (s.plan.evaluated_rows > 1) {
+    std::byte* const tile = s.memory + s.plan.tiles_at;
+    for (std::int64_t i = 0, m; i < n; i += m) {
+      m = std::min(s.plan.evaluated_rows, n - i);
+      evaluate_rows(s, at, m);
+      for (std::int64_t r = 0; r < m; ++r)
+        table_.accumulate(next_lane(), tile + r * s.width * in_item_, in_item_, begin + i + r, s.width);
+    }
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i + 1 < n)
+        for (std::size_t k = 0; k < inputs_.n; ++k)
+          if (inputs_.kept[k].back() != 0)
+            for (std::int64_t line = 0; line < kFetched; ++line)
+              __builtin_prefetch(s.in[k] + at.offset(k) + inputs_.reduced[k].back() + line * kLine);
+      if (pre_) accumulate_evaluated(s, next_lane(), at, begin + i);
+      else accumulate(s, next_lane(), at.offset(), begin + i);
+      at.advance(1);
+    }
   }
   combine_all_lanes(s, acc, lanes);
   return acc;
@@ -144,6 +161,34 @@ void Reducer::accumulate_evaluated(const Strip& s, std::byte* acc, const Odomete
     table_.accumulate(acc + j * acc_, tile, in_item_, index, m);
     for (std::size_t k = 0; k < inputs_.n; ++k) p[k] += m * stride[k];
   }
+}
+
+// The elements of the next `m` rows, end to end in the tile. Inputs that do not lie so, or that each row has one
+// element of, are copied first.
+void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const {
+  std::byte* const tile = s.memory + s.plan.tiles_at;
+  std::byte* p[catena::kMaxOperands];
+  std::int64_t step[catena::kMaxOperands];
+  CastFn copy[catena::kMaxOperands] = {};
+  bool copies = false;
+  for (std::size_t k = 0; k < inputs_.n; ++k) {
+    const Dtype dtype = inputs_.all[k].dtype;
+    const auto item = static_cast<std::int64_t>(itemsize(dtype));
+    const std::int64_t along = inputs_.kept[k].back(), down = reduced_.empty() ? 0 : inputs_.reduced[k].back();
+    const bool lies_so = m <= at.run() && ((along == 0 && down == 0) || (along == item && down == s.width * item));
+    p[k] = lies_so ? s.in[k] + at.offset(k) : tile + s.plan.tiles.collected + k * kCollected;
+    step[k] = lies_so ? along : item;
+    copy[k] = lies_so ? nullptr : catena::cast_function(dtype, dtype);
+    copies |= !lies_so;
+  }
+  for (std::int64_t r = 0; r < m; ++r) {
+    if (copies)
+      for (std::size_t k = 0; k < inputs_.n; ++k)
+        if (copy[k] != nullptr)
+          copy[k](s.in[k] + at.offset(k), inputs_.kept[k].back(), p[k] + r * s.width * step[k], step[k], s.width);
+    at.advance(1);
+  }
+  evaluate(s.plan.tiles, tile, p, step, 0, m * s.width);
 }
 
 // ---- side by side and for places ----------------------------------------------------------------

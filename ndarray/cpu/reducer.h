@@ -114,7 +114,7 @@ class Reducer {
     std::size_t elements = 0, stored = 0, collected = 0, program = 0, end = 0;
   };
   void prepare(const catena::Program& program);
-  Tiles tiles(std::int64_t n) const;
+  Tiles tiles(std::int64_t n, bool collected) const;
   // Elements first..first + n of the tile, from inputs at ptr[k] + i * stride[k].
   void evaluate(const Tiles& t, std::byte* tile, std::byte* const* ptr, const std::int64_t* stride, std::int64_t first,
                 std::int64_t n) const;
@@ -149,6 +149,7 @@ class Reducer {
   std::byte* row(const Strip& s, int i) const;
   void accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const;
   void accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const;
+  void evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const;
   const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;
   const std::byte* reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const;
   void combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const;
@@ -157,7 +158,7 @@ class Reducer {
   const std::byte* reduce_chunk_outer(const Strip& s, std::int64_t chunk) const;
   void run_outer() const;
 
-  static constexpr std::size_t kCollected = kTile * 8;
+  static constexpr std::size_t kCollected = std::size_t(kTile) * catena::kMaxItemsize;
 
   const ReductionLoop& table_;
   const Dtype in_type_, out_type_, in_dtype_;

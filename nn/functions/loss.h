@@ -191,9 +191,10 @@ struct CTCOptions {
   bool zero_infinity = false;   // a sequence whose labels do not fit its length has loss and gradient 0
 };
 // -log of the probability of the labels t (B, L), summed over all alignments with the scores x: one (B, V) per time, or
-// all as one (T, B, V), which spares a copy; not normalised by softmax -> (B). Labels behind a sequence's length are not read; those before it differ from
-// blank_symbol. Where the labels do not fit in the length, the loss is about 1e10. InvalidType for other shapes,
-// AssertionError unless 0 <= blank_symbol < V; lengths that do not fit are an AssertionError in debug mode.
+// all as one (T, B, V), which spares a copy; not normalised by softmax -> (B). Labels behind a sequence's length are
+// not read; those before it differ from blank_symbol. Where the labels do not fit in the length, the loss is about
+// 1e10. InvalidType for other shapes, AssertionError unless 0 <= blank_symbol < V; lengths that do not fit are an
+// AssertionError in debug mode.
 CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x, const Variable& t, int blank_symbol,
                                                              const CTCOptions& options = {});
 inline Variable connectionist_temporal_classification(const Variable& x, const Variable& t, int blank_symbol,

@@ -220,6 +220,24 @@ BOOST_AUTO_TEST_CASE(direct_of_every_geometry) {
              {"direct", "direct", "onednn"}, 1e-5);
 }
 
+// Filters of one element with strides: of the input, what is not read has no gradient.
+BOOST_AUTO_TEST_CASE(sampled_positions) {
+  if (!built_in()) return;
+  const std::vector<Case> cases = {
+      {{3, 20, 9, 8}, {17, 20, 1, 1}, ConvolutionSpec{{2, 2}, {0, 0}, {1, 1}, 1}},
+      {{2, 5, 7, 13}, {4, 5, 1, 1}, ConvolutionSpec{{1, 3}, {0, 0}, {1, 1}, 1}},
+      {{1, 8, 30}, {3, 8, 1}, ConvolutionSpec{{4}, {0}, {1}, 1}},
+      {{2, 6, 5, 6, 7}, {8, 3, 1, 1, 1}, ConvolutionSpec{{2, 1, 3}, {0, 0, 0}, {1, 1, 1}, 2}},
+      {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {0, 0}, {1, 1}, 1, true}},  // a window in the padding
+      {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {1, 0}, {1, 1}, 1}},        // padding is read
+  };
+  for (const Case& c : cases) check_case(c, all("onednn"), 1e-5);
+  const Case& c = cases.front();
+  const Array x = random(c.x), w = random(c.w), b = random({c.w[0]}), gy = random({3, 17, 5, 4});
+  const Passes expected = passes(portable_nn_extension(), c, wide(x), wide(w), wide(b), wide(gy));
+  check_passes(passes(nn_extension(x), c, channels_last(x), w, b, channels_last(gy)), expected, 1e-5);
+}
+
 // Few positions, channels that do not fill the vectors, and other filters are left to oneDNN.
 BOOST_AUTO_TEST_CASE(winograd_where_it_pays) {
   if (!built_in()) return;
