@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(use_before_initialisation_is_an_error) {
   BOOST_TEST(has(message, "no data yet"));
   BOOST_CHECK_THROW((void)p.dtype(), catena::ValueError);
   BOOST_CHECK_THROW((void)p.size(), catena::ValueError);
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { nn::relu(p); }), "no data yet"));
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { nn::relu(p); }), "no data yet"));
 }
 
 BOOST_AUTO_TEST_CASE(the_initializer_decides_the_dtype) {
