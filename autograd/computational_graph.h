@@ -65,8 +65,11 @@ class CATENA_EXPORT ComputationalGraph {
  public:
   // ValueError for options that are none, IndexError for an edge of a node that is not there.
   ComputationalGraph(std::vector<GraphNode> nodes, std::vector<GraphEdge> edges, GraphOptions options = {});
-  const std::vector<GraphNode>& nodes() const noexcept { return nodes_; }
-  const std::vector<GraphEdge>& edges() const noexcept { return edges_; }
+  // Of a temporary graph the list itself, so that a loop may be over build_computational_graph(y).nodes().
+  const std::vector<GraphNode>& nodes() const& noexcept { return nodes_; }
+  const std::vector<GraphEdge>& edges() const& noexcept { return edges_; }
+  std::vector<GraphNode> nodes() && noexcept { return std::move(nodes_); }
+  std::vector<GraphEdge> edges() && noexcept { return std::move(edges_); }
   // One line of text in Graphviz's language, with each edge once. The ids of nodes are their indices, so the text
   // depends on nothing but the graph. NotImplementedError for a format other than "dot".
   std::string dump(std::string_view format = "dot") const;
