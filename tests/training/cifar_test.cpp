@@ -120,7 +120,8 @@ BOOST_AUTO_TEST_CASE(ten_classes) {
   BOOST_TEST(npz.read("train_x").descr == "|u1");
   BOOST_TEST(npz.read("train_y").shape == Shape({10}));
   BOOST_TEST(npz.read("test_y").descr == "|u1");
-  for (const catena::ZipMember& member : catena::ZipReader("test", cache).members()) BOOST_TEST(member.method == 8);
+  const catena::ZipReader zip("test", cache);
+  for (const catena::ZipMember& member : zip.members()) BOOST_TEST(member.method == 8);
   std::filesystem::remove_all(root.folder.path / "_dl_cache");
   check_all();  // from the cache
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <span>
 
 #include <catena/nn/serializers/npz.h>
@@ -201,7 +202,11 @@ BOOST_AUTO_TEST_CASE(many_iterations_without_growth) {
   trainer.run();
   BOOST_TEST(before > 0);
   const std::int64_t growth = resident() - before;
+#if defined(__SANITIZE_ADDRESS__)
+  std::cout << "skipped: AddressSanitizer holds back freed memory, so the process grew by " << growth << " bytes\n";
+#else
   BOOST_TEST(growth < 4 << 20, "the process grew by " << growth << " bytes in " << n - n / 5 << " iterations");
+#endif
 }
 
 BOOST_AUTO_TEST_SUITE_END()
