@@ -349,6 +349,14 @@ BOOST_AUTO_TEST_CASE(a_step_of_alignments) {
     if (sum > 0) BOOST_TEST(std::fabs(y[k] - emission[k] - std::log(sum)) < 1e-12);
     else BOOST_TEST(std::fabs(y[k] / never - 1) < 1e-6);
   }
+  // A NaN is kept wherever it comes from; the logarithm of 0 is another one.
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  const Vec special =
+      apply<double>("ctc_step", "ddddd->d", Vec{nan, -1, -1, -1, -inf, -inf}, Vec{-1, nan, -1, -1, -2, -inf},
+                    Vec{-1, -1, nan, -1, -inf, -inf}, Vec{0, 0, 0, 0, 0, 0}, Vec{0, 0, 0, nan, 0, 0});
+  for (std::size_t k = 0; k < 4; ++k) BOOST_TEST(std::isnan(special[k]));
+  BOOST_TEST(special[4] == -2);
+  BOOST_TEST(special[5] == -inf);
 }
 
 BOOST_AUTO_TEST_CASE(shares_of_alignments) {

@@ -177,6 +177,7 @@ BOOST_AUTO_TEST_CASE(ctc_of_one_array) {
   }
   BOOST_CHECK_THROW(nn::connectionist_temporal_classification(whole, Variable(labels({0, 1}, {1, 2})), 2),
                     catena::InvalidType);
+  BOOST_CHECK_THROW(nn::connectionist_temporal_classification(Variable(spread({0, 2, 3})), t, 2), catena::ValueError);
 }
 
 // The lengths are of any integer dtype and each has its own default.

@@ -1,7 +1,5 @@
 #include <catena/autograd/ndarray_backend/convolution/sampled.h>
 
-#include <algorithm>
-
 #include <catena/autograd/array.h>
 
 namespace autograd::internal {

@@ -269,8 +269,8 @@ void check_lengths(const Array& given, const char* name, std::int64_t batch, std
 
 Variable connectionist_temporal_classification(const Variables& xs, const Variable& t, int blank, const CTCOptions& o) {
   internal::check_reduce(kOp, o.reduce, {"mean", "sum", "no"});
-  check<catena::ValueError>(!xs.empty(), kOp, "there are no scores");
   const bool in_one = xs.size() == 1 && xs[0] && xs[0].ndim() == 3;
+  check<catena::ValueError>(!xs.empty() && !(in_one && xs[0].shape(0) == 0), kOp, "there are no scores");
   Variables inputs = xs;
   inputs.push_back(t);
   internal::check_inputs("ConnectionistTemporalClassification", "x", inputs, [&](const TypeInfoTuple& in_types) {
