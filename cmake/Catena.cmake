@@ -20,7 +20,7 @@ endforeach()
 # the harder case (symbols, exceptions and tables across library boundaries). -DBUILD_SHARED_LIBS=OFF gives archives.
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 option(CATENA_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(CATENA_JOIN_TESTS "Compile neighbouring test sources in one go" ON)
+option(CATENA_JOIN_SOURCES "Compile neighbouring sources in one go" ON)
 option(CATENA_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(CATENA_BUILD_BENCHMARKS "Build the benchmarks" OFF)
 option(CATENA_WERROR "Treat warnings as errors" OFF)
@@ -128,6 +128,8 @@ endif()
 # ---- dependencies -------------------------------------------------------------------------------------------------------------
 include(CatenaDependencies)
 
+include(CatenaJoin)
+
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
 set(CATENA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
@@ -147,11 +149,13 @@ function(catena_set_up target)
   endif()
 endfunction()
 
-# catena_library(<component> [FOLDER <folder>] [EXCLUDE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
+# catena_library(<component> [FOLDER <folder>] [EXCLUDE <regex>...] [ALONE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
 # defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one), those in folders
-# modules/ excepted. A folder without a .cpp gives an interface library with the headers.
+# modules/ excepted. A folder without a .cpp gives an interface library with the headers. Neighbours are compiled in one go
+# (CatenaJoin.cmake), but for the files with loops and ALONE: files with properties of their own, those that share private names with
+# a neighbour, and those whose speed depends on what is inlined.
 function(catena_library component)
-  cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;ALONE;SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_FOLDER)
     set(arg_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
@@ -159,12 +163,23 @@ function(catena_library component)
   foreach(regex "^${PROJECT_BINARY_DIR}/" "/modules/[^/]*$" ${arg_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "${regex}")
   endforeach()
+  set(neighbours "")
+  if(CATENA_JOIN_SOURCES)
+    set(neighbours ${sources})
+    foreach(regex "${CATENA_LOOP_FILES}" ${arg_ALONE})
+      list(FILTER neighbours EXCLUDE REGEX "${regex}")
+    endforeach()
+    list(REMOVE_ITEM sources ${neighbours})
+    list(TRANSFORM neighbours REPLACE "^${arg_FOLDER}/" "")
+  endif()
   list(APPEND sources ${arg_SOURCES})
 
   set(target catena_${component})
   list(TRANSFORM arg_DEPENDS PREPEND catena_ OUTPUT_VARIABLE depends)
-  if(sources)
+  if(sources OR neighbours)
     add_library(${target} ${sources})
+    file(RELATIVE_PATH folder "${CATENA_ROOT}" "${arg_FOLDER}")
+    catena_join(${target} FOLDER ${folder} FROM "${arg_FOLDER}" SOURCES ${neighbours})
     set(scope PUBLIC)
     catena_set_up(${target})
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${CATENA_SOVERSION})

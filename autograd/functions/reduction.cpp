@@ -60,9 +60,9 @@ class Mean final : public Reduction {
 };
 
 // Maximum and minimum. Every element that equals the extremum receives the whole gradient.
-class Extremum final : public Reduction {
+class ExtremumAlong final : public Reduction {
  public:
-  Extremum(const Axes& axes, bool keepdims, bool greatest) : Reduction(axes, keepdims), greatest_(greatest) {}
+  ExtremumAlong(const Axes& axes, bool keepdims, bool greatest) : Reduction(axes, keepdims), greatest_(greatest) {}
   std::string label() const override { return greatest_ ? "Max" : "Min"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
@@ -161,10 +161,10 @@ Variable sum(const Variable& x, const Axes& axes, bool keepdims) { return apply_
 
 Variable mean(const Variable& x, const Axes& axes, bool keepdims) { return apply_node<Mean>({x}, axes, keepdims)[0]; }
 Variable max(const Variable& x, const Axes& axes, bool keepdims) {
-  return apply_node<Extremum>({x}, axes, keepdims, true)[0];
+  return apply_node<ExtremumAlong>({x}, axes, keepdims, true)[0];
 }
 Variable min(const Variable& x, const Axes& axes, bool keepdims) {
-  return apply_node<Extremum>({x}, axes, keepdims, false)[0];
+  return apply_node<ExtremumAlong>({x}, axes, keepdims, false)[0];
 }
 
 namespace {

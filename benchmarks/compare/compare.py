@@ -30,8 +30,9 @@ def shape(text):
 
 
 def choose_sweep(parser, args):
-    if not args.sweep and (args.seed, args.shapes, args.most) != (None, None, None):
-        parser.error("--seed, --shapes and --most belong to --sweep")
+    if not args.sweep and (args.seed, args.shapes, args.most, args.case_s) != (None, None, None, None):
+        parser.error("--seed, --shapes, --most and --case-s belong to --sweep")
+    args.case_s = math.inf if args.case_s is None else args.case_s
     args.samples = args.samples or (7 if args.sweep else 21)
     args.sample_ms = args.sample_ms or (4 if args.sweep else 20)
     args.shapes, args.most = args.shapes or 24, args.most or (1000 if args.tiny else 10**8)
@@ -63,6 +64,7 @@ def arguments():
     parser.add_argument("--seed", metavar="N", help="of the shapes: a number, or 'random' (default: 0)")
     parser.add_argument("--shapes", type=int, metavar="K", help="per case (default: 24)")
     parser.add_argument("--most", type=int, metavar="N", help="elements of an operand (default: 10^8)")
+    parser.add_argument("--case-s", type=float, metavar="S", help="a case that has taken S seconds gets no further shapes (default: no limit)")
     parser.add_argument("--at", action="append", default=[], metavar="SHAPE", type=shape,
                         help="a shape as sweeps print it, such as 'dtype=d n=937', in place of the fixed ones; may be repeated")
     parser.add_argument("--samples", type=int, help="default: 21, in a sweep 7")
@@ -159,7 +161,7 @@ def peer_commands(args, pythons, env):
 def measure_case(args, run, case, shapes, told):
     """The rows of a case at all shapes, and whether something failed."""
     ours, others = run.cold_starts() if case == COLD_START else (run.ours, run.peers_of(case))
-    rows, failed = [], False
+    rows, failed, began = [], False, time.monotonic()
 
     def say_once(text):
         if text not in told:
@@ -167,6 +169,8 @@ def measure_case(args, run, case, shapes, told):
             say(text)
 
     for parameters in shapes:
+        if args.sweep and (run.commands and not others or time.monotonic() - began > args.case_s):
+            break
         if case != COLD_START and not run.alive():
             run.revive()
             ours, others = run.ours, run.peers_of(case)
@@ -235,6 +239,8 @@ def main():
     with_bars = args.device == "cpu" and not args.tiny
     if args.sweep:
         text += f"\n- sweep: {args.shapes} shapes per case, seed {args.seed}, up to {args.most} elements"
+        if args.case_s < math.inf:
+            text += f"; fewer where {args.case_s:g} s did not suffice"
     text += "\n\n" + (sweep.table(rows, with_bars) if args.sweep or args.at else report.table(rows, with_bars))
     print(text)
     if args.json:
