@@ -169,7 +169,7 @@ def measure_case(args, run, case, shapes, told):
             say(text)
 
     for parameters in shapes:
-        if args.sweep and (run.commands and not others or time.monotonic() - began > args.case_s):
+        if rows and time.monotonic() - began > args.case_s:
             break
         if case != COLD_START and not run.alive():
             run.revive()

@@ -141,6 +141,13 @@ class WholeRuns(unittest.TestCase):
         self.assertTrue(all("=" in row["shape"] and row["ours_us"] > 0 for row in rows), rows)
         self.assertIn("3 shapes per case, seed 5, up to 60 elements", table)
 
+    def test_a_sweep_stops_where_time_is_up(self):
+        case = ("--peers", "", "--case", "autograd/add", "--sweep", "--shapes", "3", "--most", "60")
+        status, rows, table, _, _ = compare(*case, "--case-s", "0")
+        self.assertEqual((status, len(rows)), (0, 1))
+        self.assertIn("3 shapes per case, seed 0, up to 60 elements; fewer where 0 s did not suffice", table)
+        self.assertEqual(len(compare(*case, "--case-s", "1000")[1]), 3)
+
     def test_a_peer_that_ended_is_started_again_for_the_next_shape(self):
         peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
         _, rows, _, log, _ = compare("--peer", peer, "--case", "reduction/sum_axis0", "--sweep", "--shapes", "3", "--most", "60")
