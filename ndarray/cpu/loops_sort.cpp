@@ -516,6 +516,65 @@ template <class Keys> class KeySort {
   const std::int64_t vectors_ = network_.vectors_for(n_);  // of a row
 };
 
+// ---- positions in short rows of wide elements ----------------------------------------------------------
+// There is no room for a position beside the bits of an element in a key. Of short rows one per lane, all pairs of
+// elements are compared instead, and the positions go where the ranks say.
+template <class E> class RankSideBySide {
+ public:
+  static_assert(sizeof(E) == 8);
+
+  explicit RankSideBySide(const RowsToSort& call) : call_(call), n_(call.length) {}
+  void run() const {
+    call_.share([&](std::int64_t begin, std::int64_t end) {
+      call_.each_block(begin, end, kRankGroup, [&](const Block& b) { sort_block(b); });
+    });
+  }
+
+ private:
+  using Bits = BitsOf<E>;
+  using Lanes = std::int64_t[kRankGroup];
+
+  // Bits become numbers in the order of the elements; rank[i][l]: how many elements of row l come before its element i,
+  // of equal ones those that lie before it.
+  CATENA_MULTIARCH static void count(Lanes* __restrict key, std::int64_t n, Lanes* __restrict rank) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t before[kRankGroup];
+#pragma GCC unroll 1
+      for (int l = 0; l < kRankGroup; ++l) {
+        const Bits bits = Bits(key[i][l]);
+        std::int64_t number = ValueKeys<E>::key(bits);
+        if constexpr (ValueKeys<E>::floating) number += std::int64_t(ValueKeys<E>::is_negative_zero(bits));
+        key[i][l] = number;
+        before[l] = i;
+      }
+      for (std::int64_t j = 0; j < i; ++j)
+#pragma GCC unroll 1
+        for (int l = 0; l < kRankGroup; ++l) {
+          const auto overtakes = std::int64_t(key[i][l] < key[j][l]);
+          before[l] -= overtakes;
+          rank[j][l] += overtakes;
+        }
+      for (int l = 0; l < kRankGroup; ++l) rank[i][l] = before[l];
+    }
+  }
+
+  // Not inlined, because every kind of walk would have a copy of it.
+  [[gnu::noinline]] void sort_block(const Block& b) const {
+    alignas(64) Lanes key[kSideBySideTo], rank[kSideBySideTo];
+    if (b.rows < kRankGroup) std::memset(key, 0, std::size_t(n_) * sizeof(Lanes));
+    for (std::int64_t i = 0; i < n_; ++i)
+      for (std::int64_t k = 0; k < b.rows; ++k)
+        key[i][k] = load_bits<std::int64_t>(b.in + i * call_.in_step + k * b.in_stride);
+    count(key, n_, rank);
+    for (std::int64_t k = 0; k < b.rows; ++k)
+      for (std::int64_t i = 0; i < n_; ++i)
+        std::memcpy(b.out + rank[i][k] * call_.out_step + k * b.out_stride, &i, sizeof(i));
+  }
+
+  const RowsToSort& call_;
+  const std::int64_t n_;
+};
+
 template <class E> void sort_as(const RowsToSort& call, bool positions) {
   using B = BitsOf<E>;
   const Order<B> order = order_of<E>();
@@ -534,6 +593,8 @@ template <class E> void sort_as(const RowsToSort& call, bool positions) {
   if constexpr (sizeof(E) <= 2)
     if (call.length <= most_positions && DigitPositions<B, std::uint32_t>::suits(call))
       return DigitPositions<B, std::uint32_t>(call, order).run();
+  if constexpr (sizeof(E) == 8)
+    if (call.length <= kSideBySideTo) return RankSideBySide<E>(call).run();
   if (call.length <= most_positions) return sort_rows<Place<B, std::uint32_t>>(call, order);
   sort_rows<Place<B, std::int64_t>>(call, order);
 }

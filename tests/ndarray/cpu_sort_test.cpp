@@ -154,6 +154,40 @@ BOOST_AUTO_TEST_CASE(hard_rows_of_every_dtype) {
       }
 }
 
+// Any number of short rows, along either axis, with equal elements, zeros of both signs and NaN.
+template <class E> void compare_short_rows(std::int64_t rows, std::int64_t n, std::mt19937_64& random) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const double special[] = {0.0, -0.0, nan, -nan, infinity, -infinity};
+  std::vector<E> elements(std::size_t(rows * n));
+  for (E& e : elements) {
+    e = E(std::int64_t(random() % 9) - (std::is_unsigned_v<E> ? 0 : 4));
+    if constexpr (std::is_integral_v<E>) e = random() % 4 == 0 ? E(random()) : e;
+    else if (random() % 3 == 0) e = E(special[random() % std::size(special)]);
+  }
+  std::vector<std::int64_t> expected;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    const E* const row = elements.data() + r * n;
+    std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return before(row[i], row[j]); });
+    expected.insert(expected.end(), order.begin(), order.end());
+  }
+  const Array a = nd::array(elements, {rows, n}), positions = nd::array(expected, {rows, n});
+  BOOST_TEST(test::same_bits(nd::argsort(a), positions), a.dtype() << ' ' << rows << " x " << n);
+  const Array columns = a.T().copy();
+  BOOST_TEST(test::same_bits(nd::argsort(columns, 0), positions.T()), a.dtype() << " columns " << rows << " x " << n);
+}
+BOOST_AUTO_TEST_CASE(positions_in_short_rows) {
+  std::mt19937_64 random(5);
+  for (std::int64_t n = 2; n <= 20; ++n)
+    for (const std::int64_t rows : {1, 5, 8, 19, 700, 9001}) {
+      compare_short_rows<double>(rows, n, random);
+      compare_short_rows<std::int64_t>(rows, n, random);
+      compare_short_rows<std::uint64_t>(rows, n, random);
+      if (rows < 1000) compare_short_rows<float>(rows, n, random);
+    }
+}
+
 // Rows of elements of two digits that differ in one of them alone, or in none, and rows read and written backwards.
 BOOST_AUTO_TEST_CASE(positions_by_digits) {
   std::mt19937_64 random(4);
