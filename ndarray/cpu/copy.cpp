@@ -6,6 +6,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/word.h>
+#include <catena/kernels/rows/multiarch.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/walk.h>
@@ -158,7 +159,30 @@ void copy_known(std::byte* to, std::int64_t to_row, const std::byte* from, std::
   for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, kBytes);
 }
 
+// In whole vectors, each of which the next row overwrites where it is too long, as far as there is room for them.
+template <class T>
+CATENA_MULTIARCH void repeat(std::byte* to, const std::byte* from, std::int64_t step, std::int64_t count,
+                             std::int64_t times) {
+  constexpr std::int64_t kVector = 64 / std::int64_t(sizeof(T));
+  const std::int64_t whole = (times + kVector - 1) / kVector * kVector, all = count * times;
+  T* y = reinterpret_cast<T*>(to);
+  std::int64_t r = 0;
+  for (; r * times + whole <= all; ++r, y += times, from += step) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    for (std::int64_t i = 0; i < whole; i += kVector)
+#pragma GCC unroll 1
+      for (std::int64_t j = 0; j < kVector; ++j) y[i + j] = value;
+  }
+  for (; r < count; ++r, y += times, from += step) fill<T>(reinterpret_cast<std::byte*>(y), from, times);
+}
+
 }  // namespace
+
+void repeat_each(std::byte* to, const std::byte* from, std::int64_t step, std::int64_t count, std::int64_t times,
+                 std::size_t itemsize) {
+  catena::visit_word(itemsize, [&](auto word) { repeat<typename decltype(word)::type>(to, from, step, count, times); });
+}
 
 void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
                std::int64_t bytes) {

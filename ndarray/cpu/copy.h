@@ -22,4 +22,8 @@ void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, 
 void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
                std::int64_t bytes);
 
+// Element r of `count`, at from + r * step, `times` times from to + r * times * itemsize on. For short rows.
+void repeat_each(std::byte* to, const std::byte* from, std::int64_t step, std::int64_t count, std::int64_t times,
+                 std::size_t itemsize);
+
 }  // namespace nd::cpu

@@ -162,9 +162,8 @@ bool run_copy(const Program& program, std::span<const BoundOperand> operands, co
   return true;
 }
 
-// ---- programs, tile by tile
-// ---------------------------------------------------------------------------------------------------- Rows up to here
-// are gathered into tiles: copying them costs less than starting every step for each.
+// ---- programs, tile by tile ---------------------------------------------------------------------
+// Rows up to here are gathered into tiles: copying them costs less than starting every step for each.
 std::int64_t longest_row(const Program& program) { return program.steps.size() > 1 ? kTile / 4 : kTile / 16; }
 
 void run_tiled(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
@@ -186,8 +185,8 @@ void run_tiled(const Program& program, std::span<const BoundOperand> operands, c
     } else {
       walk.run(b, e,
                [&](std::byte* const* p, Strides stride, std::int64_t n) { interpreter.run(tiles, p, stride, n); });
-      stream_fence();
     }
+    stream_fence();
   });
 }
 

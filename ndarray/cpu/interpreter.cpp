@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/kernels/base/word.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/workspace.h>
@@ -38,7 +39,7 @@ Interpreter::Interpreter(const Program& program, std::span<const BoundOperand> o
     slot.bits = s < n_op && is_direct(operands[std::size_t(s)].dtype, slot.dtype);
     slot.direct = slot.bits && may_be_direct(s);
     slot.streamed =
-        slot.direct && !rows && s >= first_output_ && is_streamed(program, std::size_t(s), operands[std::size_t(s)], n);
+        slot.direct && s >= first_output_ && is_streamed(program, std::size_t(s), operands[std::size_t(s)], n);
     if (s < n_op && program.steps.size() > 1 && !rows && !slot.streamed) {
       const auto item = static_cast<std::int64_t>(itemsize(operands[std::size_t(s)].dtype));
       if (n * item >= kAheadBytes) slot.ahead = item;
@@ -47,7 +48,7 @@ Interpreter::Interpreter(const Program& program, std::span<const BoundOperand> o
     if (slot.direct && !slot.streamed && !rows) continue;
     slot.tile = tile_bytes_;
     tile_bytes_ += round_up_64(std::size_t(kTile * slot.item));
-    if (s >= n_op || slot.streamed) continue;
+    if (s >= n_op || (slot.streamed && !rows)) continue;
     if (s < first_output_) slot.load = Load(operands[std::size_t(s)].dtype, slot.dtype);
     if (s >= program.nin) slot.store = Store(slot.dtype, operands[std::size_t(s)].dtype);
   }
@@ -181,7 +182,7 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
       if (s >= n_op) continue;
       std::byte* const memory = ptr[s] + first * row_stride[s];
       const bool one = s < program_.nin && stride[s] == 0 && row_stride[s] == 0;
-      if (slot.direct && (one || (stride[s] == slot.item && row_stride[s] == n * slot.item))) {
+      if (slot.direct && !slot.streamed && (one || is_joined(slot, stride[s], row_stride[s], n))) {
         p[s] = memory;
         st[s] = stride[s];
       } else if (one) {
@@ -191,11 +192,15 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
         if (first > 0) continue;
         slot.load(memory, stride[s], p[s], n);
         copy_rows(p[s] + n * slot.item, n * slot.item, p[s], 0, count - 1, n * slot.item);
+      } else if (s < program_.nin && stride[s] == 0) {  // one element for each row
+        load_repeated(slot, memory, row_stride[s], p[s], count, n);
       } else if (s < first_output_ && slot.bits && stride[s] == slot.item) {
         copy_rows(p[s], n * slot.item, memory, row_stride[s], count, n * slot.item);
       } else if (s < first_output_) {
-        for (std::int64_t r = 0; r < count; ++r)
-          slot.load(memory + r * row_stride[s], stride[s], p[s] + r * n * slot.item, n);
+        const bool joined = row_stride[s] == n * stride[s];
+        const std::int64_t parts = joined ? 1 : count, length = joined ? count * n : n;
+        for (std::int64_t r = 0; r < parts; ++r)
+          slot.load(memory + r * row_stride[s], stride[s], p[s] + r * n * slot.item, length);
       }
     }
     for (const Ready& step : steps_) run_step(step, tiles, p, st, count * n);
@@ -203,14 +208,35 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
       const Slot& slot = slot_[s];
       std::byte* const memory = ptr[s] + first * row_stride[s];
       if (p[s] == memory) continue;
+      if (slot.streamed && is_joined(slot, stride[s], row_stride[s], n)) {
+        stream_copy(memory, p[s], count * n * slot.item);
+        continue;
+      }
       if (slot.bits && stride[s] == slot.item) {
         copy_rows(memory, row_stride[s], p[s], n * slot.item, count, n * slot.item);
         continue;
       }
-      for (std::int64_t r = 0; r < count; ++r)
-        slot.store(p[s] + r * n * slot.item, memory + r * row_stride[s], stride[s], n);
+      const bool joined = row_stride[s] == n * stride[s];
+      const std::int64_t parts = joined ? 1 : count, length = joined ? count * n : n;
+      for (std::int64_t r = 0; r < parts; ++r)
+        slot.store(p[s] + r * n * slot.item, memory + r * row_stride[s], stride[s], length);
     }
   }
+}
+
+bool Interpreter::is_joined(const Slot& slot, std::int64_t stride, std::int64_t row_stride, std::int64_t n) {
+  return stride == slot.item && row_stride == n * slot.item;
+}
+
+void Interpreter::load_repeated(const Slot& slot, const std::byte* from, std::int64_t step, std::byte* to,
+                                std::int64_t count, std::int64_t n) {
+  alignas(64) std::byte column[kTile / 2 * sizeof(catena::Word16)];  // rows have two elements or more
+  if (!slot.bits) {
+    slot.load(from, step, column, count);
+    from = column;
+    step = slot.item;
+  }
+  repeat_each(to, from, step, count, n, std::size_t(slot.item));
 }
 
 void Interpreter::run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st,

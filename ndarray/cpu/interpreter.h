@@ -65,6 +65,11 @@ class Interpreter {
     std::array<std::uint8_t, catena::kMaxOperands> slot;
   };
 
+  // Whether rows of n elements follow each other as they do in a tile.
+  static bool is_joined(const Slot& slot, std::int64_t stride, std::int64_t row_stride, std::int64_t n);
+  // Element r at from + r * step, n times, for each of `count` rows of a tile.
+  static void load_repeated(const Slot& slot, const std::byte* from, std::int64_t step, std::byte* to,
+                            std::int64_t count, std::int64_t n);
   // Whether all there is to do is one step on memory as it is, with outputs of neighbouring elements past the caches.
   bool is_streamed_step(const std::int64_t* stride) const;
   void run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;

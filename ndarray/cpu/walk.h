@@ -67,7 +67,9 @@ class Walk {
   // For work with a high cost per call: if the innermost axis has at most `longest` elements, threads share whole rows
   // of it and run_rows() visits several at once. Returns whether that is so.
   bool share_rows(std::int64_t longest) {
-    rows_ = !panel_ && !blocked_ && rank_ >= 2 && loop_[rank_ - 1] <= longest && loop_[rank_ - 2] >= 2;
+    if (blocked_ || rank_ < 2 || loop_[rank_ - 1] > longest || loop_[rank_ - 2] < 2) return false;
+    rows_ = !panel_ || joins_rows();
+    if (rows_) panel_ = false;
     return rows_;
   }
   // Calls f(ptr, row_stride, stride, rows, n): element i of row r of operand k is at ptr[k] + r * row_stride[k] + i *
@@ -144,6 +146,16 @@ class Walk {
           for (int k = 0; k < n_; ++k) ptr[k] = base[k] + (at + i) * stride_[k][rank_ - 2] + j * stride[k];
           f(ptr, stride, std::min(kBlock, columns - j));
         }
+  }
+
+  // Whether rows of every operand follow each other without a gap, are all the same, or repeat one element each: many
+  // at once are filled into a tile by vectors. A panel of others takes fewer calls.
+  bool joins_rows() const {
+    for (int k = 0; k < n_; ++k) {
+      const std::int64_t row = stride_[k][rank_ - 2], inner = stride_[k][rank_ - 1];
+      if (inner != 0 && row != 0 && row != loop_[rank_ - 1] * inner) return false;
+    }
+    return true;
   }
 
   bool by_rows() const { return panel_ || blocked_ || rows_; }

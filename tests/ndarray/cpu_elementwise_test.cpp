@@ -311,6 +311,41 @@ BOOST_AUTO_TEST_CASE(drawn_shapes_dtypes_steps_and_offsets) {
   set_max_threads(before);
 }
 
+// Operands that are whole, one row for all, one element for each row, or rows with gaps between them, in memory of the
+// loop's dtype and of another one.
+BOOST_AUTO_TEST_CASE(short_rows_of_repeated_elements) {
+  std::mt19937 rng(12);
+  const auto one_of = [&](auto list) { return std::data(list)[rng() % std::size(list)]; };
+  const int before = max_threads();
+  for (int n = 0; n < 150; ++n) {
+    const std::string name = one_of(std::vector<std::string>{"add", "maximum", "less"});
+    const Dtype t = dtype_from_char(one_of(std::string("bhileEfd"))), out = name == "less" ? Dtype::bool_ : t;
+    const std::int64_t columns = 2 + std::int64_t(rng() % 70), rows = 1 + std::int64_t(rng() % (1 + 40000 / columns));
+    enum Kind { whole, one_row, one_element, gaps };
+    const auto draw = [&](Dtype type, Kind kind) {
+      Drawn d(type, rows, columns, kind == one_element ? 0 : 1, std::int64_t(rng() % 20), kind == gaps ? 3 : 0);
+      if (kind == one_row) d.strides[0] = 0;
+      return d;
+    };
+    const Dtype other = one_of(std::vector<Dtype>{t, t, is_floating(t) ? Dtype::float64 : Dtype::int64});
+    Drawn a = draw(t, one_of(std::vector<Kind>{whole, gaps, one_element})),
+          b = draw(other, one_of(std::vector<Kind>{whole, one_row, one_element, one_element, gaps})),
+          y = draw(out, one_of(std::vector<Kind>{whole, whole, gaps})), y1 = y;
+    a.fill(rng), b.fill(rng);
+    const KernelDef& def = find_kernel(name);
+    set_max_threads(2);
+    run_drawn(def, t, {&a, &b, &y});
+    set_max_threads(1);
+    run_drawn(def, t, {&a, &b, &y1});
+    std::int64_t wrong = y.memory != y1.memory;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) wrong += y.get(i, j) != by_definition(name, a.get(i, j), b.get(i, j));
+    BOOST_TEST(wrong == 0, name << ' ' << t << ' ' << other << ' ' << rows << " x " << columns << " strides "
+                                << a.strides << ' ' << b.strides << ' ' << y.strides);
+  }
+  set_max_threads(before);
+}
+
 BOOST_AUTO_TEST_CASE(indexed_kernels) {
   std::mt19937 rng(9);
   const KernelDef& def = find_kernel("im2col_2d");
