@@ -20,6 +20,9 @@ template <class Body, fixed_string S> struct Reduction {
   using R = computed_t<S, 1>;
   using A = typename Body::template accumulator<T, R>;
 
+  // An unsigned integer as wide as an element: loops that mix widths need several times the instructions.
+  using U = typename uint_of_size<(sizeof(T) < 8 ? sizeof(T) : 8)>::type;
+
   static void init(std::byte* acc, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
@@ -30,7 +33,15 @@ template <class Body, fixed_string S> struct Reduction {
     std::int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes)
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
-    for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
+    if constexpr (std::is_arithmetic_v<A>) {
+      if (const U rest = U(n - i); rest > 0) {
+#pragma GCC unroll 1
+        for (int l = 0; l < kLanes; ++l)  // of fixed length: a few masked vectors
+          lane[l] = U(l) < rest ? Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l)) : lane[l];
+      }
+    } else {
+      for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
+    }
     if (last) {
       out = Body::combine(out, combine_lanes<Body>(lane));
     } else {
@@ -38,8 +49,23 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
 
-  // An unsigned integer as wide as an element: loops that mix widths need several times the instructions.
-  using U = typename uint_of_size<(sizeof(T) < 8 ? sizeof(T) : 8)>::type;
+  static constexpr bool has_short_rows = std::is_arithmetic_v<A> && !requires { Body::counts; };
+  // Of n <= Lanes elements: loops of fixed length are masked vectors that stay in registers. Lanes without an element
+  // hold the identity, which changes nothing.
+  template <int Lanes> static ND_FN void fold_short(A& out, const T* x, std::int64_t index, std::int64_t n) {
+    A lane[Lanes];
+#pragma GCC unroll 1
+    for (int l = 0; l < Lanes; ++l) {
+      const A none = Body::template identity<A>();
+      lane[l] = U(l) < U(n) ? Body::combine(none, Body::template map<A>(x[l], index + l)) : none;
+    }
+    out = Body::combine(out, combine_lanes<Body, Lanes / 2>(lane));
+  }
+  template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
+    for (std::int64_t r = 0; r < b.rows; ++r)
+      fold_short<Lanes>(acc[r], reinterpret_cast<const T*>(b.in + r * b.row_step), b.index, b.n);
+  }
+
   static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
 
   // Counts, whose order is free: in lanes as wide as an element, as many elements as the narrowest can count.
@@ -66,6 +92,12 @@ template <class Body, fixed_string S> struct Reduction {
     if (place >= 0) best = Body::template map<A>(value, index + place);
   }
   CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const ReductionBlock& b, bool first, bool last) {
+    if constexpr (has_short_rows) {
+      A* out = reinterpret_cast<A*>(acc);
+      if (first && last && b.n <= kLanes / 4) return fold_short_rows<kLanes / 4>(out, b);
+      if (first && last && b.n <= kLanes / 2) return fold_short_rows<kLanes / 2>(out, b);
+      if (first && last && b.n < kLanes) return fold_short_rows<kLanes>(out, b);
+    }
     for (std::int64_t r = 0; r < b.rows; ++r) {
       A& out = reinterpret_cast<A*>(acc)[r];
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
@@ -248,6 +280,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           to.type[1],
                                           read(from.type[1], to.type[1]),
                                           std::is_integral_v<typename Host::A> || finds_place,
+                                          Host::has_short_rows || finds_place,
                                           &Host::init,
                                           &Host::fold,
                                           &Host::fold_rows,

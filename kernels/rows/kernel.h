@@ -77,6 +77,7 @@ struct ReductionLoop {
   Dtype in, element;  // compute type of the loop's input; the type that the folds read, which is that or a wider one
   Dtype result, out;  // the type that `store` writes; compute type of the loop's output
   bool any_order;     // the bits of a result do not depend on the order of combination
+  bool short_rows;    // rows of fewer than kLanes elements are folded as fast as their vectors are read
   void (*init)(std::byte* acc, std::int64_t n);
   // Reduces the n elements of row r, numbered from `index`, into accumulator r. The elements of one row may come in
   // several parts: `lanes` (kLanes accumulators) carries the state from the first part to the last and is unused if one

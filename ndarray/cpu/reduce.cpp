@@ -24,9 +24,10 @@ using catena::compute_dtype;
 
 namespace {
 
-constexpr std::int64_t kShortRun = 64;  // elements of a program's inputs that are better collected with others
-constexpr std::int64_t kShortRow = 8;   // outputs for which it is not worth evaluating row after row
-constexpr std::int64_t kLongRun = 128;  // elements that are folded where they lie
+constexpr std::int64_t kShortRun = 64;    // elements of a program's inputs that are better collected with others
+constexpr std::int64_t kShortRow = 8;     // outputs for which it is not worth evaluating row after row
+constexpr std::int64_t kShortSearch = 5;  // elements whose extremum is searched for row after row
+constexpr std::int64_t kLongRun = 128;    // elements that are folded where they lie
 
 }  // namespace
 
@@ -96,6 +97,10 @@ std::int64_t Reducer::chunk_length() const {
 bool Reducer::use_outer_form() const {
   if (kept_.empty() || count_ == 0) return false;
   const std::int64_t row = kept_.back(), inner = reduced_.empty() ? 1 : reduced_.back();
+  // Short rows that lie along memory: a panel of them would first be transposed, at more than the folds cost.
+  const bool lies_along = reduced_.size() == 1 && reduced_stride() == std::int64_t(itemsize(in_dtype_));
+  const std::int64_t short_row = table_.fold_places != nullptr ? kShortSearch : 2;
+  if (lies_along && !pre_ && direct_in_ && table_.short_rows && count_ >= short_row) return false;
   // Few elements per output, or per run of them: the lanes of the inner form would hardly be used.
   if (row >= 16 && (count_ < kLanes || (inner < kLanes && !pre_))) return true;
   const std::int64_t least = pre_ ? kShortRow : 2;
