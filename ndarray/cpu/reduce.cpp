@@ -237,7 +237,15 @@ void Reducer::gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
   const CastFn gather = direct_in_ ? catena::cast_function(in_dtype_, in_dtype_) : nullptr;
   for (std::int64_t i = 0; i < n;) {
-    const std::int64_t m = std::min(at.run(), n - i);
+    const std::int64_t run = at.run(), runs = std::min(at.whole_runs(), (n - i) / run);
+    if (runs > 0 && gather && stride == in_item_) {
+      const std::int64_t bytes = run * in_item_, apart = inputs_.reduced[0][reduced_.size() - 2];
+      copy_rows(tile + i * in_item_, bytes, in + at.offset(), apart, runs, bytes);
+      at.advance_runs(runs);
+      i += runs * run;
+      continue;
+    }
+    const std::int64_t m = std::min(run, n - i);
     if (gather) gather(in + at.offset(), stride, tile + i * in_item_, in_item_, m);
     else load_(in + at.offset(), stride, tile + i * in_item_, m);
     at.advance(m);

@@ -38,8 +38,16 @@ class Odometer {
   std::int64_t offset(std::size_t k = 0) const { return offset_[k]; }
   // Elements from here to the end of the innermost axis.
   std::int64_t run() const { return shape_.empty() ? 1 : shape_.back() - position_[shape_.size() - 1]; }
-  void advance(std::int64_t n) {  // n <= run()
-    int a = shape_.size() - 1;
+  void advance(std::int64_t n) { advance_along(shape_.size() - 1, n); }  // n <= run()
+  // Whole runs from here to the end of the axis before the innermost one.
+  std::int64_t whole_runs() const {
+    const int a = shape_.size() - 2;
+    return a < 0 || position_[a + 1] != 0 ? 0 : shape_[a] - position_[a];
+  }
+  void advance_runs(std::int64_t n) { advance_along(shape_.size() - 2, n); }  // n <= whole_runs()
+
+ private:
+  void advance_along(int a, std::int64_t n) {
     if (a < 0) return;
     position_[a] += n;
     move(n, a);
@@ -50,8 +58,6 @@ class Odometer {
       ++position_[--a];
     }
   }
-
- private:
   void move(std::int64_t n, int axis) {
     for (std::size_t k = 0; k < strides_.size(); ++k) offset_[k] += n * strides_[k][axis];
   }
