@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kShortRun = 64;    // elements of a program's inputs that are better collected with others
 constexpr std::int64_t kShortRow = 8;     // outputs for which it is not worth evaluating row after row
-constexpr std::int64_t kShortSearch = 5;  // elements whose extremum is searched for row after row
+constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
 constexpr std::int64_t kLongRun = 128;    // elements that are folded where they lie
 
 }  // namespace
@@ -98,9 +98,10 @@ bool Reducer::use_outer_form() const {
   if (kept_.empty() || count_ == 0) return false;
   const std::int64_t row = kept_.back(), inner = reduced_.empty() ? 1 : reduced_.back();
   // Short rows that lie along memory: a panel of them would first be transposed, at more than the folds cost.
-  const bool lies_along = reduced_.size() == 1 && reduced_stride() == std::int64_t(itemsize(in_dtype_));
-  const std::int64_t short_row = table_.fold_places != nullptr ? kShortSearch : 2;
-  if (lies_along && !pre_ && direct_in_ && table_.short_rows && count_ >= short_row) return false;
+  const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
+  const bool lies_along = reduced_.size() == 1 && reduced_stride() == item,
+             is_long = table_.fold_places != nullptr ? count_ * item >= kSearched : count_ > 1;
+  if (lies_along && !pre_ && direct_in_ && table_.short_rows && is_long) return false;
   // Few elements per output, or per run of them: the lanes of the inner form would hardly be used.
   if (row >= 16 && (count_ < kLanes || (inner < kLanes && !pre_))) return true;
   const std::int64_t least = pre_ ? kShortRow : 2;
