@@ -61,7 +61,11 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   if (in_order && table_.any_order) p.lanes = 1;
   std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
   // The only row needs no wide strips.
-  if (in_order && count_ > 1) most = std::max<std::int64_t>(kTile, kLaneBytes / (p.lanes * acc_));
+  if (in_order && count_ > 1) {
+    // What is in the caches already is read in short pieces as fast as in long ones.
+    const bool is_small = outputs_ * count_ * item <= kLaneBytes;
+    most = std::max<std::int64_t>(kTile, (is_small ? kPanelBytes : kLaneBytes) / (p.lanes * acc_));
+  }
   if (p.side_by_side) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
   p.width = dense && !p.places ? row_length : strip_width(most);
 
