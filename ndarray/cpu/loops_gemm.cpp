@@ -9,9 +9,14 @@
 #include <catena/kernels/complex_math.h>
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/multiarch.h>
+#include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/gemm_thin.h>
 #include <catena/ndarray/cpu/workspace.h>
+
+#ifdef CATENA_HAS_MULTIARCH
+#include <immintrin.h>
+#endif
 
 namespace nd::cpu {
 namespace {
@@ -30,14 +35,15 @@ template <> struct Ring<Bool> {
 };
 
 constexpr std::int64_t kKc = 256, kMc = 168, kNc = 4096;
-constexpr int kMostRows = 14;
+constexpr std::int64_t kRoom = 16 * 1024;  // bytes of a packed b on the stack
 
-// One tile: c (`rows` x `columns`) = or += a (rows x k) @ b, where b is a panel of `nr` columns. Row i of a begins at
-// a[i]; its elements are `a_step` apart.
+// One tile: c (`rows` x `columns`) = or += a (rows x k) @ b, where b is a panel of `nr` columns. Element (i, p) of a is
+// at i * a_row + p * a_step. Rows of b are `b_step` apart.
 template <class T> struct Tile {
-  const T* a[kMostRows];
-  std::int64_t a_step;
+  const T* a;
+  std::int64_t a_row, a_step;
   const T* b;
+  std::int64_t b_step;
   std::int64_t k;
   T* c;
   std::int64_t ldc;
@@ -45,76 +51,137 @@ template <class T> struct Tile {
   bool first;  // store to c instead of adding
 };
 
+// The rows of a of a tile, of which every third one has a pointer: the others are reached by the address modes of the
+// processor. As many pointers as rows would not fit its registers.
+template <class T, int mr> class RowsInPlace {
+ public:
+  explicit inline __attribute__((always_inline)) RowsInPlace(const Tile<T>& t) : row_(t.a_row), step_(t.a_step) {
+    for (int g = 0; g < kGroups; ++g) at_[g] = t.a + 3 * g * row_;
+  }
+  inline __attribute__((always_inline)) T operator[](int i) const { return at_[i / 3][i % 3 * row_]; }
+  inline __attribute__((always_inline)) void advance() {
+#pragma GCC unroll 5
+    for (int g = 0; g < kGroups; ++g) {
+      at_[g] += step_;
+      asm("" : "+r"(at_[g]));
+    }
+  }
+
+ private:
+  static constexpr int kGroups = (mr + 2) / 3;
+  const T* at_[kGroups];
+  std::int64_t row_, step_;
+};
+template <class T> class PackedRows {
+ public:
+  explicit inline __attribute__((always_inline)) PackedRows(const Tile<T>& t) : at_(t.a), step_(t.a_step) {}
+  inline __attribute__((always_inline)) T operator[](int i) const { return at_[i]; }
+  inline __attribute__((always_inline)) void advance() { at_ += step_; }
+
+ private:
+  const T* at_;
+  std::int64_t step_;
+};
+
+// Stores the first n elements of a vector.
+template <int bytes, class T, class V>
+inline __attribute__((always_inline)) void store_first(T* to, const V& v, int n) {
+#ifdef CATENA_HAS_MULTIARCH
+  if constexpr (bytes == 64) {
+    typedef char Bytes __attribute__((vector_size(64)));
+    const std::uint64_t all = ~std::uint64_t(0), some = n > 0 ? all >> (64 - n * int(sizeof(T))) : 0;
+    __builtin_ia32_storedquqi512_mask(reinterpret_cast<char*>(to), reinterpret_cast<const Bytes&>(v), some);
+    return;
+  }
+#endif
+  T cells[bytes / sizeof(T)];
+  std::memcpy(cells, &v, bytes);
+  for (int j = 0; j < n; ++j) to[j] = cells[j];
+}
+
 // Uses mr x nv accumulator vectors. nv = 2 fills the registers that the operands leave; nv = 1 is for the last columns.
-// Panels of b have the width of two vectors.
 template <class R, bool packed, int bytes, int mr, int nv>
 inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::Element>& t) {
   using T = typename R::Element;
-  constexpr int lanes = bytes / int(sizeof(T)), nr = nv * lanes, panel = 2 * lanes;
+  constexpr int lanes = bytes / int(sizeof(T)), nr = nv * lanes;
   typedef T V __attribute__((vector_size(bytes)));
   V acc[mr][nv] = {};
+  std::conditional_t<packed, PackedRows<T>, RowsInPlace<T, mr>> a(t);
   const T* b = t.b;
-  std::int64_t at = 0;
-  for (std::int64_t p = 0; p < t.k; ++p, b += panel, at += t.a_step) {
+  const std::int64_t b_step = t.b_step, ldc = t.ldc;
+  for (std::int64_t p = t.k; p > 0; --p, b += b_step) {
     V row[nv];
 #pragma GCC unroll 2
     for (int v = 0; v < nv; ++v) std::memcpy(&row[v], b + v * lanes, bytes);
 #pragma GCC unroll 14
     for (int i = 0; i < mr; ++i) {
-      const V x = (packed ? t.a[0][at + i] : t.a[i][at]) - V{};  // not x + 0, which would change -0
+      const V x = a[i] - V{};  // not x + 0, which would change -0
 #pragma GCC unroll 2
       for (int v = 0; v < nv; ++v) {
         if constexpr (R::is_bool) acc[i][v] |= x & row[v];
         else acc[i][v] += x * row[v];
       }
     }
+    a.advance();
   }
-  const bool whole = t.columns == nr;
+  T* c = t.c;
+  const int rows = packed ? t.rows : mr, columns = t.columns;
+  if (t.first) {
+    const bool whole = columns == nr;
 #pragma GCC unroll 14
-  for (int i = 0; i < mr; ++i) {
-    if (i >= t.rows) break;
-    T* c = t.c + i * t.ldc;
-    T cells[nr];
-    T* to = whole && t.first ? c : cells;
+    for (int i = 0; i < mr; ++i, c += ldc) {
+      if (i >= rows) break;
 #pragma GCC unroll 2
-    for (int v = 0; v < nv; ++v) std::memcpy(to + v * lanes, &acc[i][v], bytes);
-    if (to == c) continue;
-    for (int j = 0; j < t.columns; ++j) c[j] = t.first ? cells[j] : R::add(c[j], cells[j]);
+      for (int v = 0; v < nv; ++v)
+        if (whole) std::memcpy(c + v * lanes, &acc[i][v], bytes);
+        else store_first<bytes>(c + v * lanes, acc[i][v], std::clamp(columns - v * lanes, 0, lanes));
+    }
+    return;
+  }
+#pragma GCC unroll 14
+  for (int i = 0; i < mr; ++i, c += ldc) {
+    if (i >= rows) break;
+    T cells[nr];
+#pragma GCC unroll 2
+    for (int v = 0; v < nv; ++v) std::memcpy(cells + v * lanes, &acc[i][v], bytes);
+    for (int j = 0; j < columns; ++j) c[j] = R::add(c[j], cells[j]);
   }
 }
 
 template <class R> struct Micro {
+  // Of more than `lanes` columns, of at most so many.
   using Multiply = void (*)(const Tile<typename R::Element>&);
-  int mr, lanes;
-  Multiply multiply[2][2];  // [row i of a begins at a[0] + i][at most `lanes` columns]
+  int mr, few_rows, lanes;
+  Multiply packed[2], in_place[2], few[2], one[2];  // of mr, mr, few_rows and one row
 };
-template <class R, bool packed, int nv> void multiply_16(const Tile<typename R::Element>& t) {
-  multiply_tile<R, packed, 16, 6, nv>(t);
+template <class R, bool packed, int mr, int nv> void multiply_16(const Tile<typename R::Element>& t) {
+  multiply_tile<R, packed, 16, mr, nv>(t);
 }
 #ifdef CATENA_HAS_MULTIARCH
-template <class R, bool packed, int nv>
+template <class R, bool packed, int mr, int nv>
 __attribute__((target("arch=x86-64-v3"))) void multiply_32(const Tile<typename R::Element>& t) {
-  multiply_tile<R, packed, 32, 6, nv>(t);
+  multiply_tile<R, packed, 32, mr, nv>(t);
 }
-template <class R, bool packed, int nv>
+template <class R, bool packed, int mr, int nv>
 __attribute__((target("arch=x86-64-v4"))) void multiply_64(const Tile<typename R::Element>& t) {
-  multiply_tile<R, packed, 64, 14, nv>(t);
+  multiply_tile<R, packed, 64, mr, nv>(t);
 }
 #endif
-#define CATENA_MICRO(bytes, mr)                                         \
-  Micro<R> {                                                            \
-    mr, bytes / int(sizeof(typename R::Element)), {                     \
-      {multiply_##bytes<R, false, 2>, multiply_##bytes<R, false, 1>}, { \
-        multiply_##bytes<R, true, 2>, multiply_##bytes<R, true, 1>      \
-      }                                                                 \
-    }                                                                   \
+#define CATENA_MICRO(bytes, mr, few)                                                \
+  Micro<R> {                                                                        \
+    mr, few, bytes / int(sizeof(typename R::Element)),                              \
+        {multiply_##bytes<R, true, mr, 2>, multiply_##bytes<R, true, mr, 1>},       \
+        {multiply_##bytes<R, false, mr, 2>, multiply_##bytes<R, false, mr, 1>},     \
+        {multiply_##bytes<R, false, few, 2>, multiply_##bytes<R, false, few, 1>}, { \
+      multiply_##bytes<R, false, 1, 2>, multiply_##bytes<R, false, 1, 1>            \
+    }                                                                               \
   }
 template <class R> Micro<R> choose_micro() {
 #ifdef CATENA_HAS_MULTIARCH
-  if (__builtin_cpu_supports("x86-64-v4")) return CATENA_MICRO(64, 14);
-  if (__builtin_cpu_supports("x86-64-v3")) return CATENA_MICRO(32, 6);
+  if (__builtin_cpu_supports("x86-64-v4")) return CATENA_MICRO(64, 14, 5);
+  if (__builtin_cpu_supports("x86-64-v3")) return CATENA_MICRO(32, 6, 3);
 #endif
-  return CATENA_MICRO(16, 6);
+  return CATENA_MICRO(16, 6, 3);
 }
 #undef CATENA_MICRO
 
@@ -123,6 +190,7 @@ template <class R> Micro<R> choose_micro() {
 template <class T>
 void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64_t lines, std::int64_t k, int width,
           T* to) {
+  constexpr auto size = std::int64_t(sizeof(T));
   for (std::int64_t l = 0; l < lines; l += width) {
     const auto n = static_cast<int>(std::min<std::int64_t>(width, lines - l));
     const T* panel = from + l * line_step;
@@ -133,8 +201,14 @@ void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64
       }
       continue;
     }
-    for (int i = 0; i < width; ++i)
-      for (std::int64_t p = 0; p < k; ++p) to[p * width + i] = i < n ? panel[i * line_step + p * k_step] : T{};
+    if (k_step == 1) {
+      transpose_block(reinterpret_cast<std::byte*>(to), width * size, reinterpret_cast<const std::byte*>(panel),
+                      line_step * size, k, n, sizeof(T));
+    } else {
+      for (int i = 0; i < n; ++i)
+        for (std::int64_t p = 0; p < k; ++p) to[p * width + i] = panel[i * line_step + p * k_step];
+    }
+    for (std::int64_t p = 0; n < width && p < k; ++p) std::fill_n(to + p * width + n, width - n, T{});
     to += k * width;
   }
 }
@@ -156,15 +230,14 @@ template <class R> class Multiplication {
         b_column_(g.transpose_b ? g.ldb : 1),
         b_k_(g.transpose_b ? 1 : g.ldb) {}
 
-  // b is packed into a buffer on the thread's stack; a is read in place.
-  bool run_small() const {
-    constexpr std::size_t kRoom = 16 * 1024;
-    const std::int64_t panels = (g_.n + nr_ - 1) / nr_;
-    if (sizeof(T) * std::size_t(panels * nr_) * std::size_t(g_.k) > kRoom || g_.m > kMc) return false;
-    alignas(64) std::byte room[kRoom];
-    auto* pb = reinterpret_cast<T*>(room);
-    pack(b_, b_column_, b_k_, g_.n, g_.k, nr_, pb);
-    multiply_block({a_, a_row_, a_k_, 0, true}, 0, g_.m, g_.k, pb, 0, 0, panels, true);
+  // Small products, and those with few rows or few columns: a is read in place, and what is packed of b fits the stack.
+  // An element is one sum over k either way.
+  bool run_in_place() const {
+    const std::int64_t panels = (g_.n + nr_ - 1) / nr_, tiles = (g_.m + micro_.mr - 1) / micro_.mr;
+    const bool packs_all = std::int64_t(sizeof(T)) * panels * nr_ * g_.k <= kRoom;
+    if (packs_all && (tiles > panels || g_.m > kMc)) return run_by_rows(panels, tiles), true;
+    if (g_.m > kMc || std::int64_t(sizeof(T)) * nr_ * g_.k > kRoom) return false;
+    run_by_panels(panels);
     return true;
   }
 
@@ -187,18 +260,18 @@ template <class R> class Multiplication {
                              });
         // Strips of c: rows by blocks, columns by panels, so that a matrix with few rows also uses all threads.
         const std::int64_t strips = std::min<std::int64_t>(panels, blocks >= threads ? 1 : threads);
-        catena::parallel_for(blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips,
-                             [&](std::int64_t begin, std::int64_t end) {
-                               const Workspace packed_a(sizeof(T) * std::size_t(up(mc, mr) * kc));
-                               auto* pa = reinterpret_cast<T*>(packed_a.data());
-                               for (std::int64_t s = begin; s < end; ++s) {
-                                 const std::int64_t i0 = s / strips * mc, rows = std::min(mc, g_.m - i0);
-                                 pack(a_ + i0 * a_row_ + p0 * a_k_, a_row_, a_k_, rows, kc, micro_.mr, pa);
-                                 const std::int64_t strip = s % strips;
-                                 multiply_block({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb, j0,
-                                                panels * strip / strips, panels * (strip + 1) / strips, p0 == 0);
-                               }
-                             });
+        catena::parallel_for(
+            blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips, [&](std::int64_t begin, std::int64_t end) {
+              const Workspace packed_a(sizeof(T) * std::size_t(up(mc, mr) * kc));
+              auto* pa = reinterpret_cast<T*>(packed_a.data());
+              for (std::int64_t s = begin; s < end; ++s) {
+                const std::int64_t i0 = s / strips * mc, rows = std::min(mc, g_.m - i0);
+                pack(a_ + i0 * a_row_ + p0 * a_k_, a_row_, a_k_, rows, kc, micro_.mr, pa);
+                const std::int64_t strip = s % strips;
+                for (std::int64_t q = panels * strip / strips; q < panels * (strip + 1) / strips; ++q)
+                  multiply_panel({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb + q * nr * kc, nr, j0 + q * nr, p0 == 0);
+              }
+            });
       }
     }
   }
@@ -215,28 +288,72 @@ template <class R> class Multiplication {
     bool as_they_lie;
   };
 
-  // Multiplies rows i0... of c with panels q0 to q1 of the packed b, which begins at column j0.
-  void multiply_block(const Rows& a, std::int64_t i0, std::int64_t rows, std::int64_t k, const T* pb, std::int64_t j0,
-                      std::int64_t q0, std::int64_t q1, bool first) const {
-    const int mr = micro_.mr, nr = nr_;
+  // All of b is packed first; threads share the rows of c.
+  void run_by_rows(std::int64_t panels, std::int64_t tiles) const {
+    alignas(64) std::byte room[kRoom];
+    auto* const pb = reinterpret_cast<T*>(room);
+    pack(b_, b_column_, b_k_, g_.n, g_.k, nr_, pb);
+    const std::int64_t mr = micro_.mr;
+    catena::parallel_for(tiles, grain(panels), [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t i = begin * mr, rows = std::min(end * mr, g_.m) - i;
+      for (std::int64_t q = 0; q < panels; ++q)
+        multiply_panel({a_ + i * a_row_, a_row_, a_k_, 0, true}, i, rows, g_.k, pb + q * nr_ * g_.k, nr_, q * nr_,
+                       true);
+    });
+  }
+  // Threads share the columns of c. A panel is packed by the thread that needs it, or read in place by the only tile of
+  // its columns.
+  void run_by_panels(std::int64_t panels) const {
+    const std::int64_t tiles = (g_.m + micro_.mr - 1) / micro_.mr;
+    catena::parallel_for(panels, grain(tiles), [&](std::int64_t begin, std::int64_t end) {
+      alignas(64) std::byte room[kRoom];
+      auto* const pb = reinterpret_cast<T*>(room);
+      for (std::int64_t q = begin; q < end; ++q) {
+        const std::int64_t j = q * nr_, columns = std::min<std::int64_t>(nr_, g_.n - j);
+        const bool in_place = tiles == 1 && b_column_ == 1 && columns == nr_;
+        const T* const b = b_ + j * b_column_;
+        if (!in_place) pack(b, b_column_, b_k_, columns, g_.k, nr_, pb);
+        multiply_panel({a_, a_row_, a_k_, 0, true}, 0, g_.m, g_.k, in_place ? b : pb, in_place ? b_k_ : nr_, j, true);
+      }
+    });
+  }
+  // How many units of so many tiles are worth a thread.
+  std::int64_t grain(std::int64_t tiles) const {
+    constexpr std::int64_t kLeast = 64 * 1024, kPerTile = 4;  // what a tile costs besides its sums, as a part of k
+    return std::max<std::int64_t>(1, kLeast / (tiles * micro_.mr * micro_.lanes * (g_.k + kPerTile)));
+  }
+
+  // Rows i0... of c, in the columns of one panel of b, which begins at column j.
+  void multiply_panel(const Rows& a, std::int64_t i0, std::int64_t rows, std::int64_t k, const T* b,
+                      std::int64_t b_step, std::int64_t j, bool first) const {
     Tile<T> t;
     t.a_step = a.step;
     t.k = k;
+    t.b = b;
+    t.b_step = b_step;
+    t.columns = static_cast<int>(std::min<std::int64_t>(nr_, g_.n - j));
     t.ldc = g_.ldc;
     t.first = first;
-    for (std::int64_t q = q0; q < q1; ++q) {
-      const std::int64_t j = j0 + q * nr;
-      t.b = pb + q * nr * k;
-      t.columns = static_cast<int>(std::min<std::int64_t>(nr, g_.n - j));
-      for (std::int64_t i = 0; i < rows; i += mr) {
-        t.rows = static_cast<int>(std::min<std::int64_t>(mr, rows - i));
-        const T* base = a.as_they_lie ? a.data + i * a.row : a.data + i / mr * a.panel;
-        for (int r = 0; r < mr; ++r)
-          t.a[r] = base + (a.as_they_lie ? std::min(r, t.rows - 1) : r) *
-                              a.row;  // surplus rows repeat the last one and are not stored
+    t.a_row = a.row;
+    const int narrow = t.columns <= micro_.lanes;
+    if (!a.as_they_lie) {
+      for (std::int64_t i = 0; i < rows; i += micro_.mr) {
+        t.rows = static_cast<int>(std::min<std::int64_t>(micro_.mr, rows - i));
+        t.a = a.data + i / micro_.mr * a.panel;
         t.c = c_ + (i0 + i) * g_.ldc + j;
-        micro_.multiply[!a.as_they_lie][t.columns <= micro_.lanes](t);
+        micro_.packed[narrow](t);
       }
+      return;
+    }
+    // The last tile ends with the rows: those that it shares with the one before are computed twice.
+    for (std::int64_t i = 0; i < rows; i += t.rows) {
+      const std::int64_t left = rows - i;
+      const bool many = left > 2 * micro_.few_rows && rows >= micro_.mr, few = !many && rows >= micro_.few_rows;
+      t.rows = many ? micro_.mr : few ? micro_.few_rows : 1;
+      i = std::min(i, rows - t.rows);
+      t.a = a.data + i * a.row;
+      t.c = c_ + (i0 + i) * g_.ldc + j;
+      (many ? micro_.in_place : few ? micro_.few : micro_.one)[narrow](t);
     }
   }
 
@@ -249,6 +366,14 @@ template <class R> class Multiplication {
   std::int64_t a_row_, a_k_, b_column_, b_k_;
 };
 
+template <class T> bool is_slim_as(const Gemm& g) {
+  static const std::int64_t panel = 2 * choose_micro<Ring<T>>().lanes;
+  constexpr std::int64_t kManyRows = 64, kFewRows = 16;
+  const std::int64_t room = kRoom / (std::int64_t(sizeof(T)) * g.k), columns = (g.n + panel - 1) / panel * panel;
+  if (g.m <= kFewRows) return g.transpose_b && panel <= room;
+  return g.m >= kManyRows && columns <= room;
+}
+
 template <class R> void run(const Gemm& g) {
   if constexpr (!R::is_bool) {
     constexpr std::int64_t kWideRow = 8;
@@ -256,7 +381,7 @@ template <class R> void run(const Gemm& g) {
     if (is_thin(g, sizeof(typename R::Element))) return gemm_thin<typename R::Element>(g);
   }
   const Multiplication<R> m(g);
-  if (!m.run_small()) m.run();
+  if (!m.run_in_place()) m.run();
 }
 
 // Complex numbers, without blocking: OpenBLAS multiplies all but small matrices. Each row of c is a sum of rows of b.
@@ -283,6 +408,11 @@ template <class T> void run_complex(const Gemm& g) {
 }
 
 }  // namespace
+
+bool is_slim(catena::Dtype dtype, const Gemm& g) {
+  return dtype == catena::Dtype::float64 ? is_slim_as<double>(g)
+                                         : dtype == catena::Dtype::float32 && is_slim_as<float>(g);
+}
 
 void gemm_portable(catena::Dtype dtype, const Gemm& g) {
   using catena::Dtype;

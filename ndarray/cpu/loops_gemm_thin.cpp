@@ -211,10 +211,15 @@ std::int64_t wide_lines(const Gemm& g) { return has_few_rows(g) ? g.n : g.m; }
 // Elements that are neighbours in the wide matrix.
 std::int64_t line_length(const Gemm& g) { return is_inner(g) ? g.k : wide_lines(g); }
 
+// The wide matrix is contiguous along the result, in lines too short for a vector: it is packed along k.
+bool packs_wide(const Gemm& g, std::int64_t itemsize) {
+  return !is_inner(g) && line_length(g) * itemsize < kLeastBytes && g.k * itemsize >= kLeastBytes;
+}
+
 }  // namespace
 
 bool is_thin(const Gemm& g, std::int64_t itemsize) {
-  return std::min(g.m, g.n) <= kFew && line_length(g) * itemsize >= kLeastBytes;
+  return std::min(g.m, g.n) <= kFew && (line_length(g) * itemsize >= kLeastBytes || packs_wide(g, itemsize));
 }
 
 namespace {
@@ -248,9 +253,26 @@ template <class T> struct FewLines {
   }
 };
 
+// The product with the wide matrix in rows along k, which `to` takes.
+template <class T> Gemm with_packed_wide(Gemm g, T* to) {
+  const bool rows = has_few_rows(g);
+  const auto* const from = reinterpret_cast<const T*>(rows ? g.b : g.a);
+  const std::int64_t ld = rows ? g.ldb : g.lda, lines = wide_lines(g);
+  for (std::int64_t i = 0; i < lines; ++i)
+    for (std::int64_t p = 0; p < g.k; ++p) to[i * g.k + p] = from[p * ld + i];
+  (rows ? g.b : g.a) = reinterpret_cast<const std::byte*>(to);
+  (rows ? g.ldb : g.lda) = g.k;
+  (rows ? g.transpose_b : g.transpose_a) = rows;
+  return g;
+}
+
 }  // namespace
 
 template <class T> void gemm_thin(const Gemm& g) {
+  if (packs_wide(g, sizeof(T))) {
+    const Workspace memory(sizeof(T) * std::size_t(wide_lines(g) * g.k));
+    return gemm_thin<T>(with_packed_wide(g, reinterpret_cast<T*>(memory.data())));
+  }
   const Kernels<T>& all = kernels<T>(line_length(g) * std::int64_t(sizeof(T)));
   const bool rows = has_few_rows(g), inner = is_inner(g);
   const FewLines<T> few(g);

@@ -40,6 +40,7 @@ Implementation choose(Dtype dtype, const Gemm& g, double work) {
   constexpr std::int64_t kLeastDepth = 32;
   if (work <= kTiny) return kPortable;
   if (!catena::is_complex_dtype(dtype) && is_thin(g, std::int64_t(itemsize(dtype)))) return kPortable;
+  if (is_slim(dtype, g)) return kPortable;
   const auto openblas = [] { return Implementation{"openblas", openblas_gemm()}; };
   const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g), has_onednn = onednn_takes(dtype);
   const bool small = work <= (has_onednn && g.k < kLeastDepth ? kShallow : kSmall);
@@ -53,7 +54,7 @@ Implementation choose(Dtype dtype, const Gemm& g, double work) {
 class Parts {
  public:
   Parts(const Gemm& g, double work) : g_(g) {
-    constexpr double kLeast = 1e6;
+    constexpr double kLeast = 2.5e5;
     const auto most = static_cast<std::int64_t>(std::min<double>(catena::max_threads(), std::max(1.0, work / kLeast)));
     // Of the possible grids, the one that reads least: every part reads its rows of a and its columns of b.
     std::int64_t least = INT64_MAX;

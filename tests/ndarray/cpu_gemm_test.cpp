@@ -186,6 +186,12 @@ BOOST_AUTO_TEST_CASE(portable_products_at_every_edge_of_tiles_and_blocks) {
   all(200, 20, 257);
   all(345, 70, 600);
   all(3, 4100, 5);
+  // Columns that are packed whole, for many rows; both operands of few lines.
+  for (std::int64_t m : {169, 701})
+    for (std::int64_t n : {5, 20, 33}) all(m, n, 3), all(m, n, 19);
+  for (std::int64_t m : {1, 2, 3})
+    for (std::int64_t n : {1, 2, 3})
+      for (std::int64_t k : {5, 433}) all(m, n, k);
   // Few rows or columns: the edges of vectors and of the parts of a line of the result.
   for (std::int64_t few : {1, 2, 3, 4})
     for (std::int64_t k : {15, 17, 64, 67})
@@ -232,6 +238,8 @@ BOOST_AUTO_TEST_CASE(portable_products_do_not_depend_on_the_number_of_threads) {
   for (bool tb : {false, true}) {
     portable_product_on_one_thread_and_three(2, 4003, 301, tb);
     portable_product_on_one_thread_and_three(4003, 3, 301, tb);
+    portable_product_on_one_thread_and_three(4003, 9, 17, tb);
+    portable_product_on_one_thread_and_three(10, 4003, 70, tb);
   }
 }
 
