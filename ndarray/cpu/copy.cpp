@@ -21,7 +21,13 @@ using catena::Strides;
 constexpr std::int64_t kGrainBytes = 256 * 1024;
 constexpr std::int64_t kPage = 4096;
 
+// A value of equal bytes, as zeros are, is left to memset, which has the widest stores of the processor: this file is
+// compiled for the oldest one.
 template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t n) {
+  if (std::all_of(from, from + sizeof(T), [&](std::byte b) { return b == *from; })) {
+    std::memset(to, std::to_integer<int>(*from), std::size_t(n) * sizeof(T));
+    return;
+  }
   T value;
   std::memcpy(&value, from, sizeof(T));
   std::fill_n(reinterpret_cast<T*>(to), n, value);

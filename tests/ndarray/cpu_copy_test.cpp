@@ -106,6 +106,18 @@ BOOST_AUTO_TEST_CASE(transposed_past_the_caches) {
   large_transposes<std::uint64_t>();
 }
 
+// Values of equal bytes and others, past the length from which a fill is a copy.
+BOOST_AUTO_TEST_CASE(fills_of_any_value) {
+  for (const std::int64_t n : {1, 7, 20001})
+    for (const std::int64_t value : {std::int64_t(0), std::int64_t(-1), std::int64_t(0x0101010101010101),
+                                     std::int64_t(0x0101010101010102), std::int64_t(1)}) {
+      const auto filled = nd::full({n}, value, nd::int64).to_vector<std::int64_t>();
+      BOOST_TEST(filled == std::vector<std::int64_t>(std::size_t(n), value));
+      const auto narrow = nd::full({n}, std::int16_t(value), nd::int16).to_vector<std::int16_t>();
+      BOOST_TEST(narrow == std::vector<std::int16_t>(std::size_t(n), std::int16_t(value)));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(axes_around_a_transposition) {
   const StreamedFrom all(kNeverStreamed);
   const std::int64_t a = 3, b = 520, c = 5,
