@@ -24,10 +24,10 @@ using catena::compute_dtype;
 
 namespace {
 
-constexpr std::int64_t kShortRun = 64;    // elements of a program's inputs that are better collected with others
-constexpr std::int64_t kShortRow = 8;     // outputs for which it is not worth evaluating row after row
-constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
-constexpr std::int64_t kLongRun = 128;    // elements that are folded where they lie
+constexpr std::int64_t kShortRun = 64;  // elements of a program's inputs that are better collected with others
+constexpr std::int64_t kShortRow = 8;   // outputs for which it is not worth evaluating row after row
+constexpr std::int64_t kSearched = 32;  // bytes of the shortest rows that are searched for an extremum one by one
+constexpr std::int64_t kLongRun = 128;  // elements that are folded where they lie
 
 }  // namespace
 
