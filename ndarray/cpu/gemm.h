@@ -41,9 +41,9 @@ CATENA_EXPORT std::string onednn_description();
 CATENA_EXPORT std::string openblas_description();
 // For all dtypes except the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
 CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
-// Whether the portable product is at least as fast as those of the libraries: all rows of a meet a b that fits the
-// first-level cache, or few rows meet columns of b that are contiguous along k, which a library packs one after the
-// other.
+// Whether the portable product is at least as fast as those of the libraries: many rows of a meet a b of so few columns
+// that they are accumulated in registers, or few rows meet columns of b that are contiguous along k, which a library
+// packs one after the other.
 CATENA_EXPORT bool is_slim(catena::Dtype dtype, const Gemm& g);
 
 // The implementation of the last product of this process: "onednn", "openblas", "portable", or "none".

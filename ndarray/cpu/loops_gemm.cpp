@@ -369,9 +369,8 @@ template <class R> class Multiplication {
 template <class T> bool is_slim_as(const Gemm& g) {
   static const std::int64_t panel = 2 * choose_micro<Ring<T>>().lanes;
   constexpr std::int64_t kManyRows = 64, kFewRows = 16;
-  const std::int64_t room = kRoom / (std::int64_t(sizeof(T)) * g.k), columns = (g.n + panel - 1) / panel * panel;
-  if (g.m <= kFewRows) return g.transpose_b && panel <= room;
-  return g.m >= kManyRows && columns <= room;
+  if (panel > kRoom / (std::int64_t(sizeof(T)) * g.k)) return false;
+  return g.m <= kFewRows ? g.transpose_b : g.m >= kManyRows && g.n <= panel;
 }
 
 template <class R> void run(const Gemm& g) {

@@ -11,6 +11,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/rows/multiarch.h>
 #include <catena/kernels/traits.h>
+#include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 #define CATENA_INLINE inline __attribute__((always_inline))
@@ -211,9 +212,10 @@ std::int64_t wide_lines(const Gemm& g) { return has_few_rows(g) ? g.n : g.m; }
 // Elements that are neighbours in the wide matrix.
 std::int64_t line_length(const Gemm& g) { return is_inner(g) ? g.k : wide_lines(g); }
 
-// The wide matrix is contiguous along the result, in lines too short for a vector: it is packed along k.
+// The wide matrix is contiguous along the result, in lines too short for a long vector: it is packed along k.
 bool packs_wide(const Gemm& g, std::int64_t itemsize) {
-  return !is_inner(g) && line_length(g) * itemsize < kLeastBytes && g.k * itemsize >= kLeastBytes;
+  constexpr std::int64_t kShortLine = 64;
+  return !is_inner(g) && line_length(g) * itemsize < kShortLine && g.k * itemsize >= kShortLine;
 }
 
 }  // namespace
@@ -258,8 +260,9 @@ template <class T> Gemm with_packed_wide(Gemm g, T* to) {
   const bool rows = has_few_rows(g);
   const auto* const from = reinterpret_cast<const T*>(rows ? g.b : g.a);
   const std::int64_t ld = rows ? g.ldb : g.lda, lines = wide_lines(g);
-  for (std::int64_t i = 0; i < lines; ++i)
-    for (std::int64_t p = 0; p < g.k; ++p) to[i * g.k + p] = from[p * ld + i];
+  constexpr auto size = std::int64_t(sizeof(T));
+  transpose_block(reinterpret_cast<std::byte*>(to), g.k * size, reinterpret_cast<const std::byte*>(from), ld * size,
+                  lines, g.k, sizeof(T));
   (rows ? g.b : g.a) = reinterpret_cast<const std::byte*>(to);
   (rows ? g.ldb : g.lda) = g.k;
   (rows ? g.transpose_b : g.transpose_a) = rows;
