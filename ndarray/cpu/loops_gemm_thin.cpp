@@ -20,7 +20,7 @@ namespace nd::cpu {
 namespace {
 
 constexpr std::int64_t kFew = 4;
-constexpr std::int64_t kGrain = 32 * 1024;   // multiplications of a thread
+constexpr std::int64_t kGrain = 32 * 1024;   // elements of the wide matrix, or of an outer product, for a thread
 constexpr std::int64_t kChunk = 512;         // elements of a line of the result that are summed in the cache
 constexpr std::int64_t kTogether = 8;        // rows of the wide matrix that are read together
 constexpr std::int64_t kOnStack = 8 * 1024;  // bytes of the few lines
@@ -298,7 +298,7 @@ template <class T> void gemm_thin(const Gemm& g) {
                   rows ? 1 : g.ldc,
                   rows ? g.ldc : 1};
   const Kernel<T> run = (inner ? all.inner : all.sums)[few.lines - 1];
-  const auto grain = [&](std::int64_t unit) { return std::max<std::int64_t>(1, kGrain / (unit * few.lines * g.k)); };
+  const auto grain = [&](std::int64_t unit) { return std::max<std::int64_t>(1, kGrain / (unit * g.k)); };
   if (inner)
     catena::parallel_for((lines + kTogether - 1) / kTogether, grain(kTogether), [&](std::int64_t b, std::int64_t e) {
       run(t, b * kTogether, std::min(e * kTogether, lines));

@@ -1,9 +1,9 @@
 # Public headers: each compiles alone, per-chapter headers are enough to work with, and the umbrellas stay small.
 #
+#   headers/alone    compiles the object library header_alone, which has a source for every header that includes nothing else
 #   headers/uses     the programs of uses/, each of which includes one header of the library, linked into one and run
 #   headers/sizes    lines after preprocessing
-# A header that is the first one a source of the libraries includes compiles alone: that source shows it. For every other one the object
-# library header_alone, compiled with the tests, has a source that includes nothing else.
+# A header that is the first one of a compilation of the libraries compiles alone: that one shows it, and header_alone leaves it out.
 
 if(CATENA_SANITIZE)
   return()
@@ -57,9 +57,11 @@ foreach(header IN LISTS public_headers)
     list(APPEND alone "${source}")
   endif()
 endforeach()
-add_library(header_alone OBJECT ${alone})
+add_library(header_alone OBJECT EXCLUDE_FROM_ALL ${alone})
 target_include_directories(header_alone PRIVATE "${CATENA_INCLUDE_DIR}")
 target_compile_options(header_alone PRIVATE -Wall -Wextra -Werror -O0 -g0)
+add_test(NAME headers/alone COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --target header_alone -j 1)
+set_tests_properties(headers/alone PROPERTIES LABELS "cpu;slow" TIMEOUT 900)
 
 if("training" IN_LIST CATENA_COMPONENTS AND "ndarray" IN_LIST CATENA_COMPONENTS)
   file(GLOB uses CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/uses/*.cpp")
