@@ -33,6 +33,10 @@ template <class Body, fixed_string S> struct Reduction {
     std::int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes)
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
+    if (!last) {
+      for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
+      return;
+    }
     if constexpr (std::is_arithmetic_v<A>) {
       if (const U rest = U(n - i); rest > 0) {
 #pragma GCC unroll 1
@@ -42,11 +46,7 @@ template <class Body, fixed_string S> struct Reduction {
     } else {
       for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
     }
-    if (last) {
-      out = Body::combine(out, combine_lanes<Body>(lane));
-    } else {
-      for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
-    }
+    out = Body::combine(out, combine_lanes<Body>(lane));
   }
 
   static constexpr bool has_short_rows = std::is_arithmetic_v<A> && !requires { Body::counts; };

@@ -21,16 +21,16 @@ using catena::Strides;
 constexpr std::int64_t kGrainBytes = 256 * 1024;
 constexpr std::int64_t kPage = 4096;
 
-// A value of equal bytes, as zeros are, is left to memset, which has the widest stores of the processor: this file is
-// compiled for the oldest one.
-template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t n) {
-  if (std::all_of(from, from + sizeof(T), [&](std::byte b) { return b == *from; })) {
-    std::memset(to, std::to_integer<int>(*from), std::size_t(n) * sizeof(T));
-    return;
-  }
-  T value;
+// In whole vectors, because stores of single elements are several times slower.
+template <class T> CATENA_MULTIARCH void fill(std::byte* to, const std::byte* from, std::int64_t n) {
+  constexpr std::int64_t kVector = 64 / std::int64_t(sizeof(T));
+  T value, *y = reinterpret_cast<T*>(to);
   std::memcpy(&value, from, sizeof(T));
-  std::fill_n(reinterpret_cast<T*>(to), n, value);
+  std::int64_t i = 0;
+  for (; i + kVector <= n; i += kVector)
+#pragma GCC unroll 1
+    for (std::int64_t j = 0; j < kVector; ++j) y[i + j] = value;
+  for (; i < n; ++i) y[i] = value;
 }
 
 void fill_run(std::byte* to, const std::byte* from, std::int64_t n, std::size_t itemsize) {

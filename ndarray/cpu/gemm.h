@@ -44,7 +44,7 @@ CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
 // Whether the portable product is at least as fast as those of the libraries: many rows of a meet a b of so few columns
 // that they are accumulated in registers, or few rows meet columns of b that are contiguous along k, which a library
 // packs one after the other.
-CATENA_EXPORT bool is_slim(catena::Dtype dtype, const Gemm& g);
+bool is_slim(catena::Dtype dtype, const Gemm& g);
 
 // The implementation of the last product of this process: "onednn", "openblas", "portable", or "none".
 CATENA_EXPORT std::string_view last_gemm() noexcept;

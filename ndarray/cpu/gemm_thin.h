@@ -1,5 +1,5 @@
 // Products of which one operand is a few rows or columns: limited by reading the other one, in any of its storage
-// orders, which packing it would double. Results do not depend on the number of threads.
+// orders, which packing it would double; short lines alone are packed. Results do not depend on the number of threads.
 #pragma once
 
 #include <catena/ndarray/cpu/gemm.h>

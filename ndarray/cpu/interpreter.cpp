@@ -167,6 +167,15 @@ void Interpreter::fetch_ahead(std::byte* const* ptr, const std::int64_t* stride,
   }
 }
 
+namespace {
+// Calls f(row, length) for every row, or once for all of them where they follow each other.
+template <class F>
+void each_part(std::int64_t row_stride, std::int64_t stride, std::int64_t rows, std::int64_t n, const F& f) {
+  if (row_stride == n * stride) return f(0, rows * n);
+  for (std::int64_t r = 0; r < rows; ++r) f(r, n);
+}
+}  // namespace
+
 void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride,
                            const std::int64_t* stride, std::int64_t rows, std::int64_t n) const {
   std::byte* p[catena::kMaxSlots];
@@ -197,10 +206,9 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
       } else if (s < first_output_ && slot.bits && stride[s] == slot.item) {
         copy_rows(p[s], n * slot.item, memory, row_stride[s], count, n * slot.item);
       } else if (s < first_output_) {
-        const bool joined = row_stride[s] == n * stride[s];
-        const std::int64_t parts = joined ? 1 : count, length = joined ? count * n : n;
-        for (std::int64_t r = 0; r < parts; ++r)
+        each_part(row_stride[s], stride[s], count, n, [&](std::int64_t r, std::int64_t length) {
           slot.load(memory + r * row_stride[s], stride[s], p[s] + r * n * slot.item, length);
+        });
       }
     }
     for (const Ready& step : steps_) run_step(step, tiles, p, st, count * n);
@@ -216,10 +224,9 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
         copy_rows(memory, row_stride[s], p[s], n * slot.item, count, n * slot.item);
         continue;
       }
-      const bool joined = row_stride[s] == n * stride[s];
-      const std::int64_t parts = joined ? 1 : count, length = joined ? count * n : n;
-      for (std::int64_t r = 0; r < parts; ++r)
+      each_part(row_stride[s], stride[s], count, n, [&](std::int64_t r, std::int64_t length) {
         slot.store(p[s] + r * n * slot.item, memory + r * row_stride[s], stride[s], length);
+      });
     }
   }
 }

@@ -184,6 +184,10 @@ template <class R> Micro<R> choose_micro() {
   return CATENA_MICRO(16, 6, 3);
 }
 #undef CATENA_MICRO
+template <class R> const Micro<R>& micro() {
+  static const Micro<R> chosen = choose_micro<R>();
+  return chosen;
+}
 
 // Packs panels of `width` lines, k deep, padded with zeros. Element (line, p) of the source is at line * line_step + p
 // * k_step.
@@ -220,7 +224,7 @@ template <class R> class Multiplication {
 
   explicit Multiplication(const Gemm& g)
       : g_(g),
-        micro_(micro()),
+        micro_(micro<R>()),
         nr_(2 * micro_.lanes),
         a_(reinterpret_cast<const T*>(g.a)),
         b_(reinterpret_cast<const T*>(g.b)),
@@ -277,10 +281,6 @@ template <class R> class Multiplication {
   }
 
  private:
-  static const Micro<R>& micro() {
-    static const Micro<R> chosen = choose_micro<R>();
-    return chosen;
-  }
   // Rows of a: in place, or packed in panels of mr.
   struct Rows {
     const T* data;
@@ -367,7 +367,7 @@ template <class R> class Multiplication {
 };
 
 template <class T> bool is_slim_as(const Gemm& g) {
-  static const std::int64_t panel = 2 * choose_micro<Ring<T>>().lanes;
+  const std::int64_t panel = 2 * micro<Ring<T>>().lanes;
   constexpr std::int64_t kManyRows = 64, kFewRows = 16;
   if (panel > kRoom / (std::int64_t(sizeof(T)) * g.k)) return false;
   return g.m <= kFewRows ? g.transpose_b : g.m >= kManyRows && g.n <= panel;

@@ -60,7 +60,7 @@ endforeach()
 add_library(header_alone OBJECT EXCLUDE_FROM_ALL ${alone})
 target_include_directories(header_alone PRIVATE "${CATENA_INCLUDE_DIR}")
 target_compile_options(header_alone PRIVATE -Wall -Wextra -Werror -O0 -g0)
-add_test(NAME headers/alone COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --target header_alone -j 1)
+add_test(NAME headers/alone COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --config $<CONFIG> --target header_alone -j 1)
 set_tests_properties(headers/alone PROPERTIES LABELS "cpu;slow" TIMEOUT 900)
 
 if("training" IN_LIST CATENA_COMPONENTS AND "ndarray" IN_LIST CATENA_COMPONENTS)

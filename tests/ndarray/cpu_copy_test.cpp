@@ -9,11 +9,13 @@
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/ndarray_values.h>
+#include <catena/tests/support/streamed_from.h>
 
 namespace {
 
 using nd::cpu::kLine;
 using nd::cpu::kNeverStreamed;
+using test::StreamedFrom;
 
 template <class T> std::vector<T> numbered(std::int64_t n) {
   std::vector<T> v(static_cast<std::size_t>(n));
@@ -80,13 +82,6 @@ template <class T> void large_transposes() {
   BOOST_TEST(transposes<T>(rows, columns, 1), sizeof(T) << " bytes, rows that begin anywhere");
 }
 
-// What this process finds worth writing past the caches, until the end of the scope.
-class StreamedFrom {
- public:
-  explicit StreamedFrom(std::int64_t bytes) { nd::cpu::set_streamed_bytes(bytes); }
-  ~StreamedFrom() { nd::cpu::set_streamed_bytes(0); }
-};
-
 BOOST_AUTO_TEST_CASE(what_is_worth_streaming) {
   using nd::cpu::is_worth_streaming;
   BOOST_TEST(!is_worth_streaming(kNeverStreamed - 1));
@@ -106,9 +101,9 @@ BOOST_AUTO_TEST_CASE(transposed_past_the_caches) {
   large_transposes<std::uint64_t>();
 }
 
-// Values of equal bytes and others, past the length from which a fill is a copy.
+// Values of equal bytes and others, in whole vectors and less.
 BOOST_AUTO_TEST_CASE(fills_of_any_value) {
-  for (const std::int64_t n : {1, 7, 20001})
+  for (const std::int64_t n : {1, 7, 8, 67, 20001})
     for (const std::int64_t value : {std::int64_t(0), std::int64_t(-1), std::int64_t(0x0101010101010101),
                                      std::int64_t(0x0101010101010102), std::int64_t(1)}) {
       const auto filled = nd::full({n}, value, nd::int64).to_vector<std::int64_t>();

@@ -5,8 +5,8 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
-#include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/device/executor.h>
+#include <catena/tests/support/streamed_from.h>
 #include <catena/tests/support/strided.h>
 
 namespace {
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(short_rows_of_repeated_elements) {
 // Outputs of short rows that are large enough to be written past the caches.
 BOOST_AUTO_TEST_CASE(large_outputs_of_short_rows) {
   std::mt19937 rng(13);
-  nd::cpu::set_streamed_bytes(nd::cpu::kNeverStreamed);
+  const test::StreamedFrom all(nd::cpu::kNeverStreamed);
   for (const std::int64_t gap : {0, 3}) {
     const std::int64_t rows = 240007, columns = 9;
     Drawn a(Dtype::float32, rows, columns, 1, 2, 0), b(Dtype::float32, rows, columns, 0, 0, 0),
@@ -362,7 +362,6 @@ BOOST_AUTO_TEST_CASE(large_outputs_of_short_rows) {
       for (std::int64_t j = 0; j < columns; ++j) wrong += y.get(i, j) != a.get(i, j) + b.get(i, j);
     BOOST_TEST(wrong == 0, "gap " << gap);
   }
-  nd::cpu::set_streamed_bytes(0);
 }
 
 BOOST_AUTO_TEST_CASE(indexed_kernels) {
