@@ -6,7 +6,7 @@ if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
 
   # ---- the device's own compiler: this one, with the options of the kernels below ---------------------------------------------------
   # Weak symbols may stay apart in each object, and extern __shared__ arrays are plain variables.
-  set(kernel_options -O1 -ffp-contract=off -w)
+  set(kernel_options -Og -ffp-contract=off -w)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND kernel_options -fno-gnu-unique -fno-extern-tls-init)
   endif()

@@ -1,8 +1,11 @@
 # The software CUDA device: one shared library that exports the entry points of the CUDA libraries, found in ${software_cuda} under the
 # name of each. A program with CATENA_CUDA_LIBRARIES=${software_cuda} in its environment uses it.
-file(GLOB software_cuda_sources CONFIGURE_DEPENDS "${cuda_device}/*.cpp" "${cuda_device}/ptx/*.cpp")
+file(GLOB software_cuda_sources CONFIGURE_DEPENDS "${cuda_device}/*.cpp")
 list(FILTER software_cuda_sources EXCLUDE REGEX "/(control|generate_kernels|manifest)\\.cpp$")
+file(GLOB ptx_sources CONFIGURE_DEPENDS RELATIVE "${cuda_device}" "${cuda_device}/ptx/*.cpp")
 add_library(software_cuda SHARED ${software_cuda_sources})
+catena_join(software_cuda FOLDER tests/support/cuda_device FROM "${cuda_device}" SOURCES ${ptx_sources})
+catena_precompile(software_cuda)
 target_include_directories(software_cuda PRIVATE "${CATENA_INCLUDE_DIR}")
 target_link_libraries(software_cuda PRIVATE catena::kernels ${CMAKE_DL_LIBS})
 set_target_properties(software_cuda PROPERTIES

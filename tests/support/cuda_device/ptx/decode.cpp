@@ -36,7 +36,7 @@ void place(std::vector<Variable>& variables, Space space, std::size_t& end) {
 }
 
 // What is known of the whole module while its functions are decoded.
-struct Module {
+struct DecodedModule {
   Source source;
   Program* program;
   std::map<std::string, const Definition*, std::less<>> functions;
@@ -45,7 +45,7 @@ struct Module {
 
 class RoutineDecoder : public Operands {
  public:
-  RoutineDecoder(const Module& module, Definition& function, Routine& routine)
+  RoutineDecoder(const DecodedModule& module, Definition& function, Routine& routine)
       : module_(module), function_(function), routine_(routine) {}
 
   void run() {
@@ -217,7 +217,7 @@ class RoutineDecoder : public Operands {
     }
   }
 
-  const Module& module_;
+  const DecodedModule& module_;
   Definition& function_;
   Routine& routine_;
   std::map<std::string, const Variable*, std::less<>> own_;
@@ -227,7 +227,7 @@ class RoutineDecoder : public Operands {
 };
 
 // ---- variables ------------------------------------------------------------------------------------
-void place_globals(Module& module) {
+void place_globals(DecodedModule& module) {
   Program& program = *module.program;
   std::vector<Variable*> all;
   for (Variable& v : module.source.variables)
@@ -261,7 +261,7 @@ void place_globals(Module& module) {
 
 // Shared variables of the module and of functions come first, those of each entry follow; dynamic shared memory begins
 // at one address in all entries (memory.h).
-void place_shared(Module& module) {
+void place_shared(DecodedModule& module) {
   std::size_t common = 0;
   place(module.source.variables, Space::shared, common);
   for (Definition& f : module.source.functions)
@@ -309,7 +309,7 @@ bool has(const Words& words, std::string_view word) {
 }
 
 void decode(std::string_view text, Program& program) {
-  Module module{parse(text), &program, {}, {}};
+  DecodedModule module{parse(text), &program, {}, {}};
   for (Definition& f : module.source.functions) {
     const auto known = module.functions.find(f.name);
     if (known != module.functions.end() && !f.defined) continue;
