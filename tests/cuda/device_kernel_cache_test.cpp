@@ -373,15 +373,21 @@ BOOST_AUTO_TEST_CASE(finds_50_to_52_without_a_compiler) {
 }
 BOOST_AUTO_TEST_CASE(compiles_40_to_43_again) { check_range(40, 43, 4, 4); }
 BOOST_AUTO_TEST_CASE(compiles_for_a_long_time) {
-  // A text that no compiler has seen before; the software device keeps what it has compiled, too.
-  std::string source = "// " + CacheFolder::path.string() + "\n";
-  for (int k = 0; k < 400; ++k) {
-    const std::string n = std::to_string(k);
-    source += "extern \"C\" __global__ void slow" + n +
-              "(float* p, int n) {\n  for (int i = 0; i < n; ++i) p[i] = sinf(p[i] * " + n + ") + expf(p[i]);\n}\n";
+  // Longer texts until one takes well over a second. No compiler has seen them before; the software device keeps what
+  // it has compiled, too.
+  double seconds = 0;
+  for (int kernels = 400; seconds < 1.5; kernels *= 2) {
+    std::string source = "// " + CacheFolder::path.string() + "\n";
+    for (int k = 0; k < kernels; ++k) {
+      const std::string n = std::to_string(k);
+      source += "extern \"C\" __global__ void slow" + n +
+                "(float* p, int n) {\n  for (int i = 0; i < n; ++i) p[i] = sinf(p[i] * " + n + ") + expf(p[i]);\n}\n";
+    }
+    const auto start = std::chrono::steady_clock::now();
+    LoadedModule module(0, CompileRequest{source, "slow.cu", {}, 0, {}});
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    BOOST_CHECK_EQUAL(module.function("slow7").name, "slow7");
   }
-  LoadedModule module(0, CompileRequest{source, "slow.cu", {}, 0, {}});
-  BOOST_CHECK_EQUAL(module.function("slow7").name, "slow7");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
