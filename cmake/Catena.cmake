@@ -131,14 +131,16 @@ include(CatenaDependencies)
 
 include(CatenaJoin)
 
-# catena_precompile(<target> [<header>...] | <target> REUSE_FROM <target>): its sources, but for those with loops, find parsed what most
-# sources include of the standard library, and the headers given: a tenth to a third of their compilation. Sources include what they use
-# nevertheless; without CATENA_JOIN_SOURCES nothing is precompiled.
+# catena_precompile(<target> [<header>... | REUSE_FROM <target>]): its sources, but for those with loops, find parsed what most sources include of the standard
+# library, and the headers given: a tenth to a third of their compilation. Sources include what they use nevertheless; without
+# CATENA_JOIN_SOURCES nothing is precompiled. Targets without headers of their own share what the first of them, catena_kernels, makes.
 function(catena_precompile target)
   if(NOT CATENA_JOIN_SOURCES)
     return()
   endif()
-  if("${ARGV1}" STREQUAL "REUSE_FROM")
+  if(TARGET catena_kernels AND NOT target STREQUAL "catena_kernels" AND NOT ARGN)
+    target_precompile_headers(${target} REUSE_FROM catena_kernels)
+  elseif("${ARGV1}" STREQUAL "REUSE_FROM")
     target_precompile_headers(${target} REUSE_FROM ${ARGV2})
   else()
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <cmath> <concepts> <cstdint> <cstring> <functional> <map>
