@@ -131,21 +131,23 @@ include(CatenaDependencies)
 
 include(CatenaJoin)
 
-# catena_precompile(<target> [<header>... | REUSE_FROM <target>]): its sources, but for those with loops, find parsed what most sources include of the standard
-# library, and the headers given: a tenth to a third of their compilation. Sources include what they use nevertheless; without
-# CATENA_JOIN_SOURCES nothing is precompiled. Targets without headers of their own share what the first of them, catena_kernels, makes.
+# catena_precompile(<target> [<header>... | REUSE_FROM <target>]): its sources, but for those with loops, find parsed what most sources
+# include of the standard library, and the headers given: a tenth to a third of their compilation. Without headers of their own they share
+# what catena_kernels, the first library, makes. Sources include what they use nevertheless; without CATENA_JOIN_SOURCES nothing is
+# precompiled.
 function(catena_precompile target)
   if(NOT CATENA_JOIN_SOURCES)
     return()
   endif()
-  if(TARGET catena_kernels AND NOT target STREQUAL "catena_kernels" AND NOT ARGN)
-    target_precompile_headers(${target} REUSE_FROM catena_kernels)
-  elseif("${ARGV1}" STREQUAL "REUSE_FROM")
-    target_precompile_headers(${target} REUSE_FROM ${ARGV2})
-  else()
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <cmath> <concepts> <cstdint> <cstring> <functional> <map>
-      <memory> <mutex> <optional> <span> <string> <string_view> <type_traits> <unordered_map> <utility> <variant> <vector> ${ARGN})
+  set(headers ${ARGN})
+  if(NOT headers AND NOT target STREQUAL "catena_kernels")
+    set(headers REUSE_FROM catena_kernels)
   endif()
+  if(NOT "REUSE_FROM" IN_LIST headers)
+    list(PREPEND headers PRIVATE <algorithm> <array> <atomic> <cmath> <concepts> <cstdint> <cstring> <functional> <map> <memory> <mutex>
+      <optional> <span> <string> <string_view> <type_traits> <unordered_map> <utility> <variant> <vector>)
+  endif()
+  target_precompile_headers(${target} ${headers})
 endfunction()
 
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
@@ -181,19 +183,17 @@ function(catena_library component)
   foreach(regex "^${PROJECT_BINARY_DIR}/" "/modules/[^/]*$" ${arg_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "${regex}")
   endforeach()
+  # By their names from the folder on, so that the folder of the checkout is not matched.
   set(neighbours "")
-  if(CATENA_JOIN_SOURCES)
-    # By their names from here on, so that the folder of the checkout is not matched.
-    set(alone "${CATENA_LOOP_FILES}" ${arg_ALONE})
-    list(JOIN alone "|" alone)
-    foreach(source IN LISTS sources)
-      file(RELATIVE_PATH name "${arg_FOLDER}" "${source}")
-      if(NOT "/${name}" MATCHES "${alone}")
-        list(APPEND neighbours "${name}")
-        list(REMOVE_ITEM sources "${source}")
-      endif()
-    endforeach()
-  endif()
+  set(alone "${CATENA_LOOP_FILES}" ${arg_ALONE})
+  list(JOIN alone "|" alone)
+  foreach(source IN LISTS sources)
+    file(RELATIVE_PATH name "${arg_FOLDER}" "${source}")
+    if(NOT "/${name}" MATCHES "${alone}")
+      list(APPEND neighbours "${name}")
+      list(REMOVE_ITEM sources "${source}")
+    endif()
+  endforeach()
   list(APPEND sources ${arg_SOURCES})
 
   set(target catena_${component})
