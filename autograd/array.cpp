@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 
 #include <catena/kernels/rows/families.h>
 
@@ -493,22 +494,67 @@ Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer
 }
 
 Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes) {
+  return rows_and_sums(kernel, inputs, axes, {});
+}
+
+namespace {
+
+// One of the sums of rows_and_sums(): its operands, its program and its call.
+struct BoundSum {
+  BoundSum(const SumOverRows& sum, const Shape& shape, const Dims& axes) : in(catena::rows::sum.name, sum.inputs) {
+    check<ValueError>(in.shape(catena::rows::sum.name) == shape, "rows_and_sums", "a sum of shape ",
+                      in.shape(catena::rows::sum.name), " beside rows of shape ", shape);
+    Dtype dtype = in.first()->dtype();
+    if (sum.map != nullptr) {
+      check_kind(*sum.map, KernelKind::elementwise, "rows_and_sums");
+      const int map_loop = catena::choose_loop(*sum.map, in.span());
+      dtype = sum.map->loop_table[map_loop].type[sum.map->nin];
+      program.emplace(*sum.map, map_loop);
+    }
+    const int loop = loop_of_element(catena::rows::sum, dtype);
+    out = in.backend().empty(catena::reduced_shape(shape, axes, true), catena::rows::sum.loop_table[loop].type[1],
+                             in.device());
+    call = {&catena::rows::sum, loop, in.span(), axes, out.get(), program ? &*program : nullptr};
+  }
+  BoundSum(const BoundSum&) = delete;
+  BoundSum& operator=(const BoundSum&) = delete;
+
+  Inputs in;
+  std::optional<EagerProgram> program;
+  Array out;
+  catena::call::Reduce call;
+};
+
+// The call in the order in which the operands lie in memory; nothing if it is the one they are given in, or not common.
+std::optional<Arrays> rows_in_memory_order(const KernelDef& kernel, std::span<const Operand> inputs, const Array& model,
+                                           const Dims& axes, std::span<const SumOverRows> sums) {
+  const auto order = common_order(model, inputs);
+  if (!order) return {};
+  const Dims inverse = inverse_of(*order);
+  Dims moved;
+  for (std::int64_t axis : axes) moved.push_back(inverse[int(axis)]);
+  std::vector<catena::SmallVector<Operand, 8>> operands;
+  std::vector<SumOverRows> moved_sums;
+  for (const SumOverRows& sum : sums) operands.push_back(reordered(sum.inputs, *order));
+  for (std::size_t k = 0; k < sums.size(); ++k) moved_sums.push_back({sums[k].map, operands[k]});
+  Arrays out = rows_and_sums(kernel, reordered(inputs, *order), moved, moved_sums);
+  for (Array& a : out) a = transpose(a, inverse);
+  return out;
+}
+
+}  // namespace
+
+Arrays rows_and_sums(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
+                     std::span<const SumOverRows> sums) {
   check_kind(kernel, KernelKind::row, "rows");
   const Inputs in(kernel.name, inputs);
   const int loop = catena::choose_loop(kernel, in.span());
   const catena::Loop& types = kernel.loop_table[loop];
   const Shape shape = in.shape(kernel.name);
   const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
-  if (in.first() && !in.first()->is_c_contiguous() && in.first()->shape() == shape) [[unlikely]] {
-    if (const auto order = common_order(*in.first(), inputs)) {
-      const Dims inverse = inverse_of(*order);
-      Dims moved;
-      for (std::int64_t axis : along) moved.push_back(inverse[int(axis)]);
-      Arrays out = rows(kernel, reordered(inputs, *order), moved);
-      for (Array& a : out) a = transpose(a, inverse);
-      return out;
-    }
-  }
+  if (in.first() && !in.first()->is_c_contiguous() && in.first()->shape() == shape) [[unlikely]]
+    if (std::optional<Arrays> out = rows_in_memory_order(kernel, inputs, *in.first(), along, sums))
+      return *std::move(out);
   const Shape per_row = catena::reduced_shape(shape, along, true);
   Backend& backend = in.backend();
   const Device device = in.device();
@@ -519,7 +565,18 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
     out.push_back(backend.empty(per_row, types.type[std::size_t(kernel.first_output() + kernel.nout + k)], device));
   catena::SmallVector<catena::ArrayHeader*, 8> written;
   for (const Array& a : out) written.push_back(a.get());
-  backend.rows({&kernel, loop, &shape, along, in.span(), written});
+  const catena::call::Rows call{&kernel, loop, &shape, along, in.span(), written};
+  if (sums.empty()) return backend.rows(call), out;
+  Dims others;
+  for (int a = 0; a < shape.size(); ++a)
+    if (std::find(along.begin(), along.end(), a) == along.end()) others.push_back(a);
+  std::deque<BoundSum> bound;
+  catena::SmallVector<catena::call::Reduce, 2> calls;
+  for (const SumOverRows& sum : sums) {
+    calls.push_back(bound.emplace_back(sum, shape, others).call);
+    out.push_back(bound.back().out);
+  }
+  backend.rows_and_sums({call, calls});
   return out;
 }
 

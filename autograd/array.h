@@ -73,6 +73,15 @@ CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::Ke
 // Row kernels over `axes`: first the outputs of the common shape, then the outputs with one element per row (axes kept
 // with length 1).
 CATENA_EXPORT Arrays rows(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
+// The same and, behind these outputs, a sum over all other axes for each of `sums`, which have length 1 in it:
+// map_reduce(catena::rows::sum, *map, inputs, ..., true), or the sum of inputs[0] where `map` is null. The operands,
+// which broadcast to the shape of the rows, are read in one pass for all where the device gains by it.
+struct SumOverRows {
+  const catena::KernelDef* map = nullptr;
+  std::span<const Operand> inputs;
+};
+CATENA_EXPORT Arrays rows_and_sums(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
+                                   std::span<const SumOverRows> sums);
 
 CATENA_EXPORT Array operator+(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator-(const Operand& a, const Operand& b);

@@ -104,6 +104,7 @@ class CATENA_EXPORT Backend {
   virtual void sort(const catena::call::Sort& call) = 0;
   virtual void nonzero(const catena::call::Nonzero& call) = 0;
   virtual void rows(const catena::call::Rows& call) = 0;
+  virtual void rows_and_sums(const catena::call::RowsAndSums& call);  // here one after the other
   virtual void gather(const catena::call::Gather& call) = 0;
   virtual void scatter(const catena::call::Scatter& call) = 0;
   virtual void check_indices(const catena::call::CheckIndices& call) = 0;

@@ -246,6 +246,8 @@ class Pool {
 
 int max_threads() noexcept { return thread_limit().load(std::memory_order_relaxed); }
 
+int available_threads() noexcept { return is_inside_parallel() ? 1 : max_threads(); }
+
 void set_max_threads(int n) {
   check<ValueError>(n >= 1, "set_max_threads", n, " threads were asked for, at least 1 is needed");
   thread_limit().store(n, std::memory_order_relaxed);

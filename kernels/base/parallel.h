@@ -12,6 +12,9 @@ namespace catena {
 // The most threads that parallel_for uses: OMP_NUM_THREADS, else the number of cores on which this process may run.
 CATENA_EXPORT int max_threads() noexcept;
 CATENA_EXPORT void set_max_threads(int n);
+// max_threads(), or 1 where parallel_for would run on the calling thread alone: into how many parts work is worth
+// dividing.
+CATENA_EXPORT int available_threads() noexcept;
 
 namespace internal {
 CATENA_EXPORT void parallel_for(std::int64_t n, std::int64_t grain, void (*body)(void*, std::int64_t, std::int64_t),

@@ -102,6 +102,14 @@ struct Rows {
   Writes outputs = {};
 };
 
+// A row kernel, and sums over the other axes of its shape, which may read the same operands: one pass for all where the
+// device gains by it. `sums` are reductions by the row "sum" over the axes that `rows` has not, of inputs that
+// broadcast to the shape of `rows`, without `post`. No output shares memory with an input.
+struct RowsAndSums {
+  Rows rows;
+  std::span<const Reduce> sums = {};
+};
+
 // An integer index array for an axis of that length whose elements are `stride` bytes apart. It broadcasts to the loop
 // shape. It is checked as CheckIndices describes before anything is written. wraps: it is not checked, because its
 // indices are known to be in range or are to be taken modulo the length.

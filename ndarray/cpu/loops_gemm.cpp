@@ -246,7 +246,7 @@ template <class R> class Multiplication {
   }
 
   void run() const {
-    const std::int64_t nr = nr_, mr = micro_.mr, threads = catena::max_threads();
+    const std::int64_t nr = nr_, mr = micro_.mr, threads = catena::available_threads();
     const auto up = [](std::int64_t x, std::int64_t unit) { return (x + unit - 1) / unit * unit; };
     const std::int64_t blocks_wanted = (g_.m + kMc - 1) / kMc, rounds = (blocks_wanted + threads - 1) / threads;
     const std::int64_t mc = std::min(up((g_.m + rounds * threads - 1) / (rounds * threads), mr), up(kMc, mr));

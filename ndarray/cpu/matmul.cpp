@@ -55,7 +55,8 @@ class Parts {
  public:
   Parts(const Gemm& g, double work) : g_(g) {
     constexpr double kLeast = 2.5e5;
-    const auto most = static_cast<std::int64_t>(std::min<double>(catena::max_threads(), std::max(1.0, work / kLeast)));
+    const auto most =
+        static_cast<std::int64_t>(std::min<double>(catena::available_threads(), std::max(1.0, work / kLeast)));
     // Of the possible grids, the one that reads least: every part reads its rows of a and its columns of b.
     std::int64_t least = INT64_MAX;
     for (std::int64_t rows = 1; rows <= most; ++rows) {

@@ -90,7 +90,8 @@ void Reducer::split_axes(const catena::bound::Reduce& call) {
 std::int64_t Reducer::chunk_length() const {
   if (!table_.any_order || tiled()) return kChunk;
   // What may stop early looks often whether it can.
-  const std::int64_t most = table_.settled != nullptr ? 4 * kChunk : 16 * kChunk, pieces = 8 * catena::max_threads();
+  const std::int64_t most = table_.settled != nullptr ? 4 * kChunk : 16 * kChunk,
+                     pieces = 8 * catena::available_threads();
   return std::clamp((count_ / pieces + kChunk - 1) / kChunk * kChunk, kChunk, most);
 }
 
@@ -265,7 +266,7 @@ void Reducer::finish(const std::byte* acc, std::byte* out, std::int64_t stride, 
 }
 
 void Reducer::run_inner() const {
-  if (chunks_ > 1 && outputs_ < 4 * catena::max_threads())
+  if (chunks_ > 1 && outputs_ < 4 * catena::available_threads())
     return run_inner_by_chunk(tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{});
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(count_, kLanes));
   if (chunks_ == 1 && count_ > 0 && !tiled()) return run_inner_by_row(grain);

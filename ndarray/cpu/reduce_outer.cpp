@@ -79,7 +79,7 @@ Reducer::OuterPlan Reducer::plan_outer() const {
     p.converted_at = p.bytes;
     if (!direct_in_) p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * in_item_));
   } else if (!direct_in_ || pre_) {
-    p.evaluated_rows = pre_ ? std::clamp<std::int64_t>(kTile / p.width, 1, count) : 1;
+    p.evaluated_rows = pre_ && p.width < kEvaluatedStrip ? std::clamp<std::int64_t>(kTile / p.width, 1, count) : 1;
     p.tiles = tiles(kTile, p.evaluated_rows > 1);
     p.tiles_at = p.bytes;
     p.bytes += p.tiles.end;
@@ -90,7 +90,7 @@ Reducer::OuterPlan Reducer::plan_outer() const {
 // Outputs of a strip: whole lines, no more than caches hold. Where neither rows nor chunks are enough for all threads,
 // each has its share of every row.
 std::int64_t Reducer::strip_width(std::int64_t most) const {
-  const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::max_threads();
+  const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::available_threads();
   const std::int64_t least = chunks_ > 1 ? kTile : pre_ ? kEvaluatedStrip : kNarrowStrip;
   std::int64_t pieces = (row_length + most - 1) / most;
   const bool shared = rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
@@ -281,7 +281,7 @@ void Reducer::run_outer() const {
   const OuterPlan plan = plan_outer();
   const std::int64_t row_length = kept_.back(), width = plan.width;
   const std::int64_t strips_per_row = (row_length + width - 1) / width;
-  const std::int64_t strips = outputs_ / row_length * strips_per_row, threads = catena::max_threads();
+  const std::int64_t strips = outputs_ / row_length * strips_per_row, threads = catena::available_threads();
   const bool by_chunk = chunks_ > 1 && strips < 2 * threads && !(has_few_chunks() && strips % threads == 0);
   Shape outer = kept_;
   auto outer_strides = inputs_.kept;

@@ -151,7 +151,7 @@ class Reducer {
   struct Strip;
   OuterPlan plan_outer() const;
   std::int64_t strip_width(std::int64_t most) const;
-  bool has_few_chunks() const { return chunks_ < 4 * catena::max_threads(); }
+  bool has_few_chunks() const { return chunks_ < 4 * catena::available_threads(); }
   std::byte* row(const Strip& s, int i) const;
   void accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const;
   void accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const;

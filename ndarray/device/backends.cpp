@@ -10,6 +10,12 @@ namespace nd {
 
 Runtime::~Runtime() = default;
 Executor::~Executor() = default;
+
+void Executor::rows_and_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums,
+                             StreamRef stream) {
+  this->rows(rows, stream);
+  for (const catena::bound::Reduce& sum : sums) reduce(sum, stream);
+}
 TextKernels::~TextKernels() = default;
 
 // Default for devices without host callbacks: waits for all earlier work, then calls the function.

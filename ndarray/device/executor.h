@@ -29,6 +29,9 @@ class CATENA_EXPORT Executor {
   virtual bool elementwise_flat(const catena::bound::Flat&, StreamRef) { return false; }
   virtual void reduce(const catena::bound::Reduce& call, StreamRef stream) = 0;
   virtual void rows(const catena::bound::Rows& call, StreamRef stream) = 0;
+  // catena::call::RowsAndSums; here one after the other.
+  virtual void rows_and_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums,
+                             StreamRef stream);
   virtual void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) = 0;
   virtual void gather(const catena::bound::Gather& call, StreamRef stream) = 0;
   virtual void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) = 0;

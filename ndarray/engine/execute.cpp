@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <optional>
 
 #include <catena/kernels/base/error.h>
@@ -533,6 +534,38 @@ void execute(const catena::call::Rows& call) {
   }
   launch(device, inputs, call.outputs, [&](Executor& e, StreamRef stream) {
     e.rows({&kernel, call.loop, *call.shape, call.axes, bound.operands()}, stream);
+  });
+}
+
+void execute(const catena::call::RowsAndSums& call) {
+  const catena::call::Rows& rows = call.rows;
+  catena::SmallVector<Input, 16> inputs;
+  catena::SmallVector<ArrayHeader*, 8> outputs;
+  for (const Input& in : rows.inputs) inputs.push_back(in);
+  for (ArrayHeader* out : rows.outputs) outputs.push_back(out);
+  for (const catena::call::Reduce& sum : call.sums) {
+    check<ValueError>(sum.axes.size() + rows.axes.size() == rows.shape->size() && sum.post == nullptr,
+                      rows.kernel->name, "a sum over axes ", sum.axes, " beside rows over axes ", rows.axes, " of ",
+                      *rows.shape);
+    for (const Input& in : sum.inputs) inputs.push_back(in);
+    outputs.push_back(sum.out);
+  }
+  for (const ArrayHeader* out : outputs)
+    for (const Input& in : inputs)
+      check<ValueError>(!in.is_array() || !catena::share_bytes(in.array(), *out), rows.kernel->name,
+                        "an output of rows with sums shares memory with an input");
+  if (catena::size_of(*rows.shape) == 0) {
+    execute(rows);
+    for (const catena::call::Reduce& sum : call.sums) execute(sum);
+    return;
+  }
+  const Device device = device_of(rows.kernel->name, inputs, outputs);
+  const BoundRows bound(rows, rows.inputs);
+  std::deque<BoundReduction> reductions;
+  catena::SmallVector<catena::bound::Reduce, 2> sums;
+  for (const catena::call::Reduce& sum : call.sums) sums.push_back(reductions.emplace_back(sum, sum.inputs).bound_call);
+  launch(device, inputs, outputs, [&](Executor& e, StreamRef stream) {
+    e.rows_and_sums({rows.kernel, rows.loop, *rows.shape, rows.axes, bound.operands()}, sums, stream);
   });
 }
 

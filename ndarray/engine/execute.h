@@ -34,6 +34,7 @@ CATENA_EXPORT void execute(const catena::call::Sort& call);
 CATENA_EXPORT void execute(const catena::call::Join& call);
 CATENA_EXPORT void execute(const catena::call::Nonzero& call);
 CATENA_EXPORT void execute(const catena::call::Rows& call);
+CATENA_EXPORT void execute(const catena::call::RowsAndSums& call);
 CATENA_EXPORT void execute(const catena::call::Gather& call);
 CATENA_EXPORT void execute(const catena::call::Scatter& call);
 CATENA_EXPORT void execute(const catena::call::CheckIndices& call);

@@ -267,12 +267,15 @@ class LayerNormalization final : public FunctionNode {
     const Array origin = origin_of(x.data(), l);
     const Operand operands[] = {x.data(), gy.data(), origin,  autograd::reshape(gamma.data(), l.kept),
                                 center_,  scale_,    outside_};
-    const Arrays g = autograd::rows(catena::rows::layer_norm_bwd, operands, l.axes);
-    if (!any_parameter) return {constant_variable(g[0]), {}, {}};
-    const auto parameter = [&](const Array& a) { return constant_variable(autograd::astype(a, gamma.dtype())); };
-    const Array ggamma = autograd::map_reduce(catena::rows::sum, catena::rows::layer_norm_ggamma,
-                                              {x.data(), gy.data(), origin, center_, scale_}, l.others);
-    return {constant_variable(g[0]), parameter(ggamma), parameter(autograd::sum(gy.data(), l.others))};
+    if (!any_parameter)
+      return {constant_variable(autograd::rows(catena::rows::layer_norm_bwd, operands, l.axes)[0]), {}, {}};
+    const Operand of_gamma[] = {x.data(), gy.data(), origin, center_, scale_}, of_beta[] = {gy.data()};
+    const autograd::SumOverRows sums[] = {{&catena::rows::layer_norm_ggamma, of_gamma}, {nullptr, of_beta}};
+    const Arrays g = autograd::rows_and_sums(catena::rows::layer_norm_bwd, operands, l.axes, sums);
+    const auto parameter = [&](const Array& a) {
+      return constant_variable(autograd::reshape(autograd::astype(a, gamma.dtype()), gamma.shape()));
+    };
+    return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
   }
 
   // The same on Variables. The statistics are recomputed, so that they are differentiated, too. The result does not

@@ -1,4 +1,5 @@
 // Reductions and row kernels through the value API.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -107,6 +108,65 @@ BOOST_AUTO_TEST_CASE(rows_give_elements_and_statistics) {
   BOOST_TEST(rows(catena::rows::softmax, {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
   BOOST_TEST(rows(catena::rows::softmax, {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
   BOOST_CHECK_THROW(rows(catena::rows::softmax, in, 2), ValueError);
+}
+
+// Small integers, so that every sum is exact in any order.
+BOOST_AUTO_TEST_CASE(rows_with_sums_over_the_other_axes) {
+  struct Case {
+    Shape shape;
+    Dims axes;
+  };
+  // In the first four several blocks of rows are computed apart.
+  const Case cases[] = {{{1100, 600}, {1}}, {{3, 500, 400}, {2}}, {{300, 9, 250}, {0}}, {{40, 50, 16, 20}, {1, 3}},
+                        {{4, 7}, {1}},      {{6, 5}, {0, 1}},     {{5, 1}, {1}},        {{0, 3}, {1}}};
+  for (const Case& c : cases)
+    for (const Dtype t : {Dtype::float32, Dtype::float16, Dtype::float64})
+      for (const bool turned : {false, true}) BOOST_TEST_CONTEXT(c.shape << ' ' << t << ' ' << turned) {
+          const std::int64_t n = catena::size_of(c.shape);
+          std::vector<double> values(static_cast<std::size_t>(n));
+          for (std::int64_t i = 0; i < n; ++i) values[std::size_t(i)] = double((i * i / 7 + i) % 5 - 2);
+          Array x = astype(array(values, c.shape), t);
+          if (turned) x = transpose(copy(transpose(x)));
+          const Shape kept = catena::reduced_shape(c.shape, c.axes, true);
+          Dims others;
+          for (int a = 0; a < c.shape.size(); ++a)
+            if (std::find(c.axes.begin(), c.axes.end(), a) == c.axes.end()) others.push_back(a);
+          std::vector<double> factors(static_cast<std::size_t>(catena::size_of(kept)));
+          for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = double(i % 3) - 1;
+          const Array factor = astype(array(factors, kept), t);
+
+          const Operand in[] = {x}, product[] = {x, factor};
+          const SumOverRows sums[] = {{&catena::rows::multiply, product}, {nullptr, in}};
+          const Arrays got = rows_and_sums(catena::rows::softmax, in, c.axes, sums);
+          BOOST_REQUIRE(got.size() == 3u);
+          const Array expected = rows(catena::rows::softmax, in, c.axes)[0];
+          BOOST_TEST((to_vector<double>(got[0]) == to_vector<double>(expected)));
+
+          const Shape left = catena::reduced_shape(c.shape, others, true);
+          std::vector<double> plain(std::size_t(catena::size_of(left))), weighted(plain.size());
+          for (std::int64_t i = 0; i < n; ++i) {
+            std::int64_t rest = i, at = 0, row = 0, step = 1, row_step = 1;
+            for (int a = c.shape.size() - 1; a >= 0; --a) {
+              const std::int64_t index = rest % c.shape[a];
+              rest /= c.shape[a];
+              if (left[a] > 1) at += index * step;
+              if (kept[a] > 1) row += index * row_step;
+              step *= left[a];
+              row_step *= kept[a];
+            }
+            plain[std::size_t(at)] += values[std::size_t(i)];
+            weighted[std::size_t(at)] += values[std::size_t(i)] * factors[std::size_t(row)];
+          }
+          BOOST_TEST(got[1].shape() == left);
+          BOOST_TEST((got[1].dtype() == t && got[2].dtype() == t));
+          BOOST_TEST((to_vector<double>(got[1]) == weighted));
+          BOOST_TEST((to_vector<double>(got[2]) == plain));
+        }
+  const Array x = numbers({2, 3});
+  const Operand in[] = {x}, other[] = {ones({3, 3})};
+  const SumOverRows wrong[] = {{nullptr, other}}, kind[] = {{&catena::rows::sum, in}};
+  BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, wrong), ValueError);
+  BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, kind), TypeError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
