@@ -67,8 +67,7 @@ std::atomic<int>& thread_limit() {
 }
 
 // The loops of a training step follow each other within microseconds, while waking a blocked thread takes tens of
-// microseconds and may place it on the core of the thread that wakes it. A waiting thread therefore polls for 200 us
-// before it blocks, and yields its core between the polls.
+// microseconds. A waiting thread therefore polls for 200 us before it blocks, and yields its core between the polls.
 template <class Condition> bool looks_until(Condition&& condition) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPatience = std::chrono::microseconds(200);
@@ -173,24 +172,59 @@ class Pool {
  private:
   class alignas(64) Worker {
    public:
+    void set_thread(pthread_t thread) { thread_ = thread; }
     void offer(Job& job) {
       offered_.store(&job, std::memory_order_release);
-      calls_.fetch_add(1, std::memory_order_release);
-      calls_.notify_one();
+      calls_.fetch_add(1);
+      if (asleep_.load()) wake();
     }
     Job* take() { return offered_.exchange(nullptr, std::memory_order_acq_rel); }
     Job& wait_for_job() {
       for (;;) {
         const std::uint32_t seen = calls_.load(std::memory_order_acquire);
-        if (Job* job = take()) return *job;
-        if (!looks_until([&] { return offered_.load(std::memory_order_relaxed) != nullptr; }))
-          calls_.wait(seen, std::memory_order_acquire);
+        if (Job* job = take()) {
+          return_to_all_cores();
+          return *job;
+        }
+        if (looks_until([&] { return offered_.load(std::memory_order_relaxed) != nullptr; })) continue;
+        asleep_.store(true);
+        calls_.wait(seen);
+        asleep_.store(false);
       }
     }
 
    private:
+    // Linux may place a thread on the core of the one that wakes it, where it would wait for milliseconds while another
+    // core is idle: a guest of KVM takes idle cores for ones that the host has taken away. Until it runs, the thread is
+    // therefore kept from this core.
+    void wake() {
+      const int here = sched_getcpu();
+      {
+        const std::scoped_lock lock(placing_);
+        if (!kept_away_.load(std::memory_order_relaxed) &&
+            pthread_getaffinity_np(thread_, sizeof(allowed_), &allowed_) != 0)
+          CPU_ZERO(&allowed_);
+        cpu_set_t others = allowed_;
+        if (here >= 0) CPU_CLR(here, &others);
+        if (CPU_COUNT(&others) > 0 && !CPU_EQUAL(&others, &allowed_) &&
+            pthread_setaffinity_np(thread_, sizeof(others), &others) == 0)
+          kept_away_.store(true, std::memory_order_release);
+      }
+      calls_.notify_one();
+    }
+    void return_to_all_cores() {
+      if (!kept_away_.load(std::memory_order_acquire)) return;
+      const std::scoped_lock lock(placing_);
+      pthread_setaffinity_np(pthread_self(), sizeof(allowed_), &allowed_);
+      kept_away_.store(false, std::memory_order_relaxed);
+    }
+
     std::atomic<Job*> offered_{nullptr};
     std::atomic<std::uint32_t> calls_{0};
+    std::atomic<bool> asleep_{false}, kept_away_{false};
+    pthread_t thread_{};
+    std::mutex placing_;
+    cpu_set_t allowed_;  // on which the thread may run when it is not being woken
   };
 
   static std::atomic<Pool*>& current() {
@@ -204,7 +238,9 @@ class Pool {
       const int number = static_cast<int>(workers_.size()) + 1;
       workers_.reserve(workers_.size() + 1);
       try {
-        std::thread([this, number, w = worker.get()] { serve(*w, number); }).detach();
+        std::thread thread([this, number, w = worker.get()] { serve(*w, number); });
+        worker->set_thread(thread.native_handle());
+        thread.detach();
       } catch (const std::system_error&) {
         return;  // the system refuses further threads: the job runs on those that exist
       }

@@ -3,6 +3,7 @@
 #include <catena/kernels/base/parallel.h>
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +83,15 @@ BOOST_AUTO_TEST_CASE(several_threads_take_part) {
   });
   BOOST_TEST(ids.size() >= 2u);
   BOOST_TEST(ids.size() <= 4u);
+}
+
+BOOST_AUTO_TEST_CASE(available_threads_are_one_inside) {
+  const ThreadsGuard guard(3);
+  BOOST_TEST(available_threads() == 3);
+  std::atomic<int> wrong{0};
+  parallel_for(3, 1, [&](std::int64_t, std::int64_t) { wrong += available_threads() != 1 || max_threads() != 3; });
+  BOOST_TEST(wrong.load() == 0);
+  BOOST_TEST(available_threads() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(nested_calls_are_serial) {
@@ -173,6 +183,29 @@ BOOST_AUTO_TEST_CASE(threads_that_have_gone_to_sleep_take_part_again) {
       std::this_thread::sleep_for(std::chrono::microseconds(pause));
     }
   }
+}
+
+// A thread that is woken is kept from the core of the one that wakes it; when it works, it may use all cores again.
+BOOST_AUTO_TEST_CASE(threads_that_were_woken_may_use_all_cores) {
+  cpu_set_t own;
+  BOOST_REQUIRE(sched_getaffinity(0, sizeof(own), &own) == 0);
+  const ThreadsGuard guard(2);
+  std::atomic<int> others{0}, restricted{0};
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int round = 0; round < 40; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    parallel_for(2, 1, [&](std::int64_t, std::int64_t) {
+      cpu_set_t allowed;
+      if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || !CPU_EQUAL(&allowed, &own)) ++restricted;
+      if (std::this_thread::get_id() != caller) ++others;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      while (others == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    });
+  }
+  BOOST_TEST(restricted == 0);
+  BOOST_TEST(others > 0);
+  cpu_set_t after;
+  BOOST_TEST((sched_getaffinity(0, sizeof(after), &after) == 0 && CPU_EQUAL(&after, &own)));
 }
 
 BOOST_AUTO_TEST_CASE(one_slow_range_leaves_the_rest_to_the_others) {
