@@ -171,16 +171,21 @@ CATENA_MULTIARCH void gather_block(const std::byte* in, std::byte* out, std::int
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = x[i * kStep];
 }
-template <class Bits> CATENA_MULTIARCH void repeat_block(const std::byte* in, std::byte* out, std::int64_t n) {
-  const Bits x = *reinterpret_cast<const Bits*>(in);
-  Bits* y = reinterpret_cast<Bits*>(out);
-  for (std::int64_t i = 0; i < n; ++i) y[i] = x;
+// In whole vectors, because stores of single elements are several times slower.
+template <class Bits> CATENA_MULTIARCH void repeat_element(const std::byte* in, std::byte* out, std::int64_t n) {
+  constexpr std::int64_t kVector = 64 / std::int64_t(sizeof(Bits));
+  Bits x, *y = reinterpret_cast<Bits*>(out);
+  std::memcpy(&x, in, sizeof(Bits));
+  std::int64_t i = 0;
+  for (; i + kVector <= n; i += kVector)
+#pragma GCC unroll 1
+    for (std::int64_t j = 0; j < kVector; ++j) y[i + j] = x;
+  for (; i < n; ++i) y[i] = x;
 }
 template <class Bits>
 void gather_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t n) {
   constexpr std::int64_t size = sizeof(Bits);
-  if constexpr (size <= 8)
-    if (in_stride == 0 && n >= 8) return repeat_block<Bits>(in, out, n);
+  if (in_stride == 0 && n >= 8) return repeat_element<Bits>(in, out, n);
   if constexpr (size <= 4) {
     if (n < 16) return copy_elements<Bits>(in, in_stride, out, size, n);
     if (in_stride == 2 * size) return gather_block<Bits, 2>(in, out, n);

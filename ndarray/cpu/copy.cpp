@@ -21,22 +21,6 @@ using catena::Strides;
 constexpr std::int64_t kGrainBytes = 256 * 1024;
 constexpr std::int64_t kPage = 4096;
 
-// In whole vectors, because stores of single elements are several times slower.
-template <class T> CATENA_MULTIARCH void fill(std::byte* to, const std::byte* from, std::int64_t n) {
-  constexpr std::int64_t kVector = 64 / std::int64_t(sizeof(T));
-  T value, *y = reinterpret_cast<T*>(to);
-  std::memcpy(&value, from, sizeof(T));
-  std::int64_t i = 0;
-  for (; i + kVector <= n; i += kVector)
-#pragma GCC unroll 1
-    for (std::int64_t j = 0; j < kVector; ++j) y[i + j] = value;
-  for (; i < n; ++i) y[i] = value;
-}
-
-void fill_run(std::byte* to, const std::byte* from, std::int64_t n, std::size_t itemsize) {
-  catena::visit_word(itemsize, [&](auto word) { fill<typename decltype(word)::type>(to, from, n); });
-}
-
 // The two axes of a transposing copy: `column` is contiguous in `to`, `row` is contiguous in `from`.
 struct Transposition {
   int row = -1, column = -1;
@@ -180,7 +164,9 @@ CATENA_MULTIARCH void repeat(std::byte* to, const std::byte* from, std::int64_t 
 #pragma GCC unroll 1
       for (std::int64_t j = 0; j < kVector; ++j) y[i + j] = value;
   }
-  for (; r < count; ++r, y += times, from += step) fill<T>(reinterpret_cast<std::byte*>(y), from, times);
+  const CastFn last = catena::copy_function(sizeof(T));
+  for (; r < count; ++r, y += times, from += step)
+    last(from, 0, reinterpret_cast<std::byte*>(y), std::int64_t(sizeof(T)), times);
 }
 
 }  // namespace
@@ -230,8 +216,6 @@ void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* fr
       if (s[1] == item && s[0] == item) {
         if (streamed) stream_copy(p[1], p[0], n * item);
         else if (p[0] != p[1]) std::memcpy(p[1], p[0], static_cast<std::size_t>(n * item));
-      } else if (s[1] == item && s[0] == 0) {
-        fill_run(p[1], p[0], n, itemsize);
       } else {
         strided(p[0], s[0], p[1], s[1], n);
       }

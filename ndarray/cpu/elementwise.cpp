@@ -40,6 +40,15 @@ bool has_streamed_output(const Program& program, std::span<const BoundOperand> o
 
 // ---- one step, run by the loop itself -----------------------------------------------------------------------------
 
+// A loop over one element that is repeated would store element after element; fills store vectors.
+void run_loop(const catena::KernelDef& kernel, const Loop& l, std::byte* const* p, const std::int64_t* stride,
+              std::int64_t n) {
+  const std::size_t item = itemsize(l.type[1]);
+  if (kernel.is(catena::is_copy) && stride[0] == 0 && stride[1] == std::int64_t(item))
+    return catena::copy_function(item)(p[0], 0, p[1], stride[1], n);
+  l.elementwise(p, stride, n);
+}
+
 // True when it was done: every operand has the type the loop computes in and the shape has at most one axis.
 bool run_flat(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
@@ -57,7 +66,7 @@ bool run_flat(const Program& program, std::span<const BoundOperand> operands, co
   }
   const std::int64_t n = one ? 1 : loop[0];
   if (n <= kSerial) {
-    if (n > 0) l.elementwise(ptr, stride, n);
+    if (n > 0) run_loop(*step.kernel, l, ptr, stride, n);
     return true;
   }
   if (step.kernel->is(catena::is_copy) || has_streamed_output(program, operands, n)) return false;
@@ -332,7 +341,7 @@ void run_step_by_step(const Program& program, std::span<const BoundOperand> oper
 bool CpuBackend::elementwise_flat(const catena::bound::Flat& call, StreamRef) {
   const Loop& l = call.kernel->loop_table[call.loop];
   if (call.n > kSerial || !l.elementwise) return false;
-  l.elementwise(call.data, call.stride, call.n);
+  run_loop(*call.kernel, l, call.data, call.stride, call.n);
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/cast.h>
 #include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/counts.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -381,7 +382,7 @@ template <class T> bool scatter_counts(const Line& line) {
   const std::int64_t length = axis.length;
   const std::int64_t threads = std::clamp<std::int64_t>(line.n / kGrain, 1, std::max(catena::max_threads(), 1));
   const std::int64_t part = (line.n + threads - 1) / threads;
-  if (line.other_step != 0 || part > INT32_MAX || length > part / 8) return false;
+  if (line.other_step != 0 || part > INT32_MAX || length > (threads > 1 ? 2 * part : part / 8)) return false;
   const int tables = length <= kSmallTable ? kNeighbours : 1;
   const CountFn count = count_function(axis.index.dtype);
   if (!count) return false;
@@ -397,12 +398,10 @@ template <class T> bool scatter_counts(const Line& line) {
   });
   using U = std::make_unsigned_t<T>;
   const U value = U(*reinterpret_cast<const T*>(line.call.other.data));
-  for (std::int64_t k = 0; k < length; ++k) {
-    std::uint64_t times = 0;
-    for (std::int64_t t = 0; t < threads * tables; ++t) times += counts[t * length + k];
-    T& to = *reinterpret_cast<T*>(line.call.base.data + k * axis.stride);
-    to = T(std::uint64_t(U(to)) + times * value);
-  }
+  catena::parallel_for(length, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    add_counts<U>(line.call.base.data + begin * axis.stride, axis.stride, value, counts + begin, threads * tables,
+                  length, end - begin);
+  });
   return true;
 }
 

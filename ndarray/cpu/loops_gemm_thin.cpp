@@ -298,7 +298,7 @@ template <class T> void gemm_thin(const Gemm& g) {
                   rows ? 1 : g.ldc,
                   rows ? g.ldc : 1};
   const Kernel<T> run = (inner ? all.inner : all.sums)[few.lines - 1];
-  const auto grain = [&](std::int64_t unit) { return std::max<std::int64_t>(1, kGrain / (unit * g.k)); };
+  const auto grain = [&](std::int64_t unit) { return (kGrain + unit * g.k - 1) / (unit * g.k); };
   if (inner)
     catena::parallel_for((lines + kTogether - 1) / kTogether, grain(kTogether), [&](std::int64_t b, std::int64_t e) {
       run(t, b * kTogether, std::min(e * kTogether, lines));

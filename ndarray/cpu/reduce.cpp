@@ -28,6 +28,8 @@ constexpr std::int64_t kShortRun = 64;  // elements of a program's inputs that a
 constexpr std::int64_t kShortRow = 8;   // outputs for which it is not worth evaluating row after row
 constexpr std::int64_t kSearched = 32;  // bytes of the shortest rows that are searched for an extremum one by one
 constexpr std::int64_t kLongRun = 128;  // elements that are folded where they lie
+constexpr std::int64_t kLargeMatrix = 1 << 20;  // elements
+constexpr std::int64_t kLeastRows = 128;        // of a chunk of them
 
 }  // namespace
 
@@ -92,6 +94,8 @@ std::int64_t Reducer::chunk_length() const {
   // What may stop early looks often whether it can.
   const std::int64_t most = table_.settled != nullptr ? 4 * kChunk : 16 * kChunk,
                      pieces = 8 * catena::available_threads();
+  // Threads that divide the rows of a large matrix, not its columns, read memory that is contiguous for each of them.
+  if (use_outer_form() && outputs_ * count_ > kLargeMatrix) return std::clamp(count_ / pieces + 1, kLeastRows, most);
   return std::clamp((count_ / pieces + kChunk - 1) / kChunk * kChunk, kChunk, most);
 }
 

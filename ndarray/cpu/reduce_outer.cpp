@@ -185,6 +185,12 @@ void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const 
     copy[k] = lies_so ? nullptr : catena::cast_function(dtype, dtype);
     copies |= !lies_so;
   }
+  // An element for each row, where the rows are evenly apart.
+  for (std::size_t k = 0; k < inputs_.n; ++k) {
+    if (copy[k] == nullptr || inputs_.kept[k].back() != 0 || m > at.run()) continue;
+    repeat_each(p[k], s.in[k] + at.offset(k), inputs_.reduced[k].back(), m, s.width, std::size_t(step[k]));
+    copy[k] = nullptr;
+  }
   for (std::int64_t r = 0; r < m; ++r) {
     if (copies)
       for (std::size_t k = 0; k < inputs_.n; ++k)

@@ -287,6 +287,36 @@ BOOST_AUTO_TEST_CASE(drawn_reductions_are_those_of_nested_loops) {
   set_max_threads(before);
 }
 
+// Of free order: the rows are shared by threads.
+BOOST_AUTO_TEST_CASE(columns_of_large_matrices_of_integers) {
+  std::mt19937 rng(21);
+  const int before = max_threads();
+  const Shape shape{4001, 301};
+  Strided a(Dtype::int32, shape);
+  a.fill(rng, 1, 100000);
+  const auto columns = static_cast<std::size_t>(shape[1]);
+  std::vector<double> total(columns), largest(columns, -1e9), place(columns);
+  for (std::int64_t i = 0; i < shape[0]; ++i)
+    for (std::int64_t j = 0; j < shape[1]; ++j) {
+      const double x = a.get({i, j});
+      total[std::size_t(j)] += x;
+      if (x > largest[std::size_t(j)]) largest[std::size_t(j)] = x, place[std::size_t(j)] = double(i);
+    }
+  const std::pair<const char*, const std::vector<double>*> rows[] = {
+      {"sum", &total}, {"amax", &largest}, {"argmax", &place}};
+  for (const auto& [name, expected] : rows)
+    for (int threads : {1, 2, 3, 5}) {
+      set_max_threads(threads);
+      const KernelDef& def = find_kernel(name);
+      Strided c(def.loop_table[loop_of(def, Dtype::int32)].type[1], {1, shape[1]});
+      reduce(def, a, {0}, c);
+      bool good = true;
+      for (std::int64_t j = 0; j < shape[1]; ++j) good = good && c.get({0, j}) == (*expected)[std::size_t(j)];
+      BOOST_TEST(good, name << ' ' << threads << " threads");
+    }
+  set_max_threads(before);
+}
+
 template <class T> void check_order_of_sums(std::mt19937& rng) {
   const KernelDef& sum = find_kernel("sum");
   const Dtype t = dtype_of<T>;
