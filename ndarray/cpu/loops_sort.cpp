@@ -309,6 +309,42 @@ template <class B, class P> class DigitPositions {
   const std::int64_t n_;
 };
 
+// ---- values of one digit --------------------------------------------------------------------------
+// Rows whose elements lie close together: how often each of the 256 values is there says all.
+template <class B> class ValueCounts {
+ public:
+  ValueCounts(const RowsToSort& call, const Order<B>& order) : call_(call), order_(order) {}
+
+  void run() const {
+    call_.share([&](std::int64_t begin, std::int64_t end) {
+      call_.each_block(begin, end, 1, [&](const Block& b) { sort_row(b); });
+    });
+  }
+
+ private:
+  // Not inlined, because every kind of walk would have a copy of it.
+  [[gnu::noinline]] void sort_row(const Block& b) const {
+    constexpr int kTables = 4;  // a counter that was just written cannot be read at once
+    std::int64_t count[kTables][256] = {}, i = 0;
+    const std::int64_t n = call_.length, in_step = call_.in_step, out_step = call_.out_step;
+    for (; i + kTables <= n; i += kTables)
+      for (int t = 0; t < kTables; ++t) ++count[t][order_(load_bits<B>(b.in + (i + t) * in_step))];
+    for (; i < n; ++i) ++count[0][order_(load_bits<B>(b.in + i * in_step))];
+    std::byte* out = b.out;
+    for (int v = 0; v < 256; ++v) {
+      std::int64_t times = 0;
+      for (const auto& table : count) times += table[v];
+      const std::byte value{static_cast<unsigned char>(v ^ order_.flip)};
+      if (out_step == 1) std::memset(out, int(value), std::size_t(times)), out += times;
+      else
+        for (; times > 0; --times, out += out_step) *out = value;
+    }
+  }
+
+  const RowsToSort& call_;
+  const Order<B> order_;
+};
+
 // ---- networks and partitions ----------------------------------------------------------------------
 // The number in which networks and partitions sort an element. They are not stable, so equal numbers must stand for the
 // same element: an integer is its own number, that of a position holds the element above the position. The bits of a
@@ -583,6 +619,8 @@ template <class E> void sort_as(const RowsToSort& call, bool positions) {
   constexpr std::int64_t keys_to = sizeof(E) == 1 ? kNetworkTo / 4 : sizeof(E) == 2 ? kNetworkTo : all;
   if (!positions) {
     if (call.length <= keys_to) return KeySort<ValueKeys<E>>(call).run();
+    if constexpr (sizeof(E) == 1)
+      if (DigitPositions<B, std::uint32_t>::suits(call)) return ValueCounts<B>(call, order).run();
     if constexpr (sizeof(E) > 2) return;
     else if constexpr (std::is_integral_v<E>) return sort_rows<Integer<B>>(call, order);
     else return sort_rows<Float<E>>(call, order);
