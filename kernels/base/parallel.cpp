@@ -194,9 +194,8 @@ class Pool {
     }
 
    private:
-    // Linux may place a thread on the core of the one that wakes it, where it would wait for milliseconds while another
-    // core is idle: a guest of KVM takes idle cores for ones that the host has taken away. Until it runs, the thread is
-    // therefore kept from this core.
+    // Linux may place a thread on the core of the one that wakes it, where it waits for milliseconds while another core
+    // is idle: measured in a virtual machine (KVM). Until it runs, the thread is therefore kept from this core.
     void wake() {
       const int here = sched_getcpu();
       {
