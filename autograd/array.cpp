@@ -473,24 +473,55 @@ Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool kee
   return out;
 }
 
+namespace {
+
+// A reduction of what the elementwise row `map` gives for the operands, or, without one, of the only operand.
+struct MappedReduction {
+  MappedReduction(const char* op, const KernelDef& kernel, const KernelDef* map, std::span<const Operand> inputs,
+                  const Axes& axes, bool keepdims)
+      : in(map != nullptr ? map->name : kernel.name, inputs) {
+    check_kind(kernel, KernelKind::reduction, op);
+    if (map != nullptr) {
+      check_kind(*map, KernelKind::elementwise, op);
+      check<TypeError>(map->nout == 1 && map->ninout == 0, op, map->name, " does not have exactly one output");
+    } else {
+      check<TypeError>(inputs.size() == 1 && in.first() != nullptr, op, kernel.name, " takes one array, not ",
+                       inputs.size(), " operands");
+    }
+    shape = in.shape(map != nullptr ? map->name : kernel.name);
+    const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
+    check<ValueError>(kernel.has_identity || catena::size_of(shape) != 0, kernel.name, "shape ", shape,
+                      " has no elements, and the reduction has no identity");
+    Dtype element = Dtype::float64;
+    if (map != nullptr) {
+      const int map_loop = catena::choose_loop(*map, in.span());
+      element = map->loop_table[map_loop].type[map->nin];
+      program.emplace(*map, map_loop);
+    } else {
+      element = in.first()->dtype();
+    }
+    const int loop = loop_of_element(kernel, element);
+    out =
+        in.backend().empty(catena::reduced_shape(shape, along, keepdims), kernel.loop_table[loop].type[1], in.device());
+    call = {&kernel, loop, in.span(), along, out.get(), program ? &*program : nullptr};
+  }
+  MappedReduction(const MappedReduction&) = delete;
+  MappedReduction& operator=(const MappedReduction&) = delete;
+
+  Inputs in;
+  Shape shape;  // of the elements
+  std::optional<EagerProgram> program;
+  Array out;
+  catena::call::Reduce call;
+};
+
+}  // namespace
+
 Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer_list<Operand> inputs, const Axes& axes,
                  bool keepdims) {
-  check_kind(kernel, KernelKind::reduction, "map_reduce");
-  check_kind(map, KernelKind::elementwise, "map_reduce");
-  check<TypeError>(map.nout == 1 && map.ninout == 0, "map_reduce", map.name, " does not have exactly one output");
-  const Inputs in(map.name, {inputs.begin(), inputs.size()});
-  const Shape shape = in.shape(map.name);
-  const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
-  check<ValueError>(kernel.has_identity || catena::size_of(shape) != 0, kernel.name, "shape ", shape,
-                    " has no elements, and the reduction has no identity");
-  const int map_loop = catena::choose_loop(map, in.span());
-  const int loop = loop_of_element(kernel, map.loop_table[map_loop].type[map.nin]);
-  Backend& backend = in.backend();
-  Array out =
-      backend.empty(catena::reduced_shape(shape, along, keepdims), kernel.loop_table[loop].type[1], in.device());
-  const EagerProgram program(map, map_loop);
-  backend.reduce({&kernel, loop, in.span(), along, out.get(), &program});
-  return out;
+  const MappedReduction bound("map_reduce", kernel, &map, {inputs.begin(), inputs.size()}, axes, keepdims);
+  bound.in.backend().reduce(bound.call);
+  return bound.out;
 }
 
 Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes) {
@@ -498,32 +529,6 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
 }
 
 namespace {
-
-// One of the sums of rows_and_sums(): its operands, its program and its call.
-struct BoundSum {
-  BoundSum(const SumOverRows& sum, const Shape& shape, const Dims& axes) : in(catena::rows::sum.name, sum.inputs) {
-    check<ValueError>(in.shape(catena::rows::sum.name) == shape, "rows_and_sums", "a sum of shape ",
-                      in.shape(catena::rows::sum.name), " beside rows of shape ", shape);
-    Dtype dtype = in.first()->dtype();
-    if (sum.map != nullptr) {
-      check_kind(*sum.map, KernelKind::elementwise, "rows_and_sums");
-      const int map_loop = catena::choose_loop(*sum.map, in.span());
-      dtype = sum.map->loop_table[map_loop].type[sum.map->nin];
-      program.emplace(*sum.map, map_loop);
-    }
-    const int loop = loop_of_element(catena::rows::sum, dtype);
-    out = in.backend().empty(catena::reduced_shape(shape, axes, true), catena::rows::sum.loop_table[loop].type[1],
-                             in.device());
-    call = {&catena::rows::sum, loop, in.span(), axes, out.get(), program ? &*program : nullptr};
-  }
-  BoundSum(const BoundSum&) = delete;
-  BoundSum& operator=(const BoundSum&) = delete;
-
-  Inputs in;
-  std::optional<EagerProgram> program;
-  Array out;
-  catena::call::Reduce call;
-};
 
 // The call in the order in which the operands lie in memory; nothing if it is the one they are given in, or not common.
 std::optional<Arrays> rows_in_memory_order(const KernelDef& kernel, std::span<const Operand> inputs, const Array& model,
@@ -570,11 +575,14 @@ Arrays rows_and_sums(const KernelDef& kernel, std::span<const Operand> inputs, c
   Dims others;
   for (int a = 0; a < shape.size(); ++a)
     if (std::find(along.begin(), along.end(), a) == along.end()) others.push_back(a);
-  std::deque<BoundSum> bound;
+  std::deque<MappedReduction> bound;
   catena::SmallVector<catena::call::Reduce, 2> calls;
   for (const SumOverRows& sum : sums) {
-    calls.push_back(bound.emplace_back(sum, shape, others).call);
-    out.push_back(bound.back().out);
+    const MappedReduction& r =
+        bound.emplace_back("rows_and_sums", catena::rows::sum, sum.map, sum.inputs, others, true);
+    check<ValueError>(r.shape == shape, "rows_and_sums", "a sum of shape ", r.shape, " beside rows of shape ", shape);
+    calls.push_back(r.call);
+    out.push_back(r.out);
   }
   backend.rows_and_sums({call, calls});
   return out;

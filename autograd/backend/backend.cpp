@@ -11,11 +11,12 @@ Backend::~Backend() = default;
 
 Device Backend::exchange_default_device(Device) { return default_device(); }
 bool Backend::owns_memory(const Array&) { return true; }
+bool Backend::counts_writes(const Array&) { return false; }
+
 void Backend::rows_and_sums(const catena::call::RowsAndSums& call) {
   rows(call.rows);
   for (const catena::call::Reduce& sum : call.sums) reduce(sum);
 }
-bool Backend::counts_writes(const Array&) { return false; }
 
 void* Backend::find_extension(std::string_view, Device) { return nullptr; }
 

@@ -43,9 +43,8 @@ bool has_streamed_output(const Program& program, std::span<const BoundOperand> o
 // A loop over one element that is repeated would store element after element; fills store vectors.
 void run_loop(const catena::KernelDef& kernel, const Loop& l, std::byte* const* p, const std::int64_t* stride,
               std::int64_t n) {
-  const std::size_t item = itemsize(l.type[1]);
-  if (kernel.is(catena::is_copy) && stride[0] == 0 && stride[1] == std::int64_t(item))
-    return catena::copy_function(item)(p[0], 0, p[1], stride[1], n);
+  if (kernel.is(catena::is_copy) && stride[0] == 0)
+    return catena::copy_function(itemsize(l.type[1]))(p[0], 0, p[1], stride[1], n);
   l.elementwise(p, stride, n);
 }
 

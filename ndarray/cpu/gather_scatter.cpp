@@ -380,7 +380,7 @@ template <class T> bool scatter_counts(const Line& line) {
   constexpr std::int64_t kSmallTable = 1 << 12;
   const catena::bound::Index& axis = line.call.axes[0];
   const std::int64_t length = axis.length;
-  const std::int64_t threads = std::clamp<std::int64_t>(line.n / kGrain, 1, std::max(catena::max_threads(), 1));
+  const std::int64_t threads = std::clamp<std::int64_t>(line.n / kGrain, 1, catena::available_threads());
   const std::int64_t part = (line.n + threads - 1) / threads;
   if (line.other_step != 0 || part > INT32_MAX || length > (threads > 1 ? 2 * part : part / 8)) return false;
   const int tables = length <= kSmallTable ? kNeighbours : 1;
@@ -426,8 +426,7 @@ template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
   constexpr std::int64_t kAhead = 8, kCacheLine = 64;
   const std::int64_t rows = walk.loop()[0], columns = walk.loop()[1],
                      fetched = std::min<std::int64_t>(columns * std::int64_t(sizeof(T)), 512);
-  const auto threads =
-      std::uint64_t(std::clamp<std::int64_t>(rows * columns / kGrain, 1, std::max(catena::max_threads(), 1)));
+  const auto threads = std::uint64_t(std::clamp<std::int64_t>(rows * columns / kGrain, 1, catena::available_threads()));
   catena::parallel_for(std::int64_t(threads), 1, [&](std::int64_t begin, std::int64_t end) {
     const auto is_own = [&](std::int64_t offset) {
       const std::uint64_t hash = (std::uint64_t(offset) * 0x9E3779B97F4A7C15u) >> 32;

@@ -154,9 +154,11 @@ struct RowsToSort {
   std::int64_t length, in_step, out_step;
   std::span<const std::int64_t> kth;  // the places that matter, in ascending order; empty: all of them
 
+  // Whether the elements of a row share cache lines.
+  bool lies_close() const { return std::llabs(in_step) < kCacheLine && std::llabs(out_step) < kCacheLine; }
   // Rows whose elements share cache lines are copied at once, as far as there is room for them.
   std::int64_t together(std::int64_t row_bytes, std::int64_t item_bytes, std::int64_t room) const {
-    if (std::llabs(in_step) < kCacheLine && std::llabs(out_step) < kCacheLine) return 1;
+    if (lies_close()) return 1;
     const std::int64_t all = rows.units() * rows.elements_per_unit();
     return std::clamp<std::int64_t>(std::min(room / row_bytes, all), 1, kCacheLine / item_bytes);
   }
@@ -236,9 +238,6 @@ template <class B, class P> class DigitPositions {
  public:
   DigitPositions(const RowsToSort& call, const Order<B>& order) : call_(call), order_(order), n_(call.length) {}
 
-  static bool suits(const RowsToSort& call) {
-    return std::llabs(call.in_step) < kCacheLine && std::llabs(call.out_step) < kCacheLine;
-  }
   void run() const {
     call_.share([&](std::int64_t begin, std::int64_t end) {
       const Workspace memory(kDigits == 1 ? 1 : std::size_t(n_) * sizeof(Place<B, P>));
@@ -620,7 +619,7 @@ template <class E> void sort_as(const RowsToSort& call, bool positions) {
   if (!positions) {
     if (call.length <= keys_to) return KeySort<ValueKeys<E>>(call).run();
     if constexpr (sizeof(E) == 1)
-      if (DigitPositions<B, std::uint32_t>::suits(call)) return ValueCounts<B>(call, order).run();
+      if (call.lies_close()) return ValueCounts<B>(call, order).run();
     if constexpr (sizeof(E) > 2) return;
     else if constexpr (std::is_integral_v<E>) return sort_rows<Integer<B>>(call, order);
     else return sort_rows<Float<E>>(call, order);
@@ -629,8 +628,7 @@ template <class E> void sort_as(const RowsToSort& call, bool positions) {
   if constexpr (sizeof(E) <= 4)
     if (call.length <= std::min(keys_to, most_positions)) return KeySort<PositionKeys<E>>(call).run();
   if constexpr (sizeof(E) <= 2)
-    if (call.length <= most_positions && DigitPositions<B, std::uint32_t>::suits(call))
-      return DigitPositions<B, std::uint32_t>(call, order).run();
+    if (call.length <= most_positions && call.lies_close()) return DigitPositions<B, std::uint32_t>(call, order).run();
   if constexpr (sizeof(E) == 8)
     if (call.length <= kSideBySideTo) return RankSideBySide<E>(call).run();
   if (call.length <= most_positions) return sort_rows<Place<B, std::uint32_t>>(call, order);

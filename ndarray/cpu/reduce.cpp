@@ -95,7 +95,7 @@ std::int64_t Reducer::chunk_length() const {
   const std::int64_t most = table_.settled != nullptr ? 4 * kChunk : 16 * kChunk,
                      pieces = 8 * catena::available_threads();
   // Threads that divide the rows of a large matrix, not its columns, read memory that is contiguous for each of them.
-  if (use_outer_form() && outputs_ * count_ > kLargeMatrix) return std::clamp(count_ / pieces + 1, kLeastRows, most);
+  if (outputs_ * count_ > kLargeMatrix && use_outer_form()) return std::clamp(count_ / pieces + 1, kLeastRows, most);
   return std::clamp((count_ / pieces + kChunk - 1) / kChunk * kChunk, kChunk, most);
 }
 

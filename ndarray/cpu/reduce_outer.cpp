@@ -182,14 +182,13 @@ void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const 
     const bool lies_so = m <= at.run() && ((along == 0 && down == 0) || (along == item && down == s.width * item));
     p[k] = lies_so ? s.in[k] + at.offset(k) : tile + s.plan.tiles.collected + k * kCollected;
     step[k] = lies_so ? along : item;
-    copy[k] = lies_so ? nullptr : catena::cast_function(dtype, dtype);
-    copies |= !lies_so;
-  }
-  // An element for each row, where the rows are evenly apart.
-  for (std::size_t k = 0; k < inputs_.n; ++k) {
-    if (copy[k] == nullptr || inputs_.kept[k].back() != 0 || m > at.run()) continue;
-    repeat_each(p[k], s.in[k] + at.offset(k), inputs_.reduced[k].back(), m, s.width, std::size_t(step[k]));
-    copy[k] = nullptr;
+    if (lies_so) continue;
+    if (along == 0 && m <= at.run()) {
+      repeat_each(p[k], s.in[k] + at.offset(k), down, m, s.width, std::size_t(item));
+    } else {
+      copy[k] = catena::cast_function(dtype, dtype);
+      copies = true;
+    }
   }
   for (std::int64_t r = 0; r < m; ++r) {
     if (copies)

@@ -98,12 +98,9 @@ class Partial {
       in_strides.push_back(strides_[a]);
       out_strides.push_back((*call_.out.strides)[a]);
     }
-    const auto& table = call_.kernel->loop_table;
-    int loop = 0;
-    while (table[loop].type[0] != dtype_ || table[loop].type[1] != dtype_) ++loop;
     catena::bound::Reduce all;
     all.kernel = call_.kernel;
-    all.loop = loop;
+    all.loop = call_.kernel->loop_of(dtype_);
     all.in = {memory_.data(), dtype_, false, &in, &in_strides};
     all.out = {call_.out.data, call_.out.dtype, false, &out, &out_strides};
     all.axes = {0};

@@ -167,6 +167,11 @@ BOOST_AUTO_TEST_CASE(rows_with_sums_over_the_other_axes) {
   const SumOverRows wrong[] = {{nullptr, other}}, kind[] = {{&catena::rows::sum, in}};
   BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, wrong), ValueError);
   BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, kind), TypeError);
+  // Two outputs, two operands without a row, no array.
+  const Operand pair[] = {x, x}, number[] = {1.0};
+  for (const SumOverRows& s :
+       {SumOverRows{&catena::rows::divmod, pair}, SumOverRows{nullptr, pair}, SumOverRows{nullptr, number}})
+    BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, {&s, 1}), TypeError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
