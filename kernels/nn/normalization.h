@@ -39,7 +39,7 @@ struct batch_norm_fwd {
 
 // gx = gamma inv_std (gy - (xhat ggamma + gbeta) / count). Per-row outputs: ggamma = sum(gy xhat), gbeta = sum(gy).
 struct batch_norm_bwd {
-  enum : int { phases = 2 };
+  enum : int { phases = 2, at_once = 1 };
   template <class T> struct In {
     T x, gy;
     PerRow<T> gamma, mean, inv_std;
@@ -133,7 +133,7 @@ struct layer_norm_fwd {
 // With h = gamma gy, xhat = (x - mean) scale and sigma = sqrt(var + inside) = 1 / scale - outside:
 // gx = scale (h - mean(h) - xhat mean(h xhat) (1 + outside / sigma)).
 struct layer_norm_bwd {
-  enum : int { phases = 2 };
+  enum : int { phases = 2, at_once = 1, sums = 2 };
   template <class T> struct In {
     T x, gy;
     PerRow<T> origin;
@@ -142,6 +142,7 @@ struct layer_norm_bwd {
   };
   template <class T> struct Stats { T mean_h, slope; };
   template <class T> struct Out { T gx; };
+  template <class T> struct Sums { T ggamma, gbeta; };
   template <class A> ND_FN static A identity0() { return A(0); }
   template <class A> ND_FN static A map0(const In<A>& in) { return in.gamma * in.gy; }
   template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
@@ -158,6 +159,10 @@ struct layer_norm_bwd {
   }
   template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
     out.gx = in.scale * (in.gamma * in.gy - row.mean_h - (in.x - in.origin - in.center) * in.scale * row.slope);
+  }
+  template <class A> ND_FN static void share(const In<A>& in, Sums<A&> sums) {
+    sums.ggamma = in.gy * ((in.x - in.origin - in.center) * in.scale);
+    sums.gbeta = in.gy;
   }
 };
 

@@ -11,7 +11,11 @@
 //     finish1(stats, count, first, row_out)
 //     write(in, stats, out)
 //     write_kept(stats, out)  // if the output can be computed from the result of map1, which `out` then holds
+//     template <class T> struct Sums { T ggamma, gbeta; };    // with `sums` members: sums over the other axes, if any
+//     share(in, sums)  // what an element adds to them
 //   };
+//
+// If map1 does not look at `stats`, `at_once = 1` beside `phases` has one pass over the row fold both phases.
 //
 // Joining an identity to what was joined to one before changes nothing: lanes without an element may be left out.
 // Outputs are structs of references: Out<T&>. An input that is PerRow has one element per row, which host loops keep in
@@ -42,20 +46,29 @@ template <class In, class T, std::size_t... Before> constexpr bool is_per_row(st
   return requires { In{AnythingAt<Before>{}..., OnlyPerRow<T>{}}; };
 }
 
+template <class Body> constexpr int sums_of() {
+  if constexpr (requires { Body::sums; }) return Body::sums;
+  else return 0;
+}
+
 template <class Body, fixed_string S, class In, class Out, class RowOut> struct Row;
 template <class Body, fixed_string S, std::size_t... I, std::size_t... O, std::size_t... P>
 struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>> {
   using A = computed_t<S, 0>;
-  static constexpr int nin = int(sizeof...(I)), nout = int(sizeof...(O));
+  static constexpr int nin = int(sizeof...(I)), nout = int(sizeof...(O)), nsums = sums_of<Body>();
   static_assert(((signature_of<S>.type[I] == signature_of<S>.type[0]) && ...));
   static_assert(((signature_of<S>.type[nin + O] == signature_of<S>.type[0]) && ...));
   using In = typename Body::template In<A>;
   using Out = typename Body::template Out<A&>;
   using Stats = typename Body::template Stats<A>;
+  static constexpr bool at_once = requires { Body::at_once; };
+  static constexpr int passes = at_once ? 1 : Body::phases;  // that fold
+  static constexpr int kBoth = 2;                            // as the number of a phase: both
+  template <int Phase> using Lanes = A[Phase == kBoth ? 2 : 1][kLanes];
   struct alignas(64) Memory {
     RowProgress progress;
     Stats stats;
-    alignas(64) A lane[kLanes];  // once position is not 0
+    alignas(64) Lanes<at_once ? kBoth : 0> lane;  // once position is not 0
   };
 
   // ---- operands ----
@@ -91,18 +104,23 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     if constexpr (Phase == 0) return Body::template combine0<A>(a, b);
     else return Body::template combine1<A>(a, b);
   }
+  // The first phase that a pass folds.
+  static constexpr int first_of(int phase) { return phase == kBoth ? 0 : phase; }
   template <int Phase, bool Keeps>
-  static ND_FN void fold_block(A* lane, const Stats& stats, std::int64_t i, A* kept, const Input<I>&... x) {
+  static ND_FN void fold_block(Lanes<Phase>& lane, const Stats& stats, std::int64_t i, A* kept, const Input<I>&... x) {
 #pragma GCC ivdep
     for (int l = 0; l < kLanes; ++l) {
-      const A mapped = map<Phase>(stats, In{x[i + l]...});
+      const In in{x[i + l]...};
+      const A mapped = map<first_of(Phase)>(stats, in);
       if constexpr (Keeps) kept[i + l] = mapped;
-      lane[l] = join<Phase>(lane[l], mapped);
+      lane[0][l] = join<first_of(Phase)>(lane[0][l], mapped);
+      if constexpr (Phase == kBoth) lane[1][l] = join<1>(lane[1][l], map<1>(stats, in));
     }
   }
   // Several blocks in one go, so that the lanes stay in registers meanwhile.
   template <int Phase, bool Keeps>
-  static ND_FN std::int64_t fold_blocks(A* lane, const Stats& stats, std::int64_t n, A* kept, const Input<I>&... x) {
+  static ND_FN std::int64_t fold_blocks(Lanes<Phase>& lane, const Stats& stats, std::int64_t n, A* kept,
+                                        const Input<I>&... x) {
     constexpr int kTogether = 32 / int(sizeof(A));
     std::int64_t i = 0;
     for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
@@ -120,33 +138,46 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     for (int l = 0; l < kLanes; ++l) end.mapped[kLanes + l] = map<Phase>(stats, In{x[l]...});
     for (int l = 0; l < kLanes; ++l) end.mapped[l] = end.mapped[2 * kLanes + l] = A(0);
   }
-  template <int Phase, bool Keeps> static ND_FN void fold_any(std::byte* memory, std::byte* const* p, std::int64_t n) {
-    Memory& row = *reinterpret_cast<Memory*>(memory);
-    const Stats stats = row.stats;
-    alignas(64) A lane[kLanes];
-    if (row.progress.position == 0)
+  template <int Phase> static ND_FN void begin_lanes(A* lane, const A* before, std::int64_t position) {
+    if (position == 0)
       for (int l = 0; l < kLanes; ++l) lane[l] = identity<Phase>();
     else
-      for (int l = 0; l < kLanes; ++l) lane[l] = row.lane[l];
+      for (int l = 0; l < kLanes; ++l) lane[l] = before[l];
+  }
+  // The m elements of an end, from lane `at` on.
+  template <int Phase> static ND_FN void fold_end(A* lane, const A* mapped, int at, int m) {
+    for (int l = 0; l < kLanes; ++l) {
+      const A joined = join<Phase>(lane[l], mapped[l - at]);
+      lane[l] = l >= at && l < at + m ? joined : lane[l];
+    }
+  }
+  template <int Phase, bool Keeps> static ND_FN void fold_any(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    constexpr int first = first_of(Phase);
+    Memory& row = *reinterpret_cast<Memory*>(memory);
+    const Stats stats = row.stats;
+    alignas(64) Lanes<Phase> lane;
+    begin_lanes<first>(lane[0], row.lane[0], row.progress.position);
+    if constexpr (Phase == kBoth) begin_lanes<1>(lane[1], row.lane[1], row.progress.position);
     const int at = int(row.progress.position % kLanes), m = int(n % kLanes);
     row.progress.position += n;
     A* kept = Keeps ? reinterpret_cast<A*>(p[nin]) : nullptr;
     // The end is mapped first, because what is kept may take the place of an input.
-    End end;
+    End end[Phase == kBoth ? 2 : 1];
     if (m > 0) {
       Block<kLanes> tiles[nin];
-      map_end<Phase>(end, stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
+      map_end<first>(end[0], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
+      if constexpr (Phase == kBoth) map_end<1>(end[1], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
     }
     const std::int64_t i = fold_blocks<Phase, Keeps>(lane, stats, n, kept, Input<I>(p[I])...);
     if (m > 0) {
-      const A* mapped = end.mapped + (n < kLanes ? kLanes : 2 * kLanes - m);
-      for (int l = 0; l < kLanes; ++l) {
-        const A joined = join<Phase>(lane[l], mapped[l - at]);
-        lane[l] = l >= at && l < at + m ? joined : lane[l];
-      }
-      if constexpr (Keeps) memcpy(kept + i, mapped, std::size_t(m) * sizeof(A));
+      const int from = n < kLanes ? kLanes : 2 * kLanes - m;
+      fold_end<first>(lane[0], end[0].mapped + from, at, m);
+      if constexpr (Phase == kBoth) fold_end<1>(lane[1], end[1].mapped + from, at, m);
+      if constexpr (Keeps) memcpy(kept + i, end[0].mapped + from, std::size_t(m) * sizeof(A));
     }
-    for (int l = 0; l < kLanes; ++l) row.lane[l] = lane[l];
+    for (int l = 0; l < kLanes; ++l) row.lane[0][l] = lane[0][l];
+    if constexpr (Phase == kBoth)
+      for (int l = 0; l < kLanes; ++l) row.lane[1][l] = lane[1][l];
   }
   // combine_lanes, in loops that stay loops until they are vectorised.
   template <int Phase, int Half = kLanes / 2> static ND_FN A tree(A* lane) {
@@ -157,10 +188,10 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   }
   template <int Phase> static ND_FN A combined(Memory& row) {
     if (row.progress.position == 0) return identity<Phase>();
-    row.progress.position = 0;
+    if constexpr (!at_once) row.progress.position = 0;  // where the other phase begins
     alignas(64) A lane[kLanes];
 #pragma GCC unroll 1
-    for (int l = 0; l < kLanes; ++l) lane[l] = row.lane[l];
+    for (int l = 0; l < kLanes; ++l) lane[l] = row.lane[at_once ? Phase : 0][l];
     return tree<Phase>(lane);
   }
 
@@ -241,6 +272,28 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       else Body::template write<A>(In{x[w]...}, stats.at(w), Out{y[O][w]...});
     }
   }
+  // What element i of kWidth rows adds to the sums, of which the first `live` count.
+  template <std::size_t... Q>
+  static ND_FN void share_column(std::index_sequence<Q...>, std::int64_t live, A* const* sums, const Pointer<I>... x) {
+    Vector share[nsums];
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w)
+      Body::template share<A>(In{x[w]...}, typename Body::template Sums<A&>{share[Q].v[w]...});
+    for (int k = 0; k < nsums; ++k)
+      if (live >= kWidth)
+        for (int w = 0; w < kWidth; ++w) sums[k][w] += share[k].v[w];
+      else
+        for (int w = 0; w < live; ++w) sums[k][w] += share[k].v[w];
+  }
+  static ND_FN void share_columns(std::int64_t count, std::byte* const* p, const std::int64_t* step,
+                                  std::byte* const* sums, std::int64_t live) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      A* at[nsums];
+      for (int k = 0; k < nsums; ++k) at[k] = reinterpret_cast<A*>(sums[k]) + i * kWidth;
+      share_column(std::make_index_sequence<nsums>(), live, at, element_at(p, step, I, i)...);
+    }
+  }
   template <bool Keeps>
   static ND_FN void write_columns(const Statistics& stats, std::int64_t count, std::byte* const* p,
                                   const std::int64_t* step) {
@@ -287,10 +340,10 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     row.progress.position = 0;
   }
   CATENA_MULTIARCH static void fold0(std::byte* memory, std::byte* const* p, std::int64_t n) {
-    fold_any<0, false>(memory, p, n);
+    fold_any<at_once ? kBoth : 0, false>(memory, p, n);
   }
   CATENA_MULTIARCH static void fold1(std::byte* memory, std::byte* const* p, std::int64_t n) {
-    if constexpr (Body::phases == 2) fold_any<1, false>(memory, p, n);
+    if constexpr (passes == 2) fold_any<1, false>(memory, p, n);
     else (void)memory, (void)p, (void)n;
   }
   CATENA_MULTIARCH static void finish0(std::byte* memory, std::byte* const* p, std::int64_t rows, std::int64_t count) {
@@ -302,6 +355,47 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   static ND_FN void write_block(const Stats& stats, std::int64_t n, A* const* y, const Input<I>&... x) {
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) Body::template write<A>(In{x[i]...}, stats, Out{y[O][i]...});
+  }
+  template <std::size_t... Q>
+  static ND_FN void share_block(std::index_sequence<Q...>, const Stats& stats, std::int64_t n, A* const* y,
+                                A* const* sums, const Input<I>&... x) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < n; ++i) {
+      const In in{x[i]...};
+      A share[nsums];
+      Body::template share<A>(in, typename Body::template Sums<A&>{share[Q]...});
+      Body::template write<A>(in, stats, Out{y[O][i]...});
+      ((sums[Q][i] += share[Q]), ...);
+    }
+  }
+  CATENA_MULTIARCH static void store_sums(const std::byte* memory, std::byte* const* p, std::byte* const* sums,
+                                          std::int64_t n) {
+    if constexpr (nsums > 0) {
+      constexpr std::make_index_sequence<nsums> all;
+      const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
+      const std::int64_t m = n % kVectorBlock, whole = n - m, skipped = n < kVectorBlock ? 0 : kVectorBlock - m;
+      A* to[nsums];
+      for (int k = 0; k < nsums; ++k) to[k] = reinterpret_cast<A*>(sums[k]);
+      Block<kVectorBlock> ends[nout], shares[nsums];
+      if (m > 0) {
+        Block<kVectorBlock> tiles[nin];
+        A *const y[] = {ends[O].v...}, *share[nsums];
+        for (int k = 0; k < nsums; ++k) {
+          for (A& a : shares[k].v) a = A(0);
+          share[k] = shares[k].v;
+        }
+        share_block(all, stats, kVectorBlock, y, share, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
+      }
+      A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
+      share_block(all, stats, whole, y, to, Input<I>(p[I])...);
+      if (m > 0) {
+        (memcpy(y[O] + whole, ends[O].v + skipped, std::size_t(m) * sizeof(A)), ...);
+        for (int k = 0; k < nsums; ++k)
+          for (std::int64_t j = 0; j < m; ++j) to[k][whole + j] += shares[k].v[skipped + j];
+      }
+    } else {
+      (void)memory, (void)p, (void)sums, (void)n;
+    }
   }
   // The last elements as those of a whole block that ends with them, made first: an output may take the place of an
   // input.
@@ -333,8 +427,9 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       (void)memory, (void)p, (void)n;
     }
   }
-  CATENA_MULTIARCH static void columns(std::byte* const* p, const std::int64_t* step, std::int64_t count,
-                                       std::int64_t width) {
+  template <bool Sums>
+  static ND_FN void any_columns(std::byte* const* p, const std::int64_t* step, std::int64_t count, std::int64_t width,
+                                std::byte* const* sums, std::int64_t live) {
     constexpr bool kept = keeps && Body::phases == 2;
     for (std::int64_t j = 0; j < width; j += kWidth) {
       std::byte* const at[] = {p[I] + j * std::int64_t(sizeof(A))..., p[nin + O] + j * std::int64_t(sizeof(A))...};
@@ -344,24 +439,38 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       finish_columns<0>(stats, count, row_out, reinterpret_cast<const A*>(at[I])...);
       if constexpr (Body::phases == 2) fold_columns<1, kept>(stats, at, step, count);
       finish_columns<1>(stats, count, row_out, reinterpret_cast<const A*>(at[I])...);
+      if constexpr (Sums) share_columns(count, at, step, sums, live - j);
       write_columns<kept>(stats, count, at, step);
     }
+    (void)sums, (void)live;
+  }
+  CATENA_MULTIARCH static void columns(std::byte* const* p, const std::int64_t* step, std::int64_t count,
+                                       std::int64_t width) {
+    any_columns<false>(p, step, count, width, nullptr, 0);
+  }
+  CATENA_MULTIARCH static void columns_sums(std::byte* const* p, const std::int64_t* step, std::int64_t count,
+                                            std::int64_t width, std::byte* const* sums, std::int64_t live) {
+    if constexpr (nsums > 0) any_columns<true>(p, step, count, width, sums, live);
+    else (void)p, (void)step, (void)count, (void)width, (void)sums, (void)live;
   }
   using Phases = Row<typename phases_of<Body>::type, S, std::index_sequence<I...>, std::index_sequence<O...>,
                      std::index_sequence<P...>>;
   static constexpr RowLoop table = {sizeof(Memory),
                                     dtype_of<A>,
-                                    Body::phases,
+                                    passes,
                                     nin,
                                     nout,
+                                    nsums,
                                     std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
                                     &init,
-                                    {&Phases::fold0, Body::phases == 2 ? &Phases::fold1 : nullptr},
+                                    {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
                                     {&Phases::finish0, &finish1},
                                     &store,
                                     keeps ? &fold_kept : nullptr,
                                     keeps ? &store_kept : nullptr,
-                                    &columns};
+                                    &columns,
+                                    nsums > 0 ? &store_sums : nullptr,
+                                    nsums > 0 ? &columns_sums : nullptr};
 };
 
 template <class Body, class L> struct RowLoops;

@@ -123,8 +123,8 @@ inline constexpr int kFinishedRows = kColumnBytes / 8;
 struct RowLoop {
   std::size_t stats_bytes;  // of the accumulators and their lanes, which start with a RowProgress
   Dtype type;
-  int phases, nin, nout;
-  std::uint16_t per_row;  // bit k: input k has one element per row
+  int phases, nin, nout, nsums;  // phases: passes that fold; one of them may fold both phases of a body
+  std::uint16_t per_row;         // bit k: input k has one element per row
   void (*init)(std::byte* stats);
   // Reduces n elements from `position` on. If `position` is not a multiple of kLanes, n extends at most to the next
   // multiple.
@@ -143,6 +143,13 @@ struct RowLoop {
   // behind ptr[k] + i * step[k]; what has one element per row is at ptr[k]. `width` is a multiple of side_by_side().
   // The result has the bits that the other functions give.
   void (*columns)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width);
+  // Not null if KernelDef::sums is not empty: `store`, which also adds what element i contributes to sum k to number i
+  // behind sums[k].
+  void (*store_sums)(const std::byte* stats, std::byte* const* ptr, std::byte* const* sums, std::int64_t n);
+  // `columns`, where element i of row j < `live` is also added to number i * side_by_side() + j % side_by_side() behind
+  // sums[k].
+  void (*columns_sums)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width,
+                       std::byte* const* sums, std::int64_t live);
 
   std::int64_t side_by_side() const { return kColumnBytes / static_cast<std::int64_t>(itemsize(type)); }
   void finish0(std::byte* stats, std::byte* const* ptr, std::int64_t count) const { finish[0](stats, ptr, 1, count); }
@@ -156,6 +163,8 @@ struct RowLoop {
                            std::int64_t n) const;
   CATENA_EXPORT void write_kept(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
                                 std::int64_t n) const;
+  CATENA_EXPORT void write_sums(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                                std::byte* const* sums, std::int64_t n) const;
 };
 
 // Multi-tensor: n contiguous elements of one tensor, in compute types; '@' operands point at one element. `hyper` is
@@ -180,6 +189,16 @@ enum RowTraits : std::uint8_t {
   may_scan = 8,      // the reduction can be used as a scan
 };
 
+struct KernelDef;
+
+// A sum over the other axes of a row kernel that its loops can compute in the pass that writes: the sum of `map` of
+// some of the kernel's inputs, whose numbers come first in `input`, or, if `map` is null, of one input.
+struct RowSum {
+  const KernelDef* map;
+  std::array<std::uint8_t, kMaxOperands> input;
+};
+inline constexpr int kMaxRowSums = 4;
+
 struct KernelDef {
   KernelId id;
   const char* name;    // equals the name of the functor catena::k::<name>
@@ -195,6 +214,7 @@ struct KernelDef {
   std::uint16_t num_loops;
   // For each dtype: the first loop whose inputs and in-outs all have it, or no_loop.
   std::array<std::uint8_t, internal::kDtypeInfo.size()> uniform_loop;
+  std::span<const RowSum> sums = {};  // at most kMaxRowSums
   static constexpr std::uint8_t no_loop = 0xff;
 
   std::span<const Loop> loops() const { return {loop_table, num_loops}; }
@@ -210,6 +230,11 @@ struct KernelDef {
   constexpr KernelDef with(RowTraits t) const {
     KernelDef d = *this;
     d.traits = static_cast<RowTraits>(d.traits | t);
+    return d;
+  }
+  constexpr KernelDef with_sums(std::span<const RowSum> s) const {
+    KernelDef d = *this;
+    d.sums = s;
     return d;
   }
 };

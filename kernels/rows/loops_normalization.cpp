@@ -27,11 +27,15 @@ constexpr KernelDef fixed_batch_norm =
 constexpr KernelDef layer_norm_fwd =
     row<k::layer_norm_fwd, loops<"eeeeff->e;ff", "EEEEff->E;ff", "ffffff->f;ff", "dddddd->d;dd">>("layer_norm_fwd",
                                                                                                   kHeader);
-constexpr KernelDef layer_norm_bwd =
-    row<k::layer_norm_bwd, loops<"eeeefff->e", "EEEEfff->E", "fffffff->f", "ddddddd->d">>("layer_norm_bwd", kHeader);
 constexpr KernelDef layer_norm_ggamma =
     elementwise<k::layer_norm_ggamma, loops<"eeeff->f", "EEEff->f", "fffff->f", "ddddd->d">>("layer_norm_ggamma",
                                                                                              kHeader);
+namespace {
+constexpr RowSum kLayerNormSums[] = {{&layer_norm_ggamma, {0, 1, 2, 4, 5}}, {nullptr, {1}}};
+}
+constexpr KernelDef layer_norm_bwd =
+    row<k::layer_norm_bwd, loops<"eeeefff->e", "EEEEfff->E", "fffffff->f", "ddddddd->d">>("layer_norm_bwd", kHeader)
+        .with_sums(kLayerNormSums);
 constexpr KernelDef squared_difference = elementwise<k::squared_difference, Floats2>("squared_difference", kHeader);
 constexpr KernelDef batch_norm_write =
     elementwise<k::batch_norm_write, loops<"fffff->f", "ddddd->d">>("batch_norm_write", kHeader);

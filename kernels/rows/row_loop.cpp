@@ -101,14 +101,16 @@ void fold_segment(const RowLoop& loop, Fold fold, bool stores, std::byte* stats,
   else fold_pieces(loop, fold, stores, stats, ptr, stride, n);
 }
 
-[[gnu::noinline]] void write_pieces(const RowLoop& loop, bool kept, const std::byte* stats, std::byte* const* ptr,
-                                    const std::int64_t* stride, std::int64_t n) {
+// f(p, i, m): computes elements i to i + m, which begin at p.
+template <class F>
+[[gnu::noinline]] void write_pieces(const RowLoop& loop, bool kept, std::byte* const* ptr, const std::int64_t* stride,
+                                    std::int64_t n, F&& f) {
   Pieces pieces(loop, ptr, stride);
   for (std::int64_t i = 0, m; i < n; i += m) {
     m = std::min(n - i, pieces.most());
     if (kept) pieces.load_outputs(i, m);
     else pieces.load(i, m);
-    (kept ? loop.store_kept : loop.store)(stats, pieces.ptr(), m);
+    f(pieces.ptr(), i, m);
     pieces.store_outputs(i, m);
   }
 }
@@ -126,12 +128,26 @@ void RowLoop::phase1_kept(std::byte* stats, std::byte* const* ptr, const std::in
 }
 void RowLoop::write(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
   if (usual(*this, stride, 0, nin + nout)) store(stats, ptr, n);
-  else write_pieces(*this, false, stats, ptr, stride, n);
+  else
+    write_pieces(*this, false, ptr, stride, n,
+                 [&](std::byte* const* p, std::int64_t, std::int64_t m) { store(stats, p, m); });
+}
+void RowLoop::write_sums(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                         std::byte* const* sums, std::int64_t n) const {
+  if (usual(*this, stride, 0, nin + nout)) return store_sums(stats, ptr, sums, n);
+  const auto item = static_cast<std::int64_t>(itemsize(type));
+  write_pieces(*this, false, ptr, stride, n, [&](std::byte* const* p, std::int64_t i, std::int64_t m) {
+    std::byte* at[kMaxRowSums];
+    for (int k = 0; k < nsums; ++k) at[k] = sums[k] + i * item;
+    store_sums(stats, p, at, m);
+  });
 }
 void RowLoop::write_kept(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
                          std::int64_t n) const {
   if (usual(*this, stride, nin, nin + nout)) store_kept(stats, ptr, n);
-  else write_pieces(*this, true, stats, ptr, stride, n);
+  else
+    write_pieces(*this, true, ptr, stride, n,
+                 [&](std::byte* const* p, std::int64_t, std::int64_t m) { store_kept(stats, p, m); });
 }
 
 }  // namespace catena

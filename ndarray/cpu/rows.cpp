@@ -9,6 +9,7 @@
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/row_sums.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -35,8 +36,9 @@ constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side
 
 class RowEngine {
  public:
-  explicit RowEngine(const catena::bound::Rows& call)
-      : loop_(call.kernel->loop_table[call.loop]),
+  explicit RowEngine(const catena::bound::Rows& call, const RowSums* sums = nullptr)
+      : sums_(sums),
+        loop_(call.kernel->loop_table[call.loop]),
         table_(*loop_.row),
         n_in_(call.kernel->nin),
         n_out_(call.kernel->nout) {
@@ -78,7 +80,7 @@ class RowEngine {
     if (column_width_ > 0) return run_columns();
     const std::int64_t groups = (rows_ + together_ - 1) / together_;
     const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, count_ * together_));
-    catena::parallel_for(groups, grain, [&](std::int64_t b, std::int64_t e) {
+    for_ranges(groups, grain, [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(scratch_bytes_);
       alignas(64) std::byte stats[kStatsOnStack];
       const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
@@ -124,6 +126,12 @@ class RowEngine {
     Row row;
   };
 
+  // Threads share the groups, unless their sums are added in one place.
+  template <class F> void for_ranges(std::int64_t groups, std::int64_t grain, F&& f) const {
+    if (sums_ != nullptr) f(std::int64_t(0), groups);
+    else catena::parallel_for(groups, grain, f);
+  }
+
   static bool is_zero(const Strides& strides) {
     return std::all_of(strides.begin(), strides.end(), [](std::int64_t x) { return x == 0; });
   }
@@ -131,6 +139,7 @@ class RowEngine {
   // Short rows and rows that lie side by side are computed in vectors of one element per row.
   bool is_for_columns() const {
     // Few rows leave vectors empty and do not repay tiles of what is the same for all, unless their elements are few.
+    if (sums_ != nullptr) return row_sum_lanes(table_, count_) > 1;
     const std::int64_t fewest = count_ <= catena::kLanes ? table_.side_by_side() / 2 : 6 * table_.side_by_side();
     if (count_ == 0 || rows_ < fewest) return false;
     if (count_ <= kLongestColumn) return true;
@@ -269,22 +278,31 @@ class RowEngine {
   static std::int64_t inner_stride(const Slot& s) { return s.reduced.empty() ? 0 : s.reduced.back(); }
 
   // ---- the three passes, given where the elements are
-  // ------------------------------------------------------------------------- visit(f) calls f(ptr, stride, n, pass)
-  // over the row; first: pointers for the finishing functions.
+  // ------------------------------------------------------------------------- visit(pass, f) calls f(ptr, stride, n,
+  // position) over the row; first: pointers for the finishing functions.
   template <class Visit> void run_pass(int pass, std::byte* stats, Visit&& visit) const {
     if (pass == 0) {
       table_.init(stats);
-      visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
+      visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n, std::int64_t) {
+        table_.phase0(stats, p, st, n);
+      });
     } else if (pass == 1) {
       if (table_.phases == 2)
-        visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) {
+        visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n, std::int64_t) {
           kept_mapped_ ? table_.phase1_kept(stats, p, st, n) : table_.phase1(stats, p, st, n);
         });
     } else if (n_out_ > 0) {
-      visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) {
+      visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n, std::int64_t i) {
+        if (sums_ != nullptr) return write_sums(stats, p, st, n, i);
         kept_mapped_ ? table_.write_kept(stats, p, st, n) : table_.write(stats, p, st, n);
       });
     }
+  }
+  void write_sums(const std::byte* stats, std::byte* const* p, const std::int64_t* stride, std::int64_t n,
+                  std::int64_t position) const {
+    std::byte* at[catena::kMaxRowSums];
+    for (int k = 0; k < table_.nsums; ++k) at[k] = sums_->at[k] + position * slot_[0].item;
+    table_.write_sums(stats, p, stride, at, n);
   }
   template <class Visit> void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
     for (int pass = 0; pass < 3; ++pass) {
@@ -307,7 +325,7 @@ class RowEngine {
   void run_columns() const {
     const std::int64_t groups = (rows_ + column_width_ - 1) / column_width_;
     const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count_ * column_width_));
-    catena::parallel_for(groups, grain, [&](std::int64_t b, std::int64_t e) {
+    for_ranges(groups, grain, [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(scratch_bytes_);
       for (int k = 0; k < n_in_; ++k)
         if (slot_[k].constant) load_columns(slot_[k], memory.data(), 0, column_width_, column_width_);
@@ -336,7 +354,8 @@ class RowEngine {
         stored[k] = true;
       }
     }
-    table_.columns(ptr, step, count_, width);
+    if (sums_ != nullptr) table_.columns_sums(ptr, step, count_, width, sums_->at, m);
+    else table_.columns(ptr, step, count_, width);
     for (int k = n_in_; k < n_; ++k)
       if (stored[k]) store_columns(slot_[k], memory, first, m, width);
   }
@@ -452,7 +471,7 @@ class RowEngine {
         stride[k] = inner_stride(s);
       }
     }
-    run_passes(scratch.stats, ptr, [&](int, auto&& f) { f(ptr, stride, count_); });
+    run_passes(scratch.stats, ptr, [&](int, auto&& f) { f(ptr, stride, count_, 0); });
     for (int k = n_in_; k < n_; ++k) {
       const Slot& s = slot_[k];
       if (s.repeated) end_repeated(s, k, scratch.memory, at[k]);
@@ -503,7 +522,7 @@ class RowEngine {
       for (int pass = 0; pass < 3; ++pass) {
         for (std::int64_t i = 0; i < n; ++i) {
           if (pass > 0 && i < rows) fetch_ahead(scratch.row, i, pass - 1);
-          run_pass(pass, stats_of(i), [&](int, auto&& f) { f(at[i], stride, count_); });
+          run_pass(pass, stats_of(i), [&](int, auto&& f) { f(at[i], stride, count_, 0); });
         }
         if (pass < 2) table_.finish[pass](scratch.stats, at[0], n, count_);
       }
@@ -543,7 +562,7 @@ class RowEngine {
     }
     run_passes(scratch.stats, first, [&](int pass, auto&& f) {
       for_each_run(all_direct ? INT64_MAX : kTile,
-                   [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t) {
+                   [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
                      std::byte* ptr[kMaxOperands];
                      std::int64_t stride[kMaxOperands];
                      for (int k = 0; k < n_; ++k) {
@@ -561,7 +580,7 @@ class RowEngine {
                          if (k < n_in_) s.load(p, inner_stride(s), ptr[k], n);
                        }
                      }
-                     f(ptr, stride, n);
+                     f(ptr, stride, n, i);
                      for (int k = n_in_; k < n_in_ + n_out_ && pass == 2; ++k) {
                        const Slot& s = slot_[k];
                        if (!s.direct && !s.repeated)
@@ -579,6 +598,7 @@ class RowEngine {
     advance(scratch.row);
   }
 
+  const RowSums* const sums_;
   const catena::Loop& loop_;
   const catena::RowLoop& table_;
   int n_in_, n_out_, n_ = 0;
@@ -592,6 +612,11 @@ class RowEngine {
 };
 
 }  // namespace
+
+std::int64_t row_sum_lanes(const catena::RowLoop& loop, std::int64_t count) {
+  return count <= kLongestColumn ? loop.side_by_side() : 1;
+}
+void rows_with_sums(const catena::bound::Rows& call, const RowSums& sums) { RowEngine(call, &sums).run(); }
 
 void CpuBackend::rows(const catena::bound::Rows& call, StreamRef) { RowEngine(call).run(); }
 

@@ -1,13 +1,16 @@
 // Row kernels with sums over their other axes: both are computed for one block of rows after the other, so that its
-// operands come from memory once. The sums of the blocks are added at the end. Blocks depend on the shape alone, so the
-// bits of a result do not depend on the layout of arrays or on the number of threads.
+// operands come from memory once. Sums that the loops of the kernel know (KernelDef::sums) are added up by its last
+// pass, others by passes of their own over the block. The sums of the blocks are added at the end. Blocks depend on the
+// shape alone, so the bits of a result do not depend on the layout of arrays or on the number of threads.
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/row_sums.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -21,14 +24,20 @@ using catena::Strides;
 constexpr std::int64_t kBlock = 64 * 1024;  // elements of an operand; several of them fit the cache of a core
 constexpr std::int64_t kLeastRows = 16;     // of a block: its sums are then few beside its elements
 constexpr std::int64_t kLeastBlocks = 8;    // for fewer, the caches hold all operands
+constexpr std::int64_t kSummands = 256;     // that one lane adds up one after the other
+
+std::int64_t elements_of_row(const Shape& shape, const catena::Dims& axes) {
+  std::int64_t n = 1;
+  for (const std::int64_t axis : axes) n *= shape[int(axis)];
+  return n;
+}
 
 // The shape without `axes`, cut into blocks: whole inner axes, a part of one, single positions of the outer ones.
 class Blocks {
  public:
-  Blocks(const Shape& shape, const catena::Dims& axes) : shape_(shape), block_(shape) {
-    std::int64_t row = 1;
-    for (const std::int64_t axis : axes) row *= shape[int(axis)];
-    std::int64_t left = std::max(kLeastRows, kBlock / std::max<std::int64_t>(1, row));
+  Blocks(const Shape& shape, const catena::Dims& axes, std::int64_t most_rows) : shape_(shape), block_(shape) {
+    const std::int64_t row = std::max<std::int64_t>(1, elements_of_row(shape, axes));
+    std::int64_t left = std::min(std::max(kLeastRows, kBlock / row), most_rows);
     for (int a = shape.size() - 1; a >= 0; --a) {
       if (std::find(axes.begin(), axes.end(), a) != axes.end()) continue;
       block_[a] = std::min(shape[a], left);
@@ -64,14 +73,19 @@ class Blocks {
   std::int64_t count_ = 1;
 };
 
-// The sums of all blocks of one reduction, as its loop accumulates them.
+Dtype sum_dtype(const catena::bound::Reduce& sum) {
+  return catena::compute_dtype(sum.kernel->loop_table[sum.loop].type[1]);
+}
+
+// The sums of all blocks of one reduction, as its loop accumulates them; each is that of `lanes` neighbouring numbers.
 class Partial {
  public:
-  Partial(const catena::bound::Reduce& call, std::int64_t blocks)
+  Partial(const catena::bound::Reduce& call, std::int64_t blocks, std::int64_t lanes)
       : call_(call),
-        dtype_(catena::compute_dtype(call.kernel->loop_table[call.loop].type[1])),
-        strides_(catena::c_strides(*call.out.shape, catena::itemsize(dtype_))),
-        bytes_(catena::size_of(*call.out.shape) * std::int64_t(catena::itemsize(dtype_))),
+        dtype_(sum_dtype(call)),
+        lanes_(lanes),
+        strides_(catena::c_strides(*call.out.shape, std::size_t(lanes) * catena::itemsize(dtype_))),
+        bytes_(catena::size_of(*call.out.shape) * lanes * std::int64_t(catena::itemsize(dtype_))),
         memory_(std::size_t(blocks * bytes_)) {
     for (const std::int64_t axis : call.axes) strides_[int(axis)] = 0;
   }
@@ -87,11 +101,16 @@ class Partial {
     part.out = {memory_.data() + i * bytes_, dtype_, false, call_.out.shape, &strides_};
     return part;
   }
+  std::byte* zeros(std::int64_t i) const {
+    std::byte* const of_block = memory_.data() + i * bytes_;
+    std::memset(of_block, 0, std::size_t(bytes_));
+    return of_block;
+  }
 
   // Adds the blocks up in their order.
   void finish(CpuBackend& backend, std::int64_t blocks, StreamRef stream) const {
-    Shape in{blocks}, out{1};
-    Strides in_strides{bytes_}, out_strides{0};
+    Shape in{blocks, lanes_}, out{1, 1};
+    Strides in_strides{bytes_, std::int64_t(catena::itemsize(dtype_))}, out_strides{0, 0};
     for (int a = 0; a < strides_.size(); ++a) {
       in.push_back((*call_.out.shape)[a]);
       out.push_back(in.back());
@@ -103,34 +122,74 @@ class Partial {
     all.loop = call_.kernel->loop_of(dtype_);
     all.in = {memory_.data(), dtype_, false, &in, &in_strides};
     all.out = {call_.out.data, call_.out.dtype, false, &out, &out_strides};
-    all.axes = {0};
+    all.axes = {0, 1};
     backend.reduce(all, stream);
   }
 
  private:
   const catena::bound::Reduce& call_;
   const Dtype dtype_;
+  const std::int64_t lanes_;
   Strides strides_;
   const std::int64_t bytes_;
   const Workspace memory_;
 };
 
+bool is_same(const BoundOperand& a, const BoundOperand& b) { return a.data == b.data && *a.strides == *b.strides; }
+
+// Whether `sum` is what the loops of the kernel add up as `known`, in the dtype they compute in.
+bool is_sum(const catena::bound::Reduce& sum, const catena::RowSum& known, const catena::bound::Rows& rows) {
+  const Dtype type = rows.kernel->loop_table[rows.loop].row->type;
+  if (sum_dtype(sum) != type) return false;
+  if (known.map == nullptr) return sum.pre == nullptr && is_same(sum.in, rows.operands[known.input[0]]);
+  if (sum.pre == nullptr || sum.pre->steps.size() != 1 || sum.pre->steps[0].kernel != known.map) return false;
+  const catena::Step& step = sum.pre->steps[0];
+  if (sum.pre->slots[step.slot[known.map->nin]] != type) return false;
+  for (int k = 0; k < known.map->nin; ++k)
+    if (!is_same(sum.pre_inputs[step.slot[std::size_t(k)]], rows.operands[known.input[std::size_t(k)]])) return false;
+  return true;
+}
+
+bool knows_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums) {
+  const std::span<const catena::RowSum> known = rows.kernel->sums;
+  return !sums.empty() && std::equal(sums.begin(), sums.end(), known.begin(), known.end(),
+                                     [&](const auto& sum, const auto& k) { return is_sum(sum, k, rows); });
+}
+
+using Partials = catena::SmallVector<catena::Owned<Partial>, catena::kMaxRowSums>;
+
+Partials partials(std::span<const catena::bound::Reduce> sums, std::int64_t blocks, std::int64_t lanes) {
+  Partials all;
+  for (const catena::bound::Reduce& sum : sums) all.emplace_back(new Partial(sum, blocks, lanes));
+  return all;
+}
+
 }  // namespace
 
 void CpuBackend::rows_and_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums,
                                StreamRef stream) {
-  const Blocks blocks(rows.shape, rows.axes);
-  if (blocks.count() < kLeastBlocks) return Executor::rows_and_sums(rows, sums, stream);
-  catena::SmallVector<catena::Owned<Partial>, 2> partial;
-  for (const catena::bound::Reduce& sum : sums) partial.emplace_back(new Partial(sum, blocks.count()));
+  const bool in_pass = knows_sums(rows, sums);
+  const std::int64_t lanes =
+      in_pass ? row_sum_lanes(*rows.kernel->loop_table[rows.loop].row, elements_of_row(rows.shape, rows.axes)) : 1;
+  const Blocks blocks(rows.shape, rows.axes, in_pass ? kSummands * lanes : INT64_MAX);
+  if (!in_pass && blocks.count() < kLeastBlocks) return Executor::rows_and_sums(rows, sums, stream);
+  const Partials partial = partials(sums, blocks.count(), lanes);
   catena::parallel_for(blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
     std::array<BoundOperand, catena::kMaxOperands> operands;
     for (std::int64_t i = begin; i < end; ++i) {
       const Blocks::Block block = blocks[i];
       std::transform(rows.operands.begin(), rows.operands.end(), operands.begin(),
                      [&](const BoundOperand& o) { return block.part(o); });
-      this->rows({rows.kernel, rows.loop, block.shape, rows.axes, {operands.data(), rows.operands.size()}}, stream);
-      for (const auto& p : partial) reduce(p->of_block(block, i, operands), stream);
+      const catena::bound::Rows part{
+          rows.kernel, rows.loop, block.shape, rows.axes, {operands.data(), rows.operands.size()}};
+      if (in_pass) {
+        RowSums at{};
+        for (std::size_t k = 0; k < partial.size(); ++k) at.at[k] = partial[k]->zeros(i);
+        rows_with_sums(part, at);
+      } else {
+        this->rows(part, stream);
+        for (const auto& p : partial) reduce(p->of_block(block, i, operands), stream);
+      }
     }
   });
   for (const auto& p : partial) p->finish(*this, blocks.count(), stream);

@@ -174,4 +174,93 @@ BOOST_AUTO_TEST_CASE(rows_with_sums_over_the_other_axes) {
     BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, {&s, 1}), TypeError);
 }
 
+// The gradient of layer normalization by x, with the sums that are those by gamma and beta.
+struct LayerNormGradient {
+  LayerNormGradient(const Shape& shape, Dtype t, bool turned) {
+    std::vector<double> a, b, c;
+    for (std::int64_t i = 0; i < catena::size_of(shape); ++i) {
+      a.push_back(double(i * 37 % 101) / 16 - 3);
+      b.push_back(double(i * 53 % 97) / 32 - 1);
+    }
+    for (std::int64_t i = 0; i < shape[1]; ++i) c.push_back(double(i % 7) / 4 + 0.5);
+    const auto placed = [&](const Array& values) {
+      const Array v = astype(values, t);
+      return turned ? transpose(copy(transpose(v))) : v;
+    };
+    x = placed(array(a, shape)), gy = placed(array(b, shape)), gamma = astype(array(c, {1, shape[1]}), t);
+    origin = slice(x, 1, 0, 1);
+    const Operand in[] = {x, origin, gamma, gamma, 0.0, 1e-3};
+    const Arrays y = rows(catena::rows::layer_norm_fwd, in, 1);
+    center = y[1], scale = y[2];
+  }
+  std::vector<Operand> operands() const { return {x, gy, origin, gamma, center, scale, 1e-3}; }
+  std::vector<Operand> of_gamma() const { return {x, gy, origin, center, scale}; }
+  // What the sums are, added up in double from the operands as they are, and the sums of their absolute values.
+  void expect(std::vector<double>& ggamma, std::vector<double>& gbeta, std::vector<double>& sizes) const {
+    const std::int64_t columns = x.shape()[1];
+    const auto vx = to_vector<double>(x), vg = to_vector<double>(gy), vo = to_vector<double>(origin),
+               vc = to_vector<double>(center), vs = to_vector<double>(scale);
+    ggamma.assign(std::size_t(columns), 0), gbeta = sizes = ggamma;
+    for (std::size_t i = 0; i < vx.size(); ++i) {
+      const std::size_t row = i / std::size_t(columns), column = i % std::size_t(columns);
+      const double share = vg[i] * ((vx[i] - vo[row] - vc[row]) * vs[row]);
+      ggamma[column] += share;
+      gbeta[column] += vg[i];
+      sizes[column] += std::abs(share) + std::abs(vg[i]);
+    }
+  }
+
+  Array x, gy, gamma, origin, center, scale;
+};
+
+std::vector<double> column_sums(const Array& x, bool absolute) {
+  const std::vector<double> values = to_vector<double>(x);
+  std::vector<double> sums(std::size_t(x.shape()[1]));
+  for (std::size_t i = 0; i < values.size(); ++i) sums[i % sums.size()] += absolute ? std::abs(values[i]) : values[i];
+  return sums;
+}
+
+void check_sums(const Array& got, const std::vector<double>& expected, const std::vector<double>& sizes,
+                double tolerance) {
+  const std::vector<double> values = to_vector<double>(got);
+  BOOST_REQUIRE(values.size() == expected.size());
+  for (std::size_t j = 0; j < expected.size(); ++j)
+    BOOST_REQUIRE_MESSAGE(std::abs(values[j] - expected[j]) <= tolerance * sizes[j],
+                          "column " << j << ": " << values[j] << ", expected " << expected[j]);
+}
+
+// Rows on both sides of the length up to which they are computed side by side, whole and partial vectors of rows and of
+// elements, one block of rows and several.
+BOOST_AUTO_TEST_CASE(sums_that_a_row_kernel_adds_up_itself) {
+  const Shape shapes[] = {{1, 1},    {1, 5},   {5, 1},     {3, 97},    {37, 16},
+                          {300, 64}, {70, 96}, {10007, 3}, {700, 130}, {40, 5003}};
+  for (const Shape& shape : shapes)
+    for (const Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
+      std::vector<double> bits[2];
+      for (const bool turned : {false, true}) BOOST_TEST_CONTEXT(shape << ' ' << t << ' ' << turned) {
+          const LayerNormGradient g(shape, t, turned);
+          std::vector<double> ggamma, gbeta, sizes;
+          g.expect(ggamma, gbeta, sizes);
+          const std::vector<Operand> operands = g.operands(), of_gamma = g.of_gamma(), gy{g.gy}, x{g.x};
+          const SumOverRows gamma{&catena::rows::layer_norm_ggamma, of_gamma}, beta{nullptr, gy}, other{nullptr, x};
+          const SumOverRows known[] = {gamma, beta}, swapped[] = {beta, gamma}, unknown[] = {gamma, other};
+          const Arrays got = rows_and_sums(catena::rows::layer_norm_bwd, operands, 1, known);
+          const std::vector<double> gx = to_vector<double>(rows(catena::rows::layer_norm_bwd, operands, 1)[0]);
+          BOOST_TEST((to_vector<double>(got[0]) == gx));
+          const double tolerance = t == Dtype::float64 ? 1e-14 : 1e-6;
+          check_sums(got[1], ggamma, sizes, tolerance);
+          check_sums(got[2], gbeta, sizes, t == Dtype::float16 ? 1e-3 : tolerance);
+          bits[turned] = to_vector<double>(got[1]);
+
+          const Arrays second = rows_and_sums(catena::rows::layer_norm_bwd, operands, 1, swapped);
+          check_sums(second[1], gbeta, sizes, t == Dtype::float16 ? 1e-3 : tolerance);
+          check_sums(second[2], ggamma, sizes, tolerance);
+          const Arrays third = rows_and_sums(catena::rows::layer_norm_bwd, operands, 1, unknown);
+          check_sums(third[2], column_sums(g.x, false), column_sums(g.x, true), t == Dtype::float16 ? 1e-3 : 1e-6);
+          check_sums(third[1], ggamma, sizes, tolerance);
+        }
+      BOOST_TEST((bits[0] == bits[1]));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
