@@ -259,7 +259,9 @@ BOOST_AUTO_TEST_CASE(sums_that_a_row_kernel_adds_up_itself) {
           check_sums(third[2], column_sums(g.x, false), column_sums(g.x, true), t == Dtype::float16 ? 1e-3 : 1e-6);
           check_sums(third[1], ggamma, sizes, tolerance);
         }
-      BOOST_TEST((bits[0] == bits[1]));
+      // The CPU's order of addition depends on the shape alone; a GPU's, in the passes of their own, also on the
+      // layout.
+      if (empty({1}).device().kind == Device::Kind::cpu) BOOST_TEST((bits[0] == bits[1]));
     }
 }
 
