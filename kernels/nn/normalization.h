@@ -130,6 +130,13 @@ struct layer_norm_fwd {
   }
 };
 
+// gy xhat, whose sum over the rows is gamma's gradient.
+struct layer_norm_ggamma {
+  template <class X, class A> ND_FN static void run(X x, X gy, X origin, A center, A scale, A& share) {
+    share = A(gy) * ((A(x) - A(origin) - center) * scale);
+  }
+};
+
 // With h = gamma gy, xhat = (x - mean) scale and sigma = sqrt(var + inside) = 1 / scale - outside:
 // gx = scale (h - mean(h) - xhat mean(h xhat) (1 + outside / sigma)).
 struct layer_norm_bwd {
@@ -161,15 +168,8 @@ struct layer_norm_bwd {
     out.gx = in.scale * (in.gamma * in.gy - row.mean_h - (in.x - in.origin - in.center) * in.scale * row.slope);
   }
   template <class A> ND_FN static void share(const In<A>& in, Sums<A&> sums) {
-    sums.ggamma = in.gy * ((in.x - in.origin - in.center) * in.scale);
+    layer_norm_ggamma::run(in.x, in.gy, A(in.origin), A(in.center), A(in.scale), sums.ggamma);
     sums.gbeta = in.gy;
-  }
-};
-
-// gy xhat, whose sum over the rows is gamma's gradient.
-struct layer_norm_ggamma {
-  template <class X, class A> ND_FN static void run(X x, X gy, X origin, A center, A scale, A& share) {
-    share = A(gy) * ((A(x) - A(origin) - center) * scale);
   }
 };
 

@@ -277,9 +277,8 @@ class RowEngine {
   }
   static std::int64_t inner_stride(const Slot& s) { return s.reduced.empty() ? 0 : s.reduced.back(); }
 
-  // ---- the three passes, given where the elements are
-  // ------------------------------------------------------------------------- visit(pass, f) calls f(ptr, stride, n,
-  // position) over the row; first: pointers for the finishing functions.
+  // ---- the three passes, given where the elements are -------------------------------------------
+  // visit(pass, f) calls f(ptr, stride, n, position) over the row; first: pointers for the finishing functions.
   template <class Visit> void run_pass(int pass, std::byte* stats, Visit&& visit) const {
     if (pass == 0) {
       table_.init(stats);
