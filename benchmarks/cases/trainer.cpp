@@ -27,7 +27,7 @@ struct Means {
 struct Epochs {
   nd::Array x, t, test_x, test_t;
   nn::Classifier<MLP> model;
-  training::Adam adam;
+  training::Adam adam{{.eps = 1e-12}};
   std::int64_t batch;
   TemporaryFolder folder;
   std::ofstream printed{"/dev/null"};

@@ -189,10 +189,7 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   template <int Phase> static ND_FN A combined(Memory& row) {
     if (row.progress.position == 0) return identity<Phase>();
     if constexpr (!at_once) row.progress.position = 0;  // where the other phase begins
-    alignas(64) A lane[kLanes];
-#pragma GCC unroll 1
-    for (int l = 0; l < kLanes; ++l) lane[l] = row.lane[at_once ? Phase : 0][l];
-    return tree<Phase>(lane);
+    return tree<Phase>(row.lane[at_once ? Phase : 0]);
   }
 
   // ---- rows side by side: what is one number for a row is a vector here ----

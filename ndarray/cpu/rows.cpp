@@ -28,8 +28,7 @@ constexpr std::int64_t kBufferedRow = 4096;                   // longer rows are
 constexpr std::int64_t kTurnedRow = 256 * 1024;               // but those that are transposed on the way
 constexpr std::int64_t kRowsTogether = 16;                    // neighbouring rows that share cache lines
 constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;  // rows whose phases take turns, at most,
-constexpr std::int64_t kBytesInTurns =
-    16 * 1024;  // and what they read: in the nearest cache there must be room for their outputs, too
+constexpr std::int64_t kBytesInTurns = 24 * 1024;             // and what they read and write, in the nearest cache
 constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
 constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
 constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
@@ -206,12 +205,13 @@ class RowEngine {
   }
 
   void plan_turns() {
-    std::int64_t bytes = 0;
-    for (int k = 0; k < n_in_; ++k)
-      if (!slot_[k].repeated) bytes += count_ * slot_[k].item;
+    const int shared = sums_ != nullptr ? table_.nsums : 0;
+    std::int64_t of_row = 0, of_all = shared * count_ * slot_[0].item;
+    for (int k = 0; k < n_; ++k)
+      if (!slot_[k].repeated) (slot_[k].constant ? of_all : of_row) += count_ * slot_[k].item;
     const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
-    in_turns_ =
-        std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, kBytesInTurns / std::max<std::int64_t>(1, bytes))});
+    const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
+    in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, fit)});
   }
 
   bool is_transposed(const Slot& s) const {

@@ -419,7 +419,7 @@ class Epochs:
         with torch.no_grad():
             for parameter, value in zip(self.model.parameters(), self.initial):
                 parameter.copy_(value)
-        optimizer, total = torch.optim.Adam(self.model.parameters(), lr=0.001, **self.options), 0.0
+        optimizer, total = torch.optim.Adam(self.model.parameters(), lr=0.001, eps=1e-12, **self.options), 0.0
         for x, t in batches:
             total += update(optimizer, F.cross_entropy(self.model(x), t)).item() * len(t)
         self.model.eval()
