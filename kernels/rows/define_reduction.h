@@ -52,18 +52,36 @@ template <class Body, fixed_string S> struct Reduction {
   static constexpr bool has_short_rows = std::is_arithmetic_v<A> && !requires { Body::counts; };
   // Of n <= Lanes elements: loops of fixed length are masked vectors that stay in registers. Lanes without an element
   // hold the identity, which changes nothing.
-  template <int Lanes> static ND_FN void fold_short(A& out, const T* x, std::int64_t index, std::int64_t n) {
+  // `Whole`: all `Lanes` elements can be read.
+  template <int Lanes, bool Whole>
+  static ND_FN void fold_short(A& out, const T* x, std::int64_t index, std::int64_t n) {
     A lane[Lanes];
+    const A none = Body::template identity<A>();
 #pragma GCC unroll 1
     for (int l = 0; l < Lanes; ++l) {
-      const A none = Body::template identity<A>();
-      lane[l] = U(l) < U(n) ? Body::combine(none, Body::template map<A>(x[l], index + l)) : none;
+      const bool lives = U(l) < U(n);
+      const T element = Whole || lives ? x[l] : T();
+      lane[l] = lives ? Body::combine(none, Body::template map<A>(element, index + l)) : none;
     }
     out = Body::combine(out, combine_lanes<Body, Lanes / 2>(lane));
   }
+  // Not every processor can read part of a vector of 8-bit or 16-bit elements: what follows them is read, too, which for
+  // the last rows is a copy.
   template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
-    for (std::int64_t r = 0; r < b.rows; ++r)
-      fold_short<Lanes>(acc[r], reinterpret_cast<const T*>(b.in + r * b.row_step), b.index, b.n);
+    const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
+    for (std::int64_t r = 0; r < b.rows; ++r) {
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      if constexpr (sizeof(T) >= 4) {
+        fold_short<Lanes, false>(acc[r], x, b.index, b.n);
+      } else {
+        T copy[Lanes] = {};
+        if (end - reinterpret_cast<const std::byte*>(x) < std::ptrdiff_t(sizeof(copy))) {
+          std::memcpy(copy, x, std::size_t(b.n) * sizeof(T));
+          x = copy;
+        }
+        fold_short<Lanes, true>(acc[r], x, b.index, b.n);
+      }
+    }
   }
 
   static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once

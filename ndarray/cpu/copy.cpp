@@ -179,7 +179,7 @@ void repeat_each(std::byte* to, const std::byte* from, std::int64_t step, std::i
 void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
                std::int64_t bytes) {
   if (to_row == bytes && from_row == bytes) {
-    std::memcpy(to, from, static_cast<std::size_t>(rows * bytes));
+    copy_bytes(to, from, rows * bytes);
     return;
   }
   switch (bytes) {
@@ -191,7 +191,7 @@ void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::i
     case 128: return copy_known<128>(to, to_row, from, from_row, rows);
     default:
       for (std::int64_t r = 0; r < rows; ++r)
-        std::memcpy(to + r * to_row, from + r * from_row, static_cast<std::size_t>(bytes));
+        copy_bytes(to + r * to_row, from + r * from_row, bytes);
   }
 }
 
@@ -215,7 +215,7 @@ void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* fr
     walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) {
       if (s[1] == item && s[0] == item) {
         if (streamed) stream_copy(p[1], p[0], n * item);
-        else if (p[0] != p[1]) std::memcpy(p[1], p[0], static_cast<std::size_t>(n * item));
+        else if (p[0] != p[1]) copy_bytes(p[1], p[0], n * item);
       } else {
         strided(p[0], s[0], p[1], s[1], n);
       }

@@ -13,6 +13,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/growing_memory.h>
 
 namespace nd::cpu {
@@ -103,7 +104,7 @@ void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, De
   }
   constexpr std::int64_t kGrain = 1 << 20;
   catena::parallel_for(static_cast<std::int64_t>(bytes), kGrain, [&](std::int64_t b, std::int64_t e) {
-    std::memcpy(to + b, from + b, static_cast<std::size_t>(e - b));
+    copy_bytes(to + b, from + b, e - b);
   });
 }
 

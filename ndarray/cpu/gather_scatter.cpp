@@ -14,6 +14,7 @@
 #include <catena/kernels/rows/cast.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/counts.h>
+#include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -227,7 +228,7 @@ inline void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
   struct Words {
     std::uint64_t word[4];
   };
-  if (n > 256) std::memcpy(to, from, std::size_t(n));
+  if (n > 256) copy_bytes(to, from, n);
   else if (n >= 32) {
     Words last;
     std::memcpy(&last, from + n - 32, 32);
@@ -321,7 +322,7 @@ template <class T> void gather_as(const catena::bound::Gather& call, const Index
         b, e, from, to,
         [](const std::byte* base, std::int64_t base_step, std::byte* out, std::int64_t out_step, std::int64_t n) {
           if (base_step == item && out_step == item) {
-            std::memcpy(out, base, static_cast<std::size_t>(n * item));
+            copy_bytes(out, base, n * item);
             return;
           }
           for (std::int64_t i = 0; i < n; ++i) std::memcpy(out + i * out_step, base + i * base_step, sizeof(T));

@@ -38,7 +38,7 @@ constexpr Implementation kPortable{"portable", nullptr};
 Implementation choose(Dtype dtype, const Gemm& g, double work) {
   constexpr double kTiny = 32.0 * 32 * 32, kShallow = 1e5, kSmall = 1e6;
   constexpr std::int64_t kLeastDepth = 32;
-  if (work <= kTiny) return kPortable;
+  if (work <= kTiny || (g.k == 1 && !catena::is_complex_dtype(dtype))) return kPortable;
   if (!catena::is_complex_dtype(dtype) && is_thin(g, std::int64_t(itemsize(dtype)))) return kPortable;
   if (is_slim(dtype, g)) return kPortable;
   const auto openblas = [] { return Implementation{"openblas", openblas_gemm()}; };

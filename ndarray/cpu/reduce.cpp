@@ -24,10 +24,11 @@ using catena::compute_dtype;
 
 namespace {
 
-constexpr std::int64_t kShortRun = 64;  // elements of a program's inputs that are better collected with others
-constexpr std::int64_t kShortRow = 8;   // outputs for which it is not worth evaluating row after row
-constexpr std::int64_t kSearched = 32;  // bytes of the shortest rows that are searched for an extremum one by one
-constexpr std::int64_t kLongRun = 128;  // elements that are folded where they lie
+constexpr std::int64_t kShortRun = 64;    // elements of a program's inputs that are better collected with others
+constexpr std::int64_t kShortRow = 8;     // outputs for which it is not worth evaluating row after row
+constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
+constexpr std::int64_t kTransposed = 16;  // bytes of the longest rows that cost less when they are transposed
+constexpr std::int64_t kLongRun = 128;    // elements that are folded where they lie
 constexpr std::int64_t kLargeMatrix = 1 << 20;  // elements
 constexpr std::int64_t kLeastRows = 128;        // of a chunk of them
 
@@ -102,10 +103,12 @@ std::int64_t Reducer::chunk_length() const {
 bool Reducer::use_outer_form() const {
   if (kept_.empty() || count_ == 0) return false;
   const std::int64_t row = kept_.back(), inner = reduced_.empty() ? 1 : reduced_.back();
-  // Short rows that lie along memory: a panel of them would first be transposed, at more than the folds cost.
+  // Short rows that lie along memory: a panel of them would first be transposed, which costs more than the folds unless
+  // a row is a few elements that the folds read as they are.
   const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
-  const bool lies_along = reduced_.size() == 1 && reduced_stride() == item,
-             is_long = table_.fold_places != nullptr ? count_ * item >= kSearched : count_ > 1;
+  const bool lies_along = reduced_.size() == 1 && reduced_stride() == item;
+  const std::int64_t bytes = count_ * item, transposed = table_.in == table_.element ? kTransposed : item;
+  const bool is_long = bytes > transposed && (table_.fold_places == nullptr || bytes >= kSearched);
   if (lies_along && !pre_ && direct_in_ && table_.short_rows && is_long) return false;
   // Few elements per output, or per run of them: the lanes of the inner form would hardly be used.
   if (row >= 16 && (count_ < kLanes || (inner < kLanes && !pre_))) return true;

@@ -1,0 +1,42 @@
+#include <cstring>
+
+#include <catena/kernels/rows/multiarch.h>
+#include <catena/ndarray/cpu/copy.h>
+
+namespace nd::cpu {
+namespace {
+
+constexpr int kVector = 32, kVectors = 4;
+constexpr std::int64_t kBlock = kVector * kVectors;
+typedef unsigned char Vector __attribute__((vector_size(kVector)));
+
+struct Block {
+  Vector v[kVectors];
+};
+inline __attribute__((always_inline)) void load(Block& b, const std::byte* from) {
+  for (int k = 0; k < kVectors; ++k) std::memcpy(&b.v[k], from + k * kVector, kVector);
+}
+inline __attribute__((always_inline)) void store(std::byte* to, const Block& b) {
+  for (int k = 0; k < kVectors; ++k) std::memcpy(to + k * kVector, &b.v[k], kVector);
+}
+
+// At least one block. The last one ends with the last byte.
+CATENA_MULTIARCH void copy_blocks(std::byte* to, const std::byte* from, std::int64_t n) {
+  Block block, last;
+  load(last, from + n - kBlock);
+  for (std::int64_t i = 0; i + kBlock <= n; i += kBlock) {
+    load(block, from + i);
+    store(to + i, block);
+  }
+  store(to + n - kBlock, last);
+}
+
+}  // namespace
+
+void copy_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
+  constexpr std::int64_t kLeast = 1024, kMost = 1024 * 1024;
+  if (n < kLeast || n > kMost) std::memcpy(to, from, static_cast<std::size_t>(n));
+  else copy_blocks(to, from, n);
+}
+
+}  // namespace nd::cpu
