@@ -101,6 +101,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, 
 // once per line where all elements of the line have the same, and the rest is computed in vectors. Input
 // Body::finished is the one that `finish` reads; it also takes the position on axis 1.
 inline constexpr int kPreparedTile = 256, kPreparedBlock = 16;  // elements; the block is a multiple of every vector
+inline constexpr int kCollectedLine = 5;                        // of lines that share a tile
 template <class Body, fixed_string S, class Seq> struct PreparedIndexed;
 template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<Body, S, std::index_sequence<K...>> {
   static constexpr Signature sig = signature_of<S>;
@@ -112,6 +113,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
   struct alignas(64) Tile {
     T x[kPreparedTile], y[kPreparedTile], scale[kPreparedTile];
     std::int32_t target[kPreparedTile], position[kPreparedTile];
+    std::byte* to[kPreparedTile];  // of short lines
   };
 
   static constexpr bool is_prepared(int k) { return k != in && k != out && !((sig.raw >> k) & 1); }
@@ -146,11 +148,39 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
       for (int j = 0; j < n; ++j) store(*reinterpret_cast<Out*>(y + j * dy), t.y[j]);
     }
   }
+  // Lines of a few elements share a tile.
+  CATENA_MULTIARCH static void compute_collected(Tile& t, int n) {
+    const int padded = whole_blocks(n);
+    for (int j = n; j < padded; ++j) t.x[j] = T(0), t.scale[j] = T(0), t.target[j] = t.position[j] = 0;
+#pragma GCC ivdep
+    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], t.y[j]);
+    for (int j = 0; j < n; ++j) store(*reinterpret_cast<Out*>(t.to[j]), t.y[j]);
+  }
+  static void collect(const IndexedCall& c, const Index<kMaxIndexRank>& index, std::byte* const* p, int axis,
+                      std::int64_t n, bool once, Tile& t, int& held) {
+    const std::int64_t dx = (*c.strides[in])[axis], dy = (*c.strides[out])[axis];
+    Shared s = prepare(c, p, 0, axis);
+    for (std::int64_t j = 0; j < n; ++j, ++held) {
+      if (!once && j > 0) s = prepare(c, p, j, axis);
+      t.x[held] = load(*reinterpret_cast<const In*>(p[in] + j * dx));
+      t.scale[held] = s.scale, t.target[held] = s.target;
+      t.position[held] = std::int32_t(index.axis[1] + (axis == 1 ? j : 0));
+      t.to[held] = p[out] + j * dy;
+    }
+    if (held + kCollectedLine > kPreparedTile) compute_collected(t, held), held = 0;
+  }
   static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
     Tile t;
+    int held = 0;
     walk_lines<S, K...>(c, begin, end, [&](Index<kMaxIndexRank>& index, std::byte** p, int axis, std::int64_t n) {
       const std::int64_t stride[] = {(((sig.raw >> K) & 1) ? 0 : (*c.strides[K])[axis])...};
       const bool once = ((!is_prepared(int(K)) || stride[K] == 0) && ...);
+      if (n <= kCollectedLine) {
+        collect(c, index, p, axis, n, once, t, held);
+        index.position += n;
+        index.axis[axis] += n;
+        return;
+      }
       const auto fill = [&](int begin, int end, const Shared& s) {
         for (int j = begin; j < end; ++j) t.scale[j] = s.scale, t.target[j] = s.target;
       };
@@ -167,6 +197,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
       index.position += n;
       index.axis[axis] += n;
     });
+    if (held > 0) compute_collected(t, held);
   }
 };
 

@@ -65,8 +65,8 @@ template <class Body, fixed_string S> struct Reduction {
     }
     out = Body::combine(out, combine_lanes<Body, Lanes / 2>(lane));
   }
-  // Not every processor can read part of a vector of 8-bit or 16-bit elements: what follows them is read, too, which for
-  // the last rows is a copy.
+  // Not every processor can read part of a vector of 8-bit or 16-bit elements: what follows them is read, too, which
+  // for the last rows is a copy.
   template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
     const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
     for (std::int64_t r = 0; r < b.rows; ++r) {
