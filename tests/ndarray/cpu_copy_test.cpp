@@ -2,6 +2,7 @@
 // outputs so large that they are written past the caches, from and to addresses that are no multiple of a line.
 #include <catena/ndarray/cpu/copy.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>
 
@@ -129,6 +130,24 @@ BOOST_AUTO_TEST_CASE(axes_around_a_transposition) {
         for (std::int64_t l = 0; l < d; ++l)
           good &= t[((i * b + j) * c + k) * d + l] == f[((i * d + l) * c + k) * b + j];
   BOOST_TEST(good);
+}
+
+// Lengths around blocks and around those that are left to memcpy().
+BOOST_AUTO_TEST_CASE(copies_of_any_bytes) {
+  constexpr std::int64_t kMost = 1024 * 1024 + 1, kGuard = 200;
+  const std::vector<std::uint8_t> from = numbered<std::uint8_t>(kMost + 64);
+  std::vector<std::uint8_t> to(std::size_t(kMost + 2 * kGuard));
+  for (const std::int64_t n :
+       {0, 1, 255, 1023, 1024, 1025, 1151, 1152, 1153, 2000, 4096, 30001, int(kMost) - 1, int(kMost)})
+    for (const std::int64_t shift : {0, 1, 8, 31, 64}) {
+      std::fill(to.begin(), to.end(), std::uint8_t(99));
+      const auto begin = to.begin() + kGuard, end = begin + n;
+      nd::cpu::copy_bytes(reinterpret_cast<std::byte*>(&*begin),
+                          reinterpret_cast<const std::byte*>(from.data() + shift), n);
+      BOOST_TEST(std::equal(begin, end, from.begin() + shift), n << " bytes from " << shift);
+      const auto untouched = [](std::uint8_t x) { return x == 99; };
+      BOOST_TEST((std::all_of(to.begin(), begin, untouched) && std::all_of(end, to.end(), untouched)), n << " bytes");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(any_bytes_to_any_address) {

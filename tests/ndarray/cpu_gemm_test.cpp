@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(products_of_all_dtypes_and_layouts) {
   std::mt19937 rng(1);
   const std::int64_t sizes[][3] = {{1, 1, 1},  {2, 3, 4},  {5, 1, 7},  {1, 9, 8},    {17, 33, 9},
                                    {0, 3, 2},  {3, 0, 2},  {3, 2, 0},  {64, 64, 64}, {7, 130, 300},
-                                   {1, 2, 53}, {2, 1, 53}, {4, 3, 19}, {3, 4, 40}};
+                                   {1, 2, 53}, {2, 1, 53}, {4, 3, 19}, {3, 4, 40},   {190, 210, 1}};
   for (Dtype t : test::all_dtypes())
     for (const auto& s : sizes)
       for (Layout la : test::kLayouts)

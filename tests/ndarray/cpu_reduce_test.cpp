@@ -369,6 +369,7 @@ BOOST_AUTO_TEST_CASE(short_rows_have_the_order_by_definition) {
     check_short_rows<float>(rng, layout);
     check_short_rows<double>(rng, layout);
     check_short_rows<std::int64_t>(rng, layout);
+    check_short_rows<std::int16_t>(rng, layout);
     check_short_rows<std::uint8_t>(rng, layout);
   }
 }

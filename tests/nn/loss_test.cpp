@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <random>
 
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
@@ -80,6 +81,41 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_values_and_derivatives) {
                                                             array(expected, t_shape), 1e-12, 1e-12));
               test::check_derivatives("softmax_cross_entropy", f, {x, t}, {.atol16 = 5e-3, .rtol16 = 5e-2});
             }
+}
+
+// Lines of few classes, or of few positions, share tiles. Against (p - [j = t]) w gy by loops in double.
+BOOST_AUTO_TEST_CASE(gradients_of_few_classes_and_many_rows) {
+  std::mt19937 random(7);
+  for (const Shape& shape : {Shape{300, 1}, {300, 2}, {171, 3}, {129, 5}, {100, 6}, {90, 7, 2}, {61, 2, 5}, {40, 4, 6}})
+    for (const Dtype dtype : {Dtype::float32, Dtype::float64}) {
+      const std::int64_t n = shape[0], c = shape[1], d = shape.size() == 3 ? shape[2] : 1;
+      std::vector<std::int32_t> t;
+      for (std::int64_t i = 0; i < n * d; ++i) t.push_back(std::int32_t(random() % unsigned(c + 1)) - 1);
+      Shape t_shape = shape;
+      t_shape.erase(1);
+      const Array x = spread(shape, -2, 2), w = spread({c}, 0.5, 2, 5), gy = spread(t_shape, -1, 1, 3);
+      const Variable v(astype(x, dtype));
+      Variable y = nn::softmax_cross_entropy(v, Variable(labels(t, t_shape)),
+                                             {.class_weight = astype(w, dtype), .reduce = "no"});
+      y.set_grad(astype(gy, dtype));
+      y.backward();
+      const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(w), gs = to_vector<double>(gy);
+      std::vector<double> expected(xs.size());
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t k = 0; k < d; ++k) {
+          const std::int64_t label = t[std::size_t(i * d + k)];
+          double total = 0;
+          for (std::int64_t j = 0; j < c; ++j) total += std::exp(xs[std::size_t((i * c + j) * d + k)]);
+          for (std::int64_t j = 0; j < c && label >= 0; ++j) {
+            const auto at = std::size_t((i * c + j) * d + k);
+            expected[at] =
+                (std::exp(xs[at]) / total - double(j == label)) * ws[std::size_t(label)] * gs[std::size_t(i * d + k)];
+          }
+        }
+      const double bound = dtype == Dtype::float32 ? 1e-6 : 1e-14;
+      BOOST_TEST_CONTEXT(shape << ' ' << dtype)
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(v.grad(), array(expected, shape), bound, bound));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(extreme_scores_and_empty_batches) {
