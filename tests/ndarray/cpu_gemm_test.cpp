@@ -290,6 +290,10 @@ BOOST_AUTO_TEST_CASE(which_library_runs) {
   BOOST_TEST_MESSAGE("float32: " << nd::cpu::last_gemm());
   check(Dtype::float64, {}, {}, {}, 4, 4, 4, Layout::c_order, Layout::c_order, Layout::c_order, rng);
   BOOST_TEST_MESSAGE("float64: " << nd::cpu::last_gemm());
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64}) {  // a column times a row
+    check(dtype, {}, {}, {}, 400, 300, 1, Layout::c_order, Layout::c_order, Layout::c_order, rng);
+    BOOST_TEST(nd::cpu::last_gemm() == "portable");
+  }
 }
 
 }  // namespace
