@@ -73,12 +73,14 @@ struct ctc_step {
 
 // The share of all alignments that are in a state at a time: exp(alpha + beta - emission - log_p), at most 1, and 0
 // where it would be less than a normal number. It is 0, too, if there is no alignment: log_p is then what stands for
-// the logarithm of 0, whose sums with others have rounding errors far above 1.
+// the logarithm of 0, whose sums with others have rounding errors far above 1. So are differences that rounding alone
+// cannot explain.
 struct ctc_share {
   template <class T> ND_FN static void run(T alpha, T beta, T emission, T log_p, T& share) {
+    constexpr T slack = 1;  // the rounding errors of d grow with the number of times
     constexpr T least = sizeof(T) == 4 ? -87 : -700, never = -1e9;
     const T d = alpha + beta - emission - log_p;
-    const bool possible = log_p > never && d >= least;
+    const bool possible = log_p > never && d <= slack && d >= least;
     share = possible ? exp_of_negative(d < T(0) ? d : T(0)) : T(0);
   }
 };

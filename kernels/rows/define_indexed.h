@@ -167,11 +167,14 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
       t.position[held] = std::int32_t(index.axis[1] + (axis == 1 ? j : 0));
       t.to[held] = p[out] + j * dy;
     }
-    if (held + kCollectedLine > kPreparedTile) compute_collected(t, held), held = 0;
   }
   static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
     Tile t;
     int held = 0;
+    const auto flush = [&] {
+      if (held > 0) compute_collected(t, held);
+      held = 0;
+    };
     walk_lines<S, K...>(c, begin, end, [&](Index<kMaxIndexRank>& index, std::byte** p, int axis, std::int64_t n) {
       const std::int64_t stride[] = {(((sig.raw >> K) & 1) ? 0 : (*c.strides[K])[axis])...};
       const bool once = ((!is_prepared(int(K)) || stride[K] == 0) && ...);
@@ -179,8 +182,10 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
         collect(c, index, p, axis, n, once, t, held);
         index.position += n;
         index.axis[axis] += n;
+        if (held + kCollectedLine > kPreparedTile) flush();
         return;
       }
+      flush();
       const auto fill = [&](int begin, int end, const Shared& s) {
         for (int j = begin; j < end; ++j) t.scale[j] = s.scale, t.target[j] = s.target;
       };
@@ -197,7 +202,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
       index.position += n;
       index.axis[axis] += n;
     });
-    if (held > 0) compute_collected(t, held);
+    flush();
   }
 };
 
