@@ -27,6 +27,7 @@ struct Means {
 struct Epochs {
   nd::Array x, t, test_x, test_t;
   nn::Classifier<MLP> model;
+  // PyTorch adds eps to the corrected deviation, the reference to the uncorrected one: too small to tell them apart.
   training::Adam adam{{.eps = 1e-12}};
   std::int64_t batch;
   TemporaryFolder folder;
