@@ -190,8 +190,7 @@ void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::i
     case 64: return copy_known<64>(to, to_row, from, from_row, rows);
     case 128: return copy_known<128>(to, to_row, from, from_row, rows);
     default:
-      for (std::int64_t r = 0; r < rows; ++r)
-        copy_bytes(to + r * to_row, from + r * from_row, bytes);
+      for (std::int64_t r = 0; r < rows; ++r) copy_bytes(to + r * to_row, from + r * from_row, bytes);
   }
 }
 
