@@ -103,9 +103,8 @@ void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, De
     return;
   }
   constexpr std::int64_t kGrain = 1 << 20;
-  catena::parallel_for(static_cast<std::int64_t>(bytes), kGrain, [&](std::int64_t b, std::int64_t e) {
-    copy_bytes(to + b, from + b, e - b);
-  });
+  catena::parallel_for(static_cast<std::int64_t>(bytes), kGrain,
+                       [&](std::int64_t b, std::int64_t e) { copy_bytes(to + b, from + b, e - b); });
 }
 
 void CpuBackend::synchronize(StreamRef) {}

@@ -13,8 +13,8 @@
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/cast.h>
 #include <catena/ndarray/cpu/convert.h>
-#include <catena/ndarray/cpu/counts.h>
 #include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/counts.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/workspace.h>
 
