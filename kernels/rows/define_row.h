@@ -91,6 +91,13 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     return Input<K>(p);
   }
 
+  // The end of an output of n elements, which was computed as a whole block: what lies before the end is written twice,
+  // because a copy of a constant size is a few instructions.
+  template <int N> static ND_FN void put_end(A* y, const A* block, std::int64_t n) {
+    if (n >= N) memcpy(y + n - N, block, N * sizeof(A));
+    else memcpy(y, block, std::size_t(n) * sizeof(A));
+  }
+
   // ---- phases ----
   template <int Phase> static ND_FN A identity() {
     if constexpr (Phase == 0) return Body::template identity0<A>();
@@ -119,15 +126,13 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   }
   // Several blocks in one go, so that the lanes stay in registers meanwhile.
   template <int Phase, bool Keeps>
-  static ND_FN std::int64_t fold_blocks(Lanes<Phase>& lane, const Stats& stats, std::int64_t n, A* kept,
-                                        const Input<I>&... x) {
+  static ND_FN void fold_blocks(Lanes<Phase>& lane, const Stats& stats, std::int64_t n, A* kept, const Input<I>&... x) {
     constexpr int kTogether = 32 / int(sizeof(A));
     std::int64_t i = 0;
     for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
 #pragma GCC unroll 8
       for (int b = 0; b < kTogether; ++b) fold_block<Phase, Keeps>(lane, stats, i + b * kLanes, kept, x...);
     for (; i + kLanes <= n; i += kLanes) fold_block<Phase, Keeps>(lane, stats, i, kept, x...);
-    return i;
   }
   // All lanes are mapped at once: what a vectorised map gives must not depend on the position. Element j of the end
   // lies at 2 * kLanes - m + j or, where the end is all there is, at kLanes + j.
@@ -168,12 +173,12 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       map_end<first>(end[0], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
       if constexpr (Phase == kBoth) map_end<1>(end[1], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
     }
-    const std::int64_t i = fold_blocks<Phase, Keeps>(lane, stats, n, kept, Input<I>(p[I])...);
+    fold_blocks<Phase, Keeps>(lane, stats, n, kept, Input<I>(p[I])...);
     if (m > 0) {
       const int from = n < kLanes ? kLanes : 2 * kLanes - m;
       fold_end<first>(lane[0], end[0].mapped + from, at, m);
       if constexpr (Phase == kBoth) fold_end<1>(lane[1], end[1].mapped + from, at, m);
-      if constexpr (Keeps) memcpy(kept + i, end[0].mapped + from, std::size_t(m) * sizeof(A));
+      if constexpr (Keeps) put_end<kLanes>(kept, end[0].mapped + kLanes, n);
     }
     for (int l = 0; l < kLanes; ++l) row.lane[0][l] = lane[0][l];
     if constexpr (Phase == kBoth)
@@ -365,12 +370,19 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       ((sums[Q][i] += share[Q]), ...);
     }
   }
+  // Adds elements from `first` on of the block with which n elements end.
+  static ND_FN void add_end(A* to, const A* block, std::int64_t n, std::int64_t first) {
+    if (n >= kVectorBlock)
+      for (int j = 0; j < kVectorBlock; ++j) to[n - kVectorBlock + j] += j >= first ? block[j] : A(0);
+    else
+      for (std::int64_t j = 0; j < n; ++j) to[j] += block[j];
+  }
   CATENA_MULTIARCH static void store_sums(const std::byte* memory, std::byte* const* p, std::byte* const* sums,
                                           std::int64_t n) {
     if constexpr (nsums > 0) {
       constexpr std::make_index_sequence<nsums> all;
       const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
-      const std::int64_t m = n % kVectorBlock, whole = n - m, skipped = n < kVectorBlock ? 0 : kVectorBlock - m;
+      const std::int64_t m = n % kVectorBlock, first = n < kVectorBlock ? 0 : kVectorBlock - m;
       A* to[nsums];
       for (int k = 0; k < nsums; ++k) to[k] = reinterpret_cast<A*>(sums[k]);
       Block<kVectorBlock> ends[nout], shares[nsums];
@@ -384,11 +396,10 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
         share_block(all, stats, kVectorBlock, y, share, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
       }
       A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
-      share_block(all, stats, whole, y, to, Input<I>(p[I])...);
+      share_block(all, stats, n - m, y, to, Input<I>(p[I])...);
       if (m > 0) {
-        (memcpy(y[O] + whole, ends[O].v + skipped, std::size_t(m) * sizeof(A)), ...);
-        for (int k = 0; k < nsums; ++k)
-          for (std::int64_t j = 0; j < m; ++j) to[k][whole + j] += shares[k].v[skipped + j];
+        (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
+        for (int k = 0; k < nsums; ++k) add_end(to[k], shares[k].v, n, first);
       }
     } else {
       (void)memory, (void)p, (void)sums, (void)n;
@@ -398,7 +409,7 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   // input.
   CATENA_MULTIARCH static void store(const std::byte* memory, std::byte* const* p, std::int64_t n) {
     const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
-    const std::int64_t m = n % kVectorBlock, whole = n - m;
+    const std::int64_t m = n % kVectorBlock;
     Block<kVectorBlock> ends[nout > 0 ? nout : 1];
     if (m > 0) {
       Block<kVectorBlock> tiles[nin];
@@ -406,9 +417,12 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       write_block(stats, kVectorBlock, y, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
     }
     A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
-    write_block(stats, whole, y, Input<I>(p[I])...);
-    if (m > 0)
-      (memcpy(y[O] + whole, ends[O].v + (n < kVectorBlock ? 0 : kVectorBlock - m), std::size_t(m) * sizeof(A)), ...);
+    write_block(stats, n - m, y, Input<I>(p[I])...);
+    if (m > 0) (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
+  }
+  static ND_FN void write_kept_block(const Stats& stats, std::int64_t n, A* y) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < n; ++i) Body::template write_kept<A>(stats, Out{y[i]});
   }
   static constexpr bool keeps = requires { &Body::template write_kept<A>; };
   CATENA_MULTIARCH static void fold_kept(std::byte* memory, std::byte* const* p, std::int64_t n) {
@@ -418,8 +432,16 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   CATENA_MULTIARCH static void store_kept(const std::byte* memory, std::byte* const* p, std::int64_t n) {
     if constexpr (keeps) {
       const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
-      A* y = reinterpret_cast<A*>(p[nin]);
-      for (std::int64_t i = 0; i < n; ++i) Body::template write_kept<A>(stats, Out{y[i]});
+      A* const y = reinterpret_cast<A*>(p[nin]);
+      const std::int64_t m = n % kVectorBlock;
+      Block<kVectorBlock> end;
+      if (m > 0) {
+        const auto last = last_block<0>(end, p[nin], n);
+        for (int j = 0; j < kVectorBlock; ++j) end.v[j] = last[j];
+        write_kept_block(stats, kVectorBlock, end.v);
+      }
+      write_kept_block(stats, n - m, y);
+      if (m > 0) put_end<kVectorBlock>(y, end.v, n);
     } else {
       (void)memory, (void)p, (void)n;
     }

@@ -18,9 +18,11 @@ CATENA_EXPORT void copy_elements(std::byte* to, const catena::Strides& to_stride
 CATENA_EXPORT void copy_bytes(std::byte* to, const std::byte* from, std::int64_t n);
 
 // to[i * to_row + j * itemsize] = from[j * from_row + i * itemsize]: writes a matrix of rows x columns from its
-// transpose.
+// transpose. What lies `from_ahead` bytes behind what is read and `to_ahead` bytes behind what is written is fetched
+// meanwhile, for the next call; 0: nothing.
 void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row,
-                     std::int64_t rows, std::int64_t columns, std::size_t itemsize);
+                     std::int64_t rows, std::int64_t columns, std::size_t itemsize, std::int64_t from_ahead = 0,
+                     std::int64_t to_ahead = 0);
 
 // Copies rows of `bytes` bytes: row r from `from + r * from_row` to `to + r * to_row`, in this order. For short rows
 // that are in a cache.

@@ -77,16 +77,6 @@ bool run_flat(const Program& program, std::span<const BoundOperand> operands, co
   return true;
 }
 
-// Asks for the memory of the tile that begins at `p`, of at most `n` elements, while another one is computed: the
-// passes over a tile leave the memory idle otherwise.
-void fetch_ahead(const std::byte* p, std::int64_t stride, std::int64_t n, bool written) {
-  if (stride <= 0 || stride > kLine) return;
-  const std::byte* const end = p + std::min(n, kTile) * stride;
-  for (; p < end; p += kLine)
-    if (written) __builtin_prefetch(p, 1);
-    else __builtin_prefetch(p, 0);
-}
-
 // The same for one step over memory of exactly the slots' types, some of them 16-bit floats: tiles on the stack and
 // nothing else.
 bool run_flat_half(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
@@ -102,7 +92,6 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
     std::int64_t stride;
     bool streamed = false;
   } cast[kMost];
-  std::int64_t bytes = 0;
   bool streams = false;
   for (int k = 0; k < n_op; ++k) {
     const BoundOperand& o = operands[step.slot[std::size_t(k)]];
@@ -110,24 +99,18 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
     if (o.dtype != t) return false;
     cast[k].data = o.data;
     cast[k].stride = (*o.strides)[0];
-    bytes += std::llabs(cast[k].stride) * loop[0];
     if (!is_half(t)) continue;
     if (k < step.kernel->first_output()) cast[k].load = catena::cast_function(t, Dtype::float32);
     if (k >= step.kernel->nin) cast[k].store = catena::cast_function(Dtype::float32, t);
     cast[k].streamed = k >= step.kernel->first_output() && cast[k].stride == 2 && is_worth_streaming(loop[0] * 2);
     streams |= cast[k].streamed;
   }
-  const bool fetches_ahead = bytes >= kAheadBytes;
   catena::parallel_for(loop[0], kGrain, [&](std::int64_t begin, std::int64_t end) {
     alignas(64) std::byte tiles[kMost][kTile * 4];
     std::byte* p[kMost];
     std::int64_t stride[kMost];
     for (std::int64_t i = begin; i < end; i += kTile) {
       const std::int64_t m = std::min(kTile, end - i);
-      for (int k = 0; fetches_ahead && k < n_op; ++k)
-        if (!cast[k].streamed)
-          fetch_ahead(cast[k].data + (i + kTile) * cast[k].stride, cast[k].stride, end - i - kTile,
-                      k >= step.kernel->nin);
       for (int k = 0; k < n_op; ++k) {
         const Cast& c = cast[k];
         std::byte* memory = c.data + i * c.stride;

@@ -18,7 +18,6 @@ using catena::Step;
 
 constexpr std::size_t kRecastTile = kTile * 8;
 constexpr std::int64_t kNearBytes = 24 * 1024;  // the tiles of all slots should stay in the closest cache
-constexpr int kIntoL2 = 2;                      // tiles need what is closer
 
 }  // namespace
 
@@ -163,7 +162,7 @@ void Interpreter::fetch_ahead(std::byte* const* ptr, const std::int64_t* stride,
     if (item == 0 || item != stride[s]) continue;
     const std::byte* const next = ptr[s] + at * item;
     for (std::int64_t line = lines * k / steps; line < lines * (k + 1) / steps; ++line)
-      __builtin_prefetch(next + line * kLine, 0, kIntoL2);
+      fetch_line<Nearness::l2>(next + line * kLine);
   }
 }
 

@@ -12,9 +12,6 @@
 
 namespace nd::cpu {
 
-// Operands from here on are fetched ahead: less is in a cache more often than not.
-inline constexpr std::int64_t kAheadBytes = 1024 * 1024;
-
 // An output that is worth writing past the caches: a large one of `n` elements, of the type that its slot computes in.
 bool is_streamed(const catena::Program& program, std::size_t slot, const catena::BoundOperand& operand, std::int64_t n);
 

@@ -40,14 +40,30 @@ template <class T, int bytes> struct Block {
   }
 };
 
-template <class T, int bytes>
-CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row,
-                             std::int64_t rows, std::int64_t columns) {
+struct Call {
+  std::byte* to;
+  std::int64_t to_row;
+  const std::byte* from;
+  std::int64_t from_row, rows, columns;
+  std::size_t itemsize;
+  std::int64_t from_ahead, to_ahead;
+};
+
+// The lines of a matrix of rows x bytes.
+CATENA_INLINE void fetch(const std::byte* p, std::int64_t row, std::int64_t rows, std::int64_t bytes) {
+  for (std::int64_t j = 0; j < rows; ++j)
+    for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + j * row + i);
+}
+
+template <class T, int bytes> CATENA_INLINE void transpose(const Call& c) {
   using B = Block<T, bytes>;
   constexpr std::int64_t N = B::N, size = sizeof(T);
+  std::byte* const to = c.to;
+  const std::byte* const from = c.from;
+  const std::int64_t to_row = c.to_row, from_row = c.from_row, rows = c.rows, columns = c.columns;
   if (rows < N || columns < N) {
     if constexpr (N > 4) {
-      transpose<T, bytes / 2>(to, to_row, from, from_row, rows, columns);
+      transpose<T, bytes / 2>(c);
     } else {
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j)
@@ -60,26 +76,23 @@ CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte
   const bool apart = rows * size <= 256 && from_row > 128;
   for (std::int64_t j0 = 0; j0 < columns; j0 += kCacheBlock) {
     const std::int64_t j1 = j0 + kCacheBlock < columns ? j0 + kCacheBlock : columns;
-    for (std::int64_t j = j1; apart && j < j1 + kCacheBlock && j < columns; ++j)
-      for (std::int64_t i = 0; i < rows * size; i += 64) __builtin_prefetch(from + j * from_row + i);
+    if (apart)
+      fetch(from + j1 * from_row, from_row, (columns < j1 + kCacheBlock ? columns : j1 + kCacheBlock) - j1,
+            rows * size);
     // The last block on each side begins where it ends with the matrix: elements that it shares are written twice.
     for (std::int64_t i0 = 0; i0 < rows; i0 += N) {
       const std::int64_t i = i0 + N < rows ? i0 : rows - N;
       for (std::int64_t k = j0; k < j1; k += N) {
         const std::int64_t j = k + N < columns ? k : columns - N;
-        B::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
+        std::byte* const at = to + i * to_row + j * size;
+        const std::byte* const of = from + j * from_row + i * size;
+        if (c.from_ahead != 0 && i0 % (64 / size) == 0) fetch(of + c.from_ahead, from_row, N, 1);
+        if (c.to_ahead != 0 && k % (64 / size) == 0) fetch(at + c.to_ahead, to_row, N, 1);
+        B::run(at, to_row, of, from_row);
       }
     }
   }
 }
-
-struct Call {
-  std::byte* to;
-  std::int64_t to_row;
-  const std::byte* from;
-  std::int64_t from_row, rows, columns;
-  std::size_t itemsize;
-};
 
 // Elements of 16 bytes fill a register: they are moved one by one, a cache line of each row of `to` at a time.
 CATENA_INLINE void transpose_words(const Call& c) {
@@ -93,7 +106,7 @@ CATENA_INLINE void transpose_words(const Call& c) {
 template <class T, int widest> CATENA_INLINE void run_as(const Call& c) {
   constexpr int bytes =
       16 * int(sizeof(T)) < widest ? 16 * int(sizeof(T)) : widest;  // more than 16 vectors would not fit the registers
-  transpose<T, bytes>(c.to, c.to_row, c.from, c.from_row, c.rows, c.columns);
+  transpose<T, bytes>(c);
 }
 template <int widest> CATENA_INLINE void run(const Call& c) {
   switch (c.itemsize) {
@@ -120,9 +133,10 @@ auto choose() { return run_16; }
 }  // namespace
 
 void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row,
-                     std::int64_t rows, std::int64_t columns, std::size_t itemsize) {
+                     std::int64_t rows, std::int64_t columns, std::size_t itemsize, std::int64_t from_ahead,
+                     std::int64_t to_ahead) {
   static const auto f = choose();
-  f({to, to_row, from, from_row, rows, columns, itemsize});
+  f({to, to_row, from, from_row, rows, columns, itemsize, from_ahead, to_ahead});
 }
 
 }  // namespace nd::cpu

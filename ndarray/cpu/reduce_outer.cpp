@@ -13,6 +13,7 @@
 
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
+#include <catena/ndarray/cpu/stream_store.h>
 
 namespace nd::cpu {
 namespace {
@@ -105,7 +106,7 @@ std::byte* Reducer::row(const Strip& s, int i) const { return s.memory + s.plan.
 // ---- in order -----------------------------------------------------------------------------------
 // Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched.
 const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  constexpr std::int64_t kFetched = 8, kLine = 64;
+  constexpr std::int64_t kFetched = 8;  // lines
   const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
   std::byte* const acc = row(s, 1);
   table_.init(acc, lanes * s.width);
@@ -130,7 +131,7 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
         for (std::size_t k = 0; k < inputs_.n; ++k)
           if (inputs_.kept[k].back() != 0)
             for (std::int64_t line = 0; line < kFetched; ++line)
-              __builtin_prefetch(s.in[k] + at.offset(k) + inputs_.reduced[k].back() + line * kLine);
+              fetch_line(s.in[k] + at.offset(k) + inputs_.reduced[k].back() + line * kLine);
       if (pre_) accumulate_evaluated(s, next_lane(), at, begin + i);
       else accumulate(s, next_lane(), at.offset(), begin + i);
       at.advance(1);

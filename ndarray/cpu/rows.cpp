@@ -29,6 +29,7 @@ constexpr std::int64_t kTurnedRow = 256 * 1024;               // but those that 
 constexpr std::int64_t kRowsTogether = 16;                    // neighbouring rows that share cache lines
 constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;  // rows whose phases take turns, at most,
 constexpr std::int64_t kBytesInTurns = 24 * 1024;             // and what they read and write, in the nearest cache
+constexpr std::int64_t kFetchedRow = 768;                     // bytes; the processor itself is ahead of shorter rows
 constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
 constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
 constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
@@ -70,6 +71,8 @@ class RowEngine {
       if (!s.direct && k >= n_in_) s.store = Store(s.type, o.dtype);
       all_direct &= s.direct;
     }
+    const std::int64_t elements = sums != nullptr ? sums->elements : count_ * rows_;
+    fetches_ahead_ = elements * slot_[0].item >= kAheadBytes;
     if (is_for_columns()) plan_columns();
     else plan(all_direct);
   }
@@ -212,6 +215,7 @@ class RowEngine {
     const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
     const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
     in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, fit)});
+    fetches_ahead_ &= of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow;
   }
 
   bool is_transposed(const Slot& s) const {
@@ -383,6 +387,9 @@ class RowEngine {
     return !kept_.empty() && s.kept.back() == s.memory_item ? Lie::side_by_side : Lie::anyhow;
   }
 
+  // Where the rows of the next group lie, from those of this one.
+  std::int64_t ahead(std::int64_t bytes) const { return fetches_ahead_ ? bytes : 0; }
+
   // Rows from `first` on into a tile; what is left of its width repeats the last one.
   void load_columns(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m, std::int64_t width) const {
     const std::int64_t item = s.memory_item, pitch = width * item;
@@ -393,7 +400,8 @@ class RowEngine {
                   [&](std::int64_t at, const std::byte* from, std::int64_t rows, std::int64_t n) {
                     std::byte* const to = tile + at;
                     const Lie lie = lie_of(s, n);
-                    if (lie == Lie::transposed) transpose_block(to, pitch, from, stride, n, rows, std::size_t(item));
+                    if (lie == Lie::transposed)
+                      transpose_block(to, pitch, from, stride, n, rows, std::size_t(item), ahead(stride * width), 0);
                     else if (lie == Lie::side_by_side) copy_rows(to, pitch, from, inner, n, rows * item);
                     else
                       for (std::int64_t i = 0; i < n; ++i) copy(from + i * inner, stride, to + i * pitch, item, rows);
@@ -414,7 +422,8 @@ class RowEngine {
     for_each_part(s, first, m, width, [&](std::int64_t at, std::byte* to, std::int64_t rows, std::int64_t n) {
       const std::byte* const from = tile + at;
       const Lie lie = lie_of(s, n);
-      if (lie == Lie::transposed) transpose_block(to, stride, from, pitch, rows, n, std::size_t(item));
+      if (lie == Lie::transposed)
+        transpose_block(to, stride, from, pitch, rows, n, std::size_t(item), 0, ahead(stride * width));
       else if (lie == Lie::side_by_side) copy_rows(to, inner, from, pitch, n, rows * item);
       else
         for (std::int64_t i = 0; i < n; ++i) copy(from + i * pitch, item, to + i * inner, stride, rows);
@@ -527,15 +536,16 @@ class RowEngine {
       }
     }
   }
-  // One half of what row i from here reads, if the rows lie one behind the other.
+  // One half of what row i from here reads and writes, if the rows lie one behind the other: the last pass of a row
+  // waits for the lines that it writes as the first one does for those that it reads.
   void fetch_ahead(const Row& r, std::int64_t i, int half) const {
-    if (in_turns_ == 1) return;
-    for (int k = 0; k < n_in_; ++k) {
+    if (!fetches_ahead_) return;
+    for (int k = 0; k < n_in_ + n_out_; ++k) {
       const Slot& s = slot_[k];
       if (s.repeated || s.kept.back() == 0) continue;
       const std::int64_t middle = count_ / 2 * s.item, end = half == 0 ? middle : count_ * s.item;
       const std::byte* p = r.at[k] + i * s.kept.back();
-      for (std::int64_t j = half == 0 ? 0 : middle; j < end; j += kLine) __builtin_prefetch(p + j);
+      for (std::int64_t j = half == 0 ? 0 : middle; j < end; j += kLine) fetch_line(p + j);
     }
   }
 
@@ -606,6 +616,7 @@ class RowEngine {
   std::int64_t column_width_ = 0;  // rows that are computed side by side; 0: one row after the other
   std::int64_t in_turns_ = 0;      // rows whose passes take turns; 0: the row is gathered or converted
   bool buffered_ = false, kept_mapped_ = false;
+  bool fetches_ahead_ = false;  // operands come from memory rather than from a cache
   std::size_t scratch_bytes_ = 0;
   Slot slot_[kMaxOperands];
 };

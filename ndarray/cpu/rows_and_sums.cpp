@@ -183,7 +183,7 @@ void CpuBackend::rows_and_sums(const catena::bound::Rows& rows, std::span<const 
       const catena::bound::Rows part{
           rows.kernel, rows.loop, block.shape, rows.axes, {operands.data(), rows.operands.size()}};
       if (in_pass) {
-        RowSums at{};
+        RowSums at{{}, catena::size_of(rows.shape)};
         for (std::size_t k = 0; k < partial.size(); ++k) at.at[k] = partial[k]->zeros(i);
         rows_with_sums(part, at);
       } else {

@@ -1,5 +1,6 @@
-// Non-temporal stores, which bypass the caches, for outputs that are too large to be found in a cache later. An
-// ordinary store first reads its cache line: a quarter of the memory traffic of `c = a + b`.
+// What passes the caches by and what is brought into them ahead. Non-temporal stores are for outputs that are too large
+// to be found in a cache later. An ordinary store first reads its cache line: a quarter of the memory traffic of
+// `c = a + b`.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,16 @@ CATENA_EXPORT bool is_worth_streaming(std::int64_t bytes) noexcept;
 CATENA_EXPORT void set_streamed_bytes(std::int64_t bytes) noexcept;
 
 inline constexpr std::int64_t kLine = 64;
+// Operands from here on are fetched ahead: less is in a cache more often than not.
+inline constexpr std::int64_t kAheadBytes = 1024 * 1024;
+
+enum class Nearness { l2 = 2, l1 = 3 };
+// Asks for a line. GCC takes a function that does nothing else for one without effects and leaves out the calls of it;
+// the empty statement is an effect.
+template <Nearness nearness = Nearness::l1> inline void fetch_line(const std::byte* p) {
+  __builtin_prefetch(p, 0, static_cast<int>(nearness));
+  __asm__ volatile("");
+}
 
 // Copies rows of `bytes` bytes: row r from `from + r * from_step` to `to + r * to_step`. `to`, to_step and bytes are
 // multiples of kLine. Other threads see the data after stream_fence() of this thread.
