@@ -420,6 +420,7 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     write_block(stats, n - m, y, Input<I>(p[I])...);
     if (m > 0) (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
   }
+  static constexpr int kKeptBlock = 64 / int(sizeof(A));  // one vector at most: little is computed from what is kept
   static ND_FN void write_kept_block(const Stats& stats, std::int64_t n, A* y) {
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) Body::template write_kept<A>(stats, Out{y[i]});
@@ -433,15 +434,15 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     if constexpr (keeps) {
       const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
       A* const y = reinterpret_cast<A*>(p[nin]);
-      const std::int64_t m = n % kVectorBlock;
-      Block<kVectorBlock> end;
+      const std::int64_t m = n % kKeptBlock;
+      Block<kKeptBlock> end;
       if (m > 0) {
         const auto last = last_block<0>(end, p[nin], n);
-        for (int j = 0; j < kVectorBlock; ++j) end.v[j] = last[j];
-        write_kept_block(stats, kVectorBlock, end.v);
+        for (int j = 0; j < kKeptBlock; ++j) end.v[j] = last[j];
+        write_kept_block(stats, kKeptBlock, end.v);
       }
       write_kept_block(stats, n - m, y);
-      if (m > 0) put_end<kVectorBlock>(y, end.v, n);
+      if (m > 0) put_end<kKeptBlock>(y, end.v, n);
     } else {
       (void)memory, (void)p, (void)n;
     }

@@ -17,7 +17,8 @@ using catena::Program;
 using catena::Step;
 
 constexpr std::size_t kRecastTile = kTile * 8;
-constexpr std::int64_t kNearBytes = 24 * 1024;  // the tiles of all slots should stay in the closest cache
+constexpr std::int64_t kAheadBytes = 32 * 1024 * 1024;  // of an operand that is fetched ahead: less may be in a cache
+constexpr std::int64_t kNearBytes = 24 * 1024;          // the tiles of all slots should stay in the closest cache
 
 }  // namespace
 

@@ -9,7 +9,7 @@ namespace nd::cpu {
 // to (i + 1) * lanes behind at[k].
 struct RowSums {
   std::byte* at[catena::kMaxRowSums];
-  std::int64_t elements;  // of an operand of all rows, of which those that are computed may be a block
+  std::int64_t rows;  // in all, of which those that are computed may be a block
 };
 // Lanes of the sums of rows of `count` elements. Rows so short that they are computed side by side, whatever their
 // layout, have a lane for each of them.

@@ -30,6 +30,9 @@ constexpr std::int64_t kRowsTogether = 16;                    // neighbouring ro
 constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;  // rows whose phases take turns, at most,
 constexpr std::int64_t kBytesInTurns = 24 * 1024;             // and what they read and write, in the nearest cache
 constexpr std::int64_t kFetchedRow = 768;                     // bytes; the processor itself is ahead of shorter rows
+// Bytes of all operands whose rows are fetched ahead. Of less, much is in a cache; there it costs up to a tenth, unless
+// the rows are transposed on the way.
+constexpr std::int64_t kFetched = 20 * 1024 * 1024, kFetchedTransposed = 1024 * 1024;
 constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
 constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
 constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
@@ -71,10 +74,9 @@ class RowEngine {
       if (!s.direct && k >= n_in_) s.store = Store(s.type, o.dtype);
       all_direct &= s.direct;
     }
-    const std::int64_t elements = sums != nullptr ? sums->elements : count_ * rows_;
-    fetches_ahead_ = elements * slot_[0].item >= kAheadBytes;
-    if (is_for_columns()) plan_columns();
-    else plan(all_direct);
+    const std::int64_t all_rows = sums != nullptr ? sums->rows : rows_;
+    if (is_for_columns()) plan_columns(all_rows);
+    else plan(all_direct, all_rows);
   }
 
   void run() const {
@@ -154,7 +156,8 @@ class RowEngine {
     return s.direct && reduced_.size() <= 1 && !kept_.empty() && s.kept.back() == s.memory_item;
   }
 
-  void plan_columns() {
+  void plan_columns(std::int64_t all_rows) {
+    fetches_ahead_ = all_rows * count_ * slot_[0].item >= kFetchedTransposed;
     const std::int64_t least = table_.side_by_side();
     const std::int64_t most = kColumnTile / (count_ * slot_[0].item) / least * least;
     column_width_ = std::clamp<std::int64_t>(most, least, kMostColumns * least);
@@ -171,7 +174,7 @@ class RowEngine {
     }
   }
 
-  void plan(bool all_direct) {
+  void plan(bool all_direct, std::int64_t all_rows) {
     const bool one_segment = reduced_.size() <= 1;
     // Strided rows side by side in memory: reading them one by one would fetch every cache line many times.
     bool side_by_side = false;
@@ -204,10 +207,10 @@ class RowEngine {
     scratch_bytes_ = at;
     // Phase 1 may leave its results in an output that can be addressed as a whole.
     kept_mapped_ = table_.keeps() && (buffered_ || slot_[n_in_].direct);
-    if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
+    if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns(all_rows);
   }
 
-  void plan_turns() {
+  void plan_turns(std::int64_t all_rows) {
     const int shared = sums_ != nullptr ? table_.nsums : 0;
     std::int64_t of_row = 0, of_all = shared * count_ * slot_[0].item;
     for (int k = 0; k < n_; ++k)
@@ -215,7 +218,7 @@ class RowEngine {
     const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
     const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
     in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, fit)});
-    fetches_ahead_ &= of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow;
+    fetches_ahead_ = of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow && of_row * all_rows >= kFetched;
   }
 
   bool is_transposed(const Slot& s) const {

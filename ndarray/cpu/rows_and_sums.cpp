@@ -169,8 +169,9 @@ Partials partials(std::span<const catena::bound::Reduce> sums, std::int64_t bloc
 void CpuBackend::rows_and_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums,
                                StreamRef stream) {
   const bool in_pass = knows_sums(rows, sums);
-  const std::int64_t lanes =
-      in_pass ? row_sum_lanes(*rows.kernel->loop_table[rows.loop].row, elements_of_row(rows.shape, rows.axes)) : 1;
+  const std::int64_t row = elements_of_row(rows.shape, rows.axes);
+  const std::int64_t all_rows = row == 0 ? 0 : catena::size_of(rows.shape) / row;
+  const std::int64_t lanes = in_pass ? row_sum_lanes(*rows.kernel->loop_table[rows.loop].row, row) : 1;
   const Blocks blocks(rows.shape, rows.axes, in_pass ? kSummands * lanes : INT64_MAX);
   if (!in_pass && blocks.count() < kLeastBlocks) return Executor::rows_and_sums(rows, sums, stream);
   const Partials partial = partials(sums, blocks.count(), lanes);
@@ -183,7 +184,7 @@ void CpuBackend::rows_and_sums(const catena::bound::Rows& rows, std::span<const 
       const catena::bound::Rows part{
           rows.kernel, rows.loop, block.shape, rows.axes, {operands.data(), rows.operands.size()}};
       if (in_pass) {
-        RowSums at{{}, catena::size_of(rows.shape)};
+        RowSums at{{}, all_rows};
         for (std::size_t k = 0; k < partial.size(); ++k) at.at[k] = partial[k]->zeros(i);
         rows_with_sums(part, at);
       } else {

@@ -20,9 +20,6 @@ CATENA_EXPORT bool is_worth_streaming(std::int64_t bytes) noexcept;
 CATENA_EXPORT void set_streamed_bytes(std::int64_t bytes) noexcept;
 
 inline constexpr std::int64_t kLine = 64;
-// Operands from here on are fetched ahead: less is in a cache more often than not.
-inline constexpr std::int64_t kAheadBytes = 1024 * 1024;
-
 enum class Nearness { l2 = 2, l1 = 3 };
 // Asks for a line. GCC takes a function that does nothing else for one without effects and leaves out the calls of it;
 // the empty statement is an effect.
