@@ -246,9 +246,14 @@ template <class T> struct FewLines {
   // Rows of vectors, the last of which ends in the last elements and begins with zeros.
   void pack_rows(T* to, std::int64_t room, std::int64_t lanes) const {
     const std::int64_t whole = k / lanes * lanes, zeros = whole < k ? lanes - (k - whole) : 0;
+    constexpr auto size = std::int64_t(sizeof(T));
+    const bool side_by_side = line_step == 1 && lines > 1;
+    if (side_by_side)
+      transpose_block(reinterpret_cast<std::byte*>(to), room * size, reinterpret_cast<const std::byte*>(from),
+                      k_step * size, lines, whole, sizeof(T));
     for (std::int64_t j = 0; j < lines; ++j, to += room) {
       const T* const line = from + j * line_step;
-      for (std::int64_t p = 0; p < whole; ++p) to[p] = line[p * k_step];
+      for (std::int64_t p = 0; p < whole && !side_by_side; ++p) to[p] = line[p * k_step];
       std::fill_n(to + whole, zeros, T{});
       for (std::int64_t p = whole; p < k; ++p) to[p + zeros] = line[p * k_step];
     }

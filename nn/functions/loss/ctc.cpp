@@ -106,16 +106,17 @@ Array fused_alpha(const Array& emission, const Array& penalty) {
   const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
   // Two states in front that are never reached.
   const Array alpha = autograd::full({times, batch, states + 2}, kNever, emission.dtype(), emission.device());
-  const auto at = [](const Array& a, std::int64_t t) { return autograd::squeeze(autograd::slice(a, 0, t, t + 1), 0); };
-  autograd::assign(autograd::slice(at(alpha, 0), 1, 2, std::min<std::int64_t>(states, 2) + 2),
-                   autograd::slice(at(emission, 0), 1, 0, std::min<std::int64_t>(states, 2)));
+  const auto from = [&](std::int64_t k) { return autograd::slice(alpha, 2, k, k + states); };
+  const auto at = [](const Array& a, std::int64_t t) { return autograd::slice(a, 0, t, t + 1); };
+  const Array skipped = from(0), next = from(1), own = from(2);
+  Array now = at(own, 0);
+  autograd::assign(autograd::slice(now, 2, 0, 2), autograd::slice(at(emission, 0), 2, 0, 2));
   for (std::int64_t t = 1; t < times; ++t) {
-    const Array before = at(alpha, t - 1), now = autograd::slice(at(alpha, t), 1, 2, states + 2);
-    const Operand operands[] = {autograd::slice(before, 1, 2, states + 2), autograd::slice(before, 1, 1, states + 1),
-                                autograd::slice(before, 1, 0, states), penalty, at(emission, t)};
+    const Operand operands[] = {std::move(now), at(next, t - 1), at(skipped, t - 1), penalty, at(emission, t)};
+    now = at(own, t);
     autograd::apply_into(catena::rows::ctc_step, operands, {&now, 1});
   }
-  return autograd::slice(alpha, 2, 2, states + 2);
+  return own;
 }
 Variable composed_alpha(const Variable& emission, const Array& penalty) {
   const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
