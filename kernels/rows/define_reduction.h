@@ -71,6 +71,7 @@ template <class Body, fixed_string S> struct Reduction {
     const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
     for (std::int64_t r = 0; r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      __builtin_prefetch(reinterpret_cast<const char*>(x) + 1024);
       if constexpr (sizeof(T) >= 4) {
         fold_short<Lanes, false>(acc[r], x, b.index, b.n);
       } else {
