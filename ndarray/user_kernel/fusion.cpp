@@ -365,14 +365,6 @@ bool applies(const TracedProgram& program, std::span<const Operand> arguments) {
         !is_value_of(arguments[std::size_t(a)].scalar(), program.slots[k]))
       return false;
   }
-  // The order of the steps supposes that no other argument reads the memory of one that is written.
-  for (const TracedProgram::Target& t : program.targets) {
-    if (t.argument < 0 || arguments[std::size_t(t.argument)].header()->size == 0) continue;
-    for (std::size_t a = 0; a < arguments.size(); ++a)
-      if (int(a) != t.argument && arguments[a].is_array() &&
-          arguments[a].header()->storage == arguments[std::size_t(t.argument)].header()->storage)
-        return false;
-  }
   return true;
 }
 
