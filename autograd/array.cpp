@@ -84,7 +84,7 @@ void run(const KernelDef& kernel, int loop, std::span<const Input> inputs, std::
   outputs[0].backend().elementwise({&program, inputs, {headers, outputs.size()}, {}, alike});
 }
 
-void check_kind(const KernelDef& kernel, KernelKind kind, const char* function) {
+void check_kind(const KernelDef& kernel, KernelKind kind, std::string_view function) {
   check<TypeError>(kernel.kind == kind, function, kernel.name, " is a kernel of another kind");
 }
 
@@ -357,13 +357,16 @@ Arrays apply_all(const KernelDef& kernel, std::span<const Operand> inputs) {
   return out;
 }
 
-void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
-  check_kind(kernel, KernelKind::elementwise, "apply_into");
+namespace {
+
+// The loop for the inputs, and the in-outs behind them, of a call that writes into given arrays.
+int choose_loop_into(std::string_view function, const KernelDef& kernel, Inputs& in, std::span<const Operand> inputs,
+                     std::span<const Array> outputs) {
+  check_kind(kernel, KernelKind::elementwise, function);
   check<TypeError>(inputs.size() == kernel.nin, kernel.name, "takes ", int(kernel.nin), " inputs, ", inputs.size(),
                    " were given");
   check<TypeError>(int(outputs.size()) == kernel.ninout + kernel.nout, kernel.name, "writes ",
                    kernel.ninout + kernel.nout, " arrays, ", outputs.size(), " were given");
-  Inputs in(kernel.name, inputs);
   for (int k = 0; k < kernel.ninout; ++k) in.add(kernel.name, outputs[std::size_t(k)]);
   const int loop = catena::choose_loop(kernel, in.span());
   const catena::Loop& types = kernel.loop_table[loop];
@@ -378,6 +381,14 @@ void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::s
     const Array both[] = {outputs[0], o.array()};
     check_same_device(kernel.name, both);
   }
+  return loop;
+}
+
+}  // namespace
+
+void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
+  Inputs in(kernel.name, inputs);
+  const int loop = choose_loop_into("apply_into", kernel, in, inputs, outputs);
   if (!outputs[0].is_c_contiguous() && outputs.size() == 1) [[unlikely]] {
     if (const auto order = common_order(outputs[0], inputs)) {
       const Array out = transpose(outputs[0], *order);
@@ -387,6 +398,15 @@ void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::s
     }
   }
   run(kernel, loop, in.span().first(kernel.nin), outputs);
+}
+
+void apply_in_order(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
+  Inputs in(kernel.name, inputs);
+  const int loop = choose_loop_into("apply_in_order", kernel, in, inputs, outputs);
+  catena::SmallVector<catena::ArrayHeader*, 4> headers;
+  for (const Array& out : outputs) headers.push_back(out.get());
+  const EagerProgram program(kernel, loop);
+  outputs[0].backend().recurrence({{&program, in.span().first(kernel.nin), headers}});
 }
 
 namespace {

@@ -62,6 +62,10 @@ CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const 
 // Writes into the given outputs (in-outs first). The loop is chosen by the inputs, which include the in-outs.
 CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                               std::span<const Array> outputs);
+// The same at one position after the other of the first axis: a position reads what earlier ones have written, so that
+// a recurrence is one call. y[1:] = kernel(y[:-1], x[1:]) adds up x along the axis if the kernel adds.
+CATENA_EXPORT void apply_in_order(const catena::KernelDef& kernel, std::span<const Operand> inputs,
+                                  std::span<const Array> outputs);
 // Indexed rows: raw inputs keep their shape; the loop has the shape of `out`, and the dtype of `out` chooses it.
 CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                                  std::span<const Array> outputs);

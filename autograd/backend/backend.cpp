@@ -13,6 +13,30 @@ Device Backend::exchange_default_device(Device) { return default_device(); }
 bool Backend::owns_memory(const Array&) { return true; }
 bool Backend::counts_writes(const Array&) { return false; }
 
+void Backend::recurrence(const catena::call::Recurrence& call) {
+  const catena::call::Elementwise& all = call.step;
+  const Shape& shape = all.outputs[0]->shape;
+  catena::check<catena::ValueError>(!shape.empty(), all.program->steps[0].kernel->name,
+                                    "a recurrence goes along the first axis of its outputs, which have none");
+  for (std::int64_t i = 0; i < shape[0]; ++i) {
+    Arrays parts;
+    const auto at = [&](catena::ArrayHeader* a) -> catena::ArrayHeader* {
+      if (a->shape.size() < shape.size() || a->shape[0] != shape[0]) return a;  // the same at all positions
+      a->refs.fetch_add(1, catena::MemoryOrder::relaxed);
+      Shape part = a->shape;
+      part[0] = 1;
+      parts.push_back(view(Array(a), part, a->strides, i * a->strides[0]));
+      return parts.back().get();
+    };
+    catena::SmallVector<Input, 8> inputs;
+    catena::SmallVector<catena::ArrayHeader*, 4> outputs;
+    for (const Input& in : all.inputs)
+      inputs.push_back(in.is_array() ? Input(*at(const_cast<catena::ArrayHeader*>(&in.array()))) : in);
+    for (catena::ArrayHeader* out : all.outputs) outputs.push_back(at(out));
+    elementwise({all.program, inputs, outputs, all.name});
+  }
+}
+
 void Backend::rows_and_sums(const catena::call::RowsAndSums& call) {
   rows(call.rows);
   for (const catena::call::Reduce& sum : call.sums) reduce(sum);

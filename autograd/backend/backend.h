@@ -99,6 +99,7 @@ class CATENA_EXPORT Backend {
   // The calls of kernels/rows/call.h, where their meaning is defined. All arrays of a call are on one device (else a
   // ValueError naming both); outputs may share memory with inputs.
   virtual void elementwise(const catena::call::Elementwise& call) = 0;
+  virtual void recurrence(const catena::call::Recurrence& call);  // here one call per position
   virtual void reduce(const catena::call::Reduce& call) = 0;
   virtual void scan(const catena::call::Scan& call) = 0;
   virtual void sort(const catena::call::Sort& call) = 0;

@@ -29,6 +29,7 @@ class NdarrayBackend final : public Backend {
   Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override;
 
   void elementwise(const catena::call::Elementwise& call) override { nd::internal::execute(call); }
+  void recurrence(const catena::call::Recurrence& call) override { nd::internal::execute(call); }
   void reduce(const catena::call::Reduce& call) override { nd::internal::execute(call); }
   void scan(const catena::call::Scan& call) override { nd::internal::execute(call); }
   void sort(const catena::call::Sort& call) override { nd::internal::execute(call); }

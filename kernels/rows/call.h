@@ -39,6 +39,13 @@ struct Elementwise {
   const ArrayHeader* alike = nullptr;
 };
 
+// A recurrence: `step` at one position after the other of the first axis of its outputs, whatever an earlier position
+// wrote being read by a later one. Inputs that share memory with outputs are not copied; at one position the two may
+// only be apart or the same. `alike` is not used.
+struct Recurrence {
+  Elementwise step;
+};
+
 // out = a reduction over `axes` (sorted, non-negative) of the single input, or of the output of the program `pre` over
 // the inputs, which broadcast. `pre` has elementwise steps, one output and no in-outs; its output is not stored. With
 // `post`, the output of that program over the reduced value is stored; its inputs from 1 on are `post_inputs`, host

@@ -68,10 +68,13 @@ template <class Body, fixed_string S> struct Reduction {
   // Not every processor can read part of a vector of 8-bit or 16-bit elements: what follows them is read, too, which
   // for the last rows is a copy.
   template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
+    // What the processor fetches ahead by itself is not enough for the short time that a row takes.
+    constexpr std::size_t kAhead = 1024;
     const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
     for (std::int64_t r = 0; r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
-      __builtin_prefetch(reinterpret_cast<const char*>(x) + 1024);
+      for (std::size_t line = 0; line < sizeof(T) * Lanes; line += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead + line);
       if constexpr (sizeof(T) >= 4) {
         fold_short<Lanes, false>(acc[r], x, b.index, b.n);
       } else {

@@ -387,21 +387,24 @@ template <class T> bool scatter_counts(const Line& line) {
   const int tables = length <= kSmallTable ? kNeighbours : 1;
   const CountFn count = count_function(axis.index.dtype);
   if (!count) return false;
-  const Workspace memory(std::size_t(threads * tables * length) * sizeof(std::uint32_t));
+  // Tables of two threads share no cache line.
+  constexpr std::int64_t kLine = 64 / sizeof(std::uint32_t);
+  const std::int64_t pitch = (length + kLine - 1) / kLine * kLine;
+  const Workspace memory(std::size_t(threads * tables * pitch) * sizeof(std::uint32_t));
   auto* const counts = reinterpret_cast<std::uint32_t*>(memory.data());
   catena::parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t t = begin; t < end; ++t) {
-      std::uint32_t* const own = counts + t * tables * length;
-      std::fill_n(own, tables * length, 0u);
+      std::uint32_t* const own = counts + t * tables * pitch;
+      std::fill_n(own, tables * pitch, 0u);
       const std::int64_t from = t * part, n = std::clamp<std::int64_t>(line.n - from, 0, part);
-      count(axis.index.data + from * line.index_step, line.index_step, n, length, own, tables > 1 ? length : 0);
+      count(axis.index.data + from * line.index_step, line.index_step, n, length, own, tables > 1 ? pitch : 0);
     }
   });
   using U = std::make_unsigned_t<T>;
   const U value = U(*reinterpret_cast<const T*>(line.call.other.data));
   catena::parallel_for(length, kGrain, [&](std::int64_t begin, std::int64_t end) {
     add_counts<U>(line.call.base.data + begin * axis.stride, axis.stride, value, counts + begin, threads * tables,
-                  length, end - begin);
+                  pitch, end - begin);
   });
   return true;
 }

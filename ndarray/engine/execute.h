@@ -28,6 +28,7 @@ namespace nd::internal {
 using catena::ArrayHeader;
 
 CATENA_EXPORT void execute(const catena::call::Elementwise& call);
+CATENA_EXPORT void execute(const catena::call::Recurrence& call);
 CATENA_EXPORT void execute(const catena::call::Reduce& call);
 CATENA_EXPORT void execute(const catena::call::Scan& call);
 CATENA_EXPORT void execute(const catena::call::Sort& call);

@@ -166,6 +166,64 @@ BOOST_AUTO_TEST_CASE(kernels_with_several_outputs_and_given_outputs) {
   BOOST_CHECK_THROW(apply(catena::rows::add, {y}), TypeError);
 }
 
+// The sums along the first axis.
+std::vector<double> running_sums(std::vector<double> x, std::size_t width) {
+  for (std::size_t i = width; i < x.size(); ++i) x[i] += x[i - width];
+  return x;
+}
+
+BOOST_AUTO_TEST_CASE(recurrences_along_the_first_axis) {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::int32})
+    for (const Shape& shape : {Shape{7}, Shape{1}, Shape{0}, Shape{5, 3}, Shape{4, 0}, Shape{1, 3}, Shape{6, 2, 3}}) {
+      const std::int64_t n = catena::size_of(shape), width = shape[0] == 0 ? 0 : n / shape[0];
+      std::vector<double> values;
+      for (std::int64_t i = 0; i < n; ++i) values.push_back(double(i * 7 % 5 - 2));
+      const Array x = astype(array(values, shape), dtype);
+      for (const bool strided : {false, true}) {
+        Shape wide = shape;
+        wide[wide.size() - 1] *= 2;
+        const Array memory = zeros(wide, dtype);
+        const Array y = strided ? slice(memory, -1, 0, wide.back(), 2) : zeros(shape, dtype);
+        assign(y, x);
+        if (shape[0] > 0) {
+          const Array before = slice(y, 0, 0, shape[0] - 1), now = slice(y, 0, 1, shape[0]);
+          const std::int64_t had = y->storage->version.load();
+          const Operand added[] = {now, before};
+          apply_in_order(catena::rows::add, added, {&now, 1});
+          if (now.size() > 0) BOOST_TEST(y->storage->version.load() > had);
+        }
+        check_values<double>(y, running_sums(values, std::size_t(width)));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(recurrences_of_several_operands) {
+  // y[i] = max(y[i - 1], x[i]), then with an operand that is the same at all positions and one of another dtype.
+  const Array x = floats({3, -1, 2, 5, 4, -7, 1, 9}, {4, 2}), y = copy(x);
+  const Array later = slice(y, 0, 1, 4);
+  const Operand running[] = {slice(y, 0, 0, 3), slice(x, 0, 1, 4)};
+  apply_in_order(catena::rows::maximum, running, {&later, 1});
+  check_values<float>(y, {3, -1, 3, 5, 4, 5, 4, 9});
+  const Array z = zeros({4, 2}, Dtype::float64), last = slice(z, 0, 1, 4);
+  const Operand sums[] = {slice(z, 0, 0, 3), array<int>({1, 10}, {2})};
+  apply_in_order(catena::rows::add, sums, {&last, 1});
+  check_values<double>(z, {0, 0, 1, 10, 2, 20, 3, 30});
+  const Operand doubled[] = {slice(z, 0, 1, 3), 2};
+  const Array behind = slice(z, 0, 2, 4);
+  apply_in_order(catena::rows::multiply, doubled, {&behind, 1});
+  check_values<double>(z, {0, 0, 1, 10, 2, 20, 4, 40});
+}
+
+BOOST_AUTO_TEST_CASE(errors_of_recurrences) {
+  const Array number = full({}, 1.0), y = zeros({3, 2}), other = zeros({4, 2});
+  const Operand numbers[] = {number, 1}, apart[] = {other, 1}, one[] = {y};
+  BOOST_CHECK_EXCEPTION(apply_in_order(catena::rows::add, numbers, {&number, 1}), ValueError,
+                        [](const auto& e) { return message_has(e, "add: a recurrence goes along the first axis"); });
+  BOOST_CHECK_THROW(apply_in_order(catena::rows::add, apart, {&y, 1}), ValueError);
+  BOOST_CHECK_THROW(apply_in_order(catena::rows::add, one, {&y, 1}), TypeError);
+  BOOST_CHECK_THROW(apply_in_order(catena::rows::sum, one, {&y, 1}), TypeError);
+}
+
 BOOST_AUTO_TEST_CASE(selection) {
   const Array c = array<int>({0, 2, 0}, {3});
   check_values<float>(where(c, floats({1, 2, 3}, {3}), 0), {0, 2, 0});

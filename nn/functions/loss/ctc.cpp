@@ -107,15 +107,13 @@ Array fused_alpha(const Array& emission, const Array& penalty) {
   // Two states in front that are never reached.
   const Array alpha = autograd::full({times, batch, states + 2}, kNever, emission.dtype(), emission.device());
   const auto from = [&](std::int64_t k) { return autograd::slice(alpha, 2, k, k + states); };
-  const auto at = [](const Array& a, std::int64_t t) { return autograd::slice(a, 0, t, t + 1); };
-  const Array skipped = from(0), next = from(1), own = from(2);
-  Array now = at(own, 0);
-  autograd::assign(autograd::slice(now, 2, 0, 2), autograd::slice(at(emission, 0), 2, 0, 2));
-  for (std::int64_t t = 1; t < times; ++t) {
-    const Operand operands[] = {std::move(now), at(next, t - 1), at(skipped, t - 1), penalty, at(emission, t)};
-    now = at(own, t);
-    autograd::apply_into(catena::rows::ctc_step, operands, {&now, 1});
-  }
+  const auto before = [&](const Array& a) { return autograd::slice(a, 0, 0, times - 1); };
+  const auto now = [&](const Array& a) { return autograd::slice(a, 0, 1, times); };
+  const auto begin = [](const Array& a) { return autograd::slice(autograd::slice(a, 0, 0, 1), 2, 0, 2); };
+  const Array own = from(2), later = now(own);
+  autograd::assign(begin(own), begin(emission));
+  const Operand operands[] = {before(own), before(from(1)), before(from(0)), penalty, now(emission)};
+  autograd::apply_in_order(catena::rows::ctc_step, operands, {&later, 1});
   return own;
 }
 Variable composed_alpha(const Variable& emission, const Array& penalty) {
