@@ -106,6 +106,20 @@ template <class Body, fixed_string S> struct Reduction {
     out += A(rest);
   }
 
+  // Tests and extrema of small integers, whose order is free: the lanes of the definition are a vector or less.
+  static constexpr bool is_narrow = std::is_integral_v<A> && sizeof(A) <= 2 && sizeof(T) == sizeof(A);
+  static ND_FN std::int64_t fold_narrow(A& out, const T* x, std::int64_t index, std::int64_t n) {
+    if (n < kWindow) return 0;
+    A lane[kWindow];
+    for (int l = 0; l < kWindow; ++l) lane[l] = Body::template identity<A>();
+    std::int64_t i = 0;
+    for (; i + kWindow <= n; i += kWindow)
+      for (int l = 0; l < kWindow; ++l)
+        lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
+    out = Body::combine(out, combine_lanes<Body, kWindow / 2>(lane));
+    return i;
+  }
+
   static ND_FN void find_extremum(A& best, const T* x, std::int64_t index, std::int64_t n) {
     if (best.index == Body::template identity<A>().index) best = Body::template map<A>(x[0], index);
     if (is_nan(best.value)) return;
@@ -130,7 +144,9 @@ template <class Body, fixed_string S> struct Reduction {
         fold_counts(out, x, b.n);
         (void)lanes, (void)first, (void)last;
       } else {
-        fold_lanes(out, reinterpret_cast<A*>(lanes), x, b.index, b.n, first, last);
+        std::int64_t i = 0;
+        if constexpr (is_narrow) i = fold_narrow(out, x, b.index, b.n);
+        fold_lanes(out, reinterpret_cast<A*>(lanes), x + i, b.index + i, b.n - i, first, last);
       }
     }
   }

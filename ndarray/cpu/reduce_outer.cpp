@@ -104,9 +104,12 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
 std::byte* Reducer::row(const Strip& s, int i) const { return s.memory + s.plan.row_bytes * std::size_t(i); }
 
 // ---- in order -----------------------------------------------------------------------------------
-// Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched.
+// Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched,
+// and all of it where it comes from memory.
 const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  constexpr std::int64_t kFetched = 8;  // lines
+  constexpr std::int64_t kFetched = 8, kLargeBytes = 2 * 1024 * 1024;
+  const std::int64_t bytes = s.width * in_item_;
+  const std::int64_t fetched = outputs_ * count_ * in_item_ < kLargeBytes ? kFetched : bytes / kLine + 1;  // lines
   const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
   std::byte* const acc = row(s, 1);
   table_.init(acc, lanes * s.width);
@@ -130,7 +133,7 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
       if (i + 1 < n)
         for (std::size_t k = 0; k < inputs_.n; ++k)
           if (inputs_.kept[k].back() != 0)
-            for (std::int64_t line = 0; line < kFetched; ++line)
+            for (std::int64_t line = 0; line < fetched; ++line)
               fetch_line(s.in[k] + at.offset(k) + inputs_.reduced[k].back() + line * kLine);
       if (pre_) accumulate_evaluated(s, next_lane(), at, begin + i);
       else accumulate(s, next_lane(), at.offset(), begin + i);
