@@ -126,13 +126,13 @@ else()
   list(PREPEND CATENA_LOOP_OPTIONS $<IF:$<CONFIG:Debug>,-O2,-O3>)
 endif()
 
-# Before AVX-512, GCC fills the few lanes of an accumulator by "rep stos" and copies the end of a row by "rep movs", which
-# take longer than folding a short row.
+# Before AVX-512, GCC fills the few lanes of an accumulator by "rep stos", which takes longer than folding a short row. The same for
+# memcpy would make copies of a variable size slower with AVX-512 (the packing of products: 12 % of a GRU); loops copy constant sizes.
 include(CheckCXXCompilerFlag)
-set(inline_strategy vector_loop:1024:noalign,libcall:-1:noalign)
-check_cxx_compiler_flag(-mmemset-strategy=${inline_strategy} CATENA_HAS_MEMORY_STRATEGIES)
-if(CATENA_HAS_MEMORY_STRATEGIES)
-  list(APPEND CATENA_LOOP_OPTIONS -mmemset-strategy=${inline_strategy} -mmemcpy-strategy=${inline_strategy})
+set(inline_fill -mmemset-strategy=vector_loop:1024:noalign,libcall:-1:noalign)
+check_cxx_compiler_flag(${inline_fill} CATENA_HAS_MEMSET_STRATEGY)
+if(CATENA_HAS_MEMSET_STRATEGY)
+  list(APPEND CATENA_LOOP_OPTIONS ${inline_fill})
 endif()
 
 # ---- dependencies -------------------------------------------------------------------------------------------------------------

@@ -26,11 +26,32 @@ template <class Body, fixed_string S> struct Reduction {
   static void init(std::byte* acc, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
+  static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
+  // Extrema of small integers, whose order is free: the lanes of the definition are a vector or less. Tests, which end
+  // after a piece that decides them, are slower so where their elements come from memory.
+  static constexpr bool is_narrow =
+      std::is_integral_v<A> && sizeof(A) <= 2 && sizeof(T) == sizeof(A) && !requires(A a) {
+    Body::absorbs(a);
+  };
+  static ND_FN std::int64_t fold_windows(A* lane, const T* x, std::int64_t index, std::int64_t n) {
+    if (n < 2 * kWindow) return 0;
+    A wide[kWindow];
+    for (int l = 0; l < kWindow; ++l) wide[l] = Body::template identity<A>();
+    std::int64_t i = 0;
+    for (; i + kWindow <= n; i += kWindow)
+      for (int l = 0; l < kWindow; ++l)
+        wide[l] = Body::combine(wide[l], Body::template map<A>(x[i + l], index + i + l));
+    for (int w = 0; w < kWindow; w += kLanes)
+      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], wide[w + l]);
+    return i;
+  }
+
   // The order of combination by definition: see kernel.h.
   static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
     A lane[kLanes];
     for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
     std::int64_t i = 0;
+    if constexpr (is_narrow) i = fold_windows(lane, x, index, n);
     for (; i + kLanes <= n; i += kLanes)
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     if (!last) {
@@ -88,8 +109,6 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
 
-  static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
-
   // Counts, whose order is free: in lanes as wide as an element, as many elements as the narrowest can count.
   static ND_FN void fold_counts(A& out, const T* x, std::int64_t n) {
     constexpr std::int64_t kMost = 255;
@@ -104,20 +123,6 @@ template <class Body, fixed_string S> struct Reduction {
     U rest = 0;  // fewer than kWindow <= 256 elements
     for (; i < n; ++i) rest = U(rest + Body::template map<U>(x[i], 0));
     out += A(rest);
-  }
-
-  // Tests and extrema of small integers, whose order is free: the lanes of the definition are a vector or less.
-  static constexpr bool is_narrow = std::is_integral_v<A> && sizeof(A) <= 2 && sizeof(T) == sizeof(A);
-  static ND_FN std::int64_t fold_narrow(A& out, const T* x, std::int64_t index, std::int64_t n) {
-    if (n < kWindow) return 0;
-    A lane[kWindow];
-    for (int l = 0; l < kWindow; ++l) lane[l] = Body::template identity<A>();
-    std::int64_t i = 0;
-    for (; i + kWindow <= n; i += kWindow)
-      for (int l = 0; l < kWindow; ++l)
-        lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
-    out = Body::combine(out, combine_lanes<Body, kWindow / 2>(lane));
-    return i;
   }
 
   static ND_FN void find_extremum(A& best, const T* x, std::int64_t index, std::int64_t n) {
@@ -144,9 +149,7 @@ template <class Body, fixed_string S> struct Reduction {
         fold_counts(out, x, b.n);
         (void)lanes, (void)first, (void)last;
       } else {
-        std::int64_t i = 0;
-        if constexpr (is_narrow) i = fold_narrow(out, x, b.index, b.n);
-        fold_lanes(out, reinterpret_cast<A*>(lanes), x + i, b.index + i, b.n - i, first, last);
+        fold_lanes(out, reinterpret_cast<A*>(lanes), x, b.index, b.n, first, last);
       }
     }
   }
