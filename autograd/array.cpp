@@ -403,6 +403,8 @@ void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::s
 void apply_in_order(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
   Inputs in(kernel.name, inputs);
   const int loop = choose_loop_into("apply_in_order", kernel, in, inputs, outputs);
+  check<ValueError>(outputs[0].ndim() > 0, kernel.name,
+                    "a recurrence goes along the first axis of its outputs, which have none");
   catena::SmallVector<catena::ArrayHeader*, 4> headers;
   for (const Array& out : outputs) headers.push_back(out.get());
   const EagerProgram program(kernel, loop);

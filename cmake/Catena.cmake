@@ -127,7 +127,7 @@ else()
 endif()
 
 # Before AVX-512, GCC fills the few lanes of an accumulator by "rep stos", which takes longer than folding a short row. The same for
-# memcpy would make copies of a variable size slower with AVX-512 (the packing of products: 12 % of a GRU); loops copy constant sizes.
+# memcpy would make copies of a variable size slower with AVX-512 (a GRU by 12 %); loops copy constant sizes.
 include(CheckCXXCompilerFlag)
 set(inline_fill -mmemset-strategy=vector_loop:1024:noalign,libcall:-1:noalign)
 check_cxx_compiler_flag(${inline_fill} CATENA_HAS_MEMSET_STRATEGY)

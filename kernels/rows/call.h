@@ -39,9 +39,9 @@ struct Elementwise {
   const ArrayHeader* alike = nullptr;
 };
 
-// A recurrence: `step` at one position after the other of the first axis of its outputs, whatever an earlier position
-// wrote being read by a later one. Inputs that share memory with outputs are not copied; at one position the two may
-// only be apart or the same. `alike` is not used.
+// A recurrence: `step` at one position after the other of the first axis of its outputs, which have one; a position
+// reads what earlier ones have written. Inputs that share memory with outputs are not copied; at one position the two
+// may only be apart or the same. `alike` is not used.
 struct Recurrence {
   Elementwise step;
 };

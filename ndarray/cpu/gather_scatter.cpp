@@ -388,9 +388,9 @@ template <class T> bool scatter_counts(const Line& line) {
   const CountFn count = count_function(axis.index.dtype);
   if (!count) return false;
   // Tables of two threads share no cache line.
-  constexpr std::int64_t kLine = 64 / sizeof(std::uint32_t);
-  const std::int64_t pitch = (length + kLine - 1) / kLine * kLine;
-  const Workspace memory(std::size_t(threads * tables * pitch) * sizeof(std::uint32_t));
+  constexpr std::size_t kCount = sizeof(std::uint32_t);
+  const auto pitch = static_cast<std::int64_t>(round_up_64(std::size_t(length) * kCount) / kCount);
+  const Workspace memory(std::size_t(threads * tables * pitch) * kCount);
   auto* const counts = reinterpret_cast<std::uint32_t*>(memory.data());
   catena::parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t t = begin; t < end; ++t) {

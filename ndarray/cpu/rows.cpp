@@ -74,9 +74,8 @@ class RowEngine {
       if (!s.direct && k >= n_in_) s.store = Store(s.type, o.dtype);
       all_direct &= s.direct;
     }
-    const std::int64_t all_rows = sums != nullptr ? sums->rows : rows_;
-    if (is_for_columns()) plan_columns(all_rows);
-    else plan(all_direct, all_rows);
+    if (is_for_columns()) plan_columns();
+    else plan(all_direct);
   }
 
   void run() const {
@@ -156,8 +155,11 @@ class RowEngine {
     return s.direct && reduced_.size() <= 1 && !kept_.empty() && s.kept.back() == s.memory_item;
   }
 
-  void plan_columns(std::int64_t all_rows) {
-    fetches_ahead_ = all_rows * count_ * slot_[0].item >= kFetchedTransposed;
+  // Those of the whole call, if these are a block of them.
+  std::int64_t all_rows() const { return sums_ != nullptr ? sums_->rows : rows_; }
+
+  void plan_columns() {
+    fetches_ahead_ = all_rows() * count_ * slot_[0].item >= kFetchedTransposed;
     const std::int64_t least = table_.side_by_side();
     const std::int64_t most = kColumnTile / (count_ * slot_[0].item) / least * least;
     column_width_ = std::clamp<std::int64_t>(most, least, kMostColumns * least);
@@ -174,7 +176,7 @@ class RowEngine {
     }
   }
 
-  void plan(bool all_direct, std::int64_t all_rows) {
+  void plan(bool all_direct) {
     const bool one_segment = reduced_.size() <= 1;
     // Strided rows side by side in memory: reading them one by one would fetch every cache line many times.
     bool side_by_side = false;
@@ -207,10 +209,10 @@ class RowEngine {
     scratch_bytes_ = at;
     // Phase 1 may leave its results in an output that can be addressed as a whole.
     kept_mapped_ = table_.keeps() && (buffered_ || slot_[n_in_].direct);
-    if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns(all_rows);
+    if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
   }
 
-  void plan_turns(std::int64_t all_rows) {
+  void plan_turns() {
     const int shared = sums_ != nullptr ? table_.nsums : 0;
     std::int64_t of_row = 0, of_all = shared * count_ * slot_[0].item;
     for (int k = 0; k < n_; ++k)
@@ -218,7 +220,8 @@ class RowEngine {
     const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
     const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
     in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, fit)});
-    fetches_ahead_ = of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow && of_row * all_rows >= kFetched;
+    fetches_ahead_ =
+        of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow && of_row * all_rows() >= kFetched;
   }
 
   bool is_transposed(const Slot& s) const {
