@@ -24,11 +24,9 @@ using cudnn::image_shape;
 using cudnn::in_layout;
 using cudnn::is_in;
 using cudnn::Layout;
-using cudnn::layout_of;
 using cudnn::NotSupported;
 using cudnn::Pass;
 using cudnn::PlanPtr;
-using cudnn::PoolingProblem;
 
 // ---- convolutions -------------------------------------------------------------------------------
 // The layouts to try, best first. 16-bit products are fast only in channels-last memory, float64 has plans only for
@@ -54,32 +52,7 @@ PlanPtr find_plan(Pass pass, Layout layout, const Array& near, const Shape& x, c
   return cudnn::find_plan(near.device().id, p.key(), rules, [&p] { return p.describe(); });
 }
 
-// ---- pooling ------------------------------------------------------------------------------------
-// Whether cuDNN can do it. Not with cover_all: the last windows may extend further than the padding before the first
-// element, and cuDNN does not document how it counts their elements.
-bool takes(const PoolingSpec& spec, const Array& a, std::int64_t result_size) {
-  if (spec.cover_all || a.ndim() < 3 || a.ndim() > 5 || a.size() == 0 || result_size == 0) return false;
-  for (int i = 0; i < spec.size.size(); ++i)
-    if (spec.pad[i] >= spec.size[i]) return false;  // a window would contain only padding
-  return true;
-}
-
-// Null when cuDNN has no plan for this layout.
-Array pooled(bool backward, const Array& a, const Shape& x, const Shape& y, const PoolingSpec& spec) {
-  const Layout layout = layout_of(a);
-  const PoolingProblem p(backward, cudnn_type(a.dtype()), layout, x, y, spec);
-  constexpr bool kDeterministic = true;  // as the portable kernels
-  const cudnn::PlanRules rules{p.type, kDeterministic, nd::cuda::tf32_allowed(), cudnn::max_workspace_size()};
-  const PlanPtr plan = cudnn::find_plan(a.device().id, p.key(), rules, [&p] { return p.describe(); });
-  if (plan == nullptr) return {};
-  const Array given = in_layout(a, layout), made = empty_in(layout, a, backward ? x : y, a.dtype());
-  const Binding bindings[] = {{cudnn::kX, backward ? made->data : given->data},
-                              {cudnn::kY, backward ? given->data : made->data}};
-  cudnn::execute(*plan, bindings, a);
-  set_last_implementation("cudnn");
-  return made;
-}
-
+// ---- the extension ------------------------------------------------------------------------------
 // f(), recorded as run by cuDNN; nothing if f throws NotSupported.
 template <class F> auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
   try {
@@ -91,7 +64,6 @@ template <class F> auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
   }
 }
 
-// ---- the extension ------------------------------------------------------------------------------
 class CudnnExtension final : public NnExtension {
  protected:
   Dtype convolution_dtype(Dtype dtype) const override { return dtype; }
@@ -148,21 +120,9 @@ class CudnnExtension final : public NnExtension {
 
   // Max pooling is not overridden: its result includes the positions of the maxima (int32 in the window, the first of
   // equal elements). cuDNN gives 8-bit positions at most, only in some layouts, and does not define the choice among
-  // equal elements; its gradient needs x and y, which this interface does not retain.
-
-  Array do_average_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) override {
-    const Shape y = image_shape(x.shape(0), x.shape(1), out);
-    if (takes(spec, x, catena::size_of(y)))
-      if (Array made = pooled(false, x, x.shape(), y, spec)) return made;
-    return NnExtension::do_average_pooling(x, spec, out);
-  }
-
-  Array do_average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec) override {
-    const Shape x = image_shape(gy.shape(0), gy.shape(1), spatial);
-    if (takes(spec, gy, catena::size_of(x)))
-      if (Array made = pooled(true, gy, x, gy.shape(), spec)) return made;
-    return NnExtension::do_average_pooling_backward(gy, spatial, spec);
-  }
+  // equal elements; its gradient needs x and y, which this interface does not retain. Average pooling is not overridden
+  // either: cuDNN (9.19 on an H100) computes its gradient only if x and y are given, too, and gives wrong averages of
+  // bfloat16 arrays whose channels are innermost. The portable kernels are limited by the memory's bandwidth anyway.
 
   Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
                                 const Dims& axes) override {

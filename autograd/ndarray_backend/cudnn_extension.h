@@ -1,6 +1,6 @@
-// NnExtension by cuDNN 9, for float16, bfloat16, float32 and float64 arrays on CUDA: convolutions, average pooling,
-// batch normalization and recurrent networks. Cases that cuDNN does not support use the portable implementation.
-// Internal to this folder.
+// NnExtension by cuDNN 9, for float16, bfloat16, float32 and float64 arrays on CUDA: convolutions, batch normalization
+// and recurrent networks. Pooling, and cases that cuDNN does not support, use the portable implementation. Internal to
+// this folder.
 #pragma once
 
 #include <memory>

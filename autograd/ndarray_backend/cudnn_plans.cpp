@@ -28,12 +28,6 @@ void Descriptor::set(int name, int type, std::int64_t count, const void* element
   CATENA_CUDNN(set_attribute, get(), name, type, count, elements);
 }
 
-void Descriptor::set_fractions(int name, const Dims& values) {
-  catena::SmallVector<api::cudnn_fraction, 4> fractions;
-  for (const std::int64_t n : values) fractions.push_back({n, 1});
-  set(name, api::cudnn_type_fraction, values.size(), fractions.data());
-}
-
 void Descriptor::finalize() { CATENA_CUDNN(finalize, get()); }
 
 api::cudnn_status Descriptor::try_finalize() noexcept { return library().finalize(get()); }
@@ -321,48 +315,6 @@ Graph ConvolutionProblem::describe() const {
   add_bias.set_descriptor(api::cudnn_attr_operation_pointwise_b, tensor(kBias, bias_shape));
   add_bias.set_descriptor(api::cudnn_attr_operation_pointwise_y, tensor(kY, y));
   add_bias.finalize();
-  return graph;
-}
-
-// ---- pooling ------------------------------------------------------------------------------------
-PoolingProblem::PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y,
-                               const PoolingSpec& spec)
-    : backward(backward), type(type), layout(layout), x(x), y(y), size(spec.size), stride(spec.stride), pad(spec.pad) {
-  if (size.size() > 1) return;
-  for (Shape* s : {&this->x, &this->y}) s->insert(2, 1);
-  for (Dims* d : {&size, &stride}) d->insert(0, 1);
-  pad.insert(0, 0);
-}
-
-std::vector<std::int64_t> PoolingProblem::key() const {
-  constexpr std::int64_t kFamily = 100;  // greater than the passes of convolutions
-  std::vector<std::int64_t> key{kFamily + backward, std::int64_t(layout), alignment, std::int64_t(size.size())};
-  for (const Dims* d : std::initializer_list<const Dims*>{&x, &y, &size, &stride, &pad})
-    key.insert(key.end(), d->begin(), d->end());
-  return key;
-}
-
-Graph PoolingProblem::describe() const {
-  Graph graph;
-  Descriptor& pooling = graph.add(api::cudnn_resample);
-  pooling.set_enumerator(api::cudnn_attr_resample_mode, api::cudnn_type_resample_mode, api::cudnn_average_with_padding);
-  pooling.set_type(api::cudnn_attr_resample_compute_type, compute_type(type));
-  pooling.set_enumerator(api::cudnn_attr_resample_padding_mode, api::cudnn_type_padding_mode, api::cudnn_zero_padding);
-  pooling.set_integer(api::cudnn_attr_resample_spatial_dims, size.size());
-  pooling.set_fractions(api::cudnn_attr_resample_window, size);
-  pooling.set_fractions(api::cudnn_attr_resample_strides, stride);
-  pooling.set_fractions(api::cudnn_attr_resample_pre_paddings, pad);
-  pooling.set_fractions(api::cudnn_attr_resample_post_paddings, pad);
-  pooling.finalize();
-  const Descriptor& images = graph.tensor({kX, type, x, layout, alignment, false});
-  const Descriptor& averages = graph.tensor({kY, type, y, layout, alignment, false});
-  Descriptor& op =
-      graph.add_operation(backward ? api::cudnn_operation_resample_backward : api::cudnn_operation_resample_forward);
-  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_resample : api::cudnn_attr_resample_forward_resample,
-                    pooling);
-  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_dx : api::cudnn_attr_resample_forward_x, images);
-  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_dy : api::cudnn_attr_resample_forward_y, averages);
-  op.finalize();
   return graph;
 }
 

@@ -30,7 +30,6 @@ class CATENA_EXPORT Descriptor {
   void set_type(int name, int value) { set(name, api::cudnn_type_data_type, 1, &value); }
   void set_integers(int name, const Dims& values) { set(name, api::cudnn_type_int64, values.size(), values.data()); }
   void set_integer(int name, std::int64_t value) { set(name, api::cudnn_type_int64, 1, &value); }
-  void set_fractions(int name, const Dims& values);  // integers
   void set_flag(int name, bool value) { set(name, api::cudnn_type_boolean, 1, &value); }
   void set_enumerator(int name, int type, int value) { set(name, type, 1, &value); }
   void set_descriptor(int name, const Descriptor& value) {
@@ -141,21 +140,6 @@ struct ConvolutionProblem {
   Layout layout;
   Shape x, w, y;
   Dims stride, dilate, pad, pad_end;
-  std::int64_t alignment = 16;
-};
-
-// Average pooling that counts the padding, or its gradient, with at least two spatial axes as for convolutions.
-struct PoolingProblem {
-  CATENA_EXPORT PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y,
-                               const PoolingSpec& spec);
-  CATENA_EXPORT Graph describe() const;
-  CATENA_EXPORT std::vector<std::int64_t> key() const;
-
-  bool backward;
-  int type;
-  Layout layout;
-  Shape x, y;
-  Dims size, stride, pad;
   std::int64_t alignment = 16;
 };
 

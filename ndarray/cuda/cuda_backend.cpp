@@ -1,10 +1,11 @@
 #include <catena/ndarray/cuda/cuda_backend.h>
 
-#include <array>
-#include <atomic>
+#include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/plans/index_errors.h>
@@ -19,12 +20,7 @@ namespace {
 
 api::cu_event event_of(void* event) { return static_cast<api::cu_event>(event); }
 
-bool is_pinned(const std::byte* p) {
-  unsigned type = 0;
-  // The driver does not know pageable host memory and reports it as an invalid value.
-  const api::cu_result status = driver().pointer_get_attribute(&type, api::cu_pointer_memory_type, address_of(p));
-  return status == api::cu_success && type == api::cu_memory_host;
-}
+bool is_pinned(const std::byte* p) { return pointer_info(p).type == api::cu_memory_host; }
 
 // An asynchronous copy by the driver, given the entry point, the number of bytes, the stream and further arguments.
 #define CATENA_COPY(field, bytes, stream, ...)                                 \
@@ -133,17 +129,57 @@ void CudaBackend::synchronize(StreamRef stream) {
   throw_index_errors();
 }
 
+namespace {
+
+// The driver crashes when it is given a stream that was destroyed, and blocks of the pool that a stream has used name
+// it for as long as they live. So streams are never destroyed: the next stream of the same kind is one that was given
+// up and has no work left.
+struct Streams {
+  struct Stream {
+    int device;
+    bool non_blocking;
+  };
+  std::mutex mutex;
+  std::map<void*, Stream> made;
+  std::vector<void*> given_up;  // the oldest first
+};
+Streams& streams() {
+  static auto& all = *new Streams;
+  return all;
+}
+
+void* reused_stream(int device, bool non_blocking) {
+  Streams& s = streams();
+  const std::lock_guard lock(s.mutex);
+  const auto found = std::find_if(s.given_up.begin(), s.given_up.end(), [&](void* handle) {
+    const Streams::Stream& stream = s.made[handle];
+    return stream.device == device && stream.non_blocking == non_blocking &&
+           driver().stream_query(static_cast<api::cu_stream>(handle)) == api::cu_success;
+  });
+  if (found == s.given_up.end()) return nullptr;
+  void* const handle = *found;
+  s.given_up.erase(found);
+  return handle;
+}
+
+}  // namespace
+
 void* CudaBackend::create_stream(int device, bool non_blocking) {
   use_device(device);
+  if (void* const handle = reused_stream(device, non_blocking)) return handle;
   api::cu_stream stream = nullptr;
   CATENA_CU(stream_create, &stream, non_blocking ? api::cu_stream_non_blocking : api::cu_stream_default);
+  Streams& s = streams();
+  const std::lock_guard lock(s.mutex);
+  s.made[stream] = {device, non_blocking};
+  s.given_up.reserve(s.made.size());  // giving it up cannot fail
   return stream;
 }
 
 void CudaBackend::destroy_stream(StreamRef stream) noexcept {
-  if (!is_healthy()) return;
-  if (driver().context_set_current(primary_context(stream.device.id)) == api::cu_success)
-    driver().stream_destroy(stream_of(stream));
+  Streams& s = streams();
+  const std::lock_guard lock(s.mutex);
+  s.given_up.push_back(stream.handle);
 }
 
 bool CudaBackend::stream_done(StreamRef stream) {

@@ -123,23 +123,22 @@ MemoryPointer MemoryPool::malloc(std::size_t bytes) {
 
 MemoryPointer alloc(std::size_t size) { return MemoryPointer(new_storage(size, current_device())); }
 
+namespace {
+
+// The driver requires a current context for memory that all contexts can use.
+void use_some_device() { cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0); }
+
+}  // namespace
+
 Device device_from_pointer(const void* p) {
   if (!is_available(Device::Kind::cuda)) return cpu_device;
-  const cuda::Driver& cu = cuda::driver();
-  unsigned type = 0;
-  int ordinal = 0;
-  if (cu.pointer_get_attribute(&type, cuda::api::cu_pointer_memory_type, cuda::address_of(p)) != cuda::api::cu_success)
-    return cpu_device;
-  if (type != cuda::api::cu_memory_device) return cpu_device;
-  cuda::check(cu.pointer_get_attribute(&ordinal, cuda::api::cu_pointer_device_ordinal, cuda::address_of(p)),
-              cuda::api::DriverNames::pointer_get_attribute);
-  return {Device::Kind::cuda, static_cast<std::int16_t>(ordinal)};
+  use_some_device();
+  const cuda::PointerInfo info = cuda::pointer_info(p);
+  if (info.type != cuda::api::cu_memory_device) return cpu_device;
+  return {Device::Kind::cuda, static_cast<std::int16_t>(info.device)};
 }
 
 namespace {
-
-// Pinned memory is usable by all contexts, but the driver requires a current one to allocate it.
-void use_some_device() { cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0); }
 
 // Page-locked memory from the driver; the deleter is that of the block.
 MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {

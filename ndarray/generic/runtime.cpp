@@ -156,15 +156,11 @@ void memset(void* data, int value, std::size_t size) {
 
 PointerAttributes pointer_get_attributes(const void* p) {
   use_current();
-  unsigned type = 0;
-  const api::cu_result status = driver().pointer_get_attribute(&type, api::cu_pointer_memory_type, address_of(p));
-  if (status == api::cu_error_invalid_value) return {-1, nullptr, p, false};
-  check(status, api::DriverNames::pointer_get_attribute);
-  int ordinal = 0;
-  CATENA_RUNTIME(pointer_get_attribute, &ordinal, api::cu_pointer_device_ordinal, address_of(p));
+  const PointerInfo info = pointer_info(p);
+  if (info.type == 0) return {-1, nullptr, p, false};
   // Addresses are unified: page-locked memory has one for the host and all devices.
-  const bool on_device = type == api::cu_memory_device;
-  return {ordinal, p, on_device ? nullptr : p, on_device};
+  const bool on_device = info.type == api::cu_memory_device;
+  return {info.device, p, on_device ? nullptr : p, on_device};
 }
 
 // ---- streams and events -------------------------------------------------------------------------

@@ -381,11 +381,10 @@ Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey
 // A mask of the first axes and one value for all elements: every element is written, with this value or its own.
 // Returns whether that is the case.
 bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKey> keys, const Operand& value) {
-  constexpr auto on_cpu = [](const Array& x) { return x.device().kind == Device::Kind::cpu; };
-  if (keys.size() != 1 || keys[0].is_vector() || !is_mask(keys[0]) || !on_cpu(a)) return false;
+  if (keys.size() != 1 || keys[0].is_vector() || !is_mask(keys[0])) return false;
   const Array& mask = keys[0].array();
   if (mask.ndim() == 0 || mask.size() == 0) return false;
-  if (value.is_array() && (value.array().size() != 1 || !on_cpu(value.array()))) return false;
+  if (value.is_array() && (value.array().size() != 1 || value.array().device() != a.device())) return false;
   check_devices(op, a, keys);
   check_mask(op, mask, a, 0);
   internal::check_output_layout(op, *a.get());

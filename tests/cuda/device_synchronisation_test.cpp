@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
+#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,6 +29,12 @@ std::size_t waits_of(const std::function<void()>& f) {
   return control.synchronisations().size();
 }
 
+bool waits_are_counted() {
+  if (cuda_device::Control::available()) return true;
+  std::cout << "skipped: only the software CUDA device counts the waits\n";
+  return false;
+}
+
 struct OnGpu {
   const nd::DeviceScope on{nd::Device{nd::Device::Kind::cuda, 0}};
   const Array a = nd::arange(12.0).reshape(3, 4), v = nd::arange(1.0, 5.0), one = nd::array({3}),
@@ -37,6 +44,7 @@ struct OnGpu {
 BOOST_AUTO_TEST_SUITE(device_synchronisation)
 
 BOOST_FIXTURE_TEST_CASE(what_gives_host_values_waits, OnGpu) {
+  if (!waits_are_counted()) return;
   std::ostringstream out;
   const std::vector<Named> functions{
       {"to_host", [&] { a.to_host(); }},
@@ -77,6 +85,7 @@ BOOST_FIXTURE_TEST_CASE(what_gives_host_values_waits, OnGpu) {
 }
 
 BOOST_FIXTURE_TEST_CASE(everything_else_does_not, OnGpu) {
+  if (!waits_are_counted()) return;
   const Array host = nd::arange(6.0).to_device(nd::cpu_device), target = nd::zeros({3, 4});
   const std::vector<Named> functions{
       {"zeros",

@@ -134,25 +134,25 @@ BOOST_AUTO_TEST_CASE(pointers_are_known) {
   auto* pinned = allocate_pinned<char>(100);
   CU(context_set_current, context[1]);
   const cu_deviceptr b = allocate(8);
-  unsigned type = 0;
-  int device = -1;
   const auto ask = [&](cu_deviceptr address) {
-    CU(pointer_get_attribute, &type, cu_pointer_memory_type, address);
-    CU(pointer_get_attribute, &device, cu_pointer_device_ordinal, address);
+    unsigned type = 7;
+    int device = -1, attributes[] = {cu_pointer_memory_type, cu_pointer_device_ordinal};
+    void* values[] = {&type, &device};
+    CU(pointer_get_attributes, 2, attributes, values, address);
     return std::pair(type, device);
   };
   BOOST_CHECK(ask(a + 99) == std::pair(cu_memory_device, 0));
   BOOST_CHECK(ask(b) == std::pair(cu_memory_device, 1));
   BOOST_CHECK(ask(reinterpret_cast<cu_deviceptr>(pinned)) == std::pair(cu_memory_host, 0));
   int local = 0;
-  const auto unknown = [&](cu_deviceptr address) {
-    return STATUS(pointer_get_attribute, &type, cu_pointer_memory_type, address);
-  };
-  BOOST_CHECK_EQUAL(unknown(reinterpret_cast<cu_deviceptr>(&local)), cu_error_invalid_value);
-  BOOST_CHECK_EQUAL(unknown(a + 100), cu_error_invalid_value);
-  BOOST_CHECK_EQUAL(STATUS(pointer_get_attribute, &type, 77, a), cu_error_invalid_value);
+  const std::pair unknown(0u, -2);
+  BOOST_CHECK(ask(reinterpret_cast<cu_deviceptr>(&local)) == unknown);
+  BOOST_CHECK(ask(a + 100) == unknown);
+  int attribute = 77;
+  void* value = &local;
+  BOOST_CHECK_EQUAL(STATUS(pointer_get_attributes, 1, &attribute, &value, a), cu_error_invalid_value);
   CU(memory_free, a);
-  BOOST_CHECK_EQUAL(unknown(a), cu_error_invalid_value);
+  BOOST_CHECK(ask(a) == unknown);
   CU(memory_free, b);
   CU(host_free, pinned);
 }
@@ -175,8 +175,11 @@ BOOST_AUTO_TEST_CASE(misuse_has_the_drivers_codes) {
   CU(stream_destroy, stream);
   CU(event_destroy, event);
   BOOST_CHECK_EQUAL(STATUS(stream_destroy, stream), cu_error_invalid_handle);
+  control.set_report_mode(cuda_device::OnReport::error);
   BOOST_CHECK_EQUAL(STATUS(stream_synchronize, stream), cu_error_invalid_handle);
   BOOST_CHECK_EQUAL(STATUS(fill_async, a, 0, 4, stream), cu_error_invalid_handle);
+  BOOST_CHECK(control.last_report().starts_with("a stream is used that was destroyed"));
+  control.set_report_mode(cuda_device::OnReport::abort);
   BOOST_CHECK_EQUAL(STATUS(event_record, event, nullptr), cu_error_invalid_handle);
   cu_stream fresh = nullptr;
   BOOST_CHECK_EQUAL(STATUS(stream_create, &fresh, 8), cu_error_invalid_value);

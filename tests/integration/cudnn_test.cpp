@@ -1,6 +1,6 @@
-// What is described to cuDNN: graphs of convolutions and pooling, and networks, are given to the real library wherever
-// it is, which needs no GPU; where there is one, the results of convolutions are compared with those of the portable
-// implementation. The other results are compared by cudnn_calls_test.
+// What is described to cuDNN: graphs of convolutions, and networks, are given to the real library wherever it is, which
+// needs no GPU; where there is one, the results of convolutions are compared with those of the portable implementation.
+// The other results are compared by cudnn_calls_test.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -68,19 +68,6 @@ std::vector<Case> cases() {
 constexpr int kTypes[] = {nd::cuda::api::cudnn_half, nd::cuda::api::cudnn_bfloat16, nd::cuda::api::cudnn_float,
                           nd::cuda::api::cudnn_double};
 
-// Poolings whose windows fit, over one to three axes.
-struct PoolCase {
-  const char* name;
-  Shape x, y;
-  PoolingSpec spec;
-};
-std::vector<PoolCase> pool_cases() {
-  return {{"plain", {2, 8, 6, 8}, {2, 8, 3, 4}, {{2, 2}, {2, 2}, {0, 0}, false}},
-          {"overlapping", {2, 5, 7, 7}, {2, 5, 4, 9}, {{3, 3}, {2, 1}, {1, 2}, false}},
-          {"one axis", {2, 8, 9}, {2, 8, 5}, {{3}, {2}, {1}, false}},
-          {"three axes", {1, 4, 6, 6, 6}, {1, 4, 3, 3, 3}, {{3, 3, 3}, {2, 2, 2}, {1, 1, 1}, false}}};
-}
-
 BOOST_AUTO_TEST_SUITE(cudnn_descriptions)
 
 BOOST_AUTO_TEST_CASE(strides_of_both_layouts) {
@@ -111,18 +98,6 @@ BOOST_AUTO_TEST_CASE(graphs_are_accepted_by_the_library) {
           BOOST_TEST_CONTEXT(c.name << " type " << type << " layout " << int(layout) << " pass " << int(pass)) {
             const cudnn::Graph graph = ConvolutionProblem(pass, type, layout, c.x, c.w, c.y(), c.spec).describe();
             BOOST_TEST(graph.operations().size() == (pass == Pass::forward_bias ? 2u : 1u));
-          }
-}
-
-BOOST_AUTO_TEST_CASE(graphs_of_pooling_are_accepted_by_the_library) {
-  if (!have_cudnn()) return;
-  for (const PoolCase& c : pool_cases())
-    for (const int type : kTypes)
-      for (const Layout layout : {Layout::contiguous, Layout::channels_last})
-        for (const bool backward : {false, true})
-          BOOST_TEST_CONTEXT(c.name << " type " << type << " layout " << int(layout) << " backward " << backward) {
-            const cudnn::PoolingProblem problem(backward, type, layout, c.x, c.y, c.spec);
-            BOOST_TEST(problem.describe().operations().size() == 1u);
           }
 }
 
@@ -240,18 +215,6 @@ BOOST_AUTO_TEST_CASE(plans_for_a_described_device_keep_the_rules) {
             BOOST_TEST(found > 0);
             plans += found;
           }
-  for (const PoolCase& c : pool_cases())
-    for (const int type : kTypes)
-      for (const bool backward : {false, true})
-        BOOST_TEST_CONTEXT(c.name << " type " << type << " backward " << backward) {
-          const cudnn::PlanRules rules{type, true, false, std::int64_t(256) << 20};
-          const cudnn::PoolingProblem problem(backward, type, Layout::contiguous, c.x, c.y, c.spec);
-          const cudnn::PlanPtr plan =
-              cudnn::make_plan({.handle = nullptr, .properties = &h100}, problem.describe(), rules);
-          BOOST_REQUIRE(plan != nullptr);
-          BOOST_TEST(notes_of(*plan).count(api::cudnn_note_nondeterministic) == 0u);
-          ++plans;
-        }
   std::cout << plans << " plans for an H100\n";
 }
 
@@ -266,12 +229,6 @@ BOOST_AUTO_TEST_CASE(configurations_have_keys_of_their_own) {
         ++count;
       }
   }
-  for (const PoolCase& c : pool_cases())
-    for (const Layout layout : {Layout::contiguous, Layout::channels_last})
-      for (const bool backward : {false, true}) {
-        keys.insert(cudnn::PoolingProblem(backward, nd::cuda::api::cudnn_float, layout, c.x, c.y, c.spec).key());
-        ++count;
-      }
   BOOST_TEST(keys.size() == count);
 }
 

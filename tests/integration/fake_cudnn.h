@@ -189,14 +189,6 @@ struct Node {
     return n;
   }
   Dims integers(int name) const { return Dims(std::span<const std::int64_t>(list<std::int64_t>(name))); }
-  Dims fractions(int name) const {
-    Dims whole;
-    for (const api::cudnn_fraction& f : list<api::cudnn_fraction>(name)) {
-      require(f.denominator == 1, "a fraction that is no whole number");
-      whole.push_back(f.numerator);
-    }
-    return whole;
-  }
 };
 
 inline std::size_t bytes_of(int type) {
@@ -208,7 +200,6 @@ inline std::size_t bytes_of(int type) {
     case api::cudnn_type_double:
     case api::cudnn_type_void_ptr:
     case api::cudnn_type_descriptor: return 8;
-    case api::cudnn_type_fraction: return 16;
     default: return 4;
   }
 }
@@ -241,24 +232,6 @@ struct Bindings {
 
 inline Dims spatial(const Shape& s) {
   return Dims(std::span<const std::int64_t>(s.data() + 2, std::size_t(s.size() - 2)));
-}
-
-inline void run_pooling(const Node& op, const Bindings& bound) {
-  const bool forward = op.type == api::cudnn_operation_resample_forward;
-  const Node& p =
-      op.node(forward ? api::cudnn_attr_resample_forward_resample : api::cudnn_attr_resample_backward_resample);
-  const Node& x = op.node(forward ? api::cudnn_attr_resample_forward_x : api::cudnn_attr_resample_backward_dx);
-  const Node& y = op.node(forward ? api::cudnn_attr_resample_forward_y : api::cudnn_attr_resample_backward_dy);
-  require(p.one<int>(api::cudnn_attr_resample_mode) == api::cudnn_average_with_padding, "another mode");
-  const Dims pad = p.fractions(api::cudnn_attr_resample_pre_paddings);
-  require(p.fractions(api::cudnn_attr_resample_post_paddings) == pad, "unequal paddings");
-  const autograd::PoolingSpec spec{p.fractions(api::cudnn_attr_resample_window),
-                                   p.fractions(api::cudnn_attr_resample_strides), pad, false};
-  require(p.one<std::int64_t>(api::cudnn_attr_resample_spatial_dims) == spec.size.size(),
-          "another number of spatial axes");
-  autograd::NnExtension& nn = autograd::portable_nn_extension();
-  if (forward) bound.put(y, nn.average_pooling(bound.get(x), spec));
-  else bound.put(x, nn.average_pooling_backward(bound.get(y), spatial(described(x).shape), spec));
 }
 
 inline void run_convolution(const std::vector<const Node*>& ops, const Bindings& bound) {
@@ -308,9 +281,7 @@ inline void execute(cudnnContext* handle, const Node& plan, const Node& pack) {
   for (const void* op :
        plan.node(api::cudnn_attr_plan_engine_config).graph->list<const void*>(api::cudnn_attr_graph_operations))
     ops.push_back(static_cast<const Node*>(op));
-  if (ops[0]->type == api::cudnn_operation_resample_forward || ops[0]->type == api::cudnn_operation_resample_backward)
-    run_pooling(*ops[0], bound);
-  else run_convolution(ops, bound);
+  run_convolution(ops, bound);
 }
 
 // Heuristics know one configuration for each engine.

@@ -131,12 +131,15 @@ BOOST_AUTO_TEST_CASE(layouts_give_the_same_bits) {
   for (nd::Dtype t : {nd::float32, nd::float64, nd::float16, nd::bfloat16, nd::int32, nd::bool_}) {
     const Array a = test::random_array({33, 17}, t, random), b = test::random_array({17, 29}, t, random);
     const Array expected = nd::matmul(a, b);
-    BOOST_TEST(same_bits(nd::matmul(a.copy(nd::Order::F), b), nd::matmul(a, b.copy(nd::Order::F))) == true, t);
     const double tolerance = t == nd::float32 ? 1e-5 : (t == nd::float64 ? 1e-13 : (nd::itemsize(t) == 2 ? 1e-2 : 0));
     CHECK_SAME(difference(nd::matmul(test::scattered(a, random), b(Slice({}, {}, -1))(Slice({}, {}, -1))), expected,
                           tolerance, tolerance),
                t);
     CHECK_SAME(difference(nd::matmul(b.T(), a.T()).T(), expected, tolerance, tolerance), t);
+    // cuBLAS has other kernels, which add in another order, for transposed operands.
+    const Array columns = nd::matmul(a.copy(nd::Order::F), b), of_columns = nd::matmul(a, b.copy(nd::Order::F));
+    if (nd::current_device() == nd::cpu_device) BOOST_TEST(same_bits(columns, of_columns), t);
+    else CHECK_SAME(difference(columns, of_columns, tolerance, tolerance), t);
   }
 }
 

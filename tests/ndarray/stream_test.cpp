@@ -9,6 +9,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/generic/runtime.h>
+#include <catena/ndarray/ndarray.h>
 
 namespace {
 
@@ -40,6 +41,28 @@ BOOST_AUTO_TEST_CASE(current_stream_follows_scopes) {
     BOOST_TEST((nd::current_stream() == a.ref()));
   }
   BOOST_TEST((nd::current_stream() == before));
+}
+
+// The memory of an array waits for the streams that have used it, also for those that are gone before it.
+BOOST_AUTO_TEST_CASE(arrays_outlive_the_streams_that_used_them) {
+  std::vector<nd::Array> used;
+  for (int k = 0; k < 3; ++k) {
+    used.push_back(nd::full({1000}, k));
+    const nd::Stream s;
+    nd::Array twice;
+    {
+      const nd::StreamScope scope(s);
+      twice = used.back() * 2;
+    }
+    BOOST_TEST(nd::asnumpy(used.back(), s)(999).item<int>() == k);
+    s.synchronize();
+    BOOST_TEST(twice(0).item<int>() == 2 * k);
+    used.push_back(twice);
+  }
+  const nd::Stream again, another;  // may be one of those that are gone, but not both the same
+  BOOST_TEST(!(again == another));
+  used.clear();
+  BOOST_TEST(nd::full({1000}, 7)(999).item<int>() == 7);
 }
 
 BOOST_AUTO_TEST_CASE(callbacks_run_in_order) {

@@ -64,8 +64,12 @@ void compare(const char* what, const Arrays& actual, const Arrays& expected, dou
   for (std::size_t k = 0; k < actual.size(); ++k) {
     BOOST_TEST_CONTEXT(what << " " << k) {
       BOOST_CHECK_EQUAL(bool(actual[k]), bool(expected[k]));
-      if (actual[k] && expected[k])
-        BOOST_CHECK_NO_THROW(autograd::testing::assert_allclose(actual[k], expected[k], atol, rtol));
+      if (!actual[k] || !expected[k]) continue;
+      try {
+        autograd::testing::assert_allclose(actual[k], expected[k], atol, rtol);
+      } catch (const catena::Error& e) {
+        BOOST_ERROR(e.what());
+      }
     }
   }
 }
@@ -134,7 +138,8 @@ void check_derivatives(const std::string& name, const DifferentiableFunction& f,
     // A graph of gradients is made by rules of its own, which the check above only compares with their own derivatives.
     if (o.twice) compare("recorded gradient", run(f, inputs, 1, true).gradients, once.gradients, 1e-11, 1e-11);
     const Result again = run(f, inputs, 2);
-    compare("second backward", again.gradients, once.gradients, 0, 0);
+    // Not to the bit: cuDNN's fastest gradients add in an order that varies.
+    compare("second backward", again.gradients, once.gradients, 1e-12, 1e-12);
     const Result other_layout = run(f, strided(inputs));
     compare("strided output", other_layout.outputs, once.outputs, 1e-12, 1e-12);
     compare("strided gradient", other_layout.gradients, once.gradients, 1e-12, 1e-12);

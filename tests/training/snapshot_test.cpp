@@ -130,6 +130,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written) {
 BOOST_AUTO_TEST_CASE(killed_at_every_system_call) {
   const TemporaryFolder folder("killed");
   TinyMLP old_model, new_model;
+  for (TinyMLP* model : {&old_model, &new_model}) model->to_cpu();  // CUDA cannot be used after a fork
   for (Variable& p : old_model.params()) autograd::fill(p.data(), 1);
   for (Variable& p : new_model.params()) autograd::fill(p.data(), 2);
   const std::string path = folder / "snapshot";

@@ -8,6 +8,8 @@ import data
 parser = argparse.ArgumentParser()
 parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
 device = parser.parse_args().device
+# float32 is float32 for all contenders: PyTorch would round the operands of convolutions to TF32.
+torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
 synchronize = torch.cuda.synchronize if device == "cuda" else (lambda: None)
 
 

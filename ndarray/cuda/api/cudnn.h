@@ -49,16 +49,14 @@ inline constexpr int cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bf
 inline constexpr int cudnn_type_handle = 0, cudnn_type_data_type = 1, cudnn_type_boolean = 2, cudnn_type_int64 = 3,
                      cudnn_type_float = 4, cudnn_type_double = 5, cudnn_type_void_ptr = 6,
                      cudnn_type_convolution_mode = 7, cudnn_type_heuristic_mode = 8, cudnn_type_numerical_note = 11,
-                     cudnn_type_pointwise_mode = 14, cudnn_type_descriptor = 15, cudnn_type_resample_mode = 21,
-                     cudnn_type_padding_mode = 22, cudnn_type_char = 24, cudnn_type_fraction = 26;
+                     cudnn_type_pointwise_mode = 14, cudnn_type_descriptor = 15, cudnn_type_char = 24;
 
 // cudnnBackendDescriptorType_t
 inline constexpr int cudnn_pointwise = 0, cudnn_convolution = 1, cudnn_engine = 2, cudnn_engine_config = 3,
                      cudnn_engine_heuristic = 4, cudnn_execution_plan = 5, cudnn_operation_convolution_forward = 10,
                      cudnn_operation_convolution_filter = 11, cudnn_operation_convolution_data = 12,
                      cudnn_operation_pointwise = 13, cudnn_operation_graph = 15, cudnn_variant_pack = 16,
-                     cudnn_tensor = 17, cudnn_resample = 24, cudnn_operation_resample_forward = 25,
-                     cudnn_operation_resample_backward = 26, cudnn_device_properties = 38;
+                     cudnn_tensor = 17, cudnn_device_properties = 38;
 
 // cudnnBackendAttributeName_t, by descriptor
 inline constexpr int cudnn_attr_pointwise_mode = 0, cudnn_attr_pointwise_math_type = 1;
@@ -86,14 +84,6 @@ inline constexpr int cudnn_attr_tensor_alignment = 900, cudnn_attr_tensor_data_t
                      cudnn_attr_tensor_virtual = 907;
 inline constexpr int cudnn_attr_pack_ids = 1000, cudnn_attr_pack_pointers = 1001, cudnn_attr_pack_workspace = 1003;
 inline constexpr int cudnn_attr_engine_notes = 1303;
-inline constexpr int cudnn_attr_resample_mode = 1700, cudnn_attr_resample_compute_type = 1701,
-                     cudnn_attr_resample_spatial_dims = 1702, cudnn_attr_resample_post_paddings = 1703,
-                     cudnn_attr_resample_pre_paddings = 1704, cudnn_attr_resample_strides = 1705,
-                     cudnn_attr_resample_window = 1706, cudnn_attr_resample_padding_mode = 1708;
-inline constexpr int cudnn_attr_resample_forward_x = 1710, cudnn_attr_resample_forward_y = 1711,
-                     cudnn_attr_resample_forward_resample = 1716;
-inline constexpr int cudnn_attr_resample_backward_dx = 1720, cudnn_attr_resample_backward_dy = 1721,
-                     cudnn_attr_resample_backward_resample = 1725;
 inline constexpr int cudnn_attr_properties_json = 2702;
 
 // cudnnTensorFormat_t, cudnnNanPropagation_t
@@ -105,12 +95,6 @@ inline constexpr int cudnn_pooling_max = 0, cudnn_pooling_average_with_padding =
                      cudnn_pooling_average_without_padding = 2, cudnn_pooling_max_deterministic = 3;
 inline constexpr int cudnn_sigmoid = 0, cudnn_relu = 1, cudnn_tanh = 2, cudnn_clipped_relu = 3;
 inline constexpr int cudnn_bilinear = 0;
-// cudnnResampleMode_t, cudnnPaddingMode_t
-inline constexpr int cudnn_average_with_padding = 2, cudnn_zero_padding = 0;
-// cudnnFraction_t
-struct cudnn_fraction {
-  std::int64_t numerator = 0, denominator = 1;
-};
 // cudnnBackendHeurMode_t
 inline constexpr int cudnn_heuristic_fallback = 2, cudnn_heuristic_a = 3;
 // cudnnBackendNumericalNote_t

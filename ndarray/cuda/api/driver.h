@@ -126,7 +126,8 @@ using cu_stream_callback = void (*)(cu_stream, cu_result status,
   X(cuMemFree_v2, memory_free, cu_result(cu_deviceptr))                                                                \
   X(cuMemHostAlloc, host_allocate, cu_result(void**, std::size_t bytes, unsigned flags))                               \
   X(cuMemFreeHost, host_free, cu_result(void*))                                                                        \
-  X(cuPointerGetAttribute, pointer_get_attribute, cu_result(void* value, int attribute, cu_deviceptr))                 \
+  X(cuPointerGetAttributes, pointer_get_attributes,                                                                    \
+    cu_result(unsigned count, int* attributes, void** values, cu_deviceptr))                                           \
   X(cuMemcpyHtoD_v2, copy_to_device, cu_result(cu_deviceptr to, const void* from, std::size_t bytes))                  \
   X(cuMemcpyDtoH_v2, copy_to_host, cu_result(void* to, cu_deviceptr from, std::size_t bytes))                          \
   X(cuMemcpyHtoDAsync_v2, copy_to_device_async,                                                                        \

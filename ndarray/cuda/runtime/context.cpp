@@ -94,6 +94,17 @@ void use_device(int device) {
   CATENA_CU(context_set_current, wanted);
 }
 
+// Unlike cuPointerGetAttribute, the call for several attributes succeeds for an address that the driver does not know,
+// and answers 0 for the type of its memory.
+PointerInfo pointer_info(const void* p) {
+  PointerInfo info;
+  int attributes[] = {api::cu_pointer_memory_type, api::cu_pointer_device_ordinal};
+  void* values[] = {&info.type, &info.device};
+  CATENA_CU(pointer_get_attributes, 2, attributes, values, address_of(p));
+  if (info.type == 0) info.device = -1;
+  return info;
+}
+
 bool is_sticky(api::cu_result status) noexcept {
   switch (status) {
     case api::cu_error_ecc_uncorrectable:

@@ -43,6 +43,13 @@ CATENA_EXPORT bool is_sticky(api::cu_result status) noexcept;
 // False after such an error: memory and handles need not be returned to the driver then.
 CATENA_EXPORT bool is_healthy() noexcept;
 
+// What the driver knows about an address.
+struct PointerInfo {
+  unsigned type = 0;  // cu_memory_host, cu_memory_device; 0: no memory of CUDA
+  int device = -1;    // that allocated it
+};
+CATENA_EXPORT PointerInfo pointer_info(const void* p);
+
 // Calls a function of the driver by its name in the table: CATENA_CU(stream_synchronize, stream) throws as check()
 // does.
 #define CATENA_CU(field, ...) \

@@ -120,7 +120,10 @@ api::cu_deviceptr LoadedModule::global(const std::string& name, std::size_t* byt
   use_device(state_->device);
   api::cu_deviceptr address = 0;
   std::size_t size = 0;
-  const api::cu_result status = driver().module_get_global(&address, &size, state_->module, name.c_str());
+  // The driver takes an empty name for an invalid argument.
+  const api::cu_result status = name.empty()
+                                    ? api::cu_error_not_found
+                                    : driver().module_get_global(&address, &size, state_->module, name.c_str());
   catena::check<catena::KeyError>(status != api::cu_error_not_found, "module", "there is no variable named \"", name,
                                   '"');
   check(status, api::DriverNames::module_get_global);

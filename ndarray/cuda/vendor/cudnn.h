@@ -1,6 +1,6 @@
 // cuDNN's handles, descriptors and activations, in the manner of cupy.cudnn, for programs that call functions of cuDNN
-// themselves. (Convolutions, pooling, batch normalization and recurrent networks need none of this: the framework's
-// functions use cuDNN where it is found.)
+// themselves. (Convolutions, batch normalization and recurrent networks need none of this: the framework's functions
+// use cuDNN where it is found.)
 //
 //   namespace cudnn = nd::cuda::cudnn;
 //   nd::Array y = cudnn::activation_forward(x, cudnn::ActivationMode::relu);

@@ -80,8 +80,18 @@ const Curand& curand() {
 
 struct CurandGenerator::Handle {
   Device device;
-  api::curand_generator generator;
+  api::curand_generator generator = nullptr;
 
+  Handle(Device d, CurandMethod method) : device(d) {
+    if (device.kind == Device::Kind::cuda) {
+      use_device(device.id);
+      CATENA_CURAND(create, &generator, static_cast<int>(method));
+    } else {
+      CATENA_CURAND(create_host, &generator, static_cast<int>(method));
+    }
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
   ~Handle() {
     if (device.kind == Device::Kind::cuda) {
       if (!is_healthy()) return;
@@ -100,27 +110,26 @@ CurandGenerator::CurandGenerator(CurandMethod method, const CurandOptions& optio
                     "dimensions ", options.dimensions,
                     is_quasi() ? " must be 1 to 20000" : " must be 1 for a pseudo-random method");
   check<ValueError>(!is_quasi() || !options.seed, op, "a quasi-random method has no seed");
-  api::curand_generator made = nullptr;
-  if (device.kind == Device::Kind::cuda) {
-    use_device(device.id);
-    CATENA_CURAND(create, &made, static_cast<int>(method));
-  } else {
-    CATENA_CURAND(create_host, &made, static_cast<int>(method));
-  }
-  handle_ = catena::Owned<Handle>(new Handle{device, made});
-  if (options.seed) set_seed(*options.seed);
+  handle_ = catena::Owned<Handle>(new Handle(device, method));
+  if (options.seed) CATENA_CURAND(set_seed, handle_->generator, *options.seed);
   if (options.offset != 0) set_offset(options.offset);
   if (options.ordering) set_ordering(*options.ordering);
-  if (is_quasi()) CATENA_CURAND(set_dimensions, made, options.dimensions);
+  if (is_quasi()) CATENA_CURAND(set_dimensions, handle_->generator, options.dimensions);
 }
 
 void CurandGenerator::set_seed(std::uint64_t seed) {
   check<ValueError>(!is_quasi(), "CurandGenerator", "a quasi-random method has no seed");
-  // cuRAND continues at its position in the new sequence. Methods without positions restart only if the seed changes,
-  // so another seed is set first.
-  if (!has_offset(method_)) CATENA_CURAND(set_seed, handle_->generator, ~seed);
-  CATENA_CURAND(set_seed, handle_->generator, seed);
-  if (has_offset(method_)) CATENA_CURAND(set_offset, handle_->generator, 0);
+  // cuRAND continues at its position in the new sequence. A generator without positions cannot be led back to its
+  // beginning: another one takes its place.
+  if (has_offset(method_)) {
+    CATENA_CURAND(set_seed, handle_->generator, seed);
+    CATENA_CURAND(set_offset, handle_->generator, 0);
+    return;
+  }
+  catena::Owned<Handle> fresh(new Handle(device_, method_));
+  CATENA_CURAND(set_seed, fresh->generator, seed);
+  if (ordering_) CATENA_CURAND(set_ordering, fresh->generator, static_cast<int>(*ordering_));
+  handle_ = std::move(fresh);
 }
 
 void CurandGenerator::set_offset(std::uint64_t offset) {
@@ -134,6 +143,7 @@ void CurandGenerator::set_ordering(CurandOrdering ordering) {
                     static_cast<int>(ordering),
                     is_quasi() ? " is none of quasi-random methods" : " is none of pseudo-random methods");
   CATENA_CURAND(set_ordering, handle_->generator, static_cast<int>(ordering));
+  ordering_ = ordering;
 }
 
 // Checks the array and prepares the generator to write its memory on the current stream.

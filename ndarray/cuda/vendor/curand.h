@@ -88,6 +88,7 @@ class CATENA_EXPORT CurandGenerator {
   CurandMethod method_;
   nd::Device device_;
   unsigned dimensions_;
+  std::optional<CurandOrdering> ordering_;  // that was chosen
   catena::Owned<Handle> handle_;
 };
 

@@ -102,18 +102,21 @@ cu_result cuMemFreeHost(void* data) {
   });
 }
 
-cu_result cuPointerGetAttribute(void* value, int attribute, cu_deviceptr address) {
-  return context_call(Entry::cuPointerGetAttribute, [&](CUctx_st&, Lock&) {
-    require_pointer(value);
+// Succeeds for an address that it does not know, too: the type of its memory is 0, its device -2.
+cu_result cuPointerGetAttributes(unsigned count, int* attributes, void** values, cu_deviceptr address) {
+  return context_call(Entry::cuPointerGetAttributes, [&](CUctx_st&, Lock&) {
+    require_pointer(attributes);
+    require_pointer(values);
     const Allocation* a = find_allocation(pointer(address), 1);
-    require(a != nullptr, cu_error_invalid_value);
-    switch (attribute) {
-      case cu_pointer_memory_type:
-        *static_cast<unsigned*>(value) = a->kind == Allocation::Kind::pinned ? cu_memory_host : cu_memory_device;
-        break;
-      case cu_pointer_device_ordinal: *static_cast<int*>(value) = a->device; break;
-      default: throw Failure{cu_error_invalid_value};
-    }
+    for (unsigned k = 0; k < count; ++k) switch (attributes[k]) {
+        case cu_pointer_memory_type:
+          *static_cast<unsigned*>(values[k]) = a == nullptr                          ? 0
+                                               : a->kind == Allocation::Kind::pinned ? cu_memory_host
+                                                                                     : cu_memory_device;
+          break;
+        case cu_pointer_device_ordinal: *static_cast<int*>(values[k]) = a == nullptr ? -2 : a->device; break;
+        default: throw Failure{cu_error_invalid_value};
+      }
   });
 }
 

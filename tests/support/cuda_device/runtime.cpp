@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <catena/tests/support/cuda_device/report.h>
+
 namespace cuda_device {
 
 using namespace nd::cuda::api;
@@ -29,6 +31,7 @@ CUctx_st& context_of_handle(cu_context handle) {
 
 const StreamPtr& stream_of_handle(CUctx_st& context, cu_stream handle) {
   if (reinterpret_cast<std::uintptr_t>(handle) <= 1) return context.streams.front();
+  if (!runtime().streams.has(handle)) report("a stream is used that was destroyed; a real driver may crash");
   return runtime().streams.find(handle);
 }
 

@@ -59,6 +59,7 @@ template <class T> class Handles {
     live_.emplace(handle, std::move(object));
     return handle;
   }
+  bool has(T* handle) const { return live_.contains(handle); }
   // Fails with CUDA_ERROR_INVALID_HANDLE.
   const std::shared_ptr<T>& find(T* handle) const {
     const auto found = live_.find(handle);
