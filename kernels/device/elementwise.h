@@ -41,26 +41,44 @@ template <class Program, class Index, int V, class... Tag, class P> ND_FN void c
   contiguous_over<Program, Index, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
-// Any strides. Rank 0: the number of axes is known at run time only.
-template <class Program, class Index, int Rank, class P, int... K, class... L>
+// Any strides. Rank 0: the number of axes is known at run time only. V > 1: a thread computes V positions along the
+// first axis, where operands that lie apart along the last axis are contiguous: so the threads of a warp use all bytes
+// of the sectors that they touch, of every operand.
+template <class Program, class Index, int Rank, int V, class P, int... K, class... L>
 ND_FN void run_strided(const P& p, Indices<K...>, L... lane) {
   using Offset = typename signed_of<Index>::type;
-  const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x;
+  const Index first_length = Index(p.length[0]), groups = (first_length + V - 1) / V;
+  const Index n = V == 1 ? Index(p.n) : Index(p.n) / first_length * groups, step = Index(gridDim.x) * blockDim.x;
   for (Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
     Offset offset[sizeof...(L)] = {};
+    Index first = 0;
     for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Index c) {
+      if (V > 1 && a == 0) first = c = c * V;
       ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
     });
-    (lane.move(offset[K]), ...);
-    chunk<Program, 1>(lane...);
+    if constexpr (V > 1) {
+      if (first_length - first >= Index(V)) {
+        (lane.move(offset[K]), ...);
+        (lane.template fetch_along<V>(p.stride[K][0]), ...);
+        ND_UNROLL
+        for (int j = 0; j < V; ++j) Program::run(lane(j)...);
+        (lane.template flush_along<V>(p.stride[K][0]), ...);
+        continue;
+      }
+    }
+    for (Index left = V == 1 ? 1 : first_length - first; left > 0; --left) {
+      (lane.move(offset[K]), ...);
+      chunk<Program, 1>(lane...);
+      ((L::advances ? void(offset[K] += Offset(p.stride[K][0])) : void()), ...);
+    }
   }
 }
-template <class Program, class Index, int Rank, class P, class... Tag, int... K>
+template <class Program, class Index, int Rank, int V, class P, class... Tag, int... K>
 ND_FN void strided_over(const P& p, Indices<K...> all) {
-  run_strided<Program, Index, Rank>(p, all, typename Tag::template lane<1>(p, K)...);
+  run_strided<Program, Index, Rank, V>(p, all, typename Tag::template lane<V>(p, K)...);
 }
-template <class Program, class Index, int Rank, class... Tag, class P> ND_FN void strided(const P& p) {
-  strided_over<Program, Index, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
+template <class Program, class Index, int Rank, int V, class... Tag, class P> ND_FN void strided(const P& p) {
+  strided_over<Program, Index, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
 // The position in a loop whose number of axes is known at run time only. A coordinate is computed when the body asks

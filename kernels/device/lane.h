@@ -77,10 +77,28 @@ template <int W, class T> ND_FN void write(char* to, const T* from) {
   }
 }
 
+// The same for elements that lie `step` bytes apart.
+template <int W, class T> ND_FN bool is_vector(const char* at, int64_t step) {
+  constexpr int bytes = W * int(sizeof(T));
+  return step == int64_t(sizeof(T)) &&
+         reinterpret_cast<uint64_t>(at) % uint64_t(bytes < kAccess ? bytes : kAccess) == 0;
+}
+template <int W, class T> ND_FN void read_along(T* to, const char* from, int64_t step) {
+  if (is_vector<W, T>(from, step)) return read<W>(to, from);
+  ND_UNROLL
+  for (int j = 0; j < W; ++j) read<1>(to + j, from + j * step);
+}
+template <int W, class T> ND_FN void write_along(char* to, const T* from, int64_t step) {
+  if (is_vector<W, T>(to, step)) return write<W>(to, from);
+  ND_UNROLL
+  for (int j = 0; j < W; ++j) write<1>(to + j * step, from + j);
+}
+
 // ---- lanes --------------------------------------------------------------------------------------
 // Every lane has: advances (false for an operand that does not move with the loop), size (bytes of an element),
-// move(offset), fetch<W>(at) and flush<W>(at) of W elements starting with number `at`, aligned<W>(offset),
-// begin_row(offset), and (j): the value of fetched element j, or a reference to it.
+// move(offset), fetch<W>(at) and flush<W>(at) of W elements starting with number `at`, fetch_along<W>(step) and
+// flush_along<W>(step) of W elements that lie `step` bytes apart, aligned<W>(offset), begin_row(offset), and (j): the
+// value of fetched element j, or a reference to it.
 template <class Stored> struct Moving {
   enum : bool { advances = true };
   enum : int { size = int(sizeof(Stored)) };
@@ -102,6 +120,8 @@ struct Fixed {
   template <int W> ND_FN bool aligned(int64_t = 0) const { return true; }
   template <int W> ND_FN void fetch(int = 0) {}
   template <int W> ND_FN void flush(int = 0) const {}
+  template <int W> ND_FN void fetch_along(int64_t) {}
+  template <int W> ND_FN void flush_along(int64_t) const {}
 };
 
 // Tags describe the operands in generated code. lane<V>(p, k) makes the lane of operand k for up to V elements at once.
@@ -111,6 +131,8 @@ template <class Stored, class Slot> struct In {
     template <class P> ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
     template <int W> ND_FN void fetch(int at = 0) { read<W>(raw + at, this->at); }
     template <int W> ND_FN void flush(int = 0) const {}
+    template <int W> ND_FN void fetch_along(int64_t step) { read_along<W>(raw, this->at, step); }
+    template <int W> ND_FN void flush_along(int64_t) const {}
     ND_FN compute_t<Slot> operator()(int j) const { return to_slot<Slot>(raw[j]); }
   };
 };
@@ -140,6 +162,18 @@ template <class Stored, class Slot> struct InOut {
       for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[at + j]);
       write<W>(this->at, raw);
     }
+    template <int W> ND_FN void fetch_along(int64_t step) {
+      loaded_t<Stored> raw[W];
+      read_along<W>(raw, this->at, step);
+      ND_UNROLL
+      for (int j = 0; j < W; ++j) value[j] = to_slot<Slot>(raw[j]);
+    }
+    template <int W> ND_FN void flush_along(int64_t step) const {
+      Stored raw[W];
+      ND_UNROLL
+      for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[j]);
+      write_along<W>(this->at, raw, step);
+    }
     ND_FN compute_t<Slot>& operator()(int j) { return value[j]; }
   };
 };
@@ -147,6 +181,7 @@ template <class Stored, class Slot> struct Out {
   template <int V> struct lane : InOut<Stored, Slot>::template lane<V> {
     template <class P> ND_FN lane(const P& p, int k) : InOut<Stored, Slot>::template lane<V>(p, k) {}
     template <int W> ND_FN void fetch(int = 0) {}
+    template <int W> ND_FN void fetch_along(int64_t) {}
   };
 };
 // A scalar operand: one element for the whole loop, in the parameters or at the address `data`.

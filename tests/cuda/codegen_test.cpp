@@ -290,6 +290,9 @@ BOOST_AUTO_TEST_CASE(layouts) {
   operands[0].strides = Strides{4, 4 << 16};
   const KernelKey transposed_key = plan_of(add_f(), operands, large).key;
   BOOST_CHECK(transposed_key.form == Form::strided && !transposed_key.index32);
+  // Where operands are contiguous along different axes, a thread computes several elements.
+  BOOST_CHECK_EQUAL(int(transposed_key.reduced_rank), 16);
+  BOOST_CHECK_EQUAL(int(broadcast.reduced_rank), 1);
   BOOST_CHECK(form({random_array(f, {100}, 1), random_array(f, {100}, 1), make_array(f, {100})}, {100}).index32);
   BOOST_CHECK_EQUAL(plan_of(add_f(), operands, {0, 5}).grid_x, 0u);
 }

@@ -1,6 +1,7 @@
 // Elementwise functions: golden values, loop choice, broadcasting, outputs, overlap, layouts.
 #include <catena/ndarray/engine/ufunc.h>
 
+#include <complex>
 #include <functional>
 #include <map>
 
@@ -499,6 +500,42 @@ BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
       }
     }
   }
+}
+
+// Operands that are contiguous along different axes, in whole groups of elements and with rests, the output among them.
+BOOST_AUTO_TEST_CASE(operands_contiguous_along_different_axes) {
+  std::mt19937 random(8);
+  const std::pair<nd::Shape, std::vector<int>> cases[] = {{{37, 70}, {1, 0}},
+                                                          {{64, 32}, {1, 0}},
+                                                          {{3, 35, 41}, {2, 0, 1}},
+                                                          {{17, 5, 33}, {1, 2, 0}},
+                                                          {{2, 3, 19, 40}, {3, 1, 0, 2}}};
+  for (const auto& [shape, axes] : cases)
+    for (const nd::Dtype t : {nd::bool_, nd::int8, nd::float16, nd::float32, nd::int64, nd::complex128}) {
+      const Array a = test::random_array(shape, t, random), moved = a.transpose(axes),
+                  b = test::random_array(moved.shape(), t, random), out = nd::zeros(shape, t);
+      // The element of `a` that is at each position of `moved`.
+      std::vector<std::size_t> element;
+      for (std::size_t i = 0; i < std::size_t(a.size()); ++i) {
+        std::int64_t rest = std::int64_t(i), at = 0;
+        for (int k = moved.ndim() - 1; k >= 0; rest /= moved.shape()[k--])
+          at += rest % moved.shape()[k] * moved.strides()[k] / std::int64_t(a.itemsize());
+        element.push_back(std::size_t(at));
+      }
+      using Values = std::vector<std::complex<double>>;
+      const auto va = a.to_vector<std::complex<double>>(), vb = b.to_vector<std::complex<double>>();
+      Values copied(va.size()), largest(va.size()), assigned(va.size());
+      for (std::size_t i = 0; i < va.size(); ++i) {
+        copied[i] = va[element[i]];
+        largest[i] = copied[i].real() < vb[i].real() ? vb[i] : copied[i];
+        assigned[element[i]] = vb[i];
+      }
+      BOOST_TEST((moved.copy().to_vector<std::complex<double>>() == copied), t << " of " << shape);
+      if (t != nd::complex128)
+        BOOST_TEST((nd::maximum(moved, b).to_vector<std::complex<double>>() == largest), t << " of " << shape);
+      out.transpose(axes)(nd::ellipsis) = b;
+      BOOST_TEST((out.to_vector<std::complex<double>>() == assigned), t << " of " << shape);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -95,7 +95,7 @@ class ProgramText {
       else tags += tag(k < program_.nin + program_.ninout ? "InOut" : "Out", stored, slot(k));
     }
     std::string arguments = std::to_string(form == Form::contiguous ? width() : key_.rank);
-    if (form == Form::indexed) arguments += concat(", ", int(key_.reduced_rank));
+    if (form != Form::contiguous) arguments += concat(", ", int(key_.reduced_rank));
     add_function(kernel_, concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_),
                                  ", ", arguments, tags, ">"));
   }

@@ -106,6 +106,35 @@ void plan_indexed(LaunchPlan& plan, std::span<const BoundOperand> operands, cons
   p.align(16);
 }
 
+// Where one operand is contiguous along the last axis and another one along an earlier one, which is then made the
+// first: the number of elements along it that a thread computes, such that it uses whole sectors of memory of the
+// latter; else 1.
+int put_crossing_axis_first(const catena::Program& program, std::span<const BoundOperand> operands, unsigned scalars,
+                            Shape& shape, std::span<Strides> strides) {
+  constexpr std::int64_t kSector = 32, kMost = 16, kWarp = 32;
+  const int last = shape.size() - 1;
+  int crossing = -1;
+  std::int64_t together = kMost;
+  bool along_last = false;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (((scalars >> k) & 1) != 0 || operands[k].immediate) continue;
+    const auto item = static_cast<std::int64_t>(catena::itemsize(operands[k].dtype));
+    together = std::min(together, std::max<std::int64_t>(2 * kSector / item, 4));
+    along_last |= strides[k][last] == item;
+    if (distance(strides[k][last]) < kSector) continue;
+    for (int a = 0; a < last; ++a)
+      if (strides[k][a] == item) crossing = a;
+  }
+  if (!along_last || crossing < 0 || shape[last] < kWarp) return 1;
+  const bool heavy = std::any_of(program.steps.begin(), program.steps.end(),
+                                 [](const catena::Step& s) { return s.kernel->transcendental; });
+  if (heavy) together = 4;
+  if (shape[crossing] < together) return 1;
+  std::rotate(shape.begin(), shape.begin() + crossing, shape.begin() + crossing + 1);
+  for (Strides& s : strides) std::rotate(s.begin(), s.begin() + crossing, s.begin() + crossing + 1);
+  return static_cast<int>(together);
+}
+
 void plan_strided(LaunchPlan& plan, std::span<const BoundOperand> operands, const Shape& shape,
                   std::span<const Strides> strides) {
   const int n = static_cast<int>(operands.size());
@@ -162,8 +191,13 @@ LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Boun
     for (std::size_t k = 0; k < operands.size(); ++k)
       contiguous &=
           (plan.key.scalars >> k) & 1 || n == 1 || strides[k][0] == std::int64_t(catena::itemsize(operands[k].dtype));
-    if (contiguous) width = vector_width({plan.key.dtypes.data(), operands.size()}, plan.key.scalars);
-    else plan_strided(plan, operands, shape, used);
+    if (contiguous) {
+      width = vector_width({plan.key.dtypes.data(), operands.size()}, plan.key.scalars);
+    } else {
+      width = put_crossing_axis_first(program, operands, plan.key.scalars, shape, used);
+      plan.key.reduced_rank = static_cast<std::uint8_t>(width);
+      plan_strided(plan, operands, shape, used);
+    }
   }
   plan.grid_x = blocks(ceil_divide(n, std::int64_t(device::kBlock) * width), processors, 16);
   return plan;
