@@ -6,6 +6,7 @@ import math
 import os
 import random
 import shlex
+import signal
 import sys
 import time
 
@@ -221,8 +222,15 @@ def run_all(args, pythons, commands):
     return rows, failed, versions
 
 
+def interrupt(number, frame):
+    """The first interrupt ends the measuring; further ones, which some tools send, must not cost the table."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main():
     args = arguments()
+    signal.signal(signal.SIGINT, interrupt)
     load = os.getloadavg()[0]
     env = contenders.environment(1, args.device)
     found = {name: peers.interpreter(name, args.venv, not args.no_install, env, say) for name in args.peers}

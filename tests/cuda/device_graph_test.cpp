@@ -137,6 +137,25 @@ BOOST_AUTO_TEST_CASE(live_values_are_asked_for_before_each_replay) {
   }
 }
 
+// Arrays that the work has dropped before it asks for a live value are written again by each replay, behind the value.
+BOOST_AUTO_TEST_CASE(live_values_share_no_memory_with_arrays_of_the_graph) {
+  double next = 10;
+  nd::Array y;
+  const nd::Array one = nd::ones({3}), long_one = nd::ones({1 << 16});
+  Graph g([&] {
+    for (std::int64_t size = 16; size <= 1 << 16; size *= 2) {
+      const nd::Array dropped = long_one(nd::Slice(0, size)) * -1;
+    }
+    std::byte* at =
+        nd::cuda::live_bytes(&next, sizeof next, [&](std::byte* to) { std::memcpy(to, &next, sizeof next); });
+    y = one + nd::wrap(reinterpret_cast<double*>(at), {1}, {.device = nd::current_device()});
+  });
+  BOOST_TEST(nd::all(y == 11.).item<bool>());
+  next = 20;
+  g.replay();
+  BOOST_TEST(nd::all(y == 21.).item<bool>());
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_recorded_is_named) {
   const nd::Array x = nd::ones({10});
   BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::sum(x).item<double>(); }); }) ==

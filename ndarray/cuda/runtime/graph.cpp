@@ -18,11 +18,13 @@
 namespace nd::cuda {
 namespace {
 
-// Live values are packed into few blocks, so that a replay updates them with few copies.
+// Live values are packed into few blocks, so that a replay updates them with few copies. They are written before the
+// graph runs, so their memory must not be that of arrays which the graph has dropped before the value was asked for: it
+// comes from the driver, not from the graph's part of the pool.
 constexpr std::size_t kLiveBlock = 16 * 1024, kLiveAlignment = 16;
 
 struct LiveBlock {
-  catena::Storage* memory;
+  std::byte* memory;
   std::vector<std::byte> host;  // the content to copy to the device
   std::size_t used = 0;
 };
@@ -90,7 +92,7 @@ Graph::State::~State() {
   wait();
   if (exec != nullptr && is_healthy()) driver().graph_exec_destroy(exec);
   for (catena::Storage* s : kept) catena::release(s);
-  for (LiveBlock& b : blocks) catena::release(b.memory);
+  for (LiveBlock& b : blocks) runtime(Device::Kind::cuda).deallocate(device.id, b.memory, b.host.size());
   if (stream && is_healthy()) memory_pool(Device::Kind::cuda).release_stream(device.id, stream->ptr());
 }
 
@@ -122,25 +124,23 @@ std::byte* Graph::State::live(const void* initial, std::size_t bytes, std::funct
   const std::size_t rounded = (bytes + kLiveAlignment - 1) / kLiveAlignment * kLiveAlignment;
   if (blocks.empty() || blocks.back().used + rounded > blocks.back().host.size()) {
     const std::size_t size = std::max(rounded, kLiveBlock);
-    LiveBlock block{memory_pool(Device::Kind::cuda).allocate(size, device.id, stream->ptr()), {}, 0};
-    try {
-      block.host.resize(size);
-      blocks.push_back(std::move(block));
-    } catch (...) {
-      catena::release(block.memory);
-      throw;
-    }
+    LiveBlock block{nullptr, std::vector<std::byte>(size)};
+    blocks.reserve(blocks.size() + 1);
+    block.memory = runtime(Device::Kind::cuda).allocate(device.id, size);
+    catena::check<catena::OutOfMemoryError>(block.memory != nullptr, "cuda graph", "there is no memory for ", size,
+                                            " bytes of values that replays read");
+    blocks.push_back(std::move(block));
   }
   LiveBlock& block = blocks.back();
   const std::size_t at = block.used;
   values.push_back({blocks.size() - 1, at, std::move(refresh)});
   std::memcpy(block.host.data() + at, initial, bytes);
   block.used += rounded;
-  return block.memory->data + at;
+  return block.memory + at;
 }
 
 void Graph::State::launch(StreamRef on) {
-  for (const LiveBlock& b : blocks) copy_staged(address_of(b.memory->data), b.host.data(), b.used, on);
+  for (const LiveBlock& b : blocks) copy_staged(address_of(b.memory), b.host.data(), b.used, on);
   auto last = std::find_if(launched.begin(), launched.end(), [&](const auto& l) { return l.first == on.handle; });
   if (last == launched.end()) {
     void* const event = runtime(Device::Kind::cuda).create_event(device.id, {.disable_timing = true});

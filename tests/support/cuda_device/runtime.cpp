@@ -31,7 +31,8 @@ CUctx_st& context_of_handle(cu_context handle) {
 
 const StreamPtr& stream_of_handle(CUctx_st& context, cu_stream handle) {
   if (reinterpret_cast<std::uintptr_t>(handle) <= 1) return context.streams.front();
-  if (!runtime().streams.has(handle)) report("a stream is used that was destroyed; a real driver may crash");
+  if (!runtime().streams.has(handle))
+    report("a stream is used that was destroyed; a real driver may crash" + describe_stack());
   return runtime().streams.find(handle);
 }
 
