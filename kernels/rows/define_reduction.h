@@ -46,14 +46,21 @@ template <class Body, fixed_string S> struct Reduction {
     return i;
   }
 
+  // Ahead: a row's end, or a comparison, takes so long that the next elements are not asked for in time.
+  static constexpr std::size_t kAhead = 2048;  // bytes
   // The order of combination by definition: see kernel.h.
+  template <bool Ahead = false>
   static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
     A lane[kLanes];
     for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
     std::int64_t i = 0;
     if constexpr (is_narrow) i = fold_windows(lane, x, index, n);
-    for (; i + kLanes <= n; i += kLanes)
+    for (; i + kLanes <= n; i += kLanes) {
+      if constexpr (Ahead)
+        for (std::size_t line = 0; line < sizeof(T) * kLanes; line += 64)
+          __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
+    }
     if (!last) {
       for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
       return;
@@ -152,6 +159,15 @@ template <class Body, fixed_string S> struct Reduction {
         fold_lanes(out, reinterpret_cast<A*>(lanes), x, b.index, b.n, first, last);
       }
     }
+  }
+
+  // Accumulators of several numbers are bound by their arithmetic.
+  static constexpr bool has_far = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
+  &&!requires { Body::counts; };
+  CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
+    for (std::int64_t r = 0; r < b.rows; ++r)
+      fold_lanes<true>(reinterpret_cast<A*>(acc)[r], nullptr, reinterpret_cast<const T*>(b.in + r * b.row_step),
+                       b.index, b.n, true, true);
   }
 
   // Joins the extrema of `rows` rows of kWindow columns with accumulators: values and the numbers of their rows are in
@@ -307,6 +323,10 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Scans) return &Reduction<Body, compute_signature<S>>::scan;
     else return nullptr;
   }
+  static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
+    if constexpr (Host::has_far) return &Host::fold_far;
+    else return nullptr;
+  }
   static constexpr auto fold_places() {
     if constexpr (finds_place) return &Host::fold_places;
     else return nullptr;
@@ -324,6 +344,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           Host::has_short_rows || finds_place,
                                           &Host::init,
                                           &Host::fold,
+                                          fold_far(),
                                           &Host::fold_rows,
                                           fold_places(),
                                           &Host::combine,

@@ -83,6 +83,8 @@ struct ReductionLoop {
   // several parts: `lanes` (kLanes accumulators) carries the state from the first part to the last and is unused if one
   // part is both. All parts except the last are multiples of kLanes elements.
   void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
+  // As fold of one part, for elements that are in no cache: it asks for them ahead. Null: fold is as fast.
+  void (*fold_far)(std::byte* acc, const ReductionBlock& block);
   // Adds element j, all of which have the number `index`, to accumulator j.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
   // Adds element j of row r, which has the number index + r, to accumulator j. Not null if the result is the number of

@@ -17,6 +17,7 @@
 #include <catena/kernels/rows/families/extremum.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
+#include <catena/ndarray/cpu/stream_store.h>
 
 namespace nd::cpu {
 
@@ -54,6 +55,8 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   if (call.pre != nullptr) prepare(*call.pre);
   copies_ = count_ == 1 && !pre_ && in_dtype_ == in_type_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
             (call.kernel == &catena::rows::amax || call.kernel == &catena::rows::amin);
+  folds_far_ = table_.fold_far != nullptr && table_.in == table_.element && reduced_stride() == in_item_ && !tiled() &&
+               outputs_ * count_ * in_item_ >= kFetchedBytes;
   chunk_ = chunk_length();
   chunks_ = std::max<std::int64_t>(1, (count_ + chunk_ - 1) / chunk_);
 }
@@ -206,6 +209,7 @@ void Reducer::reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, 
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   table_.init(acc, 1);
   if (n <= 0) return;
+  if (folds_far_) return table_.fold_far(acc, {in[0] + begin * in_item_, 0, 1, begin, n});
   if (!tiled()) return table_.reduce(acc, in[0] + begin * reduced_stride(), reduced_stride(), begin, n);
   if (folds_runs()) return fold_runs(in[0], begin, n, acc);
   if (pre_) evaluate_chunk(in, begin, n, t, tile);

@@ -30,9 +30,7 @@ constexpr std::int64_t kRowsTogether = 16;                    // neighbouring ro
 constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;  // rows whose phases take turns, at most,
 constexpr std::int64_t kBytesInTurns = 24 * 1024;             // and what they read and write, in the nearest cache
 constexpr std::int64_t kFetchedRow = 768;                     // bytes; the processor itself is ahead of shorter rows
-// Bytes of all operands whose rows are fetched ahead. Of less, much is in a cache; there it costs up to a tenth, unless
-// the rows are transposed on the way.
-constexpr std::int64_t kFetched = 20 * 1024 * 1024, kFetchedTransposed = 1024 * 1024;
+constexpr std::int64_t kFetchedTransposed = 1024 * 1024;      // kFetchedBytes of rows that are transposed on the way
 constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
 constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
 constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
@@ -221,7 +219,7 @@ class RowEngine {
     const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
     in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, fit)});
     fetches_ahead_ =
-        of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow && of_row * all_rows() >= kFetched;
+        of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow && of_row * all_rows() >= kFetchedBytes;
   }
 
   bool is_transposed(const Slot& s) const {

@@ -19,6 +19,9 @@ CATENA_EXPORT bool is_worth_streaming(std::int64_t bytes) noexcept;
 // For tests: the least number of bytes, at least kNeverStreamed; 0: as the caches demand.
 CATENA_EXPORT void set_streamed_bytes(std::int64_t bytes) noexcept;
 
+// Operands from so many bytes on are fetched ahead of their use. Of smaller ones, much is in a cache, where fetching
+// costs up to a tenth.
+inline constexpr std::int64_t kFetchedBytes = 20 * 1024 * 1024;
 inline constexpr std::int64_t kLine = 64;
 enum class Nearness { l2 = 2, l1 = 3 };
 // Asks for a line. GCC takes a function that does nothing else for one without effects and leaves out the calls of it;
