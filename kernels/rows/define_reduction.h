@@ -161,13 +161,31 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
 
-  // Accumulators of several numbers are bound by their arithmetic.
-  static constexpr bool has_far = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
+  // Others are bound by their arithmetic.
+  static constexpr bool is_number = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
   &&!requires { Body::counts; };
   CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
     for (std::int64_t r = 0; r < b.rows; ++r)
       fold_lanes<true>(reinterpret_cast<A*>(acc)[r], nullptr, reinterpret_cast<const T*>(b.in + r * b.row_step),
                        b.index, b.n, true, true);
+  }
+
+  // The accumulators of some columns stay in registers for all rows.
+  template <int W> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j) {
+    A column[W];
+    for (int l = 0; l < W; ++l) column[l] = acc[j + l];
+    for (std::int64_t r = 0; r < b.rows; ++r) {
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step) + j;
+      for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<A>(x[l], b.index));
+    }
+    for (int l = 0; l < W; ++l) acc[j + l] = column[l];
+  }
+  CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b) {
+    A* acc = reinterpret_cast<A*>(cells);
+    std::int64_t j = 0;
+    for (; j + kWindow <= b.n; j += kWindow) fold_strip<kWindow>(acc, b, j);
+    for (; j + kWindow / 4 <= b.n; j += kWindow / 4) fold_strip<kWindow / 4>(acc, b, j);
+    for (; j < b.n; ++j) fold_strip<1>(acc, b, j);
   }
 
   // Joins the extrema of `rows` rows of kWindow columns with accumulators: values and the numbers of their rows are in
@@ -324,7 +342,11 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     else return nullptr;
   }
   static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
-    if constexpr (Host::has_far) return &Host::fold_far;
+    if constexpr (Host::is_number) return &Host::fold_far;
+    else return nullptr;
+  }
+  static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&) {
+    if constexpr (Host::is_number && requires { Body::is_light; }) return &Host::fold_columns;
     else return nullptr;
   }
   static constexpr auto fold_places() {
@@ -346,6 +368,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           &Host::fold,
                                           fold_far(),
                                           &Host::fold_rows,
+                                          fold_columns(),
                                           fold_places(),
                                           &Host::combine,
                                           &Host::store,
