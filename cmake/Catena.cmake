@@ -134,6 +134,8 @@ check_cxx_compiler_flag(${inline_fill} CATENA_HAS_MEMSET_STRATEGY)
 if(CATENA_HAS_MEMSET_STRATEGY)
   list(APPEND CATENA_LOOP_OPTIONS ${inline_fill})
 endif()
+# Where a loop lies in a cache line changes its speed by up to 8 %: with this it does not depend on the functions before it.
+list(APPEND CATENA_LOOP_OPTIONS -falign-functions=64)
 
 # ---- dependencies -------------------------------------------------------------------------------------------------------------
 include(CatenaDependencies)

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <cstring>
 
 #include <catena/kernels/rows/multiarch.h>
@@ -35,8 +36,10 @@ CATENA_MULTIARCH void copy_blocks(std::byte* to, const std::byte* from, std::int
 
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
   constexpr std::int64_t kLeast = 1024, kMost = 1024 * 1024;
-  if (n < kLeast || n > kMost) std::memcpy(to, from, static_cast<std::size_t>(n));
-  else copy_blocks(to, from, n);
+  constexpr std::uintptr_t kPage = 4096, kClose = 64;
+  const std::uintptr_t behind = (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % kPage;
+  if (n >= kLeast && n <= kMost && behind != 0 && behind < kClose) copy_blocks(to, from, n);
+  else std::memcpy(to, from, static_cast<std::size_t>(n));
 }
 
 }  // namespace nd::cpu
