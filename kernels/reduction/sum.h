@@ -8,7 +8,7 @@ namespace catena::k {
 
 // is_light: one instruction combines a vector of numbers.
 struct sum {
-  static constexpr bool is_light = true;
+  enum : bool { is_light = true };
   template <class T, class R> using accumulator = R;
   template <class A> ND_FN static A identity() { return A(0); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
@@ -24,7 +24,7 @@ struct prod {
 };
 // The mean of nothing is NaN.
 struct mean {
-  static constexpr bool is_light = true;
+  enum : bool { is_light = true };
   template <class T, class R> using accumulator = R;
   template <class A> ND_FN static A identity() { return A(0); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
@@ -32,7 +32,7 @@ struct mean {
   template <class R, class A> ND_FN static R finish(A a, int64_t count) { return a / real_of_t<R>(count); }
 };
 struct sum_squares {
-  static constexpr bool is_light = true;
+  enum : bool { is_light = true };
   template <class T, class R> using accumulator = R;
   template <class A> ND_FN static A identity() { return A(0); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return wrap_mul(A(x), A(x)); }

@@ -215,6 +215,11 @@ BOOST_AUTO_TEST_CASE(usual_calls_are_registered) {
   };
   BOOST_CHECK(registered_call(operand(rows), operand(rows)));
   BOOST_CHECK(registered_call(operand(columns), operand(rows)));
+  const Shape large{70, 90};
+  const Strides large_rows{360, 4}, large_columns{4, 280};
+  const BoundOperand a{memory, catena::Dtype::float32, false, &large, &large_columns},
+      b{memory, catena::Dtype::float32, false, &large, &large_rows};
+  BOOST_CHECK(is_registered(plan_elementwise(program, std::vector<BoundOperand>{a, b, b}, large, 132).key));
   BOOST_CHECK(registered_call(operand(rows), number));
   BOOST_CHECK(registered_call(number, operand(rows)));
   KernelKey unusual = plan_elementwise(program, std::vector<BoundOperand>(3, operand(rows)), shape, 132).key;

@@ -72,13 +72,16 @@ class Forms {
     request(plan_elementwise(program, o.all, o.shape, 100));
   }
 
-  // Contiguous, a transposed operand, and each of two operands as a number.
+  // Contiguous, a transposed operand (of which a thread of a large loop computes several elements), and each of two
+  // operands as a number.
   void add_elementwise(const KernelDef& def, int loop) {
     const catena::EagerProgram program(def, loop);
     request(program, Operands(def, loop, {64, 48}));
-    Operands transposed(def, loop, {48, 48});
-    transposed.transpose(0);
-    request(program, transposed);
+    for (const std::int64_t length : {8, 48}) {
+      Operands transposed(def, loop, {length, length});
+      transposed.transpose(0);
+      request(program, transposed);
+    }
     for (std::size_t k = 0; k < def.nin && def.nin == 2; ++k) {
       Operands number(def, loop, {64, 48});
       number.make_scalar(k);
