@@ -126,6 +126,7 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
   const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
   std::byte* const acc = row(s, 1);
   table_.init(acc, lanes * s.width);
+  // A single row per lane is added as fast by itself.
   if (table_.fold_columns != nullptr && table_.in == table_.element && !tiled() && kept_stride() == in_item_ &&
       n >= 2 * lanes) {
     add_together(s, begin, n, acc, lanes);

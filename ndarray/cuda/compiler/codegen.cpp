@@ -99,14 +99,11 @@ class ProgramText {
     add_function(kernel_, concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_),
                                  ", ", arguments, tags, ">"));
   }
-  // Elements per thread. Fewer for bodies that call mathematical functions: these are long and bound by arithmetic, so
-  // more copies of them in the code do not pay.
+  // Elements per thread.
   int width() const {
     const int full =
         vector_width({key_.dtypes.data(), static_cast<std::size_t>(program_.num_operands())}, key_.scalars);
-    const bool heavy = std::any_of(program_.steps.begin(), program_.steps.end(),
-                                   [](const Step& s) { return s.kernel->transcendental; });
-    return heavy ? std::min(full, 4) : full;
+    return is_heavy(program_) ? std::min(full, kHeavyWidth) : full;
   }
 
   const Program& program_;
@@ -144,6 +141,11 @@ int generic_rank(int operands, int raw_operands) {
   const int fixed = 16 + 8 * (operands + operands % 2) + 16 * operands +
                     2 * 8 * catena::device::kMaxRawRank * std::max(raw_operands, 1);
   return std::min(catena::kMaxRank, (catena::device::kParameterBytes - fixed) / (8 * (operands + 1)));
+}
+
+bool is_heavy(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& s) { return s.kernel->transcendental; });
 }
 
 Indexing indexing_of(const Program& program) {

@@ -61,4 +61,9 @@ struct Indexing {
 };
 CATENA_EXPORT Indexing indexing_of(const catena::Program& program);
 
+// Whether the program calls mathematical functions. Such bodies are long and bound by arithmetic, so more copies of
+// them in the code than kHeavyWidth do not pay.
+CATENA_EXPORT bool is_heavy(const catena::Program& program);
+inline constexpr int kHeavyWidth = 4;  // elements per thread
+
 }  // namespace nd::cuda

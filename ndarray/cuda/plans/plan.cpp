@@ -126,9 +126,7 @@ int put_crossing_axis_first(const catena::Program& program, std::span<const Boun
       if (strides[k][a] == item) crossing = a;
   }
   if (!along_last || crossing < 0 || shape[last] < kWarp) return 1;
-  const bool heavy = std::any_of(program.steps.begin(), program.steps.end(),
-                                 [](const catena::Step& s) { return s.kernel->transcendental; });
-  if (heavy) together = 4;
+  if (is_heavy(program)) together = kHeavyWidth;
   if (shape[crossing] < together) return 1;
   std::rotate(shape.begin(), shape.begin() + crossing, shape.begin() + crossing + 1);
   for (Strides& s : strides) std::rotate(s.begin(), s.begin() + crossing, s.begin() + crossing + 1);
