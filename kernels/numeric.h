@@ -109,7 +109,8 @@ template <class T> ND_FN T sign_of(T a) {
   else if constexpr (is_signed_int<T>) return T((a > T(0)) - (a < T(0)));
   else return T(a != T(0));
 }
-template <class T> ND_FN T not_a_number() { return limits<T>::max() - limits<T>::max(); }
+// The same bits everywhere: the sign of a difference of infinities depends on the processor.
+template <class T> ND_FN T not_a_number() { return T(bit_cast<float>(uint32_t(0x7fc00000u))); }
 
 // Wrapping integer arithmetic (plain for floats).
 template <class T> ND_FN T wrap_add(T a, T b) {

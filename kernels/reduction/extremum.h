@@ -1,5 +1,6 @@
 // Smallest and largest elements, and where they are first met. NaN wins over every number, unless a name says
-// otherwise. -0 is smaller than +0, except that their places are those of equal numbers.
+// otherwise. -0 is smaller than +0, except that their places are those of equal numbers. No bit of a result depends on
+// the order of combination (any_order).
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -7,9 +8,8 @@
 namespace catena::k {
 
 // The smaller of two floats in an order in which -0 comes before +0; NaN if one is. It does not depend on which operand
-// is the first, so a reduction has one result in every order of combination. One of two different numbers is chosen
-// twice; of equal numbers, and beside a NaN, the bits of both are joined, and a sign or a NaN that is in one of them
-// stays.
+// is the first. One of two different numbers is chosen twice; of equal numbers, and beside a NaN, the bits of both are
+// joined, and a sign or a NaN that is in one of them stays.
 template <class A> ND_FN A lesser(A a, A b) {
   using U = unsigned_of<A>;
   return bit_cast<A>(U(bit_cast<U>(b < a ? b : a) | bit_cast<U>(a < b ? a : b)));
@@ -21,8 +21,14 @@ template <class A> ND_FN A mirrored(A a) {
   if constexpr (is_float<A>) return -a;
   else return a;
 }
+// The bits of a NaN tell which elements it was joined with, in which order: a result is always the same one.
+template <class A> ND_FN A same_nan(A a) {
+  if constexpr (is_float<A>) return a != a ? not_a_number<A>() : a;
+  return a;
+}
 
 struct amax {
+  enum : bool { any_order = true, is_light = true };
   template <class T, class R> using accumulator = T;
   template <class A> ND_FN static A identity() { return is_float<A> ? limits<A>::max() : limits<A>::min(); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return mirrored(A(x)); }
@@ -30,9 +36,10 @@ struct amax {
     if constexpr (is_float<A>) return lesser(a, b);
     else return nan_max(a, b);
   }
-  template <class R, class A> ND_FN static R finish(A a, int64_t) { return mirrored(a); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return same_nan(mirrored(a)); }
 };
 struct amin {
+  enum : bool { any_order = true, is_light = true };
   template <class T, class R> using accumulator = T;
   template <class A> ND_FN static A identity() { return limits<A>::max(); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
@@ -40,7 +47,7 @@ struct amin {
     if constexpr (is_float<A>) return lesser(a, b);
     else return nan_min(a, b);
   }
-  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return same_nan(a); }
 };
 
 // NaN loses against every number: where there are only NaNs, the result is NaN.
@@ -49,6 +56,7 @@ template <class A> ND_FN A nan_or(A otherwise) {
   return otherwise;
 }
 struct nanmax {
+  enum : bool { any_order = true, is_light = true };
   template <class T, class R> using accumulator = T;
   template <class A> ND_FN static A identity() { return nan_or(limits<A>::min()); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return mirrored(A(x)); }
@@ -56,9 +64,10 @@ struct nanmax {
     if constexpr (is_float<A>) return lesser_number(a, b);
     else return nan_max(a, b);
   }
-  template <class R, class A> ND_FN static R finish(A a, int64_t) { return mirrored(a); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return same_nan(mirrored(a)); }
 };
 struct nanmin {
+  enum : bool { any_order = true, is_light = true };
   template <class T, class R> using accumulator = T;
   template <class A> ND_FN static A identity() { return nan_or(limits<A>::max()); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
@@ -66,7 +75,7 @@ struct nanmin {
     if constexpr (is_float<A>) return lesser_number(a, b);
     else return nan_min(a, b);
   }
-  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return same_nan(a); }
 };
 
 // An element and its number. The identity has the largest number, so any element of the same value comes before it.

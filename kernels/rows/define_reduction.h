@@ -27,34 +27,37 @@ template <class Body, fixed_string S> struct Reduction {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
   static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
-  // Extrema of small integers, whose order is free: the lanes of the definition are a vector or less. Tests, which end
-  // after a piece that decides them, are slower so where their elements come from memory.
-  static constexpr bool is_narrow =
-      std::is_integral_v<A> && sizeof(A) <= 2 && sizeof(T) == sizeof(A) && !requires(A a) {
-    Body::absorbs(a);
-  };
+  static constexpr bool any_order = std::is_integral_v<A> || requires { typename Body::extremum; }
+  || requires { Body::any_order; };
+  // The lanes of the definition are few vectors: of a small integer one or less, and of floats, where an extremum takes
+  // five instructions, two.
+  static constexpr bool has_windows =
+      any_order && std::is_arithmetic_v<A> && sizeof(T) == sizeof(A) && (sizeof(A) <= 2 || std::is_floating_point_v<A>);
+  // Ahead: a row's end, or a comparison, takes so long that the next elements are not asked for in time.
+  static constexpr std::size_t kAhead = 2048;  // bytes
   static ND_FN std::int64_t fold_windows(A* lane, const T* x, std::int64_t index, std::int64_t n) {
     if (n < 2 * kWindow) return 0;
     A wide[kWindow];
     for (int l = 0; l < kWindow; ++l) wide[l] = Body::template identity<A>();
     std::int64_t i = 0;
-    for (; i + kWindow <= n; i += kWindow)
+    for (; i + kWindow <= n; i += kWindow) {
+      for (int line = 0; line < 256; line += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kWindow; ++l)
         wide[l] = Body::combine(wide[l], Body::template map<A>(x[i + l], index + i + l));
+    }
     for (int w = 0; w < kWindow; w += kLanes)
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], wide[w + l]);
     return i;
   }
 
-  // Ahead: a row's end, or a comparison, takes so long that the next elements are not asked for in time.
-  static constexpr std::size_t kAhead = 2048;  // bytes
   // The order of combination by definition: see kernel.h.
   template <bool Ahead = false>
   static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
     A lane[kLanes];
     for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
     std::int64_t i = 0;
-    if constexpr (is_narrow) i = fold_windows(lane, x, index, n);
+    if constexpr (has_windows) i = fold_windows(lane, x, index, n);
     for (; i + kLanes <= n; i += kLanes) {
       if constexpr (Ahead)
         for (std::size_t line = 0; line < sizeof(T) * kLanes; line += 64)
@@ -362,7 +365,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           to.type[0],
                                           to.type[1],
                                           read(from.type[1], to.type[1]),
-                                          std::is_integral_v<typename Host::A> || finds_place,
+                                          Host::any_order,
                                           Host::has_short_rows || finds_place,
                                           &Host::init,
                                           &Host::fold,

@@ -140,20 +140,23 @@ template <class Body, class T> class ExtremumFinder {
     std::memcpy(&value, &best, sizeof(T));
     return value;
   }
-  // A NaN that was there stays.
-  static ND_FN void join(T* best, const T* y) {
-    for (int l = 0; l < kWindow; ++l) best[l] = is_nan(y[l]) ? y[l] : better_of(best[l], y[l]);
+  // The best numbers, and a NaN where one was met, are apart: each is one instruction away from the next.
+  static ND_FN void join(T* best, T* met, const T* y) {
+    for (int l = 0; l < kWindow; ++l) best[l] = better_of(best[l], y[l]);
+    if constexpr (std::is_floating_point_v<T>)
+      for (int l = 0; l < kWindow; ++l) met[l] = is_nan(y[l]) ? y[l] : met[l];
+    (void)met;
   }
   // Whether the extremum of n >= kWindow values is better than `value`, which then becomes it.
   static ND_FN bool find_better(const T* x, std::int64_t n, T& value) {
-    T best[kWindow];
+    T best[kWindow], met[kWindow];
     U nan = 0;
-    for (int l = 0; l < kWindow; ++l) best[l] = x[l];
+    for (int l = 0; l < kWindow; ++l) best[l] = x[l], met[l] = x[l];
     std::int64_t i = kWindow;
-    for (; i + kWindow <= n; i += kWindow) join(best, x + i);
-    if (i < n) join(best, x + n - kWindow);
+    for (; i + kWindow <= n; i += kWindow) join(best, met, x + i);
+    if (i < n) join(best, met, x + n - kWindow);
     if constexpr (std::is_floating_point_v<T>) {
-      for (int l = 0; l < kWindow; ++l) nan |= U(best[l] != best[l]);
+      for (int l = 0; l < kWindow; ++l) nan |= U(met[l] != met[l]);
       if (nan) return value = std::numeric_limits<T>::quiet_NaN(), true;
     }
     const T found = best_of(best);

@@ -12,6 +12,7 @@
 #include <catena/kernels/base/word.h>
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/cast.h>
+#include <catena/kernels/rows/multiarch.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/counts.h>
@@ -217,54 +218,58 @@ template <class F> void split(const IndexedWalk& walk, bool by_inner, F&& f) {
 }
 
 // Moves n bytes that do not overlap, few of them without a call.
-inline void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
-  const auto ends = [&](auto word) {  // two words, which may overlap
+ND_FN void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
+  const auto ends = [&](auto word) __attribute__((always_inline)) {  // two words, which may overlap
     decltype(word) first, last;
     std::memcpy(&first, from, sizeof(word));
     std::memcpy(&last, from + n - sizeof(word), sizeof(word));
     std::memcpy(to, &first, sizeof(word));
     std::memcpy(to + n - sizeof(word), &last, sizeof(word));
   };
-  struct Words {
+  const auto words = [&](auto word) __attribute__((always_inline)) {  // the last one may overlap the one before it
+    constexpr std::int64_t size = sizeof(word);
+    std::memcpy(&word, from + n - size, sizeof(word));
+    for (std::int64_t i = 0; i < n - size; i += size) std::memcpy(to + i, from + i, sizeof(word));
+    std::memcpy(to + n - size, &word, sizeof(word));
+  };
+  struct Line {
+    std::uint64_t word[8];
+  };
+  struct HalfLine {
     std::uint64_t word[4];
   };
-  if (n > 256) copy_bytes(to, from, n);
-  else if (n >= 32) {
-    Words last;
-    std::memcpy(&last, from + n - 32, 32);
-    for (std::int64_t i = 0; i < n - 32; i += 32) std::memcpy(to + i, from + i, 32);
-    std::memcpy(to + n - 32, &last, 32);
-  } else if (n >= 16) {
-    ends(std::array<std::uint64_t, 2>());
-  } else if (n >= 8) {
-    ends(std::uint64_t());
-  } else if (n >= 4) {
-    ends(std::uint32_t());
-  } else {
+  if (n > 512) copy_bytes(to, from, n);
+  else if (n >= 64) words(Line());
+  else if (n >= 32) words(HalfLine());
+  else if (n >= 16) ends(std::array<std::uint64_t, 2>());
+  else if (n >= 8) ends(std::uint64_t());
+  else if (n >= 4) ends(std::uint32_t());
+  else
     for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+}
+// n rows of `bytes`, of which row i is at base + offset[i]; where they are `far`, those that follow are fetched ahead.
+CATENA_MULTIARCH void move_rows(std::byte* out, std::int64_t out_step, const std::byte* base,
+                                const std::int64_t* offset, std::int64_t n, std::int64_t bytes, bool far) {
+  constexpr std::int64_t kAhead = 16, kCacheLine = 64;
+  const std::int64_t fetched = bytes < 512 ? bytes : 512;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (far) {
+      const std::byte* const next = base + offset[i + kAhead < n ? i + kAhead : n - 1];
+      for (std::int64_t b = 0; b < fetched; b += kCacheLine) __builtin_prefetch(next + b);
+      __builtin_prefetch(next + fetched - 1);
+    }
+    move_bytes(out + i * out_step, base + offset[i], bytes);
   }
 }
 
-// Rows of contiguous bytes, of which every one is somewhere else: those that follow are fetched ahead, unless all of
-// them are in the cache.
+// Rows of contiguous bytes, of which every one is somewhere else.
 void gather_rows(const IndexedWalk& walk, std::int64_t item) {
-  constexpr std::int64_t kAhead = 16, kCacheLine = 64;
-  const std::int64_t bytes = walk.loop()[1] * item, fetched = std::min<std::int64_t>(bytes, 512);
-  const bool near = walk.is_near();
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / walk.loop()[1]);
+  const std::int64_t bytes = walk.loop()[1] * item, grain = std::max<std::int64_t>(1, kGrain / walk.loop()[1]);
+  const bool far = !walk.is_near();
   catena::parallel_for(walk.loop()[0], grain, [&](std::int64_t begin, std::int64_t end) {
-    walk.visit_outer(
-        begin, end,
-        [&](const std::byte* base, const std::int64_t* offset, std::byte* out, std::int64_t out_step, std::int64_t n) {
-          for (std::int64_t i = 0; i < n; ++i) {
-            if (!near) {
-              const std::byte* const next = base + offset[std::min(i + kAhead, n - 1)];
-              for (std::int64_t b = 0; b < fetched; b += kCacheLine) __builtin_prefetch(next + b);
-              __builtin_prefetch(next + fetched - 1);
-            }
-            move_bytes(out + i * out_step, base + offset[i], bytes);
-          }
-        });
+    walk.visit_outer(begin, end,
+                     [&](const std::byte* base, const std::int64_t* offset, std::byte* out, std::int64_t out_step,
+                         std::int64_t n) { move_rows(out, out_step, base, offset, n, bytes, far); });
   });
 }
 

@@ -32,6 +32,7 @@ constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kTogetherBytes = 4 << 20;
 constexpr std::int64_t kNetworkBytes = 32 * 1024;  // of keys, on the stack
 constexpr std::int64_t kNetworkTo = 2048;          // elements of the longest row
+constexpr std::int64_t kSelectFrom = 128;          // the same if only some places matter
 constexpr std::int64_t kSideBySideTo = 16;         // elements of rows that are sorted one per lane
 
 // How the bits of an element become an unsigned number in the order of the elements: integers by their sign bit, floats
@@ -432,7 +433,7 @@ template <class Keys> class KeySort {
   explicit KeySort(const RowsToSort& call) : call_(call), n_(call.length), side_by_side_(n_ <= kSideBySideTo) {}
 
   void run() const {
-    if (n_ > kNetworkTo) return run_long();
+    if (n_ > (call_.kth.empty() ? kNetworkTo : kSelectFrom)) return run_long();
     const std::int64_t row_bytes = vectors_ * lanes_ * std::int64_t(sizeof(Key));
     const std::int64_t together = side_by_side_ ? lanes_ : call_.together(row_bytes, sizeof(Bits), kNetworkBytes);
     call_.share([&](std::int64_t begin, std::int64_t end) {
@@ -518,21 +519,31 @@ template <class Keys> class KeySort {
   }
   // `keys` has room for the rows, each of which takes `room` keys, and for one row more.
   [[gnu::noinline]] void sort_long(const Block& b, Key* keys, std::int64_t room, std::int64_t together) const {
-    const bool in_place = Keys::is_element && b.rows == 1 && call_.in_step == std::int64_t(sizeof(Key));
-    std::uint64_t which = in_place ? 0 : load_rows(b, keys, room);
+    const bool reads_in_place = Keys::is_element && b.rows == 1 && call_.in_step == std::int64_t(sizeof(Key));
+    std::uint64_t which = reads_in_place ? 0 : load_rows(b, keys, room);
     for (std::int64_t k = 0; k < b.rows; ++k) {
       std::byte* const out = b.out + k * b.out_stride;
       const auto store_part = [&](std::int64_t begin, const Key* sorted, std::int64_t n) {
-        store_keys(sorted, out + begin * call_.out_step, n);
+        if (std::byte* const to = out + begin * call_.out_step; to != reinterpret_cast<const std::byte*>(sorted))
+          store_keys(sorted, to, n);
       };
       const bool all = call_.kth.empty() || ((which >> k & 1) != 0 && has_nan(b.in + k * b.in_stride));
       Quicksort<Key, decltype(store_part)> sort(store_part, all ? std::span<const std::int64_t>() : call_.kth);
       Key* const spare = keys + together * room;
-      if (in_place) sort.run(reinterpret_cast<const Key*>(b.in), keys, spare, n_);
+      // Parts that stay as they are often lie where they belong already.
+      if (reads_in_place)
+        sort.run(reinterpret_cast<const Key*>(b.in), writes_in_place(b) ? reinterpret_cast<Key*>(out) : keys, spare,
+                 n_);
       else sort.run(keys + k * room, spare, n_);
       if (!all) which &= ~(std::uint64_t(1) << k);
     }
     mend(b, which);
+  }
+  // Whether keys can be partitioned in the memory of the result.
+  bool writes_in_place(const Block& b) const {
+    const std::int64_t bytes = n_ * std::int64_t(sizeof(Key));
+    const bool apart = b.out + bytes <= b.in || b.in + bytes <= b.out;
+    return apart && call_.out_step == std::int64_t(sizeof(Key)) && sizeof(Element) == sizeof(Key);
   }
   // The keys of NaN have lost its bits, which only mend() restores: such a row is sorted as a whole. A negative zero
   // has a key of its own, below that of zero.

@@ -37,7 +37,8 @@ template <class Key, class Store> class Quicksort {
   }
 
  private:
-  static constexpr std::int64_t kNetworkTo = 512;  // beyond it a partition takes less time than longer networks
+  static constexpr std::int64_t kNetworkTo = 512;   // beyond it a partition takes less time than longer networks
+  static constexpr std::int64_t kSelectedTo = 128;  // the same if one half of a partition does not matter
   static constexpr std::int64_t kSamples = 64, kFewSamples = 16, kFewSamplesTo = 4096;
 
   struct Part {
@@ -56,7 +57,7 @@ template <class Key, class Store> class Quicksort {
     for (; part.n > 0; --rounds, std::swap(keys, spare)) {
       Key* const from = keys + part.begin;
       if (part.least == part.most || !matters(part)) return store_(part.begin, from, part.n);
-      if (part.n <= kNetworkTo) return sort_few(part, from);
+      if (part.n <= (kth_.empty() ? kNetworkTo : kSelectedTo)) return sort_few(part, from);
       if (rounds == 0) {
         std::sort(from, from + part.n);
         return store_(part.begin, from, part.n);

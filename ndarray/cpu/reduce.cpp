@@ -29,7 +29,7 @@ constexpr std::int64_t kShortRun = 64;    // elements of a program's inputs that
 constexpr std::int64_t kShortRow = 8;     // outputs for which it is not worth evaluating row after row
 constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
 constexpr std::int64_t kTransposed = 16;  // bytes of the longest rows that cost less when they are transposed
-constexpr std::int64_t kLongRun = 128;    // elements that are folded where they lie
+constexpr std::int64_t kLongRun = 512;    // elements that are folded where they lie
 constexpr std::int64_t kLargeMatrix = 1 << 20;  // elements
 constexpr std::int64_t kLeastRows = 128;        // of a chunk of them
 

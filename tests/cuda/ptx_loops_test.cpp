@@ -272,9 +272,8 @@ std::vector<std::byte> near_one(Dtype dtype, std::size_t n, std::mt19937_64& ran
 bool is_extremum(const KernelDef& def) { return std::string_view(def.header).ends_with("/reduction/extremum.h"); }
 bool is_exact(const Item& item) {
   const Loop& loop = item.loop();
-  return loop.reduction->any_order || is_extremum(*item.def) ||
-         (!catena::is_floating(loop.type[0]) && !catena::is_complex_dtype(loop.type[0]) &&
-          !catena::is_floating(loop.type[1]));
+  return loop.reduction->any_order || (!catena::is_floating(loop.type[0]) && !catena::is_complex_dtype(loop.type[0]) &&
+                                       !catena::is_floating(loop.type[1]));
 }
 // Zeros of both signs among `others`: which zero is the result must not depend on the order of combination.
 Operand zeros_among(double others, const Item& item, const Shape& shape, std::mt19937_64& random) {

@@ -66,6 +66,20 @@ BOOST_AUTO_TEST_CASE(gathering) {
         }
 }
 
+// Rows are moved in words of several lengths.
+BOOST_AUTO_TEST_CASE(gathering_rows_of_every_length) {
+  std::mt19937 rng(6);
+  for (std::int64_t q = 1; q < 600; ++q) {
+    Take take(Dtype::uint8, Dtype::int64, 1, 11, 30, q, Layout::c_order, rng);
+    nd::executor(Device::Kind::cpu).gather(take.call(), {});
+    bool good = true;
+    Strided::for_each(take.loop, [&](const Shape& i) {
+      good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]});
+    });
+    BOOST_TEST(good, q);
+  }
+}
+
 // Lines and short rows that several threads share, from an axis that the cache of a core holds and from a longer one.
 BOOST_AUTO_TEST_CASE(gathering_long_lines) {
   std::mt19937 rng(5);

@@ -1,4 +1,5 @@
 // Reductions and statistics: golden values, axes, outputs, dtypes, empty inputs, long axes, layouts.
+#include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/routines/reduction.h>
 
 #include <cmath>
@@ -249,6 +250,40 @@ BOOST_AUTO_TEST_CASE(extremes_without_nans) {
              }) == "nanmax: shape (0, 3) has no elements along axes (0,), and the reduction of nothing has no value");
   BOOST_TEST(nd::nanmax(nd::empty({0, 3}), 1).shape() == nd::Shape{0});
   BOOST_CHECK_THROW(nd::nanmin(Array()), nd::TypeError);
+}
+
+// NaNs of all bits, beside numbers of both signs: a result is the same NaN in every order of combination.
+BOOST_AUTO_TEST_CASE(one_nan_of_many) {
+  std::mt19937 random(25);
+  const int threads = catena::max_threads();
+  for (const nd::Shape& shape : {nd::Shape{2, 3}, nd::Shape{3, 70}, nd::Shape{70, 5}, nd::Shape{41, 300}})
+    for (const nd::Dtype t : {nd::float32, nd::float64}) {
+      const std::int64_t n = shape[0] * shape[1];
+      std::vector<std::uint64_t> bits(std::size_t(n * std::int64_t(catena::itemsize(t)) / 8 + 1));
+      for (auto& b : bits) b = (std::uint64_t(random()) << 32 | random()) | 0x7ff0'0000'7f80'0001;
+      const Array a = nd::array(bits).view(t)(nd::Slice({}, n)).reshape(shape).copy();
+      const Array number = nd::arange(shape[0]).reshape(-1, 1) + nd::arange(shape[1]);
+      for (const bool alone : {true, false}) {
+        const Array x = alone ? a : nd::where(number % 2 == 0, a, nd::full({}, -2.5, t));
+        for (const bool largest : {true, false})
+          for (const int threads_now : {1, 2}) {
+            catena::set_max_threads(threads_now);
+            const auto bytes_of_extremum = [&](const Array& v, const nd::Axes& axes) {
+              return test::bytes_of(largest ? nd::amax(v, {.axis = axes}) : nd::amin(v, {.axis = axes}));
+            };
+            const auto wanted = bytes_of_extremum(nd::array({NAN, 1.0}, t), {});
+            for (const Array& layout : {x, nd::asfortranarray(x)})
+              for (const int axis : {0, 1}) {
+                const auto bytes = bytes_of_extremum(layout, axis);
+                for (std::size_t k = 0; k < bytes.size(); ++k)
+                  if (bytes[k] != wanted[k % wanted.size()])
+                    BOOST_ERROR(t << ' ' << shape << " axis " << axis << " byte " << k);
+              }
+            BOOST_TEST((bytes_of_extremum(x, {}) == wanted));
+          }
+      }
+    }
+  catena::set_max_threads(threads);
 }
 
 // Every place of one number among NaNs, in lengths on both sides of the lanes, along both axes.

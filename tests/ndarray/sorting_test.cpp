@@ -131,6 +131,9 @@ BOOST_AUTO_TEST_CASE(in_place) {
   const Array columns = nd::array({{3, 1}, {2, 4}, {1, 0}});
   columns.sort(0);
   CHECK_SAME(difference(columns, nd::array({{1, 0}, {2, 1}, {3, 4}})), "first axis");
+  const Array longest = nd::arange(5000) * 1667 % 5000;
+  longest.sort();
+  CHECK_SAME(difference(longest, nd::arange(5000)), "a long row");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::array(1).sort(); }) ==
              "sort: axis -1 is out of range for arrays of rank 0");
   BOOST_CHECK_THROW(nd::broadcast_to(nd::arange(3), {2, 3}).sort(), nd::ValueError);
@@ -268,6 +271,8 @@ BOOST_AUTO_TEST_CASE(partitions_of_long_rows) {
     if (!is_tested(t)) continue;
     const Array a = crowded_array({5000}, t, random);
     check(a, {0, 17, 2500, 4999}, catena::concat(t));
+    for (const std::int64_t n : {127, 128, 129, 140, 300, 1001})
+      check(crowded_array({n}, t, random), {n / 3}, catena::concat(t, " of length ", n));
   }
   for (const nd::Dtype t : {nd::int32, nd::uint32, nd::int64, nd::uint64, nd::float32, nd::float64}) {
     if (!selects) continue;

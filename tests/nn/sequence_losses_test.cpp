@@ -178,6 +178,13 @@ BOOST_AUTO_TEST_CASE(ctc_of_one_array) {
   BOOST_CHECK_THROW(nn::connectionist_temporal_classification(whole, Variable(labels({0, 1}, {1, 2})), 2),
                     catena::InvalidType);
   BOOST_CHECK_THROW(nn::connectionist_temporal_classification(Variable(spread({0, 2, 3})), t, 2), catena::ValueError);
+  // In the second sequence, and behind the end of one.
+  const Variable wrong(labels({0, 1, 1, 3}, {2, 2}));
+  if (test::default_device().kind == Device::Kind::cpu)
+    BOOST_CHECK_THROW(nn::connectionist_temporal_classification(whole, wrong, 2), catena::IndexError);
+  else std::cout << "not run: labels are checked on the CPU only\n";
+  const nn::CTCOptions one_of_it{.label_length = labels({2, 1}, {2})};
+  BOOST_CHECK_NO_THROW(nn::connectionist_temporal_classification(whole, wrong, 2, one_of_it));
 }
 
 // The lengths are of any integer dtype and each has its own default.

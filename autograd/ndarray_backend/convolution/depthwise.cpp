@@ -23,13 +23,20 @@ bool takes(const Array& images, const Shape& w, const ConvolutionSpec& spec) {
          w[0] == spec.groups && w[1] == 1 && images.is_c_contiguous() &&
          std::max(images.shape(last), w[last]) * spec.dilate[last - 2] <= kLongest;
 }
+std::int64_t plane_of(const Shape& shape) { return shape[2] * (shape.size() > 3 ? shape[3] : 1); }
 // Whether planes are large enough: the copies of the rows of small ones take longer than oneDNN's reorders, if its
-// vectors of channels are filled.
-bool pays(const Shape& outputs, std::int64_t least) {
-  constexpr std::int64_t kLanes = 8;
-  return outputs[1] < kLanes || outputs[2] * (outputs.size() > 3 ? outputs[3] : 1) >= least;
+// vectors of channels are filled. Reorders of many images cost more, because what they write falls out of the cache.
+bool pays(const Shape& images, const Shape& outputs) {
+  constexpr std::int64_t kLanes = 8, kLeast = 1500, kLeastOfMany = 900, kMany = 500'000;  // elements
+  return outputs[1] < kLanes || plane_of(outputs) >= kLeast ||
+         (plane_of(images) >= kLeastOfMany && catena::size_of(images) >= kMany);
 }
-constexpr std::int64_t kLeast = 1500, kLeastOfData = 200;  // elements
+bool data_pays(const Shape& outputs) { return pays(outputs, outputs) || plane_of(outputs) >= 200; }
+// oneDNN 2.6 has its own kernels for the gradients of filters of three columns and rows. It computes others as
+// products of matrices, channel by channel.
+bool filter_pays(const Shape& images, const Shape& outputs, const Shape& filter) {
+  return pays(images, outputs) || std::any_of(filter.begin() + 2, filter.end(), [](std::int64_t n) { return n > 3; });
+}
 
 // Runs f(call) for parts of the planes, in parallel.
 template <class F> void for_planes(const Array& near, const DepthwiseSizes& sizes, std::int64_t planes, F&& f) {
@@ -46,7 +53,7 @@ template <class F> void for_planes(const Array& near, const DepthwiseSizes& size
 
 Array depthwise_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
                             const ConvolutionSpec& spec) {
-  if (!takes(x, w.shape(), spec) || !pays(y_shape, kLeast) || w.dtype() != x.dtype()) return {};
+  if (!takes(x, w.shape(), spec) || !pays(x.shape(), y_shape) || w.dtype() != x.dtype()) return {};
   const Array filter = contiguous(w), bias = contiguous_or_none(b);
   const Array y = empty_floats(x, y_shape);
   for_planes(x, sizes_of(x.shape(), w.shape(), y_shape, spec), y_shape[0] * y_shape[1], [&](const DepthwiseCall& call) {
@@ -57,7 +64,7 @@ Array depthwise_convolution(const Array& x, const Array& w, const Array& b, cons
 
 Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
                                           const ConvolutionSpec& spec) {
-  if (!takes(gy, w.shape(), spec) || !pays(gy.shape(), kLeastOfData) || w.dtype() != gy.dtype()) return {};
+  if (!takes(gy, w.shape(), spec) || !data_pays(gy.shape()) || w.dtype() != gy.dtype()) return {};
   const Array filter = contiguous(w), gx = empty_floats(gy, x_shape);
   for_planes(gy, sizes_of(x_shape, w.shape(), gy.shape(), spec), x_shape[0] * x_shape[1],
              [&](const DepthwiseCall& call) {
@@ -68,7 +75,8 @@ Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const
 
 Array depthwise_convolution_backward_filter(const Array& x, const Array& given, const Shape& w_shape,
                                             const ConvolutionSpec& spec) {
-  if (!takes(x, w_shape, spec) || !pays(given.shape(), kLeast) || given.dtype() != x.dtype()) return {};
+  if (!takes(x, w_shape, spec) || !filter_pays(x.shape(), given.shape(), w_shape) || given.dtype() != x.dtype())
+    return {};
   const Array gy = contiguous(given);
   Shape shape{x.shape(0)};
   for (const std::int64_t n : w_shape) shape.push_back(n);

@@ -44,9 +44,11 @@ template <int bytes> struct Line {
   static CATENA_INLINE void load(V& v, const float* from) { std::memcpy(&v, from, bytes); }
   static CATENA_INLINE void store(float* to, const V& v) { std::memcpy(to, &v, bytes); }
 
-  // Whole vectors: up to L - 1 elements behind the last one are cleared, too.
+  // Whole vectors, at least one: up to L elements behind the last one are cleared, too. The first one is apart, because
+  // GCC makes a call of memset() of the loop.
   static CATENA_INLINE void clear(float* to, Int n) {
-    for (Int i = 0; i < n; i += L) store(to + i, V{});
+    store(to, V{});
+    for (Int i = L; i < n; i += L) store(to + i, V{});
   }
 
   // The copies move n elements and touch no others: the last vector overlaps the one before, and lines shorter than a

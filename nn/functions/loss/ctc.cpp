@@ -4,6 +4,9 @@
 // A label sequence with blanks around and between its labels has S = 2 L + 1 states. alpha_t(s) is the probability of
 // all alignments that are in state s at time t. beta, the same from the end, is alpha of the reversed scores and
 // labels, turned round again.
+//
+// The sequences of the batch are innermost: (T, S, B). The states before those of a step are then as contiguous as the
+// step itself.
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
@@ -50,66 +53,71 @@ Array positions(std::int64_t n, const Shape& shape, const Array& like) {
 // What labels and lengths say about the states: arrays of int64.
 struct Alignment {
   std::int64_t times, batch, states;
-  Array labels;       // (B, S)
-  Array length, end;  // (B, 1): the times and the states of each sequence
-  Array sequence;     // (B, 1): 0, 1, ...
+  Array labels;       // (S, B)
+  Array picks;        // (S, B): where the labels' scores lie among those of one time
+  Array length, end;  // (1, B): the times and the states of each sequence
+  Array sequence;     // (1, B): 0, 1, ...
   // Null where all sequences and labels have full length:
-  Array mirror_time;   // (T, B, 1): where time t of the reversed sequence lies; 0 behind its end
-  Array mirror_state;  // (B, S): the same for states
+  Array mirror;        // (T, S, B): where an element of the reversed sequences lies, at time 0 behind the end
+  Array mirror_label;  // (S, B): the same of the labels
   Array used;          // (T, B, 1): bool, before the sequence's end
-  Array inside;        // (T, B, S): bool, within both lengths
+  Array inside;        // (T, S, B): bool, within both lengths
 
-  bool is_full() const { return !mirror_time; }
+  bool is_full() const { return !mirror; }
 };
 
-Alignment align(std::int64_t times, const Array& t, int blank, const CTCOptions& o) {
+Alignment align(std::int64_t times, std::int64_t classes, const Array& t, int blank, const CTCOptions& o) {
   Alignment a;
   a.times = times;
   a.batch = t.shape(0);
   a.states = 2 * t.shape(1) + 1;
   const auto lengths = [&](const Array& given, std::int64_t full) {
-    if (!given) return autograd::full({a.batch, 1}, full, Dtype::int64, t.device());
-    return autograd::expand_dims(autograd::astype(autograd::to_device(given, t.device()), Dtype::int64), 1);
+    if (!given) return autograd::full({1, a.batch}, full, Dtype::int64, t.device());
+    return autograd::expand_dims(autograd::astype(autograd::to_device(given, t.device()), Dtype::int64), 0);
   };
   a.length = lengths(o.input_length, times);
   const Array labels = lengths(o.label_length, t.shape(1));
   a.end = labels * 2 + 1;
-  a.labels = autograd::full({a.batch, a.states}, blank, Dtype::int64, t.device());
+  a.labels = autograd::full({a.states, a.batch}, blank, Dtype::int64, t.device());
   if (t.shape(1) > 0)
-    autograd::assign(autograd::slice(a.labels, 1, 1, a.states, 2),
-                     autograd::where(internal::less(positions(t.shape(1), {1, t.shape(1)}, t), labels),
-                                     autograd::astype(t, Dtype::int64), std::int64_t(blank)));
-  a.sequence = positions(a.batch, {a.batch, 1}, t);
+    autograd::assign(
+        autograd::slice(a.labels, 0, 1, a.states, 2),
+        autograd::where(internal::less(positions(t.shape(1), {t.shape(1), 1}, t), labels),
+                        autograd::astype(autograd::transpose(t, {1, 0}), Dtype::int64), std::int64_t(blank)));
+  internal::check_labels(kOp, a.labels, classes, std::nullopt);
+  a.sequence = positions(a.batch, {1, a.batch}, t);
+  a.picks = a.sequence * classes + a.labels;
   if (!o.input_length && !o.label_length) return a;
-  const Array time = positions(times, {times, 1, 1}, t), state = positions(a.states, {1, a.states}, t);
-  a.mirror_time = apply(catena::rows::maximum, {a.length - 1 - time, 0});
-  a.mirror_state = apply(catena::rows::maximum, {a.end - 1 - state, 0});
-  a.used = internal::less(time, a.length);
-  a.inside = both(a.used, internal::less(state, a.end));
+  const Array time = positions(times, {times, 1, 1}, t), state = positions(a.states, {a.states, 1}, t);
+  a.mirror_label = apply(catena::rows::maximum, {a.end - 1 - state, 0}) * a.batch + a.sequence;
+  a.mirror = apply(catena::rows::maximum, {a.length - 1 - time, 0}) * (a.states * a.batch) + a.mirror_label;
+  const Array used = internal::less(time, a.length);
+  a.used = autograd::reshape(used, {times, a.batch, 1});
+  a.inside = both(used, internal::less(state, a.end));
   return a;
 }
 
 // 0 where a state may be reached from the one before the last, kNever elsewhere.
 Array penalties(const Array& labels, int blank, Dtype dtype) {
   const Array penalty = autograd::full(labels.shape(), kNever, dtype, labels.device());
-  const std::int64_t states = labels.shape(1);
+  const std::int64_t states = labels.shape(0);
   if (states < 3) return penalty;
-  const Array here = autograd::slice(labels, 1, 2, states), before = autograd::slice(labels, 1, 0, states - 2);
+  const Array here = autograd::slice(labels, 0, 2, states), before = autograd::slice(labels, 0, 0, states - 2);
   const Array allowed = both(internal::not_equal(here, blank), internal::not_equal(here, before));
-  autograd::assign(autograd::slice(penalty, 1, 2, states), autograd::where(allowed, 0.0, kNever));
+  autograd::assign(autograd::slice(penalty, 0, 2, states), autograd::where(allowed, 0.0, kNever));
   return penalty;
 }
 
-// alpha (T, B, S) of the emissions (T, B, S), step by step: by one kernel each, or by functions that can be
+// alpha (T, S, B) of the emissions (T, S, B), step by step: by one kernel each, or by functions that can be
 // differentiated.
 Array fused_alpha(const Array& emission, const Array& penalty) {
-  const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
+  const std::int64_t times = emission.shape(0), states = emission.shape(1), batch = emission.shape(2);
   // Two states in front that are never reached.
-  const Array alpha = autograd::full({times, batch, states + 2}, kNever, emission.dtype(), emission.device());
-  const auto from = [&](std::int64_t k) { return autograd::slice(alpha, 2, k, k + states); };
+  const Array alpha = autograd::full({times, states + 2, batch}, kNever, emission.dtype(), emission.device());
+  const auto from = [&](std::int64_t k) { return autograd::slice(alpha, 1, k, k + states); };
   const auto before = [&](const Array& a) { return autograd::slice(a, 0, 0, times - 1); };
   const auto now = [&](const Array& a) { return autograd::slice(a, 0, 1, times); };
-  const auto begin = [](const Array& a) { return autograd::slice(autograd::slice(a, 0, 0, 1), 2, 0, 2); };
+  const auto begin = [](const Array& a) { return autograd::slice(autograd::slice(a, 0, 0, 1), 1, 0, 2); };
   const Array own = from(2), later = now(own);
   autograd::assign(begin(own), begin(emission));
   const Operand operands[] = {before(own), before(from(1)), before(from(0)), penalty, now(emission)};
@@ -117,36 +125,34 @@ Array fused_alpha(const Array& emission, const Array& penalty) {
   return own;
 }
 Variable composed_alpha(const Variable& emission, const Array& penalty) {
-  const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
+  const std::int64_t times = emission.shape(0), states = emission.shape(1), batch = emission.shape(2);
   const auto never = [&](std::int64_t n) {
-    return constant_variable(autograd::full({batch, n}, kNever, emission.dtype(), emission.device()));
+    return constant_variable(autograd::full({n, batch}, kNever, emission.dtype(), emission.device()));
   };
   const auto at = [&](std::int64_t t) { return get_item(emission, {t}); };
-  Variables alpha{
-      autograd::concat({get_item(at(0), {Slice(), Slice(0, 2)}), never(std::max<std::int64_t>(states - 2, 0))}, 1)};
+  Variables alpha{autograd::concat({get_item(at(0), {Slice(0, 2)}), never(std::max<std::int64_t>(states - 2, 0))}, 0)};
   for (std::int64_t t = 1; t < times; ++t) {
-    const Variable before = autograd::concat({never(2), alpha.back()}, 1);
-    const auto from = [&](std::int64_t k) { return get_item(before, {Slice(), Slice(k, k + states)}); };
+    const Variable before = autograd::concat({never(2), alpha.back()}, 0);
+    const auto from = [&](std::int64_t k) { return get_item(before, {Slice(k, k + states)}); };
     alpha.push_back(at(t) + internal::log_add_exp(internal::log_add_exp(from(2), from(1)), from(0) + penalty));
   }
-  return reshape(autograd::concat(alpha, 0), {times, batch, states});
+  return reshape(autograd::concat(alpha, 0), {times, states, batch});
 }
-// Each sequence of x (T, B, S) in reverse order of times and states, and its labels (B, S).
+// Each sequence of x (T, S, B) in reverse order of times and states, and its labels (S, B).
 Variable mirrored(const Variable& x, const Alignment& a) {
-  if (a.is_full()) return flip(x, {0, 2});
-  return get_item(x, {IndexItem(a.mirror_time), IndexItem(a.sequence), IndexItem(a.mirror_state)});
+  if (a.is_full()) return flip(x, {0, 1});
+  return get_item(reshape(x, {x.size()}), {IndexItem(a.mirror)});
 }
 Array mirrored_labels(const Alignment& a) {
-  if (a.is_full()) return autograd::copy(flip(constant_variable(a.labels), 1).data());
-  return get_item(constant_variable(a.labels), {IndexItem(a.sequence), IndexItem(a.mirror_state)}).data();
+  if (a.is_full()) return autograd::copy(flip(constant_variable(a.labels), 0).data());
+  return autograd::take(autograd::reshape(a.labels, {a.labels.size()}), a.mirror_label, 0);
 }
 
 // The log-probability of each sequence (B).
 Variable log_probability(const Variable& alpha, const Alignment& a) {
-  const Variable last = get_item(alpha, {IndexItem(a.length - 1), IndexItem(a.sequence)});  // (B, 1, S)
-  const Variable flat = reshape(last, {a.batch, a.states});
   const auto state = [&](const Array& s) {
-    return reshape(get_item(flat, {IndexItem(a.sequence), IndexItem(s)}), {a.batch});
+    const Variable last = get_item(alpha, {IndexItem(a.length - 1), IndexItem(s), IndexItem(a.sequence)});
+    return reshape(last, {a.batch});
   };
   const Variable end = state(a.end - 1);
   if (a.states == 1) return end;
@@ -157,19 +163,19 @@ Variable log_probability(const Variable& alpha, const Alignment& a) {
                                state(apply(catena::rows::maximum, {label, 0})) + autograd::reshape(penalty, {a.batch}));
 }
 
-// The adjoint of picking by labels: sums p (T, B, S) by label into (T, B, V).
+// The adjoint of picking by labels: sums p (T, S, B) by label into (T, B, V).
 class SumByLabel final : public FunctionNode {
  public:
   SumByLabel(const Alignment& a, std::int64_t classes) : a_(a), classes_(classes) {}
   std::string label() const override { return "SumByLabel"; }
   Arrays forward(const Arrays& p) override {
     const Array y = autograd::full({a_.times, a_.batch, classes_}, 0, p[0].dtype(), p[0].device());
-    const Array indices[] = {a_.sequence, a_.labels};
-    autograd::internal::scatter_sums({y, indices, {1, 2}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, p[0]);
+    const Array rows = autograd::reshape(y, {a_.times, a_.batch * classes_});
+    autograd::internal::scatter_sums({rows, {&a_.picks, 1}, {1}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, p[0]);
     return {y};
   }
   Variables backward(const Targets&, const Variables& gy) override {
-    return {get_item(gy[0], {Slice(), IndexItem(a_.sequence), IndexItem(a_.labels)})};
+    return {get_item(reshape(gy[0], {a_.times, a_.batch * classes_}), {Slice(), IndexItem(a_.picks)})};
   }
 
  private:
@@ -186,7 +192,7 @@ class CTC final : public FunctionNode {
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0});
-    a_ = align(times_, in[1], blank_, options_);
+    a_ = align(times_, in[0].shape(1), in[1], blank_, options_);
     const auto no_graph = autograd::no_backprop_mode();
     kept_ = parts(Variable(in[0]), false);
     const Array loss = -kept_.log_p.data();
@@ -203,14 +209,15 @@ class CTC final : public FunctionNode {
  private:
   struct Parts {
     Variable log_y;     // the logarithms of the probabilities (T, B, V)
-    Variable emission;  // those of each state's label (T, B, S)
-    Variable alpha;     // (T, B, S)
+    Variable emission;  // those of each state's label (T, S, B)
+    Variable alpha;     // (T, S, B)
     Variable log_p;     // (B)
   };
   Parts parts(const Variable& x, bool composed) const {
     Parts p;
-    p.log_y = reshape(log_softmax(x, 1), {times_, a_.batch, x.shape(1)});
-    p.emission = get_item(p.log_y, {Slice(), IndexItem(a_.sequence), IndexItem(a_.labels)});
+    const Variable log_y = log_softmax(x, 1);
+    p.log_y = reshape(log_y, {times_, a_.batch, x.shape(1)});
+    p.emission = get_item(reshape(log_y, {times_, a_.batch * x.shape(1)}), {Slice(), IndexItem(a_.picks)});
     p.alpha = alpha_of(p.emission, a_.labels, composed);
     p.log_p = log_probability(p.alpha, a_);
     return p;
@@ -239,7 +246,7 @@ class CTC final : public FunctionNode {
   }
   Variable share(const Parts& p, bool composed) const {
     const Variable beta = mirrored(alpha_of(mirrored(p.emission, a_), mirrored_labels(a_), composed), a_);
-    const Variable log_p = reshape(p.log_p, {1, a_.batch, 1});
+    const Variable log_p = reshape(p.log_p, {1, 1, a_.batch});
     const Array share = apply(catena::rows::ctc_share, {p.alpha.data(), beta.data(), p.emission.data(), log_p.data()});
     if (!composed) return constant_variable(share);
     const Array possible = internal::greater(share, 0);
