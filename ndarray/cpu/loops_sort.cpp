@@ -530,20 +530,15 @@ template <class Keys> class KeySort {
       const bool all = call_.kth.empty() || ((which >> k & 1) != 0 && has_nan(b.in + k * b.in_stride));
       Quicksort<Key, decltype(store_part)> sort(store_part, all ? std::span<const std::int64_t>() : call_.kth);
       Key* const spare = keys + together * room;
-      // Parts that stay as they are often lie where they belong already.
+      // Where the result, which overlaps nothing that is read, is partitioned itself, parts that stay as they are often
+      // lie where they belong already.
+      const bool writes_in_place = call_.out_step == std::int64_t(sizeof(Key));
       if (reads_in_place)
-        sort.run(reinterpret_cast<const Key*>(b.in), writes_in_place(b) ? reinterpret_cast<Key*>(out) : keys, spare,
-                 n_);
+        sort.run(reinterpret_cast<const Key*>(b.in), writes_in_place ? reinterpret_cast<Key*>(out) : keys, spare, n_);
       else sort.run(keys + k * room, spare, n_);
       if (!all) which &= ~(std::uint64_t(1) << k);
     }
     mend(b, which);
-  }
-  // Whether keys can be partitioned in the memory of the result.
-  bool writes_in_place(const Block& b) const {
-    const std::int64_t bytes = n_ * std::int64_t(sizeof(Key));
-    const bool apart = b.out + bytes <= b.in || b.in + bytes <= b.out;
-    return apart && call_.out_step == std::int64_t(sizeof(Key)) && sizeof(Element) == sizeof(Key);
   }
   // The keys of NaN have lost its bits, which only mend() restores: such a row is sorted as a whole. A negative zero
   // has a key of its own, below that of zero.
