@@ -174,21 +174,21 @@ template <class Body, fixed_string S> struct Reduction {
   }
 
   // The accumulators of some columns stay in registers for all rows.
-  template <int W> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j) {
+  template <int W> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j, bool first) {
     A column[W];
-    for (int l = 0; l < W; ++l) column[l] = acc[j + l];
+    for (int l = 0; l < W; ++l) column[l] = first ? Body::template identity<A>() : acc[j + l];
     for (std::int64_t r = 0; r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step) + j;
       for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<A>(x[l], b.index));
     }
     for (int l = 0; l < W; ++l) acc[j + l] = column[l];
   }
-  CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b) {
+  CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b, bool first) {
     A* acc = reinterpret_cast<A*>(cells);
     std::int64_t j = 0;
-    for (; j + kWindow <= b.n; j += kWindow) fold_strip<kWindow>(acc, b, j);
-    for (; j + kWindow / 4 <= b.n; j += kWindow / 4) fold_strip<kWindow / 4>(acc, b, j);
-    for (; j < b.n; ++j) fold_strip<1>(acc, b, j);
+    for (; j + kWindow <= b.n; j += kWindow) fold_strip<kWindow>(acc, b, j, first);
+    for (; j + kWindow / 4 <= b.n; j += kWindow / 4) fold_strip<kWindow / 4>(acc, b, j, first);
+    for (; j < b.n; ++j) fold_strip<1>(acc, b, j, first);
   }
 
   // Joins the extrema of `rows` rows of kWindow columns with accumulators: values and the numbers of their rows are in
@@ -348,7 +348,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Host::is_number) return &Host::fold_far;
     else return nullptr;
   }
-  static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&) {
+  static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {
     if constexpr (Host::is_number && requires { Body::is_light; }) return &Host::fold_columns;
     else return nullptr;
   }

@@ -96,6 +96,8 @@ template <class Body, class T> class ExtremumFinder {
   }
 
  private:
+  // The end of a row takes so long that the next elements are not asked for in time.
+  static constexpr std::size_t kAhead = 2048;  // bytes
   // Integers as wide as an element.
   using U = typename uint_of_size<sizeof(T)>::type;
   using I = std::make_signed_t<U>;
@@ -153,7 +155,11 @@ template <class Body, class T> class ExtremumFinder {
     U nan = 0;
     for (int l = 0; l < kWindow; ++l) best[l] = x[l], met[l] = x[l];
     std::int64_t i = kWindow;
-    for (; i + kWindow <= n; i += kWindow) join(best, met, x + i);
+    for (; i + kWindow <= n; i += kWindow) {
+      for (int line = 0; line < kWindow * int(sizeof(T)); line += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
+      join(best, met, x + i);
+    }
     if (i < n) join(best, met, x + n - kWindow);
     if constexpr (std::is_floating_point_v<T>) {
       for (int l = 0; l < kWindow; ++l) nan |= U(met[l] != met[l]);

@@ -87,8 +87,9 @@ struct ReductionLoop {
   void (*fold_far)(std::byte* acc, const ReductionBlock& block);
   // Adds element j, all of which have the number `index`, to accumulator j.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
-  // Adds element j of every row to accumulator j, one row after the other. Null: only fold_rows does.
-  void (*fold_columns)(std::byte* acc, const ReductionBlock& block);
+  // Adds element j of every row to accumulator j, one row after the other. `first`: the accumulators hold nothing yet.
+  // Null: only fold_rows does.
+  void (*fold_columns)(std::byte* acc, const ReductionBlock& block, bool first);
   // Adds element j of row r, which has the number index + r, to accumulator j. Not null if the result is the number of
   // an element; only then numbers mean something.
   void (*fold_places)(std::byte* acc, const ReductionBlock& block);

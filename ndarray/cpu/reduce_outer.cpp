@@ -64,7 +64,7 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   // The only row needs no wide strips.
   if (in_order && count_ > 1) {
     // What is in the caches already is read in short pieces as fast as in long ones.
-    const bool is_small = outputs_ * count_ * item <= kLaneBytes;
+    const bool is_small = p.lanes == 1 || outputs_ * count_ * item <= kLaneBytes;
     most = std::max<std::int64_t>(kTile, (is_small ? kPanelBytes : kLaneBytes) / (p.lanes * acc_));
   }
   if (p.side_by_side) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
@@ -112,8 +112,10 @@ void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, s
   for (std::int64_t i = 0; i < n; i += lanes * kTogether) {
     const std::int64_t rest = std::min(lanes * kTogether, n - i);
     for (std::int64_t lane = 0; lane < std::min(lanes, rest); ++lane)
-      table_.fold_columns(acc + lane * s.width * acc_, {s.in[0] + (begin + i + lane) * step, lanes * step,
-                                                        (rest - lane + lanes - 1) / lanes, begin + i + lane, s.width});
+      table_.fold_columns(acc + lane * s.width * acc_,
+                          {s.in[0] + (begin + i + lane) * step, lanes * step, (rest - lane + lanes - 1) / lanes,
+                           begin + i + lane, s.width},
+                          i == 0);
   }
 }
 
@@ -125,7 +127,6 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
   const std::int64_t fetched = outputs_ * count_ * in_item_ < kLargeBytes ? kFetched : bytes / kLine + 1;  // lines
   const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
   std::byte* const acc = row(s, 1);
-  table_.init(acc, lanes * s.width);
   // A single row per lane is added as fast by itself.
   if (table_.fold_columns != nullptr && table_.in == table_.element && !tiled() && kept_stride() == in_item_ &&
       n >= 2 * lanes) {
@@ -133,6 +134,7 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
     combine_all_lanes(s, acc, lanes);
     return acc;
   }
+  table_.init(acc, lanes * s.width);
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
   std::int64_t lane = 0;
   const auto next_lane = [&] {

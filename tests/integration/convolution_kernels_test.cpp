@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(depthwise_of_other_sizes) {
   check_case({{2, 9, 17}, {9, 1, 5}, ConvolutionSpec{{3}, {2}, {1}, 9}}, wide, 3e-6);
   check_case({{2, 9, 11, 12}, {9, 1, 3, 4}, ConvolutionSpec{{1, 1}, {1, 1}, {1, 1}, 9}}, wide, 3e-6);
   check_case({{2, 9, 33, 34}, {9, 1, 3, 3}, ConvolutionSpec{{2, 2}, {1, 1}, {1, 1}, 9}}, small, 3e-6);
-  check_case({{60, 9, 33, 34}, {9, 1, 3, 3}, ConvolutionSpec{{2, 2}, {1, 1}, {1, 1}, 9}}, own, 3e-6);
+  check_case({{110, 9, 33, 34}, {9, 1, 3, 3}, ConvolutionSpec{{2, 2}, {1, 1}, {1, 1}, 9}}, own, 3e-6);
   check_case({{2, 3, 1, 2}, {3, 1, 1, 1}, ConvolutionSpec{{1, 2}, {1, 0}, {1, 1}, 3}}, own, 3e-6);
   check_case({{1, 2, 5, 3}, {2, 1, 3, 2}, ConvolutionSpec{{3, 2}, {2, 1}, {2, 1}, 2}}, own, 3e-6);
   check_case({{2, 1, 19, 18}, {1, 1, 3, 3}, ConvolutionSpec{{1, 2}, {1, 1}, {1, 1}, 1}}, own, 3e-6);  // one channel

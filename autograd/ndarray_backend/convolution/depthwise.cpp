@@ -27,7 +27,7 @@ std::int64_t plane_of(const Shape& shape) { return shape[2] * (shape.size() > 3 
 // Whether planes are large enough: the copies of the rows of small ones take longer than oneDNN's reorders, if its
 // vectors of channels are filled. Reorders of many images cost more, because what they write falls out of the cache.
 bool pays(const Shape& images, const Shape& outputs) {
-  constexpr std::int64_t kLanes = 8, kLeast = 1500, kLeastOfMany = 900, kMany = 500'000;  // elements
+  constexpr std::int64_t kLanes = 8, kLeast = 1500, kLeastOfMany = 900, kMany = 1'000'000;  // elements
   return outputs[1] < kLanes || plane_of(outputs) >= kLeast ||
          (plane_of(images) >= kLeastOfMany && catena::size_of(images) >= kMany);
 }

@@ -54,7 +54,6 @@ Array positions(std::int64_t n, const Shape& shape, const Array& like) {
 struct Alignment {
   std::int64_t times, batch, states;
   Array labels;       // (S, B)
-  Array picks;        // (S, B): where the labels' scores lie among those of one time
   Array length, end;  // (1, B): the times and the states of each sequence
   Array sequence;     // (1, B): 0, 1, ...
   // Null where all sequences and labels have full length:
@@ -64,6 +63,8 @@ struct Alignment {
   Array inside;        // (T, S, B): bool, within both lengths
 
   bool is_full() const { return !mirror; }
+  // (S, B): where the labels' scores lie among those of one time.
+  Array picks(std::int64_t classes) const { return sequence * classes + labels; }
 };
 
 Alignment align(std::int64_t times, std::int64_t classes, const Array& t, int blank, const CTCOptions& o) {
@@ -86,7 +87,6 @@ Alignment align(std::int64_t times, std::int64_t classes, const Array& t, int bl
                         autograd::astype(autograd::transpose(t, {1, 0}), Dtype::int64), std::int64_t(blank)));
   internal::check_labels(kOp, a.labels, classes, std::nullopt);
   a.sequence = positions(a.batch, {1, a.batch}, t);
-  a.picks = a.sequence * classes + a.labels;
   if (!o.input_length && !o.label_length) return a;
   const Array time = positions(times, {times, 1, 1}, t), state = positions(a.states, {a.states, 1}, t);
   a.mirror_label = apply(catena::rows::maximum, {a.end - 1 - state, 0}) * a.batch + a.sequence;
@@ -170,12 +170,12 @@ class SumByLabel final : public FunctionNode {
   std::string label() const override { return "SumByLabel"; }
   Arrays forward(const Arrays& p) override {
     const Array y = autograd::full({a_.times, a_.batch, classes_}, 0, p[0].dtype(), p[0].device());
-    const Array rows = autograd::reshape(y, {a_.times, a_.batch * classes_});
-    autograd::internal::scatter_sums({rows, {&a_.picks, 1}, {1}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, p[0]);
+    const Array rows = autograd::reshape(y, {a_.times, a_.batch * classes_}), picks = a_.picks(classes_);
+    autograd::internal::scatter_sums({rows, {&picks, 1}, {1}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, p[0]);
     return {y};
   }
   Variables backward(const Targets&, const Variables& gy) override {
-    return {get_item(reshape(gy[0], {a_.times, a_.batch * classes_}), {Slice(), IndexItem(a_.picks)})};
+    return {get_item(reshape(gy[0], {a_.times, a_.batch * classes_}), {Slice(), IndexItem(a_.picks(classes_))})};
   }
 
  private:
@@ -217,7 +217,7 @@ class CTC final : public FunctionNode {
     Parts p;
     const Variable log_y = log_softmax(x, 1);
     p.log_y = reshape(log_y, {times_, a_.batch, x.shape(1)});
-    p.emission = get_item(reshape(log_y, {times_, a_.batch * x.shape(1)}), {Slice(), IndexItem(a_.picks)});
+    p.emission = get_item(reshape(log_y, {times_, a_.batch * x.shape(1)}), {Slice(), IndexItem(a_.picks(x.shape(1)))});
     p.alpha = alpha_of(p.emission, a_.labels, composed);
     p.log_p = log_probability(p.alpha, a_);
     return p;
