@@ -4,6 +4,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/convolution/depthwise.h>
 #include <catena/autograd/ndarray_backend/convolution/direct_convolution.h>
+#include <catena/autograd/ndarray_backend/convolution/pointwise.h>
 #include <catena/autograd/ndarray_backend/convolution/sampled.h>
 #include <catena/autograd/ndarray_backend/convolution/winograd.h>
 #include <catena/autograd/ndarray_backend/modules/onednn.h>
@@ -59,6 +60,7 @@ class OnednnExtension final : public NnExtension {
       if (const Array y = depthwise_convolution(x, w, b, y_shape, spec)) return y;
       if (is_sampled(x.shape(), w.shape(), y_shape, spec))
         return do_convolution(sampled(x, out, spec), w, b, dense(spec), out);
+      if (const Array y = pointwise_convolution(x, w, b, y_shape, spec)) return y;
       if (const Array y = winograd_convolution(x, w, b, y_shape, spec)) return y;
       if (const Array y = direct_convolution(x, w, b, y_shape, spec)) return y;
       if (const Array y = onednn().convolution(x, w, b, y_shape, spec)) return y;
@@ -73,6 +75,7 @@ class OnednnExtension final : public NnExtension {
       if (const Array gx = depthwise_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (is_sampled(x_shape, w.shape(), gy.shape(), spec))
         return spread(do_convolution_backward_data(w, gy, spatial_of(gy), dense(spec)), x_shape, spec);
+      if (const Array gx = pointwise_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (const Array gx = winograd_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (const Array gx = direct_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (const Array gx = onednn().backward_data(w, gy, x_shape, spec)) return gx;
@@ -87,6 +90,7 @@ class OnednnExtension final : public NnExtension {
       if (const Array gw = depthwise_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (is_sampled(x.shape(), w_shape, gy.shape(), spec))
         return do_convolution_backward_filter(sampled(x, spatial_of(gy), spec), gy, kernel, dense(spec));
+      if (const Array gw = pointwise_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (const Array gw = winograd_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (const Array gw = direct_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (const Array gw = onednn().backward_filter(x, gy, w_shape, spec)) return gw;

@@ -1,5 +1,5 @@
-// The CPU's own convolutions (depthwise, Winograd, direct) against im2col and matrix products in float64: every pass,
-// all geometries, the same bits at any number of threads.
+// The CPU's own convolutions (depthwise, pointwise, Winograd, direct) against im2col and matrix products in float64:
+// every pass, all geometries, the same bits at any number of threads.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <iostream>
@@ -188,6 +188,30 @@ BOOST_AUTO_TEST_CASE(depthwise_with_several_filters_per_channel) {
   check_case(c, all("onednn"), 1e-5);
 }
 
+BOOST_AUTO_TEST_CASE(pointwise_of_every_geometry) {
+  if (!built_in()) return;
+  const auto spec = [](int axes) {
+    return ConvolutionSpec{Dims::filled(axes, 1), Dims::filled(axes, 0), Dims::filled(axes, 1), 1};
+  };
+  const Who product = all("pointwise"), library = all("onednn");
+  check_case({{3, 5, 17, 19}, {7, 5, 1, 1}, spec(2)}, product, 1e-5);
+  check_case({{1, 1, 8, 3}, {40, 1, 1, 1}, spec(2)}, product, 1e-5);
+  check_case({{6, 33, 4, 4}, {1, 33, 1, 1}, spec(2)}, product, 1e-5);
+  check_case({{2, 9, 30}, {4, 9, 1}, spec(1)}, product, 1e-5);
+  check_case({{2, 6, 3, 5, 4}, {11, 6, 1, 1, 1}, spec(3)}, product, 1e-5);
+  check_case({{2, 140, 12, 11}, {130, 140, 1, 1}, spec(2)}, product, 1e-5);
+  check_case({{2, 140, 11, 11}, {130, 140, 1, 1}, spec(2)}, library, 1e-5);
+  check_case({{2, 9, 12, 12}, {8, 9, 1, 1}, ConvolutionSpec{{1, 1}, {1, 0}, {1, 1}, 1}}, library, 1e-5);
+
+  const Case c{{2, 12, 9, 38}, {5, 12, 1, 1}, spec(2)};
+  const Array x = random(c.x), w = random(c.w), b = random({5}), gy = random({2, 5, 9, 38});
+  const Passes expected = passes(portable_nn_extension(), c, wide(x), wide(w), wide(b), wide(gy));
+  NnExtension& nn = nn_extension(x);
+  check_passes(passes(nn, c, channels_last(x), w, b, channels_last(gy)), expected, 1e-5);
+  check_passes(passes(nn, c, channels_last(x), w, b, gy), expected, 1e-5);
+  check_passes(passes(nn, c, x, transpose(copy(transpose(w))), b, channels_last(gy)), expected, 1e-5);
+}
+
 BOOST_AUTO_TEST_CASE(winograd_of_every_geometry) {
   if (!built_in()) return;
   const OnAvx2 avx2;
@@ -236,7 +260,8 @@ BOOST_AUTO_TEST_CASE(sampled_positions) {
       {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {0, 0}, {1, 1}, 1, true}},  // a window in the padding
       {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {1, 0}, {1, 1}, 1}},        // padding is read
   };
-  for (const Case& c : cases) check_case(c, all("onednn"), 1e-5);
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    check_case(cases[i], {"onednn", i < 3 ? "pointwise" : "onednn", "onednn"}, 1e-5);
   const Case& c = cases.front();
   const Array x = random(c.x), w = random(c.w), b = random({c.w[0]}), gy = random({3, 17, 5, 4});
   const Passes expected = passes(portable_nn_extension(), c, wide(x), wide(w), wide(b), wide(gy));
