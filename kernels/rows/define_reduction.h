@@ -191,14 +191,13 @@ template <class Body, fixed_string S> struct Reduction {
     for (; j < b.n; ++j) fold_strip<1>(acc, b, j, first);
   }
 
-  // Joins the extrema of `rows` rows of kWindow columns with accumulators: values and the numbers of their rows are in
+  // Joins the extrema of `rows` rows of W columns with accumulators: values and the numbers of their rows are in
   // vectors of their own. The elements are those of `width` columns, of which several rows may lie side by side in one;
   // they start with element `at` of row `index`.
   struct Columns {
     std::int64_t row_step, rows, width, side, index;
   };
-  static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
-    constexpr int W = kWindow;
+  template <int W> static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
     T value[W];
     U place[W];
     const T* x = reinterpret_cast<const T*>(in) + at;
@@ -217,9 +216,8 @@ template <class Body, fixed_string S> struct Reduction {
       if (++j == c.width) j = 0, ++row;
     }
   }
-  // Returns how many rows were taken: all but those that do not fill a window.
-  static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
-    constexpr std::int64_t W = kWindow;
+  // Returns how many rows were taken: all but those that do not fill a window of W elements.
+  template <int W> static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
     constexpr std::int64_t kMost = 128;  // rows of all windows of a strip, which a cache can hold; places count to 255
     const bool dense = b.row_step == b.n * std::int64_t(sizeof(T));
     const std::int64_t side = dense && b.n < W ? (W + b.n - 1) / b.n : 1, width = side * b.n;
@@ -229,13 +227,15 @@ template <class Body, fixed_string S> struct Reduction {
       m = (b.rows - r) / side < kMost ? (b.rows - r) / side : kMost;
       const Columns c = {side * b.row_step, m, b.n, side, b.index + r};
       for (std::int64_t j = 0; j < width; j += W)
-        find_in_columns(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
+        find_in_columns<W>(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
     }
     return r;
   }
   CATENA_MULTIARCH static void fold_places(std::byte* cells, const ReductionBlock& b) {
     A* acc = reinterpret_cast<A*>(cells);
-    std::int64_t r = find_in_rows(acc, b);
+    // Parts of rows that are narrower than a window do not lie end to end.
+    const bool is_wide = b.n >= kWindow || b.row_step == b.n * std::int64_t(sizeof(T));
+    std::int64_t r = is_wide ? find_in_rows<kWindow>(acc, b) : find_in_rows<kWindow / 4>(acc, b);
     for (; r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       for (std::int64_t j = 0; j < b.n; ++j) acc[j] = Body::combine(acc[j], Body::template map<A>(x[j], b.index + r));

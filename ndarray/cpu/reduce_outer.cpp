@@ -94,7 +94,10 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
   const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::available_threads();
   const std::int64_t least = chunks_ > 1 ? kTile : pre_ ? kEvaluatedStrip : kNarrowStrip;
   std::int64_t pieces = (row_length + most - 1) / most;
-  const bool shared = rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
+  // Extrema of a few columns are searched for in whole vectors: half of them take as long.
+  const bool is_divisible = table_.fold_places == nullptr || row_length >= 3 * kNarrowStrip;
+  const bool shared =
+      is_divisible && rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
   if (shared) pieces = (pieces + threads - 1) / threads * threads;
   const std::int64_t share = ((row_length + pieces - 1) / pieces + kNarrowStrip - 1) / kNarrowStrip * kNarrowStrip;
   return std::min(row_length, std::min(most, std::max(share, least)));
@@ -119,6 +122,19 @@ void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, s
   }
 }
 
+// Of fewer than two rows per lane, those that are combined first are added together: the second one of a lane, or where
+// there is none, the lane that is joined first. Returns how many lanes are left.
+std::int64_t Reducer::add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
+                                std::int64_t lanes) const {
+  const std::int64_t step = reduced_stride(),
+                     half = n > lanes ? lanes : std::int64_t(std::bit_floor(std::uint64_t(n - 1)));
+  for (std::int64_t lane = 0; lane < half; ++lane)
+    table_.fold_columns(acc + lane * s.width * acc_,
+                        {s.in[0] + (begin + lane) * step, half * step, lane + half < n ? 2 : 1, begin + lane, s.width},
+                        true);
+  return half;
+}
+
 // Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched,
 // and all of it where it comes from memory.
 const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
@@ -127,12 +143,16 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
   const std::int64_t fetched = outputs_ * count_ * in_item_ < kLargeBytes ? kFetched : bytes / kLine + 1;  // lines
   const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
   std::byte* const acc = row(s, 1);
-  // A single row per lane is added as fast by itself.
-  if (table_.fold_columns != nullptr && table_.in == table_.element && !tiled() && kept_stride() == in_item_ &&
-      n >= 2 * lanes) {
-    add_together(s, begin, n, acc, lanes);
-    combine_all_lanes(s, acc, lanes);
-    return acc;
+  if (table_.fold_columns != nullptr && table_.in == table_.element && !tiled() && kept_stride() == in_item_) {
+    if (n >= 2 * lanes) {
+      add_together(s, begin, n, acc, lanes);
+      combine_all_lanes(s, acc, lanes);
+      return acc;
+    }
+    if (n > 1 && outputs_ * count_ * in_item_ < kFetchedBytes) {
+      combine_all_lanes(s, acc, add_pairs(s, begin, n, acc, lanes));
+      return acc;
+    }
   }
   table_.init(acc, lanes * s.width);
   Odometer at(reduced_, inputs_.reduced_strides(), begin);

@@ -158,6 +158,7 @@ class Reducer {
   void evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const;
   const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;
   void add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
+  std::int64_t add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
   const std::byte* reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const;
   void combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const;
   const std::byte* reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const;

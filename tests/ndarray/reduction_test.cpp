@@ -218,6 +218,27 @@ BOOST_AUTO_TEST_CASE(positions_of_equals_and_nans) {
   BOOST_TEST(nd::amin(nd::array({true, true})).item<bool>());
 }
 
+// Columns of a part of each row, which is narrower than several vectors.
+BOOST_AUTO_TEST_CASE(positions_in_parts_of_rows) {
+  std::mt19937 random(31);
+  for (const nd::Dtype t : {nd::int8, nd::int32, nd::float32, nd::float64}) {
+    std::vector<double> values(300 * 100);
+    for (double& v : values) v = random() % 50 == 0 && catena::is_floating(t) ? NAN : double(random() % 90) - 40;
+    const Array a = nd::array(values, {300, 100}).astype(t);
+    for (std::int64_t width = 1; width < 70; ++width) {
+      const std::int64_t first = random() % 30;
+      const auto places = nd::argmax(a(nd::Slice(), nd::Slice(first, first + width)), 0).to_vector<std::int64_t>();
+      for (std::int64_t j = 0; j < width; ++j) {
+        std::int64_t best = 0;
+        const auto at = [&](std::int64_t i) { return values[std::size_t(i * 100 + first + j)]; };
+        for (std::int64_t i = 1; i < 300 && !std::isnan(at(best)); ++i)
+          if (at(i) > at(best) || std::isnan(at(i))) best = i;
+        BOOST_TEST(places[std::size_t(j)] == best, t << " column " << j << " of " << width);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(extremes_without_nans) {
   const double nan = std::nan(""), inf = HUGE_VAL;
   const Array a = nd::array({{nan, 1.0, -2.0}, {nan, nan, nan}, {-inf, nan, inf}});
