@@ -32,7 +32,6 @@ constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kTogetherBytes = 4 << 20;
 constexpr std::int64_t kNetworkBytes = 32 * 1024;  // of keys, on the stack
 constexpr std::int64_t kNetworkTo = 2048;          // elements of the longest row, half as many where keys have 64 bits
-constexpr std::int64_t kSelectFrom = 128;          // the same if only some places matter
 constexpr std::int64_t kSideBySideTo = 16;         // elements of rows that are sorted one per lane
 
 // How the bits of an element become an unsigned number in the order of the elements: integers by their sign bit, floats
@@ -434,7 +433,7 @@ template <class Keys> class KeySort {
 
   void run() const {
     const std::int64_t longest = sizeof(Key) == 8 ? kNetworkTo / 2 : kNetworkTo;
-    if (n_ > (call_.kth.empty() ? longest : kSelectFrom)) return run_long();
+    if (n_ > (call_.kth.empty() ? longest : kSelectedTo)) return run_long();
     const std::int64_t row_bytes = vectors_ * lanes_ * std::int64_t(sizeof(Key));
     const std::int64_t together = side_by_side_ ? lanes_ : call_.together(row_bytes, sizeof(Bits), kNetworkBytes);
     call_.share([&](std::int64_t begin, std::int64_t end) {

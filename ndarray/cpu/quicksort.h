@@ -15,6 +15,9 @@
 
 namespace nd::cpu {
 
+// Keys of the longest row that a network sorts where only some places matter, as half of each partition does not.
+inline constexpr std::int64_t kSelectedTo = 128;
+
 // Store: called with (position, sorted keys, how many), from the first position to the last. `kth`: the places that
 // matter, in ascending order; empty: all of them.
 template <class Key, class Store> class Quicksort {
@@ -37,8 +40,7 @@ template <class Key, class Store> class Quicksort {
   }
 
  private:
-  static constexpr std::int64_t kNetworkTo = 512;   // beyond it a partition takes less time than longer networks
-  static constexpr std::int64_t kSelectedTo = 128;  // the same if one half of a partition does not matter
+  static constexpr std::int64_t kNetworkTo = 512;  // beyond it a partition takes less time than longer networks
   static constexpr std::int64_t kSamples = 64, kFewSamples = 16, kFewSamplesTo = 4096;
 
   struct Part {

@@ -260,6 +260,7 @@ BOOST_AUTO_TEST_CASE(sampled_positions) {
       {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {0, 0}, {1, 1}, 1, true}},  // a window in the padding
       {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {1, 0}, {1, 1}, 1}},        // padding is read
   };
+  // The gradients of the positions that are read are plain images: products, but for groups and padding.
   for (std::size_t i = 0; i < cases.size(); ++i)
     check_case(cases[i], {"onednn", i < 3 ? "pointwise" : "onednn", "onednn"}, 1e-5);
   const Case& c = cases.front();

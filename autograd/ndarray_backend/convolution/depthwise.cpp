@@ -23,15 +23,16 @@ bool takes(const Array& images, const Shape& w, const ConvolutionSpec& spec) {
          w[0] == spec.groups && w[1] == 1 && images.is_c_contiguous() &&
          std::max(images.shape(last), w[last]) * spec.dilate[last - 2] <= kLongest;
 }
-std::int64_t plane_of(const Shape& shape) { return shape[2] * (shape.size() > 3 ? shape[3] : 1); }
-// Whether planes are large enough: the copies of the rows of small ones take longer than oneDNN's reorders, if its
-// vectors of channels are filled. Reorders of many images cost more, because what they write falls out of the cache.
+// Whether most lanes of oneDNN's vectors of channels would be empty.
+bool has_few_channels(const Shape& outputs) { return outputs[1] < 8; }
+// Whether planes are large enough: the copies of the rows of small ones take longer than oneDNN's reorders. Those of
+// many images cost more, because what they write falls out of the cache.
 bool pays(const Shape& images, const Shape& outputs) {
-  constexpr std::int64_t kLanes = 8, kLeast = 1500, kLeastOfMany = 900, kMany = 1'000'000;  // elements
-  return outputs[1] < kLanes || plane_of(outputs) >= kLeast ||
-         (plane_of(images) >= kLeastOfMany && catena::size_of(images) >= kMany);
+  constexpr std::int64_t kLeast = 1500, kLeastOfMany = 900, kMany = 1'000'000;  // elements
+  return has_few_channels(outputs) || pixels_of(outputs) >= kLeast ||
+         (pixels_of(images) >= kLeastOfMany && catena::size_of(images) >= kMany);
 }
-bool data_pays(const Shape& outputs) { return pays(outputs, outputs) || plane_of(outputs) >= 200; }
+bool data_pays(const Shape& outputs) { return has_few_channels(outputs) || pixels_of(outputs) >= 200; }
 // oneDNN 2.6 has its own kernels for the gradients of filters of three columns and rows. It computes others as
 // products of matrices, channel by channel.
 bool filter_pays(const Shape& images, const Shape& outputs, const Shape& filter) {

@@ -26,6 +26,13 @@ inline Array contiguous_or_none(const Array& a) { return a ? contiguous(a) : a; 
 // From (n, channels, h, w) to (n, h, w, channels), contiguous; the memory of x itself if it is channels-last.
 inline Array packed(const Array& x) { return contiguous(transpose(x, Dims{0, 2, 3, 1})); }
 
+// Of an image: the product of the spatial axes of (n, channels, spatial...).
+inline std::int64_t pixels_of(const Shape& shape) {
+  std::int64_t n = 1;
+  for (int i = 2; i < shape.size(); ++i) n *= shape[i];
+  return n;
+}
+
 inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 // One spatial axis of a convolution of x with w that gives y.
