@@ -27,6 +27,8 @@
 #include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/version.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/nn/nn.h>
 #include <catena/training/training.h>

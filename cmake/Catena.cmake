@@ -18,7 +18,11 @@ endforeach()
 # ---- options ------------------------------------------------------------------------------------------------------------------
 # Shared by default: some thirty programs link in a fraction of the time and memory of static ones, and the tests then cover
 # the harder case (symbols, exceptions and tables across library boundaries). -DBUILD_SHARED_LIBS=OFF gives archives.
-option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+if(PROJECT_IS_TOP_LEVEL)
+  option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+elseif(NOT DEFINED BUILD_SHARED_LIBS)
+  set(BUILD_SHARED_LIBS ON)  # a variable of this folder: an option would decide for the libraries of the project around it
+endif()
 option(CATENA_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(CATENA_JOIN_SOURCES "Compile neighbouring sources in one go, behind a precompiled header" ON)
 option(CATENA_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
@@ -48,7 +52,11 @@ endif()
 list(REMOVE_DUPLICATES CATENA_COMPONENTS)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+  if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+  else()
+    set(CMAKE_BUILD_TYPE Release)  # of this folder: the project around it keeps its own, without NDEBUG where it has none
+  endif()
 endif()
 
 # ---- tools for a faster build -------------------------------------------------------------------------------------
@@ -229,6 +237,10 @@ function(catena_library component)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_include_directories(${target} ${scope}
     "$<BUILD_INTERFACE:${CATENA_INCLUDE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    # As CMake treats the headers of an imported target: without the warnings of the project that uses them.
+    target_include_directories(${target} SYSTEM INTERFACE "$<BUILD_INTERFACE:${CATENA_INCLUDE_DIR}>")
+  endif()
   target_link_libraries(${target} ${scope} ${depends})
 
   set_property(GLOBAL APPEND PROPERTY CATENA_TARGETS ${target})

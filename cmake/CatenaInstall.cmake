@@ -77,7 +77,13 @@ if("training" IN_LIST components AND EXISTS "${CATENA_ROOT}/catena.h")
 endif()
 
 if(EXISTS "${CATENA_ROOT}/LICENSE")
-  install(FILES "${CATENA_ROOT}/LICENSE" "${CATENA_ROOT}/NOTICE" "${CATENA_ROOT}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  install(FILES "${CATENA_ROOT}/LICENSE" "${CATENA_ROOT}/NOTICE" "${CATENA_ROOT}/README.md" "${CATENA_ROOT}/CONTRIBUTING.md"
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  # With the documents to which those lead, so that their links work.
+  foreach(folder docs benchmarks benchmarks/results)
+    file(GLOB documents CONFIGURE_DEPENDS "${CATENA_ROOT}/${folder}/*.md")
+    install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+  endforeach()
   install(DIRECTORY "${CATENA_ROOT}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     PATTERN "CMakeLists.txt" EXCLUDE PATTERN "*.sh" EXCLUDE)
 endif()

@@ -69,8 +69,8 @@ template <> struct limits<float> {
   static constexpr float max() { return __builtin_bit_cast(float, 0x7f800000u); }
 };
 template <> struct limits<double> {
-  static constexpr double min() { return __builtin_bit_cast(double, uint64_t(0xfff0000000000000u)); }
-  static constexpr double max() { return __builtin_bit_cast(double, uint64_t(0x7ff0000000000000u)); }
+  static constexpr double min() { return __builtin_bit_cast(double, 0xfff0000000000000ul); }
+  static constexpr double max() { return __builtin_bit_cast(double, 0x7ff0000000000000ul); }
 };
 
 }  // namespace catena

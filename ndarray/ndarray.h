@@ -1,6 +1,8 @@
 // The umbrella header of ndarray: n-dimensional arrays on the CPU and on NVIDIA GPUs.
 #pragma once
 
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/version.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/carray.h>
 #include <catena/ndarray/core/dtype.h>

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/language.h>
+
 namespace catena {
 
 // How to split: into a number of parts, or before the given positions.

@@ -6,4 +6,6 @@
 // Templates and inline functions do not need it.
 #pragma once
 
+#include <catena/kernels/base/language.h>
+
 #define CATENA_EXPORT __attribute__((visibility("default")))

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <catena/kernels/base/language.h>
+
 namespace catena {
 
 template <class Signature> class Function;

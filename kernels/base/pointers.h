@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <catena/kernels/base/atomic.h>
+#include <catena/kernels/base/language.h>
 
 namespace catena {
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/language.h>
+
 namespace catena {
 
 template <class T, std::size_t N> class SmallVector {

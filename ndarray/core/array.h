@@ -469,7 +469,7 @@ template <class E, int N> class Accessor {
   std::int64_t shape(int axis) const noexcept { return shape_[axis]; }
   template <std::integral... I>
   requires(sizeof...(I) == N) E& operator()(I... indices) const {
-    const std::int64_t at[N > 0 ? N : 1] = {static_cast<std::int64_t>(indices)...};
+    const std::int64_t at[std::size_t(N > 0 ? N : 1)] = {static_cast<std::int64_t>(indices)...};
     std::int64_t offset = 0;
     for (int i = 0; i < N; ++i) {
       if (at[i] < 0 || at[i] >= shape_[i]) [[unlikely]]
@@ -483,7 +483,7 @@ template <class E, int N> class Accessor {
   using Byte = std::conditional_t<std::is_const_v<E>, const std::byte, std::byte>;
   Array hold_;
   Byte* data_;
-  std::int64_t shape_[N > 0 ? N : 1], strides_[N > 0 ? N : 1];
+  std::int64_t shape_[std::size_t(N > 0 ? N : 1)], strides_[std::size_t(N > 0 ? N : 1)];
 };
 
 // ---- foreign memory -----------------------------------------------------------------------------

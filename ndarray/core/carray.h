@@ -21,8 +21,8 @@ namespace nd {
 template <class E, int N> struct CArray {
   E* data;
   std::int64_t size;
-  std::int64_t shape[N > 0 ? N : 1];
-  std::int64_t strides[N > 0 ? N : 1];
+  std::int64_t shape[std::size_t(N > 0 ? N : 1)];
+  std::int64_t strides[std::size_t(N > 0 ? N : 1)];
 };
 
 // Positions in C order of an array of rank N.
@@ -34,8 +34,8 @@ template <int N> struct CIndexer {
   }
   std::int64_t size;
   std::int64_t linear = 0;
-  std::int64_t shape[N > 0 ? N : 1] = {};
-  std::int64_t position[N > 0 ? N : 1] = {};
+  std::int64_t shape[std::size_t(N > 0 ? N : 1)] = {};
+  std::int64_t position[std::size_t(N > 0 ? N : 1)] = {};
 };
 
 // The definitions of both for the text of a kernel. There x.size(), x.shape()[axis], x.strides()[axis], x[k] by

@@ -76,12 +76,12 @@ class CATENA_EXPORT ElementwiseKernel {
     return (*this)({static_cast<Operand>(args)...}, ElementwiseCallOptions{});
   }
   // auto [u, v, w] = kernel.call<3>(x, y). TypeError unless the kernel has N outputs.
-  template <int N>
+  template <std::size_t N>
   std::array<Array, N> call(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const {
     internal::check_output_count(*text_, N);
     return internal::unpacked<N>(call(std::span(args.begin(), args.size()), options));
   }
-  template <int N, std::convertible_to<Operand>... A> std::array<Array, N> call(const A&... args) const {
+  template <std::size_t N, std::convertible_to<Operand>... A> std::array<Array, N> call(const A&... args) const {
     return call<N>({static_cast<Operand>(args)...}, ElementwiseCallOptions{});
   }
 

@@ -35,7 +35,7 @@ class CATENA_EXPORT KernelResult : public Array {
 namespace internal {
 // TypeError unless the kernel has `n` outputs.
 CATENA_EXPORT void check_output_count(const KernelText& text, std::size_t n);
-template <int N> std::array<Array, N> unpacked(std::vector<Array> outputs) {
+template <std::size_t N> std::array<Array, N> unpacked(std::vector<Array> outputs) {
   std::array<Array, N> result;
   for (std::size_t k = 0; k < result.size(); ++k) result[k] = std::move(outputs[k]);
   return result;

@@ -57,9 +57,7 @@ requires(std::is_convertible_v<A, std::string_view>) struct memo_key<A> {
   using type = std::string;
 };
 
-inline std::size_t mix(std::size_t a, std::size_t b) noexcept {
-  return (a ^ b) * std::size_t(0x9e3779b97f4a7c15) + (a >> 29);
-}
+inline std::size_t mix(std::size_t a, std::size_t b) noexcept { return (a ^ b) * 0x9e3779b97f4a7c15ul + (a >> 29); }
 
 // Hash of a key element: std::hash, for ranges over their elements.
 inline std::size_t memo_hash(const std::optional<Device>& d) {

@@ -97,6 +97,28 @@ foreach(file LICENSE README.md examples/mnist/train_mnist.cpp)
     message(FATAL_ERROR "${file} is not installed")
   endif()
 endforeach()
+# Links of the installed documents lead to installed files.
+set(links 0)
+foreach(document IN LISTS documents)
+  if(document MATCHES "\\.md$")
+    cmake_path(GET document PARENT_PATH folder)
+    file(READ "${document}" text)
+    string(REPLACE ";" "," text "${text}")
+    string(REPLACE "](" "@to@" text "${text}")  # brackets would join the elements of lists
+    string(REGEX REPLACE "[][]" "" text "${text}")
+    string(REGEX MATCHALL "@to@[^)#: ]+[)#]" found "${text}")
+    foreach(link IN LISTS found)
+      string(REGEX REPLACE "^@to@|[)#]$" "" link "${link}")
+      math(EXPR links "${links} + 1")
+      if(NOT EXISTS "${folder}/${link}")
+        message(FATAL_ERROR "${document}: there is no ${link}")
+      endif()
+    endforeach()
+  endif()
+endforeach()
+if(links LESS 5)
+  message(FATAL_ERROR "the installed documents have only ${links} links")
+endif()
 
 run("configuring the consumer" ${CMAKE_COMMAND} -S "${CONSUMER}" -B "${WORK}/consumer" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
   "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DCOMPONENTS=${COMPONENTS}" "-DVERSION=${VERSION}" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF

@@ -1,0 +1,12 @@
+// The first thing that a compiler sees of the libraries. Where the language lacks what they need, a program gets this
+// message alone, instead of the errors of every header.
+#pragma once
+
+#if __cplusplus < 202002L
+#error \
+    "Catena needs C++20: compile with -std=c++20 (in CMake, target_link_libraries to catena::ndarray or catena::training sets it)"
+#include <end_of_the_compilation>  // a file that is not found is the only error after which compilers stop
+#elif !defined(__cpp_exceptions) || !defined(__cpp_rtti)
+#error "Catena needs exceptions and run-time type information: compile without -fno-exceptions and -fno-rtti"
+#include <end_of_the_compilation>
+#endif
