@@ -116,7 +116,8 @@ namespace internal {
 
 namespace {
 // In a catch block: the exception again, with the function and the shape where there is no memory.
-[[noreturn, gnu::noinline, gnu::cold]] void rethrow_out_of_memory(std::string_view op, const Shape& shape, Dtype dtype) {
+[[noreturn, gnu::noinline, gnu::cold]] void rethrow_out_of_memory(std::string_view op, const Shape& shape,
+                                                                  Dtype dtype) {
   try {
     throw;
   } catch (const catena::OutOfMemoryError& e) {

@@ -1,4 +1,5 @@
-// How much more memory this process can have: the kernel promises more than there is, and ends a process when it uses it.
+// How much more memory this process can have: the kernel promises more than there is, and ends a process when it uses
+// it.
 #pragma once
 
 #include <cstddef>

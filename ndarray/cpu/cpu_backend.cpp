@@ -62,8 +62,8 @@ namespace {
 // available does not tell whether further blocks can be filled.
 std::atomic<std::size_t> held_bytes{0};
 
-// False if the machine cannot have so much memory more. The system is asked once per 64 MB: the answer then takes no time
-// beside the first use of the memory.
+// False if the machine cannot have so much memory more. The system is asked once per 64 MB: the answer then takes no
+// time beside the first use of the memory.
 bool claim(std::size_t bytes) {
   constexpr std::size_t kStep = std::size_t(64) << 20;
   const std::size_t before = held_bytes.fetch_add(bytes);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,8 +12,10 @@
 #include <vector>
 
 #include <catena/ndarray/cpu/available_memory.h>
+#include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/message_of.h>
+#include <catena/tests/support/run_self.h>
 
 using nd::Array;
 
@@ -155,6 +158,30 @@ BOOST_AUTO_TEST_CASE(blocks_add_up) {
       },
       nd::OutOfMemoryError);
   BOOST_TEST(parts.size() >= 2u);
+}
+
+// OpenBLAS would try for ever to map its work space.
+BOOST_AUTO_TEST_CASE(products_without_addresses) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  std::puts("skipped: sanitizers need more addresses than the limit of this test");
+#else
+  const nd::DeviceScope scope(nd::cpu_device);
+  if (std::getenv("CATENA_TEST_FEW_ADDRESSES") == nullptr && nd::cpu::openblas_description().empty()) {
+    std::puts("skipped: OpenBLAS is not built in");
+    return;
+  }
+  if (std::getenv("CATENA_TEST_FEW_ADDRESSES") == nullptr) {
+    const test::Run run =
+        test::run_self("--catch_system_errors=no --run_test=available_memory/products_without_addresses",
+                       "ulimit -v 300000; CATENA_TEST_FEW_ADDRESSES=1 timeout 60");
+    BOOST_TEST(run.status == 0, run.output);
+    return;
+  }
+  const Array a = nd::ones({200, 200});
+  const std::string what = test::message_of<nd::OutOfMemoryError>([&] { nd::matmul(a, a); });
+  BOOST_TEST(what.find("OpenBLAS: it needs") != what.npos, what);
+  BOOST_TEST(double((a + a).sum()) == 80000);
+#endif
 }
 
 BOOST_AUTO_TEST_SUITE_END()
