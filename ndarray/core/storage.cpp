@@ -114,6 +114,20 @@ catena::Shared<const Allocator> raw_allocator() {
 
 namespace internal {
 
+namespace {
+// In a catch block: the exception again, with the function and the shape where there is no memory.
+[[noreturn, gnu::noinline, gnu::cold]] void rethrow_out_of_memory(std::string_view op, const Shape& shape,
+                                                                  Dtype dtype) {
+  try {
+    throw;
+  } catch (const catena::OutOfMemoryError& e) {
+    const std::string what = e.what();
+    if (what.starts_with(op)) throw;
+    throw catena::OutOfMemoryError(catena::concat(op, ": no memory for shape ", shape, " of ", dtype, ": ", what));
+  }
+}
+}  // namespace
+
 ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::string_view op) {
   catena::check<catena::TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, op, "there is no dtype number ",
                                    int(dtype));
@@ -143,7 +157,7 @@ ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::stri
     h->storage = new_storage(static_cast<std::size_t>(step), device);
   } catch (...) {
     catena::delete_header(h);
-    throw;
+    rethrow_out_of_memory(op, shape, dtype);
   }
   h->dtype = dtype;
   h->c_contiguous = true;

@@ -13,6 +13,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/available_memory.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/growing_memory.h>
 
@@ -55,21 +56,46 @@ const DeviceProperties& CpuBackend::properties(int) const {
   return machine;
 }
 
+namespace {
+
+// Bytes of all blocks that exist. The system counts their pages only when they are used, so that the memory it calls
+// available does not tell whether further blocks can be filled.
+std::atomic<std::size_t> held_bytes{0};
+
+// False if the machine cannot have so much memory more. The system is asked once per 64 MB: the answer then takes no
+// time beside the first use of the memory.
+bool claim(std::size_t bytes) {
+  constexpr std::size_t kStep = std::size_t(64) << 20;
+  const std::size_t before = held_bytes.fetch_add(bytes);
+  if (before / kStep == (before + bytes) / kStep) return true;
+  const MachineMemory machine = machine_memory();
+  if (machine.total == 0 || (bytes <= machine.available && before + bytes <= machine.total)) return true;
+  held_bytes -= bytes;
+  return false;
+}
+void give_back(std::size_t bytes) noexcept { held_bytes -= bytes; }
+
+}  // namespace
+
 // Large blocks use huge pages where the system has them, which makes the first access to new memory much cheaper.
 std::byte* CpuBackend::allocate(int, std::size_t bytes) {
   const bool huge = bytes >= 2 * kHugePage;
   const std::size_t alignment = huge ? kHugePage : kAlignment;
   // More than a process can address.
-  if (bytes > std::size_t(1) << 47) return nullptr;
+  if (bytes > std::size_t(1) << 47 || !claim(bytes)) return nullptr;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* p = std::aligned_alloc(alignment, rounded);
+  if (p == nullptr) give_back(bytes);
 #ifdef MADV_HUGEPAGE
   if (p && huge) static_cast<void>(madvise(p, rounded, MADV_HUGEPAGE));  // a hint; failure does not matter
 #endif
   return static_cast<std::byte*>(p);
 }
 
-void CpuBackend::deallocate(int, std::byte* data, std::size_t) noexcept { std::free(data); }
+void CpuBackend::deallocate(int, std::byte* data, std::size_t bytes) noexcept {
+  std::free(data);
+  give_back(bytes);
+}
 
 namespace {
 // Never destroyed: arrays may be freed at exit.
@@ -84,13 +110,20 @@ GrowingMemory& growing_memory() {
 }  // namespace
 
 std::size_t CpuBackend::growth_unit() const noexcept { return GrowingMemory::kUnit; }
-std::byte* CpuBackend::grow(int, std::byte* end, std::size_t bytes) { return growing_memory().grow(end, bytes); }
-void CpuBackend::shrink(int, std::byte* data, std::size_t bytes) noexcept { growing_memory().shrink(data, bytes); }
+std::byte* CpuBackend::grow(int, std::byte* end, std::size_t bytes) {
+  if (!claim(bytes)) return nullptr;
+  std::byte* const data = growing_memory().grow(end, bytes);
+  if (data == nullptr) give_back(bytes);
+  return data;
+}
+void CpuBackend::shrink(int, std::byte* data, std::size_t bytes) noexcept {
+  growing_memory().shrink(data, bytes);
+  give_back(bytes);
+}
 
 MemoryInfo CpuBackend::memory_info(int) const {
-  struct sysinfo info {};
-  if (sysinfo(&info) != 0) return {};
-  return {info.freeram * info.mem_unit, info.totalram * info.mem_unit};
+  const MachineMemory memory = machine_memory();
+  return {memory.available, properties(0).total_bytes};
 }
 
 void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,

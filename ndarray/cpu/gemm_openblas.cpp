@@ -1,8 +1,12 @@
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/base/module.h>
 #include <catena/ndarray/cpu/modules/gemm.h>
 
@@ -12,10 +16,28 @@ namespace nd::cpu {
 
 namespace {
 
+// OpenBLAS maps work space for every thread when it is loaded, and for the caller of its first product. Where the
+// process may not have so many addresses (ulimit -v), it tries for ever.
+void check_address_space() {
+  constexpr std::size_t kWorkSpace = std::size_t(128) << 20, kLibrary = std::size_t(64) << 20;
+  const long processors = std::max(1L, sysconf(_SC_NPROCESSORS_CONF));
+  const char* const given = std::getenv("OMP_NUM_THREADS");
+  const long wanted = given == nullptr ? 0 : std::atol(given);
+  const long threads = wanted > 0 ? std::min(wanted, processors) : processors;
+  const std::size_t bytes = std::size_t(threads + 1) * kWorkSpace + kLibrary;
+  void* const all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  catena::check<catena::OutOfMemoryError>(all != MAP_FAILED, "OpenBLAS", "it needs ", bytes, " bytes of addresses for ",
+                                          threads,
+                                          " threads, which this process cannot have (ulimit -v); "
+                                          "OMP_NUM_THREADS=1 needs the fewest");
+  munmap(all, bytes);
+}
+
 // A processor newer than the library gets its SSE3 kernels, with which LAPACK takes two to eight times as long. A
 // library that the program has loaded before, and may be using, keeps its choice.
 const OpenblasModule& load_openblas() {
   void* const loaded = dlopen("libopenblas.so.0", RTLD_NOLOAD | RTLD_LAZY);
+  if (loaded == nullptr) check_address_space();
   const OpenblasModule& module = *CATENA_LOAD_MODULE(catena_ndarray_openblas);
   if (loaded == nullptr) module.choose_kernels();
   else dlclose(loaded);

@@ -444,9 +444,11 @@ void PoolState::fail_out_of_memory(std::size_t requested, int device) const {
     if (std::size_t(device) < devices_.size()) limit = devices_[std::size_t(device)]->limit.load();
   }
   const Device d{backend.kind(), static_cast<std::int16_t>(device)};
-  catena::fail<catena::OutOfMemoryError>(
-      "memory_pool", "out of memory on ", d, ": requested ", requested, " bytes, used ", s.used_bytes, ", pooled ",
-      s.free_bytes, ", total ", s.total_bytes, ", limit ", limit ? std::to_string(limit) : std::string("none"));
+  const std::size_t free = backend.memory_info(device).free_bytes;
+  catena::fail<catena::OutOfMemoryError>("memory_pool", "out of memory on ", d, ": requested ", requested,
+                                         " bytes, used ", s.used_bytes, ", pooled ", s.free_bytes, ", total ",
+                                         s.total_bytes, ", limit ", limit ? std::to_string(limit) : std::string("none"),
+                                         ", free on the device ", free);
 }
 
 Block* PoolState::allocate(std::size_t bytes, int device, void* stream) {

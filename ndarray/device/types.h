@@ -23,6 +23,8 @@ struct EventOptions {
   bool interprocess = false;  // requires disable_timing (ValueError)
 };
 
+// Free is what this process can have without taking it from others: of the CPU, pages that the system can reclaim and
+// swap space count, and the limits of control groups (containers) apply. Total is the memory of the device.
 struct MemoryInfo {
   std::size_t free_bytes = 0, total_bytes = 0;
 };

@@ -38,7 +38,7 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
     fail<ValueError>(def.name, "shape ", a.shape(), " has no elements along axes ", axes,
                      ", and the reduction of nothing has no value");
   if (!options.out.is_null()) check_output(def, a, options.out, shape);
-  const Array out = options.out.is_null() ? Array(new_array(shape, result_dtype, a.device())) : options.out;
+  const Array out = options.out.is_null() ? Array(new_array(shape, result_dtype, a.device(), def.name)) : options.out;
   if (out.size() == 0) return out;
   if (nothing && !def.has_identity) {
     out.fill(*options.of_nothing);

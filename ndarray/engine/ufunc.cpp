@@ -117,7 +117,7 @@ Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, co
   Array* lender = out ? nullptr : find_lender(in, model.shape, out_dtype);
   Array result;
   if (out) result = *out;
-  else if (!lender) result = Array(new_array(model.shape, out_dtype, model.device));
+  else if (!lender) result = Array(new_array(model.shape, out_dtype, model.device, def.name));
   ArrayHeader* const output = lender ? lender->get() : result.get();
   const catena::EagerProgram program(def, loop);
   execute(catena::call::Elementwise{&program, Inputs(def, in), {&output, 1}, {}, &model});
@@ -211,7 +211,7 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
   std::array<ArrayHeader*, kMaxOutputs> outputs;
   for (std::size_t k = 0; k < out.size(); ++k) {
     results[k] =
-        out[k].is_null() ? Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device)) : out[k];
+        out[k].is_null() ? Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device, def.name)) : out[k];
     outputs[k] = results[k].get();
   }
   if (runner == nullptr) {

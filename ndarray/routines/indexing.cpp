@@ -289,7 +289,7 @@ void gather_into(std::string_view op, const Selection& s, const Array& out) {
 }
 
 Array gather(std::string_view op, const Selection& s) {
-  const Array out(internal::new_array(s.shape, s.base.dtype(), s.base.device()));
+  const Array out(internal::new_array(s.shape, s.base.dtype(), s.base.device(), op));
   gather_into(op, s, out);
   return out;
 }
@@ -356,7 +356,7 @@ Array take_along(std::string_view op, const Array& source, const AxisIndices& in
     check<ValueError>(given.shape() == shape, op, "the output has shape ", given.shape(), ", the result has ", shape);
     internal::check_output_layout(op, *given.get());
   }
-  const Array out = given.is_null() ? Array(internal::new_array(shape, source.dtype(), source.device())) : given;
+  const Array out = given.is_null() ? Array(internal::new_array(shape, source.dtype(), source.device(), op)) : given;
   const Array view =
       indices.array.shape() == shape ? indices.array : internal::make_view(indices.array, shape, strides);
   const catena::call::Index index{view.get(), length, step, axis, indices.in_range};

@@ -45,7 +45,7 @@ class HostElements {
 Array read_growing(catena::ByteSource& source) {
   const catena::NpyArray n = catena::read_npy(source);
   check<ValueError>(n.dtype.has_value(), source.context(), "element type '", n.descr, "' is not supported");
-  const Array a(internal::new_array(n.shape, *n.dtype, current_device()));
+  const Array a(internal::new_array(n.shape, *n.dtype, current_device(), source.context()));
   internal::from_host(a, n.data.data());
   return a;
 }

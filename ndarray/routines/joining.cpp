@@ -38,7 +38,7 @@ Array join(std::string_view op, const std::vector<Array>& arrays, int axis) {
     dtype = promote_types(dtype, a.dtype());
   }
   const std::vector<Operand> operands(arrays.begin(), arrays.end());
-  const Array result(internal::new_array(shape, dtype, internal::common_device(op, operands)));
+  const Array result(internal::new_array(shape, dtype, internal::common_device(op, operands), op));
   const bool one_dtype = std::all_of(arrays.begin(), arrays.end(), [&](const Array& a) { return a.dtype() == dtype; });
   if (one_dtype) {
     std::vector<const catena::ArrayHeader*> pieces;

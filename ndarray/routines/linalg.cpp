@@ -34,7 +34,7 @@ Array matrix_product(std::string_view op, const Array& a, const Array& b, const 
     multiply_into(left, right, out.reshape(flat));
     return out;
   }
-  const Array result(internal::new_array(flat, dtype, device));
+  const Array result(internal::new_array(flat, dtype, device, op));
   multiply_into(left, right, result);
   if (out.is_null()) return result.reshape(shape);
   internal::assign(op, out.reshape(shape), result.reshape(shape));
@@ -176,7 +176,7 @@ Array matmul(const Array& a, const Array& b) {
   Shape shape = catena::broadcast_shapes("matmul", batch_a, batch_b);
   shape.push_back(left.shape()[left.ndim() - 2]);
   shape.push_back(right.shape().back());
-  const Array result(internal::new_array(shape, dtype, device));
+  const Array result(internal::new_array(shape, dtype, device, "matmul"));
   multiply_into(left, right, result);
   if (b.ndim() == 1) shape.pop_back();
   if (a.ndim() == 1) shape.erase(shape.size() - (b.ndim() == 1 ? 1 : 2));

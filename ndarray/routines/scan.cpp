@@ -44,7 +44,7 @@ Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, 
   const ScanLoop how = scan_loop(def, a, o.dtype);
   const bool direct =
       !o.out.is_null() && !o.out.shares_memory(how.source) && how.result == def.loop_table[how.loop].type[1];
-  const Array out = direct ? o.out : Array(internal::new_array(shape, how.result, a.device()));
+  const Array out = direct ? o.out : Array(internal::new_array(shape, how.result, a.device(), op));
   Array rest = out;
   if (initial) {
     const auto step = out.strides()[axis];

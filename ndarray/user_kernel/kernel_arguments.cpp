@@ -100,7 +100,7 @@ void KernelArguments::check_outputs() const {
 }
 
 void KernelArguments::allocate(std::size_t k, const Shape& shape) {
-  arrays_[k] = Array(new_array(shape, dtypes_[k], device_));
+  arrays_[k] = Array(new_array(shape, dtypes_[k], device_, text_.label));
 }
 
 void KernelArguments::separate(bool positions_differ) {

@@ -109,7 +109,7 @@ void TracedProgram::execute(std::span<const Operand> arguments, std::span<Array>
   const Shape shape = model ? model->shape : catena::broadcast_shape(kFusedName, reads);
   catena::SmallVector<catena::ArrayHeader*, 4> headers;
   for (std::size_t k = 0; k < targets.size(); ++k) {
-    if (results[k].is_null()) results[k] = Array(new_array(shape, targets[k].dtype, device));
+    if (results[k].is_null()) results[k] = Array(new_array(shape, targets[k].dtype, device, kFusedName));
     else if (model == nullptr) check_output_layout(kFusedName, *results[k].get());
     headers.push_back(results[k].get());
   }
