@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <catena/autograd/function_node.h>
 #include <catena/autograd/forget.h>
+#include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
