@@ -1,7 +1,9 @@
 // Serializers: keys, values, errors, files of the reference, files that cannot be written.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
+#include <map>
 #include <set>
 
 #include <catena/kernels/formats/npz.h>
