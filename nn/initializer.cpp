@@ -13,7 +13,16 @@ using catena::ValueError;
 
 Initializer::Initializer(double constant) : fill_([constant](const Array& a) { autograd::fill(a, constant); }) {}
 Initializer::Initializer(const Array& values)
-    : fill_([values](const Array& a) { autograd::assign(a, values); }), array_(values) {}
+    : fill_([values](const Array& a) {
+        const int first = a.ndim() - values.ndim();
+        bool fits = first >= 0;
+        for (int k = 0; fits && k < values.ndim(); ++k)
+          fits = values.shape(k) == a.shape(first + k) || values.shape(k) == 1;
+        check<ValueError>(fits, "Initializer", "values of the shape ", values.shape(),
+                          " cannot be broadcast to a parameter of the shape ", a.shape());
+        autograd::assign(a, values);
+      }),
+      array_(values) {}
 
 void Initializer::operator()(const Array& a) const {
   check<catena::AssertionError>(!dtype_ || a.dtype() == *dtype_, "Initializer", "it is for arrays of ",

@@ -28,6 +28,7 @@ class CATENA_EXPORT Parameter : public Variable {
   Parameter(Initializer initializer, const Shape& shape);
   // Holds an existing array; CopyMode::init does not change its values.
   explicit Parameter(const Array& data);
+  template <autograd::ForeignArray T> explicit Parameter(const T& data) : Parameter(Array(data)) {}
 
   Parameter(const Parameter& o);
   Parameter(Parameter&& o) noexcept;

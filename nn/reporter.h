@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@ class CATENA_EXPORT Observed {
   Observed(double v) : number_(v) {}
   Observed(const autograd::Variable& v) : variable_(v) {}
   Observed(const autograd::Array& a);
+  template <autograd::ForeignArray T> Observed(const T& a) : Observed(autograd::Array(a)) {}
   // The value of an array that is no longer written to, so that it can be kept without a copy.
   static Observed constant(const autograd::Array& a);
   double value() const;                                                      // a device value is copied to the host
@@ -51,6 +53,16 @@ class CATENA_EXPORT Observation {
   std::vector<Entry> entries_;
 };
 
+namespace internal {
+// std::map<std::string, Variable> and the like: a range of pairs of a name and a value.
+template <class T>
+concept NamedValues = requires(const T& values) {
+  std::string(values.begin()->first);
+  Observed(values.begin()->second);
+  values.end();
+};
+}  // namespace internal
+
 // Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
 class CATENA_EXPORT Reporter {
  public:
@@ -67,6 +79,15 @@ class CATENA_EXPORT Reporter {
   // A link is registered by the address of its Link subobject, so it is found from any of its classes.
   void report(const std::string& key, const Observed& value, const Link* observer) {
     report(key, value, static_cast<const void*>(observer));
+  }
+  // Several values: reporter.report({{"loss", loss}, {"accuracy", accuracy}}, this), or a map from names to values.
+  template <class Observer = Link>
+  void report(std::initializer_list<Observation::Entry> values, const Observer* observer = nullptr) {
+    for (const auto& [key, value] : values) report(key, value, observer);
+  }
+  template <internal::NamedValues Values, class Observer = Link>
+  void report(const Values& values, const Observer* observer = nullptr) {
+    for (const auto& [key, value] : values) report(std::string(key), Observed(value), observer);
   }
   Observation& observation() noexcept { return *current_; }
 
@@ -98,6 +119,14 @@ CATENA_EXPORT Reporter* find_current_reporter() noexcept;  // null when there is
 CATENA_EXPORT void report(const std::string& key, const Observed& value, const void* observer = nullptr);
 inline void report(const std::string& key, const Observed& value, const Link* observer) {
   report(key, value, static_cast<const void*>(observer));
+}
+template <class Observer = Link>
+void report(std::initializer_list<Observation::Entry> values, const Observer* observer = nullptr) {
+  if (Reporter* const reporter = find_current_reporter()) reporter->report(values, observer);
+}
+template <internal::NamedValues Values, class Observer = Link>
+void report(const Values& values, const Observer* observer = nullptr) {
+  if (Reporter* const reporter = find_current_reporter()) reporter->report(values, observer);
 }
 // Redirects the reports of the thread's current reporter to another observation until the end of the scope.
 // RuntimeError without a reporter.

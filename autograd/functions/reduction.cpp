@@ -67,7 +67,8 @@ class ExtremumAlong final : public Reduction {
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
     retain_outputs({0});
-    return {greatest_ ? amax(x[0], axes_, keepdims_) : amin(x[0], axes_, keepdims_)};
+    const Dims axes = catena::normalize_axes(greatest_ ? "max" : "min", axes_, x[0].ndim());
+    return {greatest_ ? amax(x[0], axes, keepdims_) : amin(x[0], axes, keepdims_)};
   }
   Variables backward(const Targets&, const Variables& gy) override {
     const Array x = retained_input(0).data(), y = spread(retained_output(0)).data();
@@ -106,11 +107,12 @@ class LogSumExp final : public Reduction {
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
     retain_outputs({0});
-    const Array greatest = amax(x[0], axes_, true);
+    const Dims axes = axes_of(x[0]);
+    const Array greatest = amax(x[0], axes, true);
     // Elements of a slice whose greatest one is infinite are not shifted.
     const Array shift = where(apply(catena::rows::isfinite, {greatest}), greatest, 0);
-    const Array y = apply(catena::rows::log, {sum(apply(catena::rows::exp, {x[0] - shift}), axes_, true)}) + shift;
-    return {keepdims_ ? y : reshape(y, catena::reduced_shape(x[0].shape(), axes_of(x[0]), false))};
+    const Array y = apply(catena::rows::log, {sum(apply(catena::rows::exp, {x[0] - shift}), axes, true)}) + shift;
+    return {keepdims_ ? y : reshape(y, catena::reduced_shape(x[0].shape(), axes, false))};
   }
   // Where y is -inf, x - y is NaN and the gradient 0.
   Variables backward(const Targets&, const Variables& gy) override {

@@ -179,8 +179,9 @@ class RandomState : public BitGenerator {
   // Starts the sequence of a seed, by default one from the operating system.
   void seed(std::optional<std::uint64_t> seed = {}) { reseed(seed); }
   ND_RANDOM_SAMPLERS(*this)
-  // Uniform integers in [0, mx]; ValueError for mx < 0.
-  template <class O = IntegerOptions> Array interval(std::int64_t mx, const Shape& size = {}, const O& options = {}) {
+  // Uniform integers in [0, mx], of int32 unless another dtype is given; ValueError for mx < 0.
+  template <class O = IntegerOptions>
+  Array interval(std::int64_t mx, const Shape& size = {}, const O& options = {Dtype::int32}) {
     return random_integers(0, mx, size, options);
   }
 };

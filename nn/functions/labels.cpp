@@ -14,10 +14,11 @@ void check_labels(std::string_view op, const autograd::Array& t, std::int64_t cl
   rule.high = classes;
   rule.ignored = ignored.value_or(0);
   rule.ignores = ignored.has_value();
+  // The exception of debug mode is the reference's; without it, the one of indices.
+  if (autograd::is_debug())
+    for (const std::int64_t label : autograd::to_vector<std::int64_t>(t))
+      if (catena::breaks(label, rule)) throw catena::ValueError(catena::index_message(op, label, rule));
   t.backend().check_indices({t.get(), rule, op});
-  if (!autograd::is_debug() || t.device().kind == autograd::Device::Kind::cpu) return;
-  for (const std::int64_t label : autograd::to_vector<std::int64_t>(t))
-    if (catena::breaks(label, rule)) throw catena::ValueError(catena::index_message(op, label, rule));
 }
 
 }  // namespace nn::internal

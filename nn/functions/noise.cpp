@@ -90,21 +90,35 @@ DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
   return {y, node->mask(x.data())};
 }
 
-Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o) {
+// Where elements of h stay: as given, or drawn.
+static Array keep_of(const Variable& h, const ZoneoutOptions& o) {
+  if (!o.keep) {
+    // The mask of dropout is positive where the uniform number is not less than the ratio. With the ratio 1 it never
+    // is.
+    const Array passed =
+        draw(o.ratio, h.device(), h.size())->mask(autograd::empty(h.shape(), Dtype::float32, h.device()));
+    return apply(catena::rows::logical_not, {internal::greater(passed, 0)});
+  }
+  catena::check<catena::ValueError>(o.keep.shape() == h.shape() && o.keep.dtype() == Dtype::bool_, "zoneout",
+                                    "keep must be bool of the shape ", h.shape(), ", it is ", o.keep.dtype(), " of ",
+                                    o.keep.shape());
+  return o.keep;
+}
+static void check_zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o) {
   catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio <= 1, "zoneout", "the ratio ", o.ratio,
                                     " does not lie in [0, 1]");
   internal::check_inputs("Zoneout", "h x", {h, x}, internal::expect_alike);
-  if (!trains(o.train)) return x;
-  if (o.keep) {
-    catena::check<catena::ValueError>(o.keep.shape() == h.shape() && o.keep.dtype() == Dtype::bool_, "zoneout",
-                                      "keep must be bool of the shape ", h.shape(), ", it is ", o.keep.dtype(), " of ",
-                                      o.keep.shape());
-    return where(o.keep, h, x);
-  }
-  // The mask of dropout is positive where the uniform number is not less than the ratio. With the ratio 1 it never is.
-  const Array passed =
-      draw(o.ratio, h.device(), h.size())->mask(autograd::empty(h.shape(), Dtype::float32, h.device()));
-  return where(apply(catena::rows::logical_not, {internal::greater(passed, 0)}), h, x);
+}
+
+Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o) {
+  check_zoneout(h, x, o);
+  return trains(o.train) ? where(keep_of(h, o), h, x) : x;
+}
+ZoneoutResult zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o, ReturnKeep) {
+  check_zoneout(h, x, o);
+  if (!trains(o.train)) return {x, autograd::zeros(h.shape(), Dtype::bool_, h.device())};
+  const Array keep = keep_of(h, o);
+  return {where(keep, h, x), keep};
 }
 
 GaussianResult gaussian(const Variable& mean, const Variable& ln_var, const Array& given, ReturnEps) {
@@ -121,7 +135,7 @@ Variable gaussian(const Variable& mean, const Variable& ln_var, const Array& eps
   return gaussian(mean, ln_var, eps, return_eps).y;
 }
 
-Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, const DropconnectOptions& o) {
+static void check_dropconnect(const Variable& x, const Variable& W, const Variable& b, const DropconnectOptions& o) {
   constexpr const char* op = "simplified_dropconnect";
   check_ratio(op, o.ratio);
   Variables inputs{x, W};
@@ -137,22 +151,45 @@ Variable simplified_dropconnect(const Variable& x, const Variable& W, const Vari
       expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
              in_types[2].shape[0] == in_types[1].shape[0]);
   });
-  const bool train = trains(o.train);
-  const std::int64_t n = x.shape(0), outputs = W.shape(0), units = W.shape(1);
-  const autograd::Shape shape{n, outputs, units};
+  const autograd::Shape shape{x.shape(0), W.shape(0), W.shape(1)};
   catena::check<catena::ValueError>(!o.mask || o.mask.shape() == shape, op, "the mask has the shape ",
                                     o.mask ? o.mask.shape() : autograd::Shape(), ", it must have ", shape);
-  if (!train && !o.mask) return linear(x, W, b);
-  const Dtype dtype = catena::compute_dtype(x.dtype());
-  const double scale = train ? 1 / (1 - o.ratio) : 1.0;
-  const Array mask =
-      o.mask ? autograd::astype(o.mask, dtype) * scale
-             : draw(o.ratio, x.device(), catena::size_of(shape))->mask(autograd::empty(shape, dtype, x.device()));
+}
+
+// The linear function whose weights are multiplied by `mask`, sample by sample.
+static Variable masked_linear(const Variable& x, const Variable& W, const Variable& b, const Array& mask) {
+  const std::int64_t n = x.shape(0), outputs = W.shape(0), units = W.shape(1);
+  const Dtype dtype = mask.dtype();
   const Variable connections =
       reshape(cast(W, dtype), {1, outputs, units}) * autograd::internal::constant_variable(mask);
   Variable y = sum(connections * reshape(cast(x, dtype), {n, 1, units}), 2);
   if (b) y = y + cast(b, dtype);
   return internal::narrowed(y, x.dtype());
+}
+
+// What the weights are multiplied by: 0, or 1 / (1 - ratio) in training and 1 otherwise.
+static Array dropconnect_mask(const Variable& x, const Variable& W, const DropconnectOptions& o) {
+  const Dtype dtype = catena::compute_dtype(x.dtype());
+  const double scale = trains(o.train) ? 1 / (1 - o.ratio) : 1.0;
+  if (o.mask) return autograd::astype(o.mask, dtype) * scale;
+  const autograd::Shape shape{x.shape(0), W.shape(0), W.shape(1)};
+  return draw(o.ratio, x.device(), catena::size_of(shape))->mask(autograd::empty(shape, dtype, x.device()));
+}
+
+Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, const DropconnectOptions& o) {
+  check_dropconnect(x, W, b, o);
+  if (!trains(o.train) && !o.mask) return linear(x, W, b);
+  return masked_linear(x, W, b, dropconnect_mask(x, W, o));
+}
+DropconnectResult simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b,
+                                         const DropconnectOptions& o, ReturnMask) {
+  check_dropconnect(x, W, b, o);
+  if (!trains(o.train) && !o.mask) {
+    const autograd::Shape shape{x.shape(0), W.shape(0), W.shape(1)};
+    return {linear(x, W, b), autograd::full(shape, true, Dtype::bool_, x.device())};
+  }
+  const Array mask = dropconnect_mask(x, W, o);
+  return {masked_linear(x, W, b, mask), internal::greater(mask, 0)};
 }
 
 }  // namespace nn

@@ -41,6 +41,14 @@ struct ZoneoutOptions {
 };
 // h with the probability `ratio`, else x, element by element. Equal shapes and dtypes (InvalidType).
 CATENA_EXPORT Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& options = {});
+// auto [y, keep] = zoneout(h, x, {.ratio = 0.3}, return_keep);
+struct ReturnKeep {};
+inline constexpr ReturnKeep return_keep{};
+struct ZoneoutResult {
+  Variable y;
+  Array keep;  // bool, of the shape of h: where y is h; false everywhere when y is x itself
+};
+CATENA_EXPORT ZoneoutResult zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& options, ReturnKeep);
 template <std::convertible_to<double> R>
 Variable zoneout(const Variable& h, const Variable& x, R ratio, std::optional<bool> train = {}) {
   return zoneout(h, x, ZoneoutOptions{.ratio = double(ratio), .train = train});
@@ -66,6 +74,15 @@ struct DropconnectOptions {
 // flattened to (N, inputs), W (outputs, inputs), b (outputs) or null. No ratio is divided by when train is false.
 CATENA_EXPORT Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b = {},
                                               const DropconnectOptions& options = {});
+// auto [y, mask] = simplified_dropconnect(x, W, b, {.ratio = 0.3}, return_mask);
+struct ReturnMask {};
+inline constexpr ReturnMask return_mask{};
+struct DropconnectResult {
+  Variable y;
+  Array mask;  // bool (N, outputs, inputs): the connections that are kept; all of them where nothing is dropped
+};
+CATENA_EXPORT DropconnectResult simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b,
+                                                       const DropconnectOptions& options, ReturnMask);
 template <std::convertible_to<double> R>
 Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, R ratio,
                                 std::optional<bool> train = {}, const Array& mask = {}) {

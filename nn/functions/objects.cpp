@@ -60,11 +60,37 @@ Variable keeping(Arrays& kept, const MaxPoolingResult& r) {
   kept = {r.indices};
   return r.y;
 }
-Variable keeping(Arrays& kept, const GaussianResult& r) {
+
+// Functions that draw do so in their first call, which leaves the draw in `kept`; later calls of the object repeat it,
+// so that a gradient can be compared with differences of values.
+Array draw_of(const Arrays& kept) { return kept.empty() ? Array() : kept[0]; }
+Variable dropped(Arrays& kept, const Variable& x, double ratio) {
+  const DropoutResult r = dropout_with_mask(x, {.ratio = ratio, .train = true, .mask = draw_of(kept)});
+  kept = {r.mask};
+  return r.y;
+}
+Variable gaussian_sample(Arrays& kept, const Variable& mean, const Variable& ln_var) {
+  const GaussianResult r = gaussian(mean, ln_var, draw_of(kept), return_eps);
   kept = {r.eps};
   return r.y;
 }
-Variable keeping(Arrays& kept, const NegativeSamplingResult& r) {
+Variable disconnected(Arrays& kept, const Variables& x, double ratio, const Array& mask) {
+  const DropconnectOptions o{.ratio = ratio, .train = true, .mask = kept.empty() ? mask : kept[0]};
+  const DropconnectResult r = simplified_dropconnect(x[0], x[1], at(x, 2), o, return_mask);
+  kept = {r.mask};
+  return r.y;
+}
+Variable zoned_out(Arrays& kept, const Variable& h, const Variable& x, double ratio) {
+  const ZoneoutResult r = zoneout(h, x, {.ratio = ratio, .train = true, .keep = draw_of(kept)}, return_keep);
+  kept = {r.keep};
+  return r.y;
+}
+Variable negative_samples(Arrays& kept, const Variables& x, const Sampler& sampler, int sample_size,
+                          const std::string& reduce) {
+  const Array drawn = draw_of(kept);
+  const Sampler again = drawn ? Sampler([drawn](const Shape&) { return drawn; }) : sampler;
+  const NegativeSamplingResult r =
+      negative_sampling(x[0], x[1], x[2], again, sample_size, {.reduce = reduce}, return_samples);
   kept = {r.samples};
   return r.loss;
 }

@@ -16,8 +16,12 @@
 // use_cudnn = false: on CUDA the library's own kernels compute the call and its gradients. Functions that never use
 // cuDNN ignore it, as average pooling in two dimensions ignores cover_all.
 //
-// Accessors, such as indexes(), have arrays of the last call (null before the first): such an object belongs to one
-// thread at a time. Others may be called by several.
+// Classes that draw (Dropout, Gaussian, SimplifiedDropconnect, Zoneout, NegativeSamplingFunction) draw in the first
+// call of an object; its later calls repeat that draw, so that a gradient can be checked by calling it many times.
+// Inputs of another shape are then a ValueError: a new object draws anew.
+//
+// Accessors, such as indexes() or mask(), have arrays of the last call (null before the first): such an object belongs
+// to one thread at a time. Others may be called by several.
 #pragma once
 
 #include <cstdint>
@@ -94,7 +98,7 @@ template <class Result> class FunctionObjectOf : public FunctionObject {
     (std::make_index_sequence<sizeof(Result) / sizeof(Variable)>());
   }
   template <std::convertible_to<Variable>... X>
-  requires(sizeof...(X) > 1 || (sizeof...(X) == 1 && !(... || std::derived_from<X, Variables>))) Result operator()(
+  requires(sizeof...(X) != 1 || (sizeof...(X) == 1 && !(... || std::derived_from<X, Variables>))) Result operator()(
       const X&... inputs) const {
     return (*this)(Variables{Variable(inputs)...});
   }

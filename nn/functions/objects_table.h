@@ -63,7 +63,7 @@
   X(Swapaxes, "Swapaxes", Variable, 1, 1, node, (int axis1, int axis2), (swapaxes(x[0], axis1, axis2)), ) \
   X(Tile, "Tile", Variable, 1, 1, composed, (const Dims& reps), (tile(x[0], reps)), ) \
   X(Transpose, "Transpose", Variable, 1, 1, node, (const Dims& axes OR(Dims())), (transposed(x[0], axes)), ) \
-  X(TransposeSequence, "TransposeSequence", Variables, 1, many, composed, (), (transpose_sequence(x)), ) \
+  X(TransposeSequence, "TransposeSequence", Variables, 0, many, composed, (), (transpose_sequence(x)), ) \
   X(Vstack, "Vstack", Variable, 1, many, composed, (), (vstack(x)), ) \
   X(Where, "Where", Variable, 3, 3, node, (), (where(x[0], x[1], x[2])), )
 
@@ -169,7 +169,7 @@
   X(MeanSquaredError, "MeanSquaredError", Variable, 2, 2, node, (), (mean_squared_error(x[0], x[1])), ) \
   X(NegativeSamplingFunction, "NegativeSamplingFunction", Variable, 3, 3, composed, \
     (const Sampler& sampler, int sample_size, const std::string& reduce OR("sum")), \
-    (keeping(kept, negative_sampling(x[0], x[1], x[2], sampler, sample_size, {.reduce = reduce}, return_samples))), \
+    (negative_samples(kept, x, sampler, sample_size, reduce)), \
     CATENA_KEPT(samples, 0)) \
   X(SigmoidCrossEntropy, "SigmoidCrossEntropy", Variable, 2, 2, composed, \
     (CATENA_UNUSED bool use_cudnn OR(true), bool normalize OR(true), const std::string& reduce OR("mean")), \
@@ -250,14 +250,14 @@
 
 #define CATENA_NOISE_CLASSES(X, OR) \
   X(Dropout, "Dropout", Variable, 1, 1, node, (double dropout_ratio), \
-    (dropout(x[0], {.ratio = dropout_ratio, .train = true})), ) \
+    (dropped(kept, x[0], dropout_ratio)), CATENA_KEPT(mask, 0)) \
   X(Gaussian, "Gaussian", Variable, 2, 2, composed, (), \
-    (keeping(kept, gaussian(x[0], x[1], Array(), return_eps))), CATENA_KEPT(eps, 0)) \
+    (gaussian_sample(kept, x[0], x[1])), CATENA_KEPT(eps, 0)) \
   X(SimplifiedDropconnect, "SimplifiedDropconnect", Variable, 2, 3, composed, \
     (double ratio, const Array& mask OR(Array())), \
-    (simplified_dropconnect(x[0], x[1], at(x, 2), {.ratio = ratio, .train = true, .mask = mask})), ) \
+    (disconnected(kept, x, ratio, mask)), CATENA_KEPT(mask, 0)) \
   X(Zoneout, "Zoneout", Variable, 2, 2, composed, (double zoneout_ratio), \
-    (zoneout(x[0], x[1], {.ratio = zoneout_ratio, .train = true})), )
+    (zoned_out(kept, x[0], x[1], zoneout_ratio)), CATENA_KEPT(keep, 0))
 
 #define CATENA_NORMALIZATION_CLASSES(X, OR) \
   X(BatchNormalizationFunction, "BatchNormalizationFunction", Variable, 3, 5, node | cudnn(use_cudnn), \

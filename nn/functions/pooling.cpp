@@ -268,7 +268,7 @@ Geometry geometry_of(const char* op, const char* label, const Variable& x, const
     check<catena::ValueError>(k >= 1 && s >= 1 && p >= 0, op, "ksize ", k, " and stride ", s,
                               " must be at least 1 and pad ", p, " at least 0");
     if (!o.outsize) g.spatial.push_back(autograd::get_deconv_outsize(n, k, s, p, o.cover_all));
-    check<catena::AssertionError>(g.spatial[a] > 0, op, "Output sizes should be positive, they are ", g.spatial);
+    check<catena::AssertionError>(g.spatial[a] >= 0, op, "Output sizes should not be negative, they are ", g.spatial);
     const std::int64_t back = autograd::get_conv_outsize(g.spatial[a], k, s, p, o.cover_all);
     if (o.outsize && back != n)
       throw catena::InvalidType(

@@ -9,13 +9,14 @@ Bias::Bias(int along, const Shape& shape) : axis(along) {
 }
 
 Variable Bias::operator()(const Variable& x) {
-  catena::check<catena::ValueError>(b.has_value(), "Bias", "it has no parameter: give the bias as the second argument");
+  catena::check<catena::AssertionError>(b.has_value(), "Bias",
+                                        "it has no parameter: give the bias as the second argument");
   return autograd::bias(x, *b, axis);
 }
 
 Variable Bias::operator()(const Variable& x, const Variable& y) {
-  catena::check<catena::ValueError>(!b.has_value(), "Bias",
-                                    "it has a parameter of its own: it takes one argument, not two");
+  catena::check<catena::AssertionError>(!b.has_value(), "Bias",
+                                        "it has a parameter of its own: it takes one argument, not two");
   return autograd::bias(x, y, axis);
 }
 

@@ -25,7 +25,7 @@ Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, co
                .use_cudnn = o.use_cudnn} {
   internal::check_geometry("Convolution2D", o, 2);
   grouped("Convolution2D", "out_channels", out, o.groups);
-  if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
+  if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_channels) W.initialize({out, grouped("Convolution2D", "in_channels", *in_channels, o.groups), k.y, k.x});
   name_params();
 }
@@ -56,7 +56,7 @@ Deconvolution2D::Deconvolution2D(std::optional<int> in_channels, int out, Pair k
                .deterministic = o.deterministic,
                .use_cudnn = o.use_cudnn} {
   internal::check_geometry("Deconvolution2D", o, 2);
-  if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
+  if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_channels) {
     grouped("Deconvolution2D", "in_channels", *in_channels, o.groups);
     W.initialize({*in_channels, out / o.groups, k.y, k.x});

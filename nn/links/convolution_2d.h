@@ -15,9 +15,10 @@ struct Convolution2DOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;
   int groups = 1;
-  double wscale = 1.0;        // the initial weights are multiplied by its square root
-  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2)
-  Initializer initial_bias = 0.0;
+  double wscale = 1.0;            // the initial weights are multiplied by its square root
+  double bias = 0.0;              // the initial value of b, where initial_bias is not given
+  Initializer initialW = {};      // default: HeNormal(1 / sqrt 2)
+  Initializer initial_bias = {};  // default: bias
   bool nobias = false;
   std::optional<bool> deterministic = {}, use_cudnn = {};  // see ConvolutionOptions
 };
@@ -60,8 +61,9 @@ struct Deconvolution2DOptions {
   Pair dilate = 1;
   int groups = 1;
   double wscale = 1.0;
-  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), whose fan-in is that of the axes 1 to 3 of W
-  Initializer initial_bias = 0.0;
+  double bias = 0.0;              // the initial value of b, where initial_bias is not given
+  Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), whose fan-in is that of the axes 1 to 3 of W
+  Initializer initial_bias = {};  // default: bias
   bool nobias = false;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };

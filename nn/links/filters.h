@@ -1,4 +1,5 @@
-// What the layers with filters have in common: the checks of their channels. Internal to this folder.
+// What the layers with weights and a bias have in common: the checks of their channels, the initial bias. Internal to
+// this folder.
 #pragma once
 
 #include <optional>
@@ -10,6 +11,11 @@ namespace nn::internal {
 
 inline Variable handle_of(const std::optional<Parameter>& b) {
   return b ? static_cast<const Variable&>(*b) : Variable();
+}
+
+// Options have the initial bias as an initializer, or as a number.
+template <class Options> Initializer bias_initializer(const Options& o) {
+  return o.initial_bias ? o.initial_bias : Initializer(o.bias);
 }
 
 // The channels of a group; ValueError unless the groups divide them.

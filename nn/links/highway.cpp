@@ -5,7 +5,7 @@
 namespace nn {
 
 static LinearOptions options_of(const Initializer& W, const Initializer& b, bool nobias) {
-  return {.initialW = W, .initial_bias = b ? b : Initializer(0.0), .nobias = nobias};
+  return {.initialW = W, .initial_bias = b, .nobias = nobias};
 }
 
 Highway::Highway(int n, const Options& o)

@@ -10,7 +10,7 @@ namespace nn {
 namespace {
 
 Convolution2DOptions filters(const InceptionOptions& o, int pad = 0) {
-  return {.pad = pad, .initialW = o.conv_init, .initial_bias = o.bias_init ? o.bias_init : Initializer(0.0)};
+  return {.pad = pad, .initialW = o.conv_init, .initial_bias = o.bias_init};
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <cmath>
 
+#include <catena/nn/links/filters.h>
+
 namespace nn {
 
 Linear::Linear(std::optional<int> in_size, int out, const Options& o)
     : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1}), out_size(out) {
-  if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
+  if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_size) W.initialize({out, *in_size});
   name_params();
 }

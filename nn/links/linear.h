@@ -9,9 +9,10 @@
 namespace nn {
 
 struct LinearOptions {
-  double wscale = 1.0;        // the initial weights are multiplied by its square root
-  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
-  Initializer initial_bias = 0.0;
+  double wscale = 1.0;            // the initial weights are multiplied by its square root
+  double bias = 0.0;              // the initial value of b, where initial_bias is not given
+  Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
+  Initializer initial_bias = {};  // default: bias
   bool nobias = false;
 };
 

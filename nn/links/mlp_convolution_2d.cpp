@@ -11,7 +11,7 @@ MLPConvolution2D::MLPConvolution2D(std::optional<int> in, const std::vector<int>
                                .pad = o.pad,
                                .wscale = o.wscale,
                                .initialW = o.conv_init,
-                               .initial_bias = o.bias_init ? o.bias_init : Initializer(0.0),
+                               .initial_bias = o.bias_init,
                                .use_cudnn = o.use_cudnn};
   add_link(Convolution2D(in, out_channels[0], kernel, options));
   options.stride = 1;

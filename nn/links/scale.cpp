@@ -15,13 +15,14 @@ Scale::Scale(int along, const Options& o) : axis(along) {
 Variable Scale::with_bias(const Variable& y) { return bias ? (*bias)(y) : y; }
 
 Variable Scale::operator()(const Variable& x) {
-  catena::check<catena::ValueError>(W.has_value(), "Scale", "it has no parameter W: give it as the second argument");
+  catena::check<catena::AssertionError>(W.has_value(), "Scale",
+                                        "it has no parameter W: give it as the second argument");
   return with_bias(autograd::scale(x, *W, axis));
 }
 
 Variable Scale::operator()(const Variable& x, const Variable& y) {
-  catena::check<catena::ValueError>(!W.has_value(), "Scale",
-                                    "it has a parameter W of its own: it takes one argument, not two");
+  catena::check<catena::AssertionError>(!W.has_value(), "Scale",
+                                        "it has a parameter W of its own: it takes one argument, not two");
   return with_bias(autograd::scale(x, y, axis));
 }
 

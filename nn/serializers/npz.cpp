@@ -8,19 +8,30 @@ namespace nn::serializers {
 using nn::internal::without_slashes;
 
 DictionarySerializer::DictionarySerializer(std::string path)
-    : DictionarySerializer(catena::Shared<std::vector<Entry>>::make(), without_slashes(path)) {}
-DictionarySerializer::DictionarySerializer(catena::Shared<std::vector<Entry>> entries, std::string path)
-    : Serializer(std::move(path)), entries_(std::move(entries)) {}
+    : DictionarySerializer(catena::Shared<std::vector<Entry>>::make(), nullptr, without_slashes(path)) {}
+DictionarySerializer::DictionarySerializer(Target& target, std::string path)
+    : DictionarySerializer(catena::Shared<std::vector<Entry>>::make(), &target, without_slashes(path)) {}
+DictionarySerializer::DictionarySerializer(catena::Shared<std::vector<Entry>> entries, Target* target, std::string path)
+    : Serializer(std::move(path)), entries_(std::move(entries)), target_(target) {}
 
 catena::Owned<Serializer> DictionarySerializer::child(std::string path) const {
-  return catena::Owned<Serializer>(new DictionarySerializer(entries_, std::move(path)));
+  return catena::Owned<Serializer>(new DictionarySerializer(entries_, target_, std::move(path)));
 }
 void DictionarySerializer::store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
                                  std::span<const std::byte> bytes) {
-  entries_->push_back({path, dtype, shape, {bytes.begin(), bytes.end()}, {}, false});
+  add({path, dtype, shape, {bytes.begin(), bytes.end()}, {}, false});
 }
 void DictionarySerializer::store_text(const std::string& path, std::string_view text) {
-  entries_->push_back({path, {}, {}, {}, std::string(text), true});
+  add({path, {}, {}, {}, std::string(text), true});
+}
+void DictionarySerializer::add(Entry e) {
+  if (target_ != nullptr) {
+    const auto length = std::int64_t(e.text.size());
+    const autograd::Device cpu{autograd::Device::Kind::cpu, 0};
+    (*target_)[e.key] = e.is_text ? autograd::from_host(e.text.data(), {length}, autograd::Dtype::uint8, cpu)
+                                  : autograd::from_host(e.bytes.data(), e.shape, e.dtype, cpu);
+  }
+  entries_->push_back(std::move(e));
 }
 
 NpzDeserializer::NpzDeserializer(const std::string& filename, const LoadOptions& options)

@@ -1,6 +1,7 @@
 // npz files that Chainer can read, and that it has written: same keys, shapes and dtypes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,7 +17,11 @@ class NpzReader;
 
 namespace nn::serializers {
 
-// Collects the entries of an object in memory, in the order in which serialize() visits them.
+// Collects the entries of an object in memory, in the order in which serialize() visits them: in entries(), and as
+// arrays on the CPU in a map of the caller's, if one is given (a text as uint8, its UTF-8 bytes), which must live as
+// long as the serializer.
+//   std::map<std::string, autograd::Array> target;
+//   DictionarySerializer(target).save(model);           // target["l1/W"]
 class CATENA_EXPORT DictionarySerializer : public Serializer {
  public:
   struct Entry {
@@ -28,12 +33,15 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
     bool is_text = false;
   };
 
+  using Target = std::map<std::string, autograd::Array>;
+
   explicit DictionarySerializer(std::string path = "");
+  explicit DictionarySerializer(Target& target, std::string path = "");
   bool is_writer() const noexcept override { return true; }
   const std::vector<Entry>& entries() const noexcept { return *entries_; }
 
  protected:
-  DictionarySerializer(catena::Shared<std::vector<Entry>> entries, std::string path);
+  DictionarySerializer(catena::Shared<std::vector<Entry>> entries, Target* target, std::string path);
   catena::Owned<Serializer> child(std::string path) const override;
   void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
              std::span<const std::byte> bytes) override;
@@ -41,7 +49,10 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
   std::string source() const override { return "DictionarySerializer"; }
 
  private:
+  void add(Entry entry);
+
   catena::Shared<std::vector<Entry>> entries_;
+  Target* target_;
 };
 
 class CATENA_EXPORT NpzDeserializer : public Serializer {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <catena/autograd/forget.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
@@ -282,6 +283,18 @@ BOOST_AUTO_TEST_CASE(golden_values) {
       return Variables{h * h + h - exp(h)};
     }
     catena::fail<catena::KeyError>("graph", "no such expression: ", e);
+  };
+  f["forget"] = [](const C& c) {
+    const std::string e = c.text("func", "");
+    if (e == "exp(x)") return Variables{forget([](const Variable& x) { return exp(x); }, c.x(0))};
+    if (e == "(x + y) * x")
+      return Variables{forget([](const Variable& x, const Variable& y) { return (x + y) * x; }, c.x(0), c.x(1))};
+    if (e == "(x * y, tanh(y))") {
+      const auto [product, t] =
+          forget([](const Variable& x, const Variable& y) { return std::pair(x * y, tanh(y)); }, c.x(0), c.x(1));
+      return Variables{product, t};
+    }
+    catena::fail<catena::KeyError>("forget", "no such function: ", e);
   };
   test::run_golden("operators", f);
 }

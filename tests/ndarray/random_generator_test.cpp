@@ -353,10 +353,13 @@ BOOST_AUTO_TEST_CASE(bytes_and_intervals) {
   BOOST_TEST(g.bytes(0).empty());
   BOOST_CHECK_THROW(g.bytes(-1), nd::ValueError);
   const Array x = g.interval(6, {7000});
-  BOOST_TEST(test::chi_square(x.to_vector<std::int64_t>(), 7) < 28);
+  BOOST_TEST(test::chi_square(x.astype(nd::int64).to_vector<std::int64_t>(), 7) < 28);
   BOOST_TEST(g.interval(0, {5}).max().item<int>() == 0);
   BOOST_TEST(g.interval(9).ndim() == 0);
-  BOOST_TEST(g.interval(9, {2}, nd::int32).dtype() == nd::int32);
+  BOOST_TEST(x.dtype() == nd::int32);
+  BOOST_TEST(g.interval(9).dtype() == nd::int32);
+  BOOST_TEST(g.interval(9, {2}, nd::int64).dtype() == nd::int64);
+  BOOST_TEST(g.interval(9, {2}, {.dtype = nd::uint8}).dtype() == nd::uint8);
   BOOST_CHECK_THROW(g.interval(-1), nd::ValueError);
 }
 

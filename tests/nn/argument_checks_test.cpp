@@ -65,11 +65,11 @@ BOOST_AUTO_TEST_CASE(numbers_of_arguments_of_links) {
   nn::Scale s(1, {3});
   const Variable x(floats({1, 2, 3}, {1, 3})), y(floats({1, 2, 3}, {3}));
   BOOST_CHECK_NO_THROW(b(x));
-  BOOST_CHECK_THROW(b(x, y), catena::ValueError);
-  BOOST_CHECK_THROW(nn::Bias()(x), catena::ValueError);
+  BOOST_CHECK_THROW(b(x, y), catena::AssertionError);
+  BOOST_CHECK_THROW(nn::Bias()(x), catena::AssertionError);
   BOOST_CHECK_NO_THROW(s(x));
-  BOOST_CHECK_THROW(s(x, y), catena::ValueError);
-  BOOST_CHECK_THROW(nn::Scale()(x), catena::ValueError);
+  BOOST_CHECK_THROW(s(x, y), catena::AssertionError);
+  BOOST_CHECK_THROW(nn::Scale()(x), catena::AssertionError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

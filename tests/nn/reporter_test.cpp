@@ -2,6 +2,7 @@
 #include <catena/nn/reporter.h>
 
 #include <cmath>
+#include <map>
 #include <thread>
 
 #include <catena/tests/support/framework_devices.h>
@@ -42,6 +43,35 @@ BOOST_AUTO_TEST_CASE(observers_give_prefixes) {
              boost::test_tools::per_element());
   BOOST_TEST(seen.at("bare").value() == 4);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { seen.at("nothing"); }), "main/left/accuracy"));
+}
+
+// One call for several values, as in report({'loss': loss, 'accuracy': accuracy}, self).
+BOOST_AUTO_TEST_CASE(several_values_at_once) {
+  TinyMLP model;
+  const autograd::Variable loss = floats({0.25f}, {});
+  Reporter r;
+  r.add_link("main", model);
+  Observation seen;
+  const Reporter::Scope scope = r.scope(seen);
+  nn::report({{"loss", loss}, {"accuracy", 0.5}, {"array", floats({2}, {})}}, &model);
+  nn::report({{"bare", 3}});
+  nn::report(std::map<std::string, double>{{"a", 1}, {"b", 2}}, &model.l2);
+  const std::vector<std::pair<const char*, autograd::Variable>> list{{"c", loss}};
+  r.report(list);
+  r.report({{"d", 4.0}});
+  std::vector<std::string> keys;
+  std::vector<double> values;
+  for (const auto& [key, value] : seen) {
+    keys.push_back(key);
+    values.push_back(value.value());
+  }
+  BOOST_TEST(keys == (std::vector<std::string>{"main/loss", "main/accuracy", "main/array", "bare", "main/l2/a",
+                                               "main/l2/b", "c", "d"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(values == (std::vector<double>{0.25, 0.5, 2, 3, 1, 2, 0.25, 4}), boost::test_tools::per_element());
+  const TinyMLP stranger;
+  BOOST_CHECK_THROW(nn::report({{"loss", 1.0}}, &stranger), catena::KeyError);
+  BOOST_TEST(seen.size() == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(scopes_nest_and_survive_exceptions) {

@@ -1,7 +1,9 @@
 // Serializers: keys, values, errors, files of the reference, files that cannot be written.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
+#include <map>
 #include <set>
 
 #include <catena/kernels/formats/npz.h>
@@ -110,6 +112,33 @@ BOOST_AUTO_TEST_CASE(keys_are_paths) {
   BOOST_TEST((s.entries()[5].dtype == Dtype::float64));
   BOOST_TEST(s.entries()[2].shape == Shape{});
   BOOST_TEST(s.entries()[6].is_text);
+}
+
+BOOST_AUTO_TEST_CASE(a_map_of_the_callers_is_filled) {
+  TinyMLP model;
+  std::map<std::string, autograd::Array> target, below;
+  DictionarySerializer(target).save(model);
+  std::vector<std::string> keys, expected;
+  for (const auto& [key, values] : target) {
+    keys.push_back(key);
+    BOOST_TEST((values.device() == autograd::Device{autograd::Device::Kind::cpu, 0}));
+  }
+  for (const auto& p : model.namedparams()) {
+    expected.push_back(p.path.substr(1));
+    BOOST_TEST(same_bits(target.at(expected.back()), p.param.data()));
+  }
+  std::sort(expected.begin(), expected.end());
+  BOOST_TEST(keys == expected, boost::test_tools::per_element());
+  DictionarySerializer(below, "/part/").save(model);
+  BOOST_TEST(below.contains("part/" + keys.front()));
+
+  std::map<std::string, autograd::Array> all;
+  Everything e;
+  DictionarySerializer s(all);
+  s.save(e);
+  BOOST_TEST(all.size() == s.entries().size());
+  const auto text = autograd::to_vector<std::uint8_t>(all.at("text"));
+  BOOST_TEST(std::string(text.begin(), text.end()) == e.text);
 }
 
 BOOST_AUTO_TEST_CASE(everything_comes_back) {

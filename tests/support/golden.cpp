@@ -122,8 +122,7 @@ bool declares(const Header& header, const NotRun& line, const std::string& name)
   if (of_ndarray != header.path.starts_with("ndarray/")) return false;
   if (line.group == "links" || line.group == "initializers")  // a link Parameter would not be nn::Parameter
     return header.path.starts_with("nn/links/") && is_type(header.code, name);
-  const bool of_functions =
-      header.path.find("/functions/") != std::string::npos || header.path == "autograd/operators.h";
+  const bool of_functions = header.path.starts_with("autograd/") || header.path.starts_with("nn/");
   if (of_functions && line.group != "triggers") return is_function_of_variables(header.code, name);
   const bool of_a_class =
       line.group == "triggers" || line.group == "computational_graph" || line.group == "serializers/index";

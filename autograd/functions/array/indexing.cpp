@@ -182,9 +182,13 @@ void append_positions(const Variable& x, const Array& given, int axis, std::vect
     return;
   }
   Shape axes;
-  for (int k = 0; k < rank; ++k) axes.push_back(x.shape(axis + k));
-  check<IndexError>(given.shape() == axes, "get_item", "a mask of shape ", given.shape(),
-                    " does not fit the axes of x from ", axis, " on, which have the lengths ", axes);
+  bool fits = true;  // an axis of length 0 fits any: the mask selects nothing
+  for (int k = 0; k < rank; ++k) {
+    axes.push_back(x.shape(axis + k));
+    fits &= given.shape(k) == axes[k] || given.shape(k) == 0;
+  }
+  check<IndexError>(fits, "get_item", "a mask of shape ", given.shape(), " does not fit the axes of x from ", axis,
+                    " on, which have the lengths ", axes);
   const Array mask = contiguous(to_device(given, x.device()));
   const std::int64_t count = item(reduce(catena::rows::count_nonzero, mask)).to<std::int64_t>();
   const Array positions = mask.backend().empty({rank, count}, Dtype::int64, mask.device());
