@@ -1,11 +1,12 @@
 // Atomic additions to memory shared by threads. float additions may flush subnormal numbers to zero.
 //
-// GPUs add 32- and 64-bit elements by one instruction each, and pairs of 16-bit floats in an aligned word (bfloat16
-// from compute capability 9.0 on). What else is narrower than a word takes a loop of compare-and-swaps, of which one
-// thread wins per round: many threads that add to one element would need time that grows with the square of their
-// number. So a warp first sums what its lanes add to the same element.
+// GPUs add 32- and 64-bit elements by one instruction each, and 16-bit floats in pairs (atomic_pair.h). What else is
+// narrower than a word takes a loop of compare-and-swaps, of which one thread wins per round: many threads that add to
+// one element would need time that grows with the square of their number. So a warp first sums what its lanes add to
+// the same element.
 #pragma once
 
+#include <catena/kernels/device/atomic_pair.h>
 #include <catena/kernels/numeric.h>
 
 namespace catena::device {
@@ -22,53 +23,19 @@ struct SharedWord {
   }
 };
 
-#if CATENA_DEVICE && __CUDA_ARCH__ >= 900
-template <class T> constexpr bool has_pair_addition = is_same<T, float16> || is_same<T, bfloat16>;
-#elif CATENA_DEVICE
-template <class T> constexpr bool has_pair_addition = is_same<T, float16>;
-#else
-template <class T> constexpr bool has_pair_addition = false;
-#endif
 // Whether additions of all threads to one element take a time that grows with their number alone. (On the CPU, which
 // stands in for a GPU of capability 9.0, 16-bit floats are added as there: one after the other.)
 template <class T>
 constexpr bool adds_in_one_step = sizeof(T) >= 4 || has_pair_addition<T> ||
                                   (!CATENA_DEVICE && (is_same<T, float16> || is_same<T, bfloat16>));
 
-#if CATENA_DEVICE
-// One element, by the loop that the driver makes of it, and both elements of an aligned word.
-ND_FN void red_add(uint64_t to, float16 v) {
-  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %0; red.global.add.noftz.f16 [g], %1; }" ::"l"(to), "h"(v.bits)
-               : "memory");
-}
-ND_FN void red_add(uint64_t to, bfloat16 v) {
-  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %0; red.global.add.noftz.bf16 [g], %1; }" ::"l"(to), "h"(v.bits)
-               : "memory");
-}
-ND_FN void red_add_pair(uint64_t to, uint32_t pair, float16) {
-  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %0; red.global.add.noftz.f16x2 [g], %1; }" ::"l"(to), "r"(pair)
-               : "memory");
-}
-ND_FN void red_add_pair(uint64_t to, uint32_t pair, bfloat16) {
-  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %0; red.global.add.noftz.bf16x2 [g], %1; }" ::"l"(to), "r"(pair)
-               : "memory");
-}
-
-// The other element of the word gets -0, which changes no number. A NaN would lose its bits, and where the other
-// element is not of this array, they may be something else than a NaN: then the element is added alone.
-template <class T> ND_FN void add_in_pair(T* to, T v) {
-  const uint64_t address = reinterpret_cast<uint64_t>(to);
-  const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(address ^ 2)));
-  if (other != other) return red_add(address, v);
-  const bool high = (address & 2) != 0;
-  red_add_pair(address & ~uint64_t(3), high ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits, v);
-}
-#endif
-
 // *to += v. Complex: each part by itself. bool: logical or. Integers wrap.
 template <class T> ND_FN void atomic_add(T* to, T v) {
 #if CATENA_DEVICE
-  if constexpr (has_pair_addition<T>) return add_in_pair(to, v);
+  if constexpr (has_pair_addition<T>) {
+    add_in_pair(to, v);
+    return;
+  }
 #endif
   if constexpr (is_complex<T>) {
     atomicAdd(&to->re, v.re);

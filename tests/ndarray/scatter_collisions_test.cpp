@@ -23,7 +23,11 @@ using nd::Dtype;
 
 constexpr Dtype kDtypes[] = {nd::bool_, nd::int8,   nd::uint8,   nd::int16,    nd::uint16,  nd::int32,   nd::uint32,
                              nd::int64, nd::uint64, nd::float16, nd::bfloat16, nd::float32, nd::float64, nd::complex64};
-bool adds_by_words(Dtype t) { return catena::itemsize(t) < 4 && t != nd::float16 && t != nd::bfloat16; }
+// Whether a GPU of the current device's capability has no addition of this dtype.
+bool adds_by_words(Dtype t) {
+  if (t == nd::bfloat16) return nd::properties(nd::current_device()).arch < 90;
+  return catena::itemsize(t) < 4 && t != nd::float16;
+}
 
 Array of(const std::vector<double>& values, Dtype t) { return nd::array(values).astype(t); }
 
@@ -159,6 +163,35 @@ BOOST_AUTO_TEST_CASE(accesses_that_a_gpu_needs) {
           if (adds_by_words(t) && t != nd::bool_) BOOST_TEST(seen >= warps.least);
         }
       }
+}
+
+// The atomicAdd of kernels given as text.
+BOOST_AUTO_TEST_CASE(additions_of_text_kernels) {
+  const bool counted = nd::current_device().kind == nd::Device::Kind::cuda && cuda_device::Control::available();
+  const nd::ElementwiseKernel add("int64 at, T v", "raw T y", "atomicAdd(&y[at], v)", "add_at");
+  const nd::ElementwiseKernel before("T v", "raw T y, T old", "old = atomicAdd(&y[0], v)", "add_and_tell");
+  for (const Dtype t : {nd::float16, nd::bfloat16}) BOOST_TEST_CONTEXT(t) {
+      std::vector<std::int64_t> at(200);
+      for (std::size_t k = 0; k < at.size(); ++k) at[k] = std::int64_t(k % 2);
+      const Array i = nd::array(at), ones = nd::ones({200}, t), all = nd::full({5}, 7, {.dtype = t});
+      const Array y = all(nd::Slice(1, 4));
+      y.fill(0);
+      add(i, ones, y);
+      BOOST_TEST((all.astype(nd::float64).to_vector<double>() == std::vector<double>{7, 100, 100, 0, 7}));
+      // The values before are those of some order.
+      const Array total = nd::zeros({1}, t), old = nd::zeros({200}, t);
+      before(ones, total, old);
+      std::vector<double> seen = old.astype(nd::float64).to_vector<double>();
+      std::sort(seen.begin(), seen.end());
+      for (std::size_t k = 0; k < seen.size(); ++k) BOOST_TEST(seen[k] == double(k));
+      if (!counted || adds_by_words(t)) continue;
+      cuda_device::Control control;
+      nd::synchronize(y.device());
+      control.reset_records();
+      add(i, ones, y);
+      nd::synchronize(y.device());
+      BOOST_TEST(control.atomics() == 200u);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
