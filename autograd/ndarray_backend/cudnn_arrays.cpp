@@ -44,6 +44,25 @@ Array in_layout(const Array& a, Layout layout) {
   return given;
 }
 
+Array extended(const Array& a, Layout layout, const Shape& shape) {
+  if (a.shape() == shape) return in_layout(a, layout);
+  const Array all = empty_in(layout, a, shape, a.dtype());
+  Array images = all;
+  for (int axis = 2; axis < shape.size(); ++axis) {
+    fill(slice(images, axis, a.shape(axis), shape[axis]), 0);
+    images = slice(images, axis, 0, a.shape(axis));
+  }
+  assign(images, a);
+  return all;
+}
+
+Array without_extension(const Array& a, Layout layout, const Shape& shape) {
+  if (a.shape() == shape) return a;
+  Array images = a;
+  for (int axis = 2; axis < shape.size(); ++axis) images = slice(images, axis, 0, shape[axis]);
+  return in_layout(images, layout);
+}
+
 Layout layout_of(const Array& a) {
   return a.ndim() >= 3 && !a.is_c_contiguous() && is_in(a, Layout::channels_last) ? Layout::channels_last
                                                                                   : Layout::contiguous;

@@ -15,6 +15,11 @@ bool is_in(const Array& a, Layout layout);
 Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype);
 // The array itself or a copy in `layout`, for use on the current stream.
 Array in_layout(const Array& a, Layout layout);
+// A copy in `layout` of images (N, C, spatial...) with zeros behind the ends of the axes that are shorter than in
+// `shape`; the same as in_layout(a, layout) where none is.
+Array extended(const Array& a, Layout layout, const Shape& shape);
+// The beginning of every axis, as many elements as `shape` says: dense in `layout`.
+Array without_extension(const Array& a, Layout layout, const Shape& shape);
 inline Array packed(const Array& a) { return in_layout(a, Layout::contiguous); }
 // Channels-last if the array has that memory layout, else contiguous.
 Layout layout_of(const Array& a);

@@ -20,6 +20,7 @@ using cudnn::Binding;
 using cudnn::ConvolutionProblem;
 using cudnn::cudnn_type;
 using cudnn::empty_in;
+using cudnn::extended;
 using cudnn::image_shape;
 using cudnn::in_layout;
 using cudnn::is_in;
@@ -76,7 +77,9 @@ class CudnnExtension final : public NnExtension {
         for (const Pass pass : {Pass::forward_bias, Pass::forward}) {
           if (pass == Pass::forward_bias && !b) continue;
           const PlanPtr plan = find_plan(pass, layout, x, x.shape(), w.shape(), y_shape, spec);
-          if (plan != nullptr) return forward(*plan, pass, layout, x, w, b, y_shape);
+          if (plan == nullptr) continue;
+          const Array images = extended(x, layout, cudnn::symmetric_input(x.shape(), w.shape(), y_shape, spec));
+          return forward(plan, pass, layout, images, w, b, y_shape);
         }
     }
     return astype(NnExtension::do_convolution(widened(x), widened(w), widened(b), spec, out), x.dtype());
@@ -90,11 +93,12 @@ class CudnnExtension final : public NnExtension {
         const PlanPtr plan = find_plan(Pass::data, layout, gy, x_shape, w.shape(), gy.shape(), spec);
         if (plan == nullptr) continue;
         const Array filter = in_layout(w, layout), given = in_layout(gy, layout),
-                    gx = empty_in(layout, gy, x_shape, gy.dtype());
+                    gx = empty_in(layout, gy, cudnn::symmetric_input(x_shape, w.shape(), gy.shape(), spec), gy.dtype());
         const Binding bindings[] = {{cudnn::kX, gx->data}, {cudnn::kW, filter->data}, {cudnn::kY, given->data}};
-        cudnn::execute(*plan, bindings, gy);
+        cudnn::execute(plan, bindings, gy);
+        const Array made = cudnn::without_extension(gx, layout, x_shape);
         set_last_implementation("cudnn");
-        return gx;
+        return made;
       }
     }
     return astype(NnExtension::do_convolution_backward_data(widened(w), widened(gy), spatial, spec), gy.dtype());
@@ -107,10 +111,10 @@ class CudnnExtension final : public NnExtension {
       for (const Layout layout : layouts_for(x)) {
         const PlanPtr plan = find_plan(Pass::filter, layout, x, x.shape(), w_shape, gy.shape(), spec);
         if (plan == nullptr) continue;
-        const Array images = in_layout(x, layout), given = in_layout(gy, layout),
-                    gw = empty_in(layout, x, w_shape, x.dtype());
+        const Array images = extended(x, layout, cudnn::symmetric_input(x.shape(), w_shape, gy.shape(), spec)),
+                    given = in_layout(gy, layout), gw = empty_in(layout, x, w_shape, x.dtype());
         const Binding bindings[] = {{cudnn::kX, images->data}, {cudnn::kW, gw->data}, {cudnn::kY, given->data}};
-        cudnn::execute(*plan, bindings, x);
+        cudnn::execute(plan, bindings, x);
         set_last_implementation("cudnn");
         return contiguous(gw);  // as the filter: optimizers read both with one index
       }
@@ -157,18 +161,18 @@ class CudnnExtension final : public NnExtension {
   }
 
  private:
-  static Array forward(const cudnn::Plan& plan, Pass pass, Layout layout, const Array& x, const Array& w,
+  static Array forward(const PlanPtr& plan, Pass pass, Layout layout, const Array& images, const Array& w,
                        const Array& b, const Shape& y_shape) {
-    const Array images = in_layout(x, layout), filter = in_layout(w, layout);
-    Array y = empty_in(layout, x, y_shape, x.dtype());
+    const Array filter = in_layout(w, layout);
+    Array y = empty_in(layout, images, y_shape, images.dtype());
     if (pass == Pass::forward_bias) {
       const Array bias = in_layout(reshape(b, {1, b.size(), 1}), Layout::contiguous);
       const Binding bindings[] = {
           {cudnn::kX, images->data}, {cudnn::kW, filter->data}, {cudnn::kBias, bias->data}, {cudnn::kY, y->data}};
-      cudnn::execute(plan, bindings, x);
+      cudnn::execute(plan, bindings, images);
     } else {
       const Binding bindings[] = {{cudnn::kX, images->data}, {cudnn::kW, filter->data}, {cudnn::kY, y->data}};
-      cudnn::execute(plan, bindings, x);
+      cudnn::execute(plan, bindings, images);
       if (b) y += reshape(b, image_shape(1, b.size(), Dims::filled(y_shape.size() - 2, 1)));
     }
     set_last_implementation("cudnn");

@@ -9,6 +9,7 @@
 
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -193,9 +194,9 @@ PlanPtr find_plan(int device, const std::vector<std::int64_t>& configuration, co
   return plans.emplace(std::move(key), std::move(plan)).first->second;
 }
 
-void execute(const Plan& plan, std::span<const Binding> bindings, const Array& near) {
+void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& near) {
   const Handle handle(near);
-  const Array scratch = near.backend().empty({plan.workspace_bytes}, Dtype::uint8, near.device());
+  const Array scratch = near.backend().empty({plan->workspace_bytes}, Dtype::uint8, near.device());
   void* const workspace = scratch->data;
   std::vector<std::int64_t> ids;
   std::vector<void*> pointers;
@@ -209,35 +210,40 @@ void execute(const Plan& plan, std::span<const Binding> bindings, const Array& n
            pointers.data());
   pack.set(api::cudnn_attr_pack_workspace, api::cudnn_type_void_ptr, 1, &workspace);
   pack.finalize();
-  CATENA_CUDNN_ENQUEUE(handle, execute, plan.plan.get(), pack.get());
+  nd::cuda::keep_in_graph(plan);
+  CATENA_CUDNN_ENQUEUE(handle, execute, plan->plan.get(), pack.get());
 }
 
 // ---- convolutions -------------------------------------------------------------------------------
+Shape symmetric_input(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
+  Shape lengths = x;
+  for (int i = 0; i < spec.stride.size(); ++i) {
+    const std::int64_t reach = (y[i + 2] - 1) * spec.stride[i] + (w[i + 2] - 1) * spec.dilate[i] + 1;
+    lengths[i + 2] = std::max(x[i + 2], reach - 2 * spec.pad[i]);
+  }
+  return lengths;
+}
+
 ConvolutionProblem::ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w,
                                        const Shape& y, const ConvolutionSpec& spec)
     : pass(pass),
       type(type),
       layout(layout),
-      x(x),
+      x(symmetric_input(x, w, y, spec)),
       w(w),
       y(y),
       stride(spec.stride),
       dilate(spec.dilate),
       pad(spec.pad) {
-  for (int i = 0; i < stride.size(); ++i) {
-    // With cover_all the last window may extend beyond the padding.
-    const std::int64_t reach = (y[i + 2] - 1) * stride[i] + (w[i + 2] - 1) * dilate[i] + 1;
-    pad_end.push_back(std::max(pad[i], reach - x[i + 2] - pad[i]));
-  }
   if (stride.size() > 1) return;
   for (Shape* s : {&this->x, &this->w, &this->y}) s->insert(2, 1);
   for (Dims* d : {&stride, &dilate}) d->insert(0, 1);
-  for (Dims* d : {&pad, &pad_end}) d->insert(0, 0);
+  pad.insert(0, 0);
 }
 
 std::vector<std::int64_t> ConvolutionProblem::key() const {
   std::vector<std::int64_t> key{std::int64_t(pass), std::int64_t(layout), alignment, std::int64_t(stride.size())};
-  for (const Dims* d : std::initializer_list<const Dims*>{&x, &w, &y, &stride, &dilate, &pad, &pad_end})
+  for (const Dims* d : std::initializer_list<const Dims*>{&x, &w, &y, &stride, &dilate, &pad})
     key.insert(key.end(), d->begin(), d->end());
   return key;
 }
@@ -274,7 +280,7 @@ Graph ConvolutionProblem::describe() const {
   convolution.set_integers(api::cudnn_attr_convolution_strides, stride);
   convolution.set_integers(api::cudnn_attr_convolution_dilations, dilate);
   convolution.set_integers(api::cudnn_attr_convolution_pre_paddings, pad);
-  convolution.set_integers(api::cudnn_attr_convolution_post_paddings, pad_end);
+  convolution.set_integers(api::cudnn_attr_convolution_post_paddings, pad);
   convolution.finalize();
 
   if (pass == Pass::data || pass == Pass::filter) {

@@ -112,8 +112,9 @@ struct Binding {
   std::int64_t id;
   void* data;
 };
-// Enqueues the plan on the current stream of the device of `near`; work space comes from the pool.
-void execute(const Plan& plan, std::span<const Binding> bindings, const Array& near);
+// Enqueues the plan on the current stream of the device of `near`; work space comes from the pool. A graph under
+// capture keeps the plan, whose engine may have code of its own.
+void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& near);
 
 // The limit of work space of one call in bytes: that of the thread's configuration, or that of the whole process, which
 // is 8 MiB unless it is set.
@@ -126,8 +127,21 @@ enum : std::int64_t { kX = 1, kW, kY, kBias, kProduct };
 
 enum class Pass : std::uint8_t { forward, forward_bias, data, filter };
 
+// The lengths of x with which a convolution that gives y is one whose padding is the same at both ends of every axis:
+// those of x, or more. What is more are zeros behind the end of x.
+//
+// Some engines' filter gradients read only one of the two paddings that a descriptor has for an axis and return wrong
+// numbers without an error where they differ, so cuDNN is given one padding per axis. Windows of k taps at distance d
+// that move by s cover reach = (y - 1) s + (k - 1) d + 1 elements from the beginning of the padding p on. cuDNN
+// computes y from floor((x + 2 p - (k - 1) d - 1) / s) + 1, and get_conv_outsize does the same without cover_all: then
+// reach lies in (x + 2 p - s, x + 2 p], and elements behind it are not read by any window. With cover_all it exceeds x
+// + 2 p by at most s - 1 elements, which are zeros whether they count as padding or as elements of x. A padding that is
+// larger at both ends would do, too, but adds windows at the beginning, whose results are to be dropped, and engines
+// refuse paddings that are as long as the filter.
+CATENA_EXPORT Shape symmetric_input(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec);
+
 // A convolution as cuDNN describes it, with at least two spatial axes. For gradients, x, w or y stands for the array
-// whose gradient is computed.
+// whose gradient is computed; x has the lengths of symmetric_input().
 struct ConvolutionProblem {
   // From logical shapes; a single spatial axis is preceded by one of length 1.
   CATENA_EXPORT ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w, const Shape& y,
@@ -139,7 +153,7 @@ struct ConvolutionProblem {
   int type;
   Layout layout;
   Shape x, w, y;
-  Dims stride, dilate, pad, pad_end;
+  Dims stride, dilate, pad;  // pad: at the beginning and at the end
   std::int64_t alignment = 16;
 };
 

@@ -1,6 +1,12 @@
 // Atomic additions to memory shared by threads. float additions may flush subnormal numbers to zero.
+//
+// GPUs add 32- and 64-bit elements by one instruction each, and 16-bit floats in pairs (atomic_pair.h). What else is
+// narrower than a word takes a loop of compare-and-swaps, of which one thread wins per round: many threads that add to
+// one element would need time that grows with the square of their number. So a warp first sums what its lanes add to
+// the same element.
 #pragma once
 
+#include <catena/kernels/device/atomic_pair.h>
 #include <catena/kernels/numeric.h>
 
 namespace catena::device {
@@ -17,9 +23,20 @@ struct SharedWord {
   }
 };
 
-// *to += v. Complex: each part by itself. bool: logical or. Bools and elements of 1 and 2 bytes: compare-and-swap of
-// the word that contains them; integers wrap.
+// Whether additions of all threads to one element take a time that grows with their number alone. (On the CPU, which
+// stands in for a GPU of capability 9.0, 16-bit floats are added as there: one after the other.)
+template <class T>
+constexpr bool adds_in_one_step = sizeof(T) >= 4 || has_pair_addition<T> ||
+                                  (!CATENA_DEVICE && (is_same<T, float16> || is_same<T, bfloat16>));
+
+// *to += v. Complex: each part by itself. bool: logical or. Integers wrap.
 template <class T> ND_FN void atomic_add(T* to, T v) {
+#if CATENA_DEVICE
+  if constexpr (has_pair_addition<T>) {
+    add_in_pair(to, v);
+    return;
+  }
+#endif
   if constexpr (is_complex<T>) {
     atomicAdd(&to->re, v.re);
     atomicAdd(&to->im, v.im);
@@ -51,6 +68,38 @@ template <class T> ND_FN void atomic_add(T* to, T v) {
   } else {
     atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(v));
   }
+}
+
+// How the values that a warp adds to one element are combined.
+template <class T> struct Addend {
+  using Sum = uint32_t;
+  static ND_FN Sum of(T v) { return Sum(v); }
+  static ND_FN Sum combine(Sum a, Sum b) { return is_same<T, bool> ? a | b : a + b; }
+};
+template <> struct Addend<bfloat16> {
+  using Sum = float;
+  static ND_FN Sum of(bfloat16 v) { return float(v); }
+  static ND_FN Sum combine(Sum a, Sum b) { return a + b; }
+};
+
+// *to += v for every lane of the warp that takes part, by one addition per element. All lanes call it.
+template <class T> ND_FN void atomic_add_by_warp(T* to, T v, bool takes_part) {
+  using A = Addend<T>;
+  constexpr unsigned all = 0xffffffffu;
+  const unsigned lane = threadIdx.x % 32, present = __ballot_sync(all, takes_part);
+  const unsigned same = __match_any_sync(all, static_cast<unsigned long long>(reinterpret_cast<uint64_t>(to)));
+  const unsigned peers = takes_part ? same & present : 0, before = (1u << lane) - 1;
+  // In every round a lane takes the sum of the next of its peers, and every other of those that are left drops out.
+  typename A::Sum sum = A::of(v);
+  unsigned behind = peers & ~(before << 1 | 1u), rank = unsigned(__popc(int(peers & before)));
+  while (__any_sync(all, behind != 0)) {
+    const int next = __ffs(int(behind)) - 1;
+    const typename A::Sum other = __shfl_sync(all, sum, next < 0 ? int(lane) : next);
+    if (next >= 0) sum = A::combine(sum, other);
+    behind &= __ballot_sync(all, (rank & 1u) == 0);
+    rank >>= 1;
+  }
+  if (takes_part && (peers & before) == 0) atomic_add(to, T(sum));
 }
 
 }  // namespace catena::device

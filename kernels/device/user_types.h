@@ -2,6 +2,7 @@
 // arithmetic, raw operands, and atomic functions for element types that CUDA does not support.
 #pragma once
 
+#include <catena/kernels/device/atomic_pair.h>
 #include <catena/kernels/device/user_host.h>
 #include <catena/kernels/numeric.h>
 
@@ -69,8 +70,12 @@ template <class To, class From> ND_FN To converted(From v) {
   return To(convert<typename computed<To>::type>(Wide(v)));
 }
 
-// Adds by compare-and-swap on the aligned 32-bit word that contains the element.
+// Adds by the GPU's own instruction, or by compare-and-swap on the aligned 32-bit word that contains the element.
 template <class S> ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
+#if CATENA_DEVICE
+  if constexpr (device::has_pair_addition<S>)
+    if (__isGlobal(p)) return Half<S>::of_bits(device::add_in_pair(&p->stored, v.stored).bits);
+#endif
   unsigned* word = reinterpret_cast<unsigned*>(reinterpret_cast<uint64_t>(p) & ~uint64_t(3));
   const unsigned shift = (reinterpret_cast<uint64_t>(p) & 2) != 0 ? 16 : 0;
   unsigned before = *static_cast<volatile unsigned*>(word), seen;

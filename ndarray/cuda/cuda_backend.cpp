@@ -36,19 +36,24 @@ void order_after(StreamRef waiting, StreamRef stream) {
   CATENA_CU(stream_wait_event, stream_of(waiting), reached.get(), 0);
 }
 
-// Enables direct access between two devices, once per ordered pair; without hardware support the driver copies through
-// the host.
+// Enables direct access between two devices, once per ordered pair; without hardware support, and beyond the number of
+// peers that a device can have, the driver copies through the host. What fails for another reason is tried again by the
+// next copy.
 void enable_peer_access(int device, int peer) {
   static std::mutex mutex;
-  static auto& asked = *new std::set<std::pair<int, int>>;
+  static auto& settled = *new std::set<std::pair<int, int>>;
   const std::lock_guard lock(mutex);
-  if (!asked.insert({device, peer}).second) return;
+  if (settled.contains({device, peer})) return;
   int can = 0;
   CATENA_CU(device_can_access_peer, &can, device, peer);
-  if (can == 0) return;
-  use_device(device);
-  const api::cu_result status = driver().context_enable_peer_access(primary_context(peer), 0);
-  if (status != api::cu_error_peer_access_already_enabled) check(status, api::DriverNames::context_enable_peer_access);
+  if (can != 0) {
+    use_device(device);
+    const api::cu_result status = driver().context_enable_peer_access(primary_context(peer), 0);
+    if (status == api::cu_error_too_many_peers) return;
+    if (status != api::cu_error_peer_access_already_enabled)
+      check(status, api::DriverNames::context_enable_peer_access);
+  }
+  settled.insert({device, peer});
 }
 
 void copy_between_devices(std::byte* to, int to_device, const std::byte* from, int from_device, std::size_t bytes,
@@ -85,7 +90,7 @@ std::byte* CudaBackend::allocate(int device, std::size_t bytes) {
 
 // The status is ignored: it would be an error of earlier work, which the next call reports.
 void CudaBackend::deallocate(int device, std::byte* data, std::size_t) noexcept {
-  if (!is_healthy()) return;
+  if (!is_healthy(device)) return;
   if (driver().context_set_current(primary_context(device)) == api::cu_success) driver().memory_free(address_of(data));
 }
 
@@ -120,12 +125,11 @@ void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, D
 }
 
 // ---- streams and events -------------------------------------------------------------------------
-// Synchronizing the default stream synchronizes the whole device. Calls that wait throw the errors that kernels found.
+// Calls that wait throw the errors that kernels found.
 void CudaBackend::synchronize(StreamRef stream) {
   forbid_recording("synchronize", "it would have to wait for the device");
   use_device(stream.device.id);
-  if (stream.handle == nullptr) CATENA_CU(context_synchronize);
-  else CATENA_CU(stream_synchronize, stream_of(stream));
+  CATENA_CU(stream_synchronize, stream_of(stream));
   throw_index_errors();
 }
 
@@ -148,6 +152,16 @@ Streams& streams() {
   return all;
 }
 
+// The driver's default stream and those of this library.
+std::vector<api::cu_stream> streams_of(int device) {
+  Streams& s = streams();
+  const std::lock_guard lock(s.mutex);
+  std::vector<api::cu_stream> all{nullptr};
+  for (const auto& [handle, stream] : s.made)
+    if (stream.device == device) all.push_back(static_cast<api::cu_stream>(handle));
+  return all;
+}
+
 void* reused_stream(int device, bool non_blocking) {
   Streams& s = streams();
   const std::lock_guard lock(s.mutex);
@@ -163,6 +177,22 @@ void* reused_stream(int device, bool non_blocking) {
 }
 
 }  // namespace
+
+// Waiting for the whole context is an error for every capture in it, so beside captures of other threads each stream is
+// waited for by itself. Work of streams that this library does not know is not waited for then.
+void CudaBackend::synchronize_device(int device) {
+  forbid_recording("synchronize", "it would have to wait for the device");
+  use_device(device);
+  without_new_captures([&](bool capturing) {
+    if (!capturing) return CATENA_CU(context_synchronize);
+    for (const api::cu_stream stream : streams_of(device)) {
+      int state = api::cu_capture_none;
+      if (stream != nullptr) CATENA_CU(stream_is_capturing, stream, &state);
+      if (state == api::cu_capture_none) CATENA_CU(stream_synchronize, stream);
+    }
+  });
+  throw_index_errors();
+}
 
 void* CudaBackend::create_stream(int device, bool non_blocking) {
   use_device(device);
@@ -202,7 +232,7 @@ void* CudaBackend::create_event(int device, const EventOptions& options) {
 }
 
 void CudaBackend::destroy_event(int device, void* event) noexcept {
-  if (!is_healthy()) return;
+  if (!is_healthy(device)) return;
   if (driver().context_set_current(primary_context(device)) == api::cu_success) driver().event_destroy(event_of(event));
 }
 

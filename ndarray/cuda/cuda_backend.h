@@ -30,6 +30,7 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
             StreamRef stream) override;
 
   void synchronize(StreamRef stream) override;
+  void synchronize_device(int device) override;
   void* create_stream(int device, bool non_blocking) override;
   void destroy_stream(StreamRef stream) noexcept override;
   bool stream_done(StreamRef stream) override;

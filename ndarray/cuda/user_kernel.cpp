@@ -12,6 +12,7 @@
 #include <catena/ndarray/cuda/compiler/compiler.h>
 #include <catena/ndarray/cuda/cuda_backend.h>
 #include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/module.h>
 #include <catena/ndarray/user_kernel/memo_map.h>
@@ -100,9 +101,9 @@ class CudaModule final : public DeviceModule {
  public:
   CudaModule(const ModuleText& text, int device) : name_(text.name) {
     if (text.image.empty())
-      module_ = std::make_unique<LoadedModule>(
+      module_ = std::make_shared<LoadedModule>(
           device, CompileRequest{text.code, text.name, text.name_expressions, 0, text.options});
-    else module_ = std::make_unique<LoadedModule>(device, text.image);
+    else module_ = std::make_shared<LoadedModule>(device, text.image);
   }
 
   const void* function(const std::string& name) override {
@@ -123,6 +124,7 @@ class CudaModule final : public DeviceModule {
       CATENA_CU(function_set_attribute, kernel.function, api::cu_function_max_dynamic_shared_bytes,
                 static_cast<int>(shape.shared_bytes));
     }
+    keep_in_graph(module_);
     cuda::launch(kernel, {shape.grid[0], shape.grid[1], shape.grid[2]},
                  {shape.block[0], shape.block[1], shape.block[2]}, shape.shared_bytes, values.data(), stream);
   }
@@ -144,7 +146,7 @@ class CudaModule final : public DeviceModule {
   }
 
   std::string name_;
-  std::unique_ptr<LoadedModule> module_;
+  std::shared_ptr<LoadedModule> module_;
 };
 
 }  // namespace
@@ -154,6 +156,7 @@ void CudaBackend::run_kernel(const UserKernelCall& call, StreamRef stream) {
   check<ValueError>(call.words.size_bytes() <= kParameterBytes, call.text->label, "its parameters take ",
                     call.words.size_bytes(), " bytes for arrays of these ranks; a kernel can have ", kParameterBytes);
   const std::shared_ptr<const Compiled> kernel = find(call, device);
+  keep_in_graph(kernel);
   if (call.text->kind == KernelText::Kind::reduction) return run_reduction(call, *kernel, stream);
   void* parameters[] = {const_cast<std::int64_t*>(call.words.data())};
   launch(*kernel->entry, {blocks_for(call.size, kElementwiseBlock, device), 1, 1}, {kElementwiseBlock, 1, 1}, 0,

@@ -22,6 +22,8 @@ TextKernels::~TextKernels() = default;
 std::byte* Runtime::grow(int, std::byte*, std::size_t) { return nullptr; }
 void Runtime::shrink(int, std::byte*, std::size_t) noexcept {}
 
+void Runtime::synchronize_device(int device) { synchronize({{kind(), static_cast<std::int16_t>(device)}, nullptr}); }
+
 void Runtime::add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) {
   try {
     synchronize(stream);

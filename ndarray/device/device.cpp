@@ -76,7 +76,7 @@ Device device_from_name(std::string_view name) {
 
 void synchronize(Device device) {
   check_device("synchronize", device);
-  runtime(device.kind).synchronize({device, nullptr});
+  runtime(device.kind).synchronize_device(device.id);
 }
 
 MemoryInfo memory_info(Device device) {

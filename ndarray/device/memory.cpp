@@ -126,7 +126,8 @@ MemoryPointer alloc(std::size_t size) { return MemoryPointer(new_storage(size, c
 namespace {
 
 // The driver requires a current context for memory that all contexts can use.
-void use_some_device() { cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0); }
+int some_device() { return current_device().kind == Device::Kind::cuda ? current_device().id : 0; }
+void use_some_device() { cuda::use_device(some_device()); }
 
 }  // namespace
 
@@ -147,7 +148,7 @@ MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {
   void* data = nullptr;
   CATENA_CU(host_allocate, &data, size, flags);
   const auto give_back = [data] {
-    if (!cuda::is_healthy()) return;
+    if (!cuda::is_healthy(some_device())) return;
     use_some_device();
     CATENA_CU(host_free, data);
   };

@@ -32,7 +32,8 @@ class CATENA_EXPORT Runtime {
   virtual void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
                     StreamRef stream) = 0;
 
-  virtual void synchronize(StreamRef stream) = 0;
+  virtual void synchronize(StreamRef stream) = 0;  // waits for the work of the stream
+  virtual void synchronize_device(int device);     // waits for that of all streams; by default, of the default stream
   virtual void* create_stream(int device, bool non_blocking) = 0;
   virtual void destroy_stream(StreamRef stream) noexcept = 0;
   virtual bool stream_done(StreamRef stream) = 0;

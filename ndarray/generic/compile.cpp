@@ -43,7 +43,7 @@ RawModule compile_with_cache(const std::string& source, const std::vector<std::s
       module.compile();
       return module;
     } catch (const CudaDriverError&) {
-      if (!is_healthy()) throw;
+      if (!is_healthy(device.id)) throw;
       cache.discard(key);  // the driver does not take it
     }
   }

@@ -31,7 +31,7 @@ void initialize(const std::string& config_file, const std::string& output_file, 
 
 // A destructor cannot report a failure, and collection ends with the program in any case.
 ProfileScope::~ProfileScope() {
-  if (cuda::is_healthy() && cuda::driver().profiler_stop != nullptr) cuda::driver().profiler_stop();
+  if (cuda::is_healthy(current_device().id) && cuda::driver().profiler_stop != nullptr) cuda::driver().profiler_stop();
 }
 
 }  // namespace nd

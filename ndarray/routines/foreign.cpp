@@ -32,6 +32,9 @@ Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, cons
                     " with strides ", strides, " leaves a block of ", all, " bytes at offset ", before);
   check<ValueError>(reinterpret_cast<std::uintptr_t>(memptr.ptr()) % item == 0, op, "the address is not aligned for ",
                     dtype);
+  for (int axis = 0; axis < shape.size(); ++axis)
+    check<ValueError>(shape[axis] == 1 || strides[axis] % static_cast<std::int64_t>(item) == 0, op, "strides ", strides,
+                      " are no multiples of ", item, ", the itemsize of ", dtype);
   catena::ArrayHeader* const h =
       catena::make_header(memptr.mem(), memptr.ptr(), dtype, shape, strides, memptr.device(), &array_owner());
   return Array(h);

@@ -1,9 +1,13 @@
 // CUDA graphs over arrays.
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <string>
+#include <thread>
 
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/ndarray.h>
@@ -61,6 +65,107 @@ BOOST_AUTO_TEST_CASE(what_a_graph_uses_stays_alive) {
   g->replay();
   BOOST_TEST(nd::all(y == 6.f).item<bool>());
   BOOST_TEST(nd::all(other == -1.f).item<bool>());
+}
+
+// Code that is loaded for a kernel object or a memoised function is unloaded with it, but not before the graphs.
+BOOST_AUTO_TEST_CASE(code_of_text_kernels_lives_with_the_graph) {
+  const nd::Array y = nd::zeros({1000}, nd::float32), one = nd::ones({1000}, nd::float32);
+  const auto replays = [&](const char* what, const std::function<void(std::optional<Graph>&)>& capture) {
+    std::optional<Graph> g;
+    y.fill(0);
+    capture(g);
+    nd::clear_memo();
+    g->replay();
+    g->replay();
+    BOOST_TEST(nd::all(y == 3).item<bool>(), what << " gives " << y(0).item<double>());
+  };
+  constexpr const char* text =
+      "extern \"C\" __global__ void add1(float* p, int n) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) p[i] += 1;\n"
+      "}\n";
+  replays("a RawKernel", [&](auto& g) {
+    const nd::RawKernel k(text, "add1");
+    g.emplace([&] { k({4}, {256}, {y, 1000}); });
+  });
+  replays("a RawModule", [&](auto& g) {
+    const nd::RawModule m(text);
+    g.emplace([&] { m.get_function("add1")({4}, {256}, {y, 1000}); });
+  });
+  replays("an ElementwiseKernel", [&](auto& g) {
+    const nd::ElementwiseKernel k("float32 a", "float32 b", "b += a", "add_once");
+    g.emplace([&] { k(one, y); });
+  });
+  replays("a ReductionKernel", [&](auto& g) {
+    const nd::ReductionKernel k("float32 a", "float32 b", "a", "a + b", "b = a * 0.001f", "0", "mean_of_1000");
+    const nd::Array mean = nd::zeros({}, nd::float32);
+    g.emplace([&] {
+      k(one, mean);
+      y(nd::ellipsis) += mean;
+    });
+  });
+}
+
+// What other threads do meanwhile, as far as it is on other streams, does not end a capture, and works.
+BOOST_AUTO_TEST_CASE(other_threads_read_and_wait_during_a_capture) {
+  const nd::Array a = nd::ones({1000}, nd::float32), b = nd::full({1000}, 7.f);
+  static_cast<void>(double((a + b).sum()));
+  const std::pair<const char*, std::function<double()>> others[] = {
+      {"reads a number", [&] { return double(nd::ones({10}, nd::float32).sum()); }},
+      {"copies to the host", [&] { return nd::asnumpy(nd::full({10}, 10.f))(3).item<double>(); }},
+      {"waits for its stream",
+       [&] {
+         const nd::Stream s({.non_blocking = true});
+         const nd::StreamScope on(s);
+         const nd::Array c = nd::full({10}, 10.f);
+         s.synchronize();
+         return double(c(0));
+       }},
+      {"waits for the device",
+       [&] {
+         const nd::Array c = nd::full({10}, 10.f);
+         nd::synchronize(a.device());
+         return double(c(0));
+       }},
+      {"asks for the positions of a mask", [&] { return double(nd::nonzero(nd::ones({10}))[0].size()); }},
+      {"takes from the host",
+       [&] {
+         return double(nd::array({4., 6.}).sum());
+       }},
+  };
+  for (const auto& [what, f] : others) BOOST_TEST_CONTEXT("another thread " << what) {
+      std::atomic<int> state{0};
+      std::string said;
+      std::thread other([&, &f = f] {
+        const nd::DeviceScope on(a.device());
+        while (state.load() != 1) std::this_thread::yield();
+        try {
+          const double value = f();
+          said = value == 10 ? "right" : "wrong: " + std::to_string(value);
+        } catch (const std::exception& e) {
+          said = e.what();
+        }
+        state = 2;
+      });
+      nd::Array y;
+      std::optional<Graph> g;
+      std::string own = "captured";
+      try {
+        g.emplace([&] {
+          const nd::Array x = a + b;
+          state = 1;
+          while (state.load() != 2) std::this_thread::yield();
+          y = x + b;
+        });
+      } catch (const std::exception& e) {
+        own = e.what();
+        state = 1;
+      }
+      other.join();
+      BOOST_TEST(own == "captured");
+      BOOST_TEST(said == "right");
+      if (g) BOOST_TEST(nd::all(y == 15).item<bool>());
+    }
 }
 
 BOOST_AUTO_TEST_CASE(memory_goes_back_with_the_graph) {

@@ -107,6 +107,51 @@ BOOST_AUTO_TEST_CASE(broadcasts) {
   BOOST_CHECK_THROW(ranks[1].broadcast(here, 0), nd::ValueError);  // on another device
 }
 
+// The work of a group is enqueued at its end. Until then nothing else gets the memory of its operands: of sums that are
+// dropped at once, and of communicators that are.
+BOOST_AUTO_TEST_CASE(a_group_keeps_its_arrays) {
+  if (!have_two_ranks()) return;
+  const std::vector<NcclCommunicator> ranks = NcclCommunicator::all({0, 1});
+  const auto one = of_ranks([](std::size_t) { return nd::full({1000}, 1.f); });
+  const auto out = of_ranks([](std::size_t) { return nd::zeros({1000}, nd::float32); });
+  const auto all = of_ranks([](std::size_t) { return nd::zeros({2, 1000}, nd::float32); });
+  std::vector<Array> others;
+  {
+    NcclGroup group;
+    for (std::size_t r = 0; r < 2; ++r) {
+      const nd::DeviceScope on(device_of(r));
+      ranks[r].all_reduce(one[r] * 2, out[r]);
+      ranks[r].all_gather(one[r] * float(5 + r), all[r]);
+      for (int k = 0; k < 4; ++k) others.push_back(one[r] * 7);
+    }
+    group.end();
+  }
+  for (std::size_t r = 0; r < 2; ++r) {
+    BOOST_TEST(nd::all(out[r] == 4).item<bool>());
+    BOOST_TEST(nd::all(all[r](0) == 5).item<bool>());
+    BOOST_TEST(nd::all(all[r](1) == 6).item<bool>());
+  }
+  for (const Array& each : others) BOOST_TEST(nd::all(each == 7).item<bool>());
+  // A group inside of another one ends with that.
+  {
+    NcclGroup outer;
+    {
+      NcclGroup inner;
+      for (std::size_t r = 0; r < 2; ++r) {
+        const nd::DeviceScope on(device_of(r));
+        ranks[r].all_reduce(one[r] * 3, out[r]);
+      }
+      inner.end();
+    }
+    for (std::size_t r = 0; r < 2; ++r) {
+      const nd::DeviceScope on(device_of(r));
+      others.push_back(one[r] * 8);
+    }
+    outer.end();
+  }
+  for (const Array& each : out) BOOST_TEST(nd::all(each == 6).item<bool>());
+}
+
 // In place, and what comes before and after on the streams of the ranks is in order.
 BOOST_AUTO_TEST_CASE(streams_are_in_order) {
   if (!have_two_ranks()) return;

@@ -2,6 +2,7 @@
 // found. All others enqueue and return; nd::array() of host values may do either.
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <sstream>
@@ -82,6 +83,28 @@ BOOST_FIXTURE_TEST_CASE(what_gives_host_values_waits, OnGpu) {
        }},
   };
   for (const Named& n : functions) BOOST_TEST(waits_of(n.f) > 0u, n.name << " does not wait");
+}
+
+// Work of other streams goes on while a number is read: the host waits for the stream of the array. Only synchronize()
+// waits for the device.
+BOOST_FIXTURE_TEST_CASE(readers_wait_for_their_stream_alone, OnGpu) {
+  if (!waits_are_counted()) return;
+  cuda_device::Control control;
+  const auto waits_for_all = [&](const std::function<void()>& f) {
+    f();
+    control.reset_records();
+    f();
+    const std::vector<std::string> waits = control.synchronisations();
+    BOOST_TEST(!waits.empty());
+    return std::count(waits.begin(), waits.end(), "cuCtxSynchronize");
+  };
+  BOOST_TEST(waits_for_all([&] { static_cast<void>(double(one)); }) == 0);
+  BOOST_TEST(waits_for_all([&] { a.to_host(); }) == 0);
+  BOOST_TEST(waits_for_all([&] { nd::nonzero(a); }) == 0);
+  BOOST_TEST(waits_for_all([&] { nd::bincount(i); }) == 0);
+  BOOST_TEST(
+      waits_for_all([&] { nd::current_stream(a.device()), nd::Stream::null_stream(a.device()).synchronize(); }) == 0);
+  BOOST_TEST(waits_for_all([&] { nd::synchronize(a.device()); }) == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(everything_else_does_not, OnGpu) {

@@ -250,7 +250,6 @@ inline void run_convolution(const std::vector<const Node*>& ops, const Bindings&
   spec.stride = c.integers(api::cudnn_attr_convolution_strides);
   spec.dilate = c.integers(api::cudnn_attr_convolution_dilations);
   spec.pad = c.integers(api::cudnn_attr_convolution_pre_paddings);
-  spec.cover_all = c.integers(api::cudnn_attr_convolution_post_paddings) != spec.pad;
   spec.groups = described(x).shape[1] / described(w).shape[1];
   autograd::NnExtension& nn = autograd::portable_nn_extension();
   if (data)
@@ -332,6 +331,11 @@ inline void add_graph_functions(autograd::internal::cudnn::Library& t) {
       Node& n = *static_cast<Node*>(d);
       if (n.type == api::cudnn_tensor)
         require(described(n).shape.size() == described(n).strides.size(), "as many strides as lengths");
+      // The library accepts these and has engines whose filter gradients are wrong then.
+      if (n.type == api::cudnn_convolution)
+        require(n.integers(api::cudnn_attr_convolution_pre_paddings) ==
+                    n.integers(api::cudnn_attr_convolution_post_paddings),
+                "paddings that differ at the ends of an axis");
       n.final = true;
     });
   };

@@ -96,6 +96,13 @@ BOOST_AUTO_TEST_CASE(what_cannot_lie_over_memory) {
   BOOST_CHECK_THROW(nd::ndarray({-2}), nd::ValueError);
   BOOST_CHECK_THROW(nd::ndarray({2}, nd::float32, block + 1), nd::ValueError);
   BOOST_CHECK_THROW(nd::ndarray({2}, nd::float32, {}, nd::Strides{4}), nd::ValueError);
+  // Every element is aligned, not only the first.
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::ndarray({3}, nd::complex128, block, nd::Strides{8}); }) ==
+             "ndarray: strides (8,) are no multiples of 16, the itemsize of complex128");
+  BOOST_CHECK_THROW(nd::ndarray({3}, nd::float32, block, nd::Strides{6}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::ndarray({2, 3}, nd::int16, block, nd::Strides{7, 2}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::ndarray({3}, nd::float64, block + 32, nd::Strides{-4}), nd::ValueError);
+  BOOST_TEST(nd::ndarray({1, 3}, nd::int16, block, nd::Strides{7, 4}).size() == 3);  // an axis that is not moved along
   BOOST_CHECK_THROW(nd::ndarray({2}, nd::float32, block, nd::Order::A), nd::TypeError);
 }
 

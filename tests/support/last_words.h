@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 
 namespace test {
@@ -15,7 +16,9 @@ namespace test {
 template <class F> std::string last_words(const F& f) {
   int pipe_ends[2];
   BOOST_REQUIRE_EQUAL(::pipe(pipe_ends), 0);
+  ::setenv("CATENA_SOFTWARE_CUDA_FORK", "survives", 1);  // the software CUDA device stays usable
   const pid_t child = ::fork();
+  if (child != 0) ::unsetenv("CATENA_SOFTWARE_CUDA_FORK");
   if (child == 0) {
     ::dup2(pipe_ends[1], STDERR_FILENO);
     std::signal(SIGABRT, SIG_DFL);

@@ -15,9 +15,16 @@ using catena::concat;
 
 struct DeviceState {
   std::once_flag opened;
-  api::cu_context context = nullptr;
+  std::atomic<api::cu_context> context = nullptr;
   DeviceProperties properties;
+  std::atomic<api::cu_result> lost = api::cu_success;  // the error that the context did not survive
+  std::string cause;                                   // its text; written before `lost`
 };
+
+DeviceState* states() {
+  static DeviceState* const all = new DeviceState[static_cast<std::size_t>(driver().device_count)];
+  return all;
+}
 
 void open_device(int device, DeviceState& state) {
   const Driver& cu = driver();
@@ -42,27 +49,30 @@ void open_device(int device, DeviceState& state) {
   p.clock_khz = attribute(api::cu_clock_rate);
   p.memory_clock_khz = attribute(api::cu_memory_clock_rate);
   p.memory_bus_bits = attribute(api::cu_memory_bus_width);
-  check(cu.primary_context_retain(&state.context, handle), api::DriverNames::primary_context_retain);
+  api::cu_context context = nullptr;
+  check(cu.primary_context_retain(&context, handle), api::DriverNames::primary_context_retain);
+  state.context.store(context, std::memory_order_release);
 }
 
 DeviceState& state_of(int device) {
-  static DeviceState* const states = new DeviceState[static_cast<std::size_t>(driver().device_count)];
   catena::check<catena::ValueError>(device >= 0 && device < driver().device_count, "cuda", "device ", device,
                                     " does not exist, there ", driver().device_count == 1 ? "is " : "are ",
                                     driver().device_count);
-  DeviceState& state = states[device];
+  DeviceState& state = states()[device];
   // An exception leaves the flag unset, so a failure for lack of memory can be retried.
   std::call_once(state.opened, [&] { open_device(device, state); });
   return state;
 }
 
-std::atomic<bool> healthy{true};
-std::mutex first_cause_mutex;
-std::string& first_cause() {
-  static auto& text = *new std::string;
-  return text;
+[[noreturn]] void fail_after_fork() {
+  throw catena::RuntimeError(
+      "CUDA cannot be used in a child of fork() whose parent has used it: contexts, streams and memory of the GPU are "
+      "not inherited. Call fork() before anything asks for a GPU, start a program of its own (posix_spawn, or fork() "
+      "and exec()), or work on the CPU in the child (nd::DeviceScope on(nd::cpu_device))");
 }
-std::atomic<api::cu_result> first_status{api::cu_success};
+
+std::mutex lost_mutex;
+std::atomic<bool> any_lost{false};  // whether is_healthy() has to look at the device
 
 std::string symbol_of(api::cu_result status) {
   const char* name = nullptr;
@@ -70,26 +80,65 @@ std::string symbol_of(api::cu_result status) {
   return name != nullptr ? name : "unknown error";
 }
 
-[[noreturn]] void fail_for_good() {
-  const std::lock_guard lock(first_cause_mutex);
-  const api::cu_result status = first_status.load();
-  catena::throw_cuda_error(
-      "CUDA", status, symbol_of(status),
-      concat("the device cannot be used any more, restart the program; the first cause was: ", first_cause()));
+[[noreturn]] void fail_for_good(int device) {
+  const DeviceState& state = states()[device];
+  const api::cu_result status = state.lost.load(std::memory_order_acquire);
+  catena::throw_cuda_error("CUDA", status, symbol_of(status),
+                           concat("cuda:", device, ": the device cannot be used any more, restart the program; ",
+                                  "the first cause was: ", state.cause));
+}
+
+// Whether the driver answers with an error that the context did not survive. The question is allowed during a capture.
+bool is_lost(api::cu_context context) {
+  int capturing = 0;
+  const Driver& cu = driver();
+  return is_sticky(cu.context_set_current(context)) || is_sticky(cu.stream_is_capturing(nullptr, &capturing));
+}
+
+// Marks the devices that an error has taken. The call that returned it may have been about another device than the
+// current one (events have no device), so all contexts are asked; where none admits it, it is that of the thread's, and
+// without one all are.
+void mark_lost(api::cu_result status, const std::string& text) {
+  const std::lock_guard lock(lost_mutex);
+  const auto mark = [&](DeviceState& state) {
+    if (state.lost.load(std::memory_order_relaxed) != api::cu_success) return;
+    state.cause = text;
+    state.lost.store(status, std::memory_order_release);
+    any_lost.store(true, std::memory_order_relaxed);
+  };
+  const Driver& cu = driver();
+  api::cu_context before = nullptr;
+  cu.context_get_current(&before);
+  bool found = false, known = false;
+  for (int d = 0; d < cu.device_count; ++d) {
+    DeviceState& state = states()[d];
+    const api::cu_context context = state.context.load(std::memory_order_acquire);
+    if (context == nullptr) continue;
+    known |= context == before;
+    if (!is_lost(context)) continue;
+    mark(state);
+    found = true;
+  }
+  cu.context_set_current(before);
+  if (found) return;
+  for (int d = 0; d < cu.device_count; ++d)
+    if (!known || states()[d].context.load(std::memory_order_acquire) == before) mark(states()[d]);
 }
 
 }  // namespace
 
 const DeviceProperties& properties(int device) { return state_of(device).properties; }
 
-api::cu_context primary_context(int device) { return state_of(device).context; }
+api::cu_context primary_context(int device) { return state_of(device).context.load(std::memory_order_relaxed); }
 
 void use_device(int device) {
-  if (!is_healthy()) [[unlikely]]
-    fail_for_good();
+  if (is_forked_child()) [[unlikely]]
+    fail_after_fork();
+  const api::cu_context wanted = state_of(device).context.load(std::memory_order_relaxed);
+  if (!is_healthy(device)) [[unlikely]]
+    fail_for_good(device);
   // Other code may have made its own context current on this thread; querying is cheaper than setting.
   api::cu_context current = nullptr;
-  const api::cu_context wanted = state_of(device).context;
   if (driver().context_get_current(&current) == api::cu_success && current == wanted) return;
   CATENA_CU(context_set_current, wanted);
 }
@@ -105,37 +154,46 @@ PointerInfo pointer_info(const void* p) {
   return info;
 }
 
+// Those of which the driver's documentation says that the process must be relaunched or that the context is gone, and
+// the one for which it knows no cause.
 bool is_sticky(api::cu_result status) noexcept {
   switch (status) {
     case api::cu_error_ecc_uncorrectable:
+    case api::cu_error_nvlink_uncorrectable:
+    case api::cu_error_contained:
     case api::cu_error_illegal_address:
     case api::cu_error_launch_timeout:
+    case api::cu_error_context_is_destroyed:
     case api::cu_error_assert:
     case api::cu_error_hardware_stack_error:
     case api::cu_error_illegal_instruction:
     case api::cu_error_misaligned_address:
     case api::cu_error_invalid_address_space:
     case api::cu_error_invalid_pc:
-    case api::cu_error_launch_failed: return true;
+    case api::cu_error_launch_failed:
+    case api::cu_error_tensor_memory_leak:
+    case api::cu_error_mps_client_terminated:
+    case api::cu_error_external_device:
+    case api::cu_error_unknown: return true;
     default: return false;
   }
 }
 
-bool is_healthy() noexcept { return healthy.load(std::memory_order_relaxed); }
+bool is_healthy(int device) noexcept {
+  if (is_forked_child()) return false;
+  return !any_lost.load(std::memory_order_relaxed) ||
+         states()[device].lost.load(std::memory_order_acquire) == api::cu_success;
+}
 
 void fail(api::cu_result status, std::string_view call) {
+  if (is_forked_child()) fail_after_fork();
   const char* text = nullptr;
   driver().get_error_string(status, &text);
   const std::string symbol = symbol_of(status);
   std::string message = concat(call, ": ", text != nullptr ? text : "no description");
   if (is_sticky(status)) {
-    const std::lock_guard lock(first_cause_mutex);
-    if (is_healthy()) {
-      message += recent_launches();
-      first_cause() = concat(symbol, " (", status, "): ", message);
-      first_status.store(status);
-      healthy.store(false);
-    }
+    message += recent_launches();
+    mark_lost(status, concat(symbol, " (", status, "): ", message));
   }
   if (status == api::cu_error_out_of_memory) throw catena::OutOfMemoryError(concat("CUDA: ", message));
   catena::throw_cuda_error("CUDA", status, symbol, message);

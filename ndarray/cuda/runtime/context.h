@@ -6,8 +6,11 @@
 // library of the process. They are never released, because arrays in static variables may be destroyed after everything
 // else.
 //
-// After an error that a context does not survive (such as an illegal address in a kernel), every later call fails at
-// once with the first cause; the process must be restarted.
+// After an error that a context does not survive (such as an illegal address in a kernel), every later call on that
+// device fails at once with the first cause; the process must be restarted. Other devices stay usable.
+//
+// A child of fork() has no contexts: where the parent had opened the driver before, use_device() throws a RuntimeError
+// that says what to do instead, and no destructor calls the driver.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -25,7 +28,7 @@ namespace nd::cuda {
 CATENA_EXPORT const DeviceProperties& properties(int device);
 
 // Makes the device's context current on this thread; cheap if it is already. After an error that the context did not
-// survive, throws the first cause.
+// survive, throws the first cause; in a child of fork(), RuntimeError.
 CATENA_EXPORT void use_device(int device);
 // The primary context of a device.
 CATENA_EXPORT api::cu_context primary_context(int device);
@@ -40,8 +43,9 @@ inline void check(api::cu_result status, std::string_view call) {
 
 // True for errors that a context does not survive.
 CATENA_EXPORT bool is_sticky(api::cu_result status) noexcept;
-// False after such an error: memory and handles need not be returned to the driver then.
-CATENA_EXPORT bool is_healthy() noexcept;
+// False after such an error on the device, and in a child of fork(): memory and handles need not be returned to the
+// driver then.
+CATENA_EXPORT bool is_healthy(int device) noexcept;
 
 // What the driver knows about an address.
 struct PointerInfo {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <unordered_set>
 #include <vector>
 
@@ -46,6 +48,9 @@ struct Graph::State final : StorageKeeper {
     if (kept.insert(&storage).second) catena::retain(&storage);
   }
   std::byte* live(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh);
+  void keep_alive(std::shared_ptr<const void> object) {
+    if (kept_objects.insert(object.get()).second) objects.push_back(std::move(object));
+  }
   void launch(StreamRef on);
   void wait() noexcept;  // until all launches have run
 
@@ -54,6 +59,8 @@ struct Graph::State final : StorageKeeper {
   api::cu_graph_exec exec = nullptr;
   std::size_t nodes = 0;
   std::unordered_set<catena::Storage*> kept;
+  std::vector<std::shared_ptr<const void>> objects;  // that nodes refer to, each once
+  std::unordered_set<const void*> kept_objects;
   std::vector<LiveBlock> blocks;
   std::vector<LiveValue> values;
   std::vector<std::pair<void*, void*>>
@@ -77,6 +84,28 @@ api::cu_result end_capture(api::cu_stream stream, api::cu_graph* graph) {
   return status;
 }
 
+// The captures of all threads. A capture begins under the lock, and nothing that would break it runs meanwhile.
+struct Captures {
+  std::shared_mutex mutex;
+  std::atomic<int> active{0};
+};
+Captures& captures() {
+  static auto& all = *new Captures;
+  return all;
+}
+class Capture {
+ public:
+  explicit Capture(api::cu_stream stream) {
+    const std::unique_lock lock(captures().mutex);
+    // Memory may be allocated during the capture, which only the relaxed mode allows.
+    CATENA_CU(stream_begin_capture, stream, api::cu_capture_relaxed);
+    ++captures().active;
+  }
+  ~Capture() { --captures().active; }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+};
+
 struct RecordingScope {
   explicit RecordingScope(Graph::State& state) : keeper_before(MemoryPool::set_keeper(&state)) { recording = &state; }
   ~RecordingScope() {
@@ -90,10 +119,11 @@ struct RecordingScope {
 
 Graph::State::~State() {
   wait();
-  if (exec != nullptr && is_healthy()) driver().graph_exec_destroy(exec);
+  if (exec != nullptr && is_healthy(device.id)) driver().graph_exec_destroy(exec);
+  objects.clear();
   for (catena::Storage* s : kept) catena::release(s);
   for (LiveBlock& b : blocks) runtime(Device::Kind::cuda).deallocate(device.id, b.memory, b.host.size());
-  if (stream && is_healthy()) memory_pool(Device::Kind::cuda).release_stream(device.id, stream->ptr());
+  if (stream && is_healthy(device.id)) memory_pool(Device::Kind::cuda).release_stream(device.id, stream->ptr());
 }
 
 void Graph::State::record(const std::function<void()>& f) {
@@ -101,8 +131,7 @@ void Graph::State::record(const std::function<void()>& f) {
   stream.emplace(StreamOptions{.non_blocking = true});
   memory_pool(Device::Kind::cuda).hold_stream(device.id, stream->ptr());
   const api::cu_stream s = stream_of(stream->ref());
-  // Memory may be allocated during the capture, which only the relaxed mode allows.
-  CATENA_CU(stream_begin_capture, s, api::cu_capture_relaxed);
+  std::optional<Capture> capture(s);
   api::cu_graph graph = nullptr;
   try {
     const RecordingScope scope(*this);
@@ -114,6 +143,7 @@ void Graph::State::record(const std::function<void()>& f) {
     throw;
   }
   check(end_capture(s, &graph), api::DriverNames::stream_end_capture);
+  capture.reset();
   api::cu_result status = driver().graph_get_nodes(graph, nullptr, &nodes);
   if (status == api::cu_success) status = driver().graph_instantiate(&exec, graph, 0);
   driver().graph_destroy(graph);
@@ -156,7 +186,7 @@ void Graph::State::wait() noexcept {
   Runtime& cuda = runtime(Device::Kind::cuda);
   for (const auto& [stream, event] : launched) {
     try {
-      cuda.synchronize_event(event);
+      if (is_healthy(device.id)) cuda.synchronize_event(event);
     } catch (...) {
       // The device is lost; nothing runs on it any more.
     }
@@ -189,6 +219,15 @@ std::size_t Graph::n_nodes() const noexcept { return state_->nodes; }
 std::uint64_t graph_launches() noexcept { return launches.load(std::memory_order_acquire); }
 
 bool is_recording() noexcept { return recording != nullptr; }
+
+void without_new_captures(const std::function<void(bool capturing)>& f) {
+  const std::shared_lock lock(captures().mutex);
+  f(captures().active.load() > 0);
+}
+
+void keep_in_graph(std::shared_ptr<const void> object) {
+  if (recording != nullptr && object != nullptr) recording->keep_alive(std::move(object));
+}
 
 std::byte* live_bytes(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh) {
   catena::check<catena::RuntimeError>(is_recording(), "live_bytes", "no graph is being recorded on this thread");

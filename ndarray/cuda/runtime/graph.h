@@ -4,11 +4,13 @@
 //   nd::copyto(x, next_batch);  step.replay();             // runs the same work on the new contents of x
 //
 // Only device work is captured: host code runs once. Arrays created by the function are in memory of the graph and are
-// written again by every replay; other arrays used by it are kept alive. Host scalars keep the values of the first run,
-// except through live_bytes. Operations that wait for the device (item(), copies to and from the host) cannot be
-// captured: RuntimeError naming them.
+// written again by every replay; other arrays used by it are kept alive, and so is what the nodes need beside arrays:
+// code of kernels given as text, plans and communicators of libraries, generators of cuRAND. Host scalars keep the
+// values of the first run, except through live_bytes. Operations that wait for the device (item(), copies to and from
+// the host) cannot be captured: RuntimeError naming them.
 //
-// Thread safety: a graph is used by one thread at a time; different threads may capture at the same time.
+// Thread safety: a graph is used by one thread at a time; different threads may capture at the same time. Meanwhile
+// other threads may do everything else: numbers that they read, and nd::synchronize(), wait for other streams only.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +50,12 @@ CATENA_EXPORT std::uint64_t graph_launches() noexcept;
 
 // True while a graph is captured on this thread.
 CATENA_EXPORT bool is_recording() noexcept;
+
+// During a capture of this thread: `object`, which the nodes refer to, lives as long as the graph. Otherwise nothing.
+CATENA_EXPORT void keep_in_graph(std::shared_ptr<const void> object);
+
+// Calls f(whether any thread is capturing). No capture begins before f returns.
+CATENA_EXPORT void without_new_captures(const std::function<void(bool capturing)>& f);
 
 // During a capture: device memory of `bytes` bytes that contains `initial` in the first run and, in every later one,
 // what `refresh` writes to its argument. The functions are called in the order of these calls, before the work. The

@@ -1,8 +1,10 @@
 #include <catena/ndarray/cuda/runtime/library.h>
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -116,6 +118,8 @@ void load_nvrtc(Nvrtc& table) {
   std::sort(table.architectures.begin(), table.architectures.end());
 }
 
+std::atomic<bool> forked{false};
+
 void load_driver(Driver& table) {
   const Library library({"CUDA", {"libcuda.so.1", "libcuda.so"}});
   CATENA_DRIVER_FUNCTIONS(CATENA_RESOLVE)
@@ -129,6 +133,7 @@ void load_driver(Driver& table) {
     library.fail_answer(call, status, name, text);
   };
   must(table.init(0), "cuInit");
+  pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
   must(table.get_version(&table.version), "cuDriverGetVersion");
   must(table.device_get_count(&table.device_count), "cuDeviceGetCount");
   if (table.device_count < 1) throw RuntimeError(concat("CUDA is unavailable: ", table.path, " finds no device"));
@@ -141,6 +146,8 @@ const Nvrtc& nvrtc() {
   static const auto& loaded = *new Loaded<Nvrtc>(load_nvrtc);
   return loaded.get();
 }
+
+bool is_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }
 
 const Driver& driver() {
   static const auto& loaded = *new Loaded<Driver>(load_driver);

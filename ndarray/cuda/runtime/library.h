@@ -110,5 +110,7 @@ struct Driver : api::DriverFunctions {
 };
 // RuntimeError "CUDA is unavailable: <why>", with the same text at every call.
 CATENA_EXPORT const Driver& driver();
+// True in a child of fork() whose parent had opened the driver, which refuses every call there.
+CATENA_EXPORT bool is_forked_child() noexcept;
 
 }  // namespace nd::cuda

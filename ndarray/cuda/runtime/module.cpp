@@ -51,7 +51,7 @@ struct LoadedModule::State {
   explicit State(int on_device) : device(on_device) {}
   // After a sticky error, or if the driver has been shut down at exit, the module no longer exists.
   ~State() {
-    if (module == nullptr || !is_healthy()) return;
+    if (module == nullptr || !is_healthy(device)) return;
     const Driver& cu = driver();
     if (cu.context_set_current(primary_context(device)) == api::cu_success) cu.module_unload(module);
   }

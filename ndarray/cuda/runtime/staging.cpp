@@ -23,7 +23,7 @@ std::size_t rounded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kU
 // Pinned memory is usable by all contexts, but the driver requires a current one to free it. An error would be that of
 // earlier work and is ignored.
 PinnedPool::~PinnedPool() {
-  if (free_.empty() || !is_healthy() || driver().context_set_current(primary_context(0)) != api::cu_success) return;
+  if (free_.empty() || !is_healthy(0) || driver().context_set_current(primary_context(0)) != api::cu_success) return;
   for (const auto& [size, list] : free_)
     for (std::byte* b : list) driver().host_free(b);
 }

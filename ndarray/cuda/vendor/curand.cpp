@@ -6,6 +6,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
@@ -53,15 +54,9 @@ void check_curand(api::curand_status status, const char* call) {
 }
 #define CATENA_CURAND(field, ...) check_curand(curand().field(__VA_ARGS__), api::CurandNames::field)
 
-// A host generator has finished when the call returns.
-template <class Call> void fill(const char* name, Device device, std::size_t n, Call&& call) {
-  if (device.kind == Device::Kind::cuda) enqueue(name, current_stream(device), {static_cast<std::int64_t>(n)}, call);
-  else call();
-}
 // Used in the members of CurandGenerator: fills n numbers at `to`.
-#define CATENA_FILL(field, to, n, ...)      \
-  fill(api::CurandNames::field, device_, n, \
-       [&] { CATENA_CURAND(field, handle_->generator, to, n __VA_OPT__(, ) __VA_ARGS__); })
+#define CATENA_FILL(field, to, n, ...) \
+  fill(api::CurandNames::field, n, [&] { CATENA_CURAND(field, handle_->generator, to, n __VA_OPT__(, ) __VA_ARGS__); })
 
 constexpr std::array kMethods = {
     CurandMethod::pseudo_default,    CurandMethod::xorwow,        CurandMethod::mrg32k3a,         CurandMethod::mtgp32,
@@ -81,6 +76,10 @@ const Curand& curand() {
 struct CurandGenerator::Handle {
   Device device;
   api::curand_generator generator = nullptr;
+  // The state of the sequence is in device memory, which every draw reads and writes: a draw on another stream than the
+  // one before has to wait for that.
+  StreamRef last{};
+  void* drawn = nullptr;  // an event behind the last draw; null: none yet
 
   Handle(Device d, CurandMethod method) : device(d) {
     if (device.kind == Device::Kind::cuda) {
@@ -94,10 +93,22 @@ struct CurandGenerator::Handle {
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
     if (device.kind == Device::Kind::cuda) {
-      if (!is_healthy()) return;
+      if (drawn != nullptr) runtime(device.kind).destroy_event(device.id, drawn);
+      if (!is_healthy(device.id)) return;
       driver().context_set_current(primary_context(device.id));
     }
     curand().destroy(generator);
+  }
+
+  void wait_on(StreamRef stream) {
+    if (drawn != nullptr && last != stream && !is_recording()) runtime(device.kind).wait_event(stream, drawn);
+  }
+  void drew_on(StreamRef stream) {
+    if (is_recording()) return;  // what is recorded in a capture means nothing outside of it
+    Runtime& cuda = runtime(device.kind);
+    if (drawn == nullptr) drawn = cuda.create_event(device.id, {.disable_timing = true});
+    cuda.record_event(drawn, stream);
+    last = stream;
   }
 };
 
@@ -110,7 +121,7 @@ CurandGenerator::CurandGenerator(CurandMethod method, const CurandOptions& optio
                     "dimensions ", options.dimensions,
                     is_quasi() ? " must be 1 to 20000" : " must be 1 for a pseudo-random method");
   check<ValueError>(!is_quasi() || !options.seed, op, "a quasi-random method has no seed");
-  handle_ = catena::Owned<Handle>(new Handle(device, method));
+  handle_ = std::make_shared<Handle>(device, method);
   if (options.seed) CATENA_CURAND(set_seed, handle_->generator, *options.seed);
   if (options.offset != 0) set_offset(options.offset);
   if (options.ordering) set_ordering(*options.ordering);
@@ -126,7 +137,7 @@ void CurandGenerator::set_seed(std::uint64_t seed) {
     CATENA_CURAND(set_offset, handle_->generator, 0);
     return;
   }
-  catena::Owned<Handle> fresh(new Handle(device_, method_));
+  auto fresh = std::make_shared<Handle>(device_, method_);
   CATENA_CURAND(set_seed, fresh->generator, seed);
   if (ordering_) CATENA_CURAND(set_ordering, fresh->generator, static_cast<int>(*ordering_));
   handle_ = std::move(fresh);
@@ -155,9 +166,19 @@ void CurandGenerator::prepare(const char* op, const Array& out) const {
   if (device_.kind != Device::Kind::cuda) return;
   const StreamRef stream = current_stream(device_);
   use_device(device_.id);
+  keep_in_graph(handle_);
+  handle_->wait_on(stream);
   CATENA_CURAND(set_stream, handle_->generator, stream_of(stream));
   const catena::ArrayHeader* const used[] = {out.get()};
   internal::record_operands(stream, used);
+}
+
+// A host generator has finished when the call returns.
+template <class Call> void CurandGenerator::fill(const char* name, std::size_t n, Call&& call) {
+  if (device_.kind != Device::Kind::cuda) return call();
+  const StreamRef stream = current_stream(device_);
+  enqueue(name, stream, {static_cast<std::int64_t>(n)}, call);
+  handle_->drew_on(stream);
 }
 
 void CurandGenerator::check_normal(const char* op, const Array& out, double deviation) const {

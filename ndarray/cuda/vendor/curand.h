@@ -5,16 +5,17 @@
 //   g.normal(x, 0, 1);   // fills x, float32 or float64
 //
 // Arrays are filled in C order; they must be C-contiguous and on the generator's device (ValueError), of a dtype named
-// with the function (TypeError). On CUDA the work is enqueued on the current stream. RuntimeError if cuRAND is not
-// available.
+// with the function (TypeError). On CUDA the work is enqueued on the current stream, behind the generator's earlier
+// work on other streams. (Not within a captured graph: what is drawn on other streams while the graph is replayed is
+// for the program to order.) RuntimeError if cuRAND is not available.
 //
 // Thread safety: one generator must not be used by two threads at once.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
-#include <catena/kernels/base/pointers.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/cuda/api/curand.h>
 #include <catena/ndarray/device/device.h>
@@ -58,6 +59,9 @@ class CATENA_EXPORT CurandGenerator {
   explicit CurandGenerator(CurandMethod method = CurandMethod::pseudo_default, const CurandOptions& options = {},
                            nd::Device device = current_device());
 
+  CurandGenerator(CurandGenerator&&) noexcept = default;
+  CurandGenerator& operator=(CurandGenerator&&) noexcept = default;
+
   CurandMethod method() const noexcept { return method_; }
   nd::Device device() const noexcept { return device_; }
 
@@ -83,13 +87,14 @@ class CATENA_EXPORT CurandGenerator {
   struct Handle;
   bool is_quasi() const noexcept { return static_cast<int>(method_) >= api::curand_quasi_default; }
   void prepare(const char* op, const Array& out) const;
+  template <class Call> void fill(const char* name, std::size_t n, Call&& call);
   void check_normal(const char* op, const Array& out, double deviation) const;
 
   CurandMethod method_;
   nd::Device device_;
   unsigned dimensions_;
   std::optional<CurandOrdering> ordering_;  // that was chosen
-  catena::Owned<Handle> handle_;
+  std::shared_ptr<Handle> handle_;          // also kept by graphs in which it was captured
 };
 
 }  // namespace nd::cuda

@@ -7,6 +7,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
 #include <catena/ndarray/device/stream.h>
@@ -50,26 +51,41 @@ void check_nccl(api::nccl_result result, const char* call) {
 }
 #define CATENA_NCCL(field, ...) check_nccl(nccl().field(__VA_ARGS__), api::NcclNames::field)
 
-// The work of a group is enqueued when the outermost group of the thread ends; before that no stream can be waited for.
+// The work of a group is enqueued when the outermost group of the thread ends; before that no stream can be waited for,
+// and the memory of its arrays must not be given to anything else.
 struct Groups {
   int open = 0;
   struct Held {
     const char* name;
     StreamRef stream;
+    std::shared_ptr<const void> communicator;
+    std::vector<Array> arrays;
   };
   std::vector<Held> held;
 };
 thread_local Groups groups;
 
-template <class Call> void communicate(const char* name, StreamRef stream, std::size_t count, Call&& call) {
+template <class Call>
+void communicate(const char* name, StreamRef stream, const std::shared_ptr<const void>& communicator,
+                 std::vector<Array> arrays, std::size_t count, Call&& call) {
   record_call(name, stream, {static_cast<std::int64_t>(count)});
+  if (groups.open == 0) {
+    call();
+    return after_call(name, stream);
+  }
+  groups.held.push_back(
+      {name, stream, communicator, std::move(arrays)});  // before the call: no work without its arrays
   call();
-  if (groups.open == 0) after_call(name, stream);
-  else groups.held.push_back({name, stream});
 }
 // `count` elements; the stream is the last argument of the call.
-#define CATENA_NCCL_WORK(field, stream, count, ...) \
-  communicate(api::NcclNames::field, stream, count, [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
+#define CATENA_NCCL_WORK(field, stream, arrays, count, ...)          \
+  communicate(api::NcclNames::field, stream, handle_, arrays, count, \
+              [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
+// Those that a group has to keep.
+template <class... A> std::vector<Array> arrays(const A&... a) {
+  if (groups.open == 0) return {};
+  return {a...};
+}
 
 int type_of(const char* op, const Array& a) {
   switch (a.dtype()) {
@@ -113,8 +129,24 @@ NcclUniqueId nccl_unique_id() {
 }
 
 // ---- construction -------------------------------------------------------------------------------
+struct NcclCommunicator::Handle {
+  api::nccl_comm comm;
+  int device;
+
+  Handle(api::nccl_comm made, int on_device) : comm(made), device(on_device) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (comm == nullptr || !is_healthy(device)) return;
+    driver().context_set_current(primary_context(device));
+    nccl().comm_destroy(comm);
+  }
+};
+
 NcclCommunicator::NcclCommunicator(api::nccl_comm comm, int size, int rank, int device)
-    : comm_(comm, Destroy{device}), size_(size), rank_(rank), device_(device) {}
+    : handle_(std::make_shared<Handle>(comm, device)), size_(size), rank_(rank), device_(device) {}
+
+api::nccl_comm NcclCommunicator::comm() const noexcept { return handle_ != nullptr ? handle_->comm : nullptr; }
 
 NcclCommunicator::NcclCommunicator(int size, const NcclUniqueId& id, int rank)
     : NcclCommunicator(nullptr, size, rank, current_device().id) {
@@ -125,7 +157,7 @@ NcclCommunicator::NcclCommunicator(int size, const NcclUniqueId& id, int rank)
   use_device(device_);
   api::nccl_comm comm = nullptr;
   CATENA_NCCL(comm_init_rank, &comm, size, id, rank);
-  comm_.reset(comm);
+  handle_->comm = comm;
 }
 
 std::vector<NcclCommunicator> NcclCommunicator::all(std::span<const int> devices) {
@@ -147,12 +179,6 @@ std::vector<NcclCommunicator> NcclCommunicator::all(std::span<const int> devices
   return result;
 }
 
-void NcclCommunicator::Destroy::operator()(api::nccl_comm comm) const noexcept {
-  if (!is_healthy()) return;
-  driver().context_set_current(primary_context(device));
-  nccl().comm_destroy(comm);
-}
-
 // ---- communication ------------------------------------------------------------------------------
 void NcclCommunicator::check_peer(const char* op, int peer) const {
   check<ValueError>(peer >= 0 && peer < size_, op, "rank ", peer, " is none of ", size_);
@@ -160,7 +186,7 @@ void NcclCommunicator::check_peer(const char* op, int peer) const {
 
 // Checks the arrays and returns the stream to use.
 StreamRef NcclCommunicator::prepare(const char* op, std::initializer_list<Array> arrays) const {
-  check<ValueError>(comm_ != nullptr, op, "the communicator was aborted");
+  check<ValueError>(comm() != nullptr, op, "the communicator was aborted");
   const Device device{Device::Kind::cuda, static_cast<std::int16_t>(device_)};
   for (const Array& a : arrays) {
     check<ValueError>(!a.is_null() && a.device() == device, op, "the communicator is on ", device, ", an array is ",
@@ -174,6 +200,7 @@ StreamRef NcclCommunicator::prepare(const char* op, std::initializer_list<Array>
     internal::record_operands(stream, used);
   }
   use_device(device_);
+  keep_in_graph(handle_);
   return stream;
 }
 
@@ -182,8 +209,8 @@ void NcclCommunicator::all_reduce(const Array& in, const Array& out, NcclOp op) 
   const StreamRef stream = prepare(name, {in, out});
   check_like(name, in, out, 1, 1);
   const int type = type_of(name, in);
-  CATENA_NCCL_WORK(all_reduce, stream, count_of(in), in->data, written(out), count_of(in), type, static_cast<int>(op),
-                   comm_.get());
+  CATENA_NCCL_WORK(all_reduce, stream, arrays(in, out), count_of(in), in->data, written(out), count_of(in), type,
+                   static_cast<int>(op), comm());
 }
 
 void NcclCommunicator::reduce(const Array& in, const Array& out, int root, NcclOp op) const {
@@ -193,8 +220,8 @@ void NcclCommunicator::reduce(const Array& in, const Array& out, int root, NcclO
   if (rank_ == root) check_like(name, in, out, 1, 1);
   const int type = type_of(name, in);
   void* const to = rank_ == root ? written(out) : nullptr;
-  CATENA_NCCL_WORK(reduce, stream, count_of(in), in->data, to, count_of(in), type, static_cast<int>(op), root,
-                   comm_.get());
+  CATENA_NCCL_WORK(reduce, stream, arrays(in, out), count_of(in), in->data, to, count_of(in), type,
+                   static_cast<int>(op), root, comm());
 }
 
 void NcclCommunicator::broadcast(const Array& a, int root) const {
@@ -202,8 +229,8 @@ void NcclCommunicator::broadcast(const Array& a, int root) const {
   check_peer(name, root);
   const StreamRef stream = prepare(name, {a});
   const int type = type_of(name, a);
-  CATENA_NCCL_WORK(broadcast, stream, count_of(a), a->data, rank_ == root ? a->data : written(a), count_of(a), type,
-                   root, comm_.get());
+  CATENA_NCCL_WORK(broadcast, stream, arrays(a), count_of(a), a->data, rank_ == root ? a->data : written(a),
+                   count_of(a), type, root, comm());
 }
 
 void NcclCommunicator::all_gather(const Array& in, const Array& out) const {
@@ -211,7 +238,8 @@ void NcclCommunicator::all_gather(const Array& in, const Array& out) const {
   const StreamRef stream = prepare(name, {in, out});
   check_like(name, in, out, size_, 1);
   const int type = type_of(name, in);
-  CATENA_NCCL_WORK(all_gather, stream, count_of(in), in->data, written(out), count_of(in), type, comm_.get());
+  CATENA_NCCL_WORK(all_gather, stream, arrays(in, out), count_of(in), in->data, written(out), count_of(in), type,
+                   comm());
 }
 
 void NcclCommunicator::reduce_scatter(const Array& in, const Array& out, NcclOp op) const {
@@ -219,8 +247,8 @@ void NcclCommunicator::reduce_scatter(const Array& in, const Array& out, NcclOp 
   const StreamRef stream = prepare(name, {in, out});
   check_like(name, in, out, 1, size_);
   const int type = type_of(name, in);
-  CATENA_NCCL_WORK(reduce_scatter, stream, count_of(out), in->data, written(out), count_of(out), type,
-                   static_cast<int>(op), comm_.get());
+  CATENA_NCCL_WORK(reduce_scatter, stream, arrays(in, out), count_of(out), in->data, written(out), count_of(out), type,
+                   static_cast<int>(op), comm());
 }
 
 void NcclCommunicator::send(const Array& a, int peer) const {
@@ -228,7 +256,7 @@ void NcclCommunicator::send(const Array& a, int peer) const {
   check_peer(name, peer);
   const StreamRef stream = prepare(name, {a});
   const int type = type_of(name, a);
-  CATENA_NCCL_WORK(send, stream, count_of(a), a->data, count_of(a), type, peer, comm_.get());
+  CATENA_NCCL_WORK(send, stream, arrays(a), count_of(a), a->data, count_of(a), type, peer, comm());
 }
 
 void NcclCommunicator::receive(const Array& a, int peer) const {
@@ -236,20 +264,20 @@ void NcclCommunicator::receive(const Array& a, int peer) const {
   check_peer(name, peer);
   const StreamRef stream = prepare(name, {a});
   const int type = type_of(name, a);
-  CATENA_NCCL_WORK(receive, stream, count_of(a), written(a), count_of(a), type, peer, comm_.get());
+  CATENA_NCCL_WORK(receive, stream, arrays(a), count_of(a), written(a), count_of(a), type, peer, comm());
 }
 
 void NcclCommunicator::check_async_error() const {
-  check<ValueError>(comm_ != nullptr, "NcclCommunicator", "the communicator was aborted");
+  check<ValueError>(comm() != nullptr, "NcclCommunicator", "the communicator was aborted");
   api::nccl_result error = api::nccl_success;
-  CATENA_NCCL(comm_get_async_error, comm_.get(), &error);
+  CATENA_NCCL(comm_get_async_error, comm(), &error);
   if (error != api::nccl_in_progress) check_nccl(error, api::NcclNames::comm_get_async_error);
 }
 
 void NcclCommunicator::abort() {
-  if (comm_ == nullptr) return;
+  if (comm() == nullptr) return;
   use_device(device_);
-  CATENA_NCCL(comm_abort, comm_.release());
+  CATENA_NCCL(comm_abort, std::exchange(handle_->comm, nullptr));
 }
 
 NcclGroup::NcclGroup() {
@@ -260,8 +288,9 @@ NcclGroup::NcclGroup() {
 // The destructor without end() runs because of an exception, which is more informative than an error of the library.
 NcclGroup::~NcclGroup() {
   if (!open_) return;
-  if (--groups.open == 0) groups.held.clear();
+  const bool outermost = --groups.open == 0;
   nccl().group_end();
+  if (outermost) groups.held.clear();
 }
 
 void NcclGroup::end() {

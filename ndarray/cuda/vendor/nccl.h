@@ -11,7 +11,8 @@
 //
 // Arrays are C-contiguous, on the communicator's device (ValueError), of a floating dtype or an integer dtype of 8, 32
 // or 64 bits (TypeError). Work is enqueued on the current stream of that device; in and out may be the same array if
-// their shapes are equal. RuntimeError if NCCL is not available.
+// their shapes are equal. The work of a group is enqueued when the outermost group ends, and the arrays live until
+// then. RuntimeError if NCCL is not available.
 //
 // Thread safety: one communicator must not be used by two threads at once.
 #pragma once
@@ -67,6 +68,8 @@ class CATENA_EXPORT NcclCommunicator {
   // One communicator for each device, in order, all in this process. ValueError for no devices, a device number that
   // does not exist, or a repeated one.
   static std::vector<NcclCommunicator> all(std::span<const int> devices);
+  NcclCommunicator(NcclCommunicator&&) noexcept = default;
+  NcclCommunicator& operator=(NcclCommunicator&&) noexcept = default;
   static std::vector<NcclCommunicator> all(std::initializer_list<int> devices) {
     return all(std::span<const int>(devices));
   }
@@ -95,15 +98,13 @@ class CATENA_EXPORT NcclCommunicator {
   void abort();
 
  private:
-  struct Destroy {
-    int device;
-    void operator()(api::nccl_comm comm) const noexcept;
-  };
+  struct Handle;
   NcclCommunicator(api::nccl_comm comm, int size, int rank, int device);
   void check_peer(const char* op, int peer) const;
   StreamRef prepare(const char* op, std::initializer_list<Array> arrays) const;
+  api::nccl_comm comm() const noexcept;
 
-  std::unique_ptr<ncclComm, Destroy> comm_;
+  std::shared_ptr<Handle> handle_;  // also kept by groups with its work and by graphs in which it was captured
   int size_, rank_, device_;
 };
 

@@ -54,6 +54,8 @@ std::vector<Control::Launch> Control::launches() const {
   return result;
 }
 
+std::uint64_t Control::atomics() const { return atomics_(); }
+
 std::vector<std::string> Control::synchronisations() const {
   std::vector<const char*> names(synchronisations_(nullptr, 0));
   names.resize(std::min(names.size(), synchronisations_(names.data(), names.size())));

@@ -16,6 +16,7 @@
   X(software_cuda_clear_faults, clear_faults, void())                                                     \
   X(software_cuda_calls, calls, int(const char* entry, std::uint64_t* count))                             \
   X(software_cuda_launches, launches, std::size_t(cuda_device::ControlLaunch* first, std::size_t count))  \
+  X(software_cuda_atomics, atomics, std::uint64_t())                                                      \
   X(software_cuda_synchronisations, synchronisations, std::size_t(const char** first, std::size_t count)) \
   X(software_cuda_reset_records, reset_records, void())                                                   \
   X(software_cuda_set_memory, set_memory, int(int device, std::size_t bytes))                             \
@@ -59,6 +60,7 @@ class Control {
   // Counted since the start or reset_records().
   std::uint64_t calls(const std::string& entry) const;  // ValueError: unknown entry point
   std::vector<Launch> launches() const;                 // kernels in the order of submission to streams
+  std::uint64_t atomics() const;                        // accesses by atomic functions of the kernels that have run
   std::vector<std::string> synchronisations() const;    // calls in which the host waited for the device
   void reset_records();
 

@@ -1,9 +1,12 @@
 // cuRAND of the software device: the same calls with another generator, so its numbers differ from cuRAND's. Like
 // cuRAND's they depend only on the method, the seed and the position in the sequence, not on how the sequence is split
-// into calls.
+// into calls. The position is state of the device, as it is there: a call reads and advances it when its stream has
+// reached the call, so draws on two streams need an order.
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <catena/kernels/base/export.h>
 #include <catena/ndarray/cuda/api/curand.h>
@@ -14,8 +17,10 @@ using namespace nd::cuda::api;
 struct curandGenerator_st {
   int type = 0;
   bool host = false;
-  std::uint64_t seed = 0, position = 0;
+  std::uint64_t seed = 0;
   CUstream_st* stream = nullptr;
+  std::optional<std::uint64_t> new_position = {};  // that the next call begins at
+  std::shared_ptr<std::uint64_t> position = std::make_shared<std::uint64_t>(0);
 };
 
 namespace cuda_device::exports {
@@ -63,11 +68,12 @@ struct Source {
 
 template <class T, class F> curand_status fill(curand_generator g, T* out, std::size_t n, F value) {
   if (g == nullptr) return curand_not_initialized;
-  const Source source{g->type, g->seed, g->position};
-  const auto work = [=] {
+  const auto work = [=, type = g->type, seed = g->seed, position = g->position,
+                     begin = std::exchange(g->new_position, std::nullopt)] {
+    const Source source{type, seed, begin.value_or(*position)};
     for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(value(source, i));
+    *position = source.first + n;
   };
-  g->position += n;
   if (g->host) {
     work();
     return curand_success;
@@ -137,14 +143,14 @@ curand_status curandSetPseudoRandomGeneratorSeed(curand_generator g, unsigned lo
   CATENA_LIBRARY_CALL(curandSetPseudoRandomGeneratorSeed);
   if (is_quasi(g->type)) return curand_type_error;
   if ((g->type == curand_mtgp32 || g->type == curand_mt19937) && g->seed != seed)
-    g->position = 0;  // the positions of other generators are unchanged
+    g->new_position = 0;  // the positions of other generators are unchanged
   g->seed = seed;
   return curand_success;
 }
 curand_status curandSetGeneratorOffset(curand_generator g, unsigned long long offset) {
   CATENA_LIBRARY_CALL(curandSetGeneratorOffset);
   if (g->type == curand_mtgp32 || g->type == curand_mt19937) return curand_type_error;
-  g->position = offset;
+  g->new_position = offset;
   return curand_success;
 }
 curand_status curandSetGeneratorOrdering(curand_generator g, int order) {

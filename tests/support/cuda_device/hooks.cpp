@@ -48,6 +48,8 @@ std::size_t software_cuda_launches(ControlLaunch* first, std::size_t count) {
   return all.size();
 }
 
+std::uint64_t software_cuda_atomics() { return atomics(); }
+
 std::size_t software_cuda_synchronisations(const char** first, std::size_t count) {
   const std::vector<Entry> all = synchronisations();
   for (std::size_t k = 0; k < std::min(count, all.size()); ++k) first[k] = name_of(all[k]);

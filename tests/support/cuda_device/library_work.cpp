@@ -10,7 +10,7 @@ namespace cuda_device {
 
 int begin_library_call(Entry entry, int execution_failed) {
   const Fault fault = begin_call(entry);
-  if (!is_fatal(fault.code)) return fault.code;
+  if (!is_fatal(fault.code) || fault.code == nd::cuda::api::cu_error_unknown) return fault.code;
   const Lock lock(runtime().mutex);
   if (current_context() != nullptr) poison(*current_context(), fault.code);
   return execution_failed;

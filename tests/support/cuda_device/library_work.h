@@ -14,7 +14,7 @@ namespace cuda_device {
 
 // Counts the call and returns the status of its planned failure, or 0. A planned fatal code of the driver makes the
 // current context unusable, as earlier asynchronous work that failed would; the library then returns
-// `execution_failed`.
+// `execution_failed`. (999 is a code of cuRAND's own.)
 int begin_library_call(Entry entry, int execution_failed);
 // The prologue of an entry point with a status; kExecutionFailed is that of its library.
 #define CATENA_LIBRARY_CALL(symbol) \

@@ -10,6 +10,7 @@
 #include <catena/tests/support/cuda_device/check.h>
 #include <catena/tests/support/cuda_device/engine.h>
 #include <catena/tests/support/cuda_device/jit.h>
+#include <catena/tests/support/cuda_device/record.h>
 #include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {
@@ -138,6 +139,7 @@ void note_access(const void* address, std::size_t bytes, AccessKind kind, const 
 }  // namespace cuda_device
 
 void shim::note_atomic(const void* address, std::size_t bytes, const void* code) {
+  cuda_device::count_atomic();
   if (cuda_device::instruments_kernels())
     cuda_device::note_access(address, bytes, cuda_device::AccessKind::atomic, code);
 }

@@ -11,6 +11,7 @@ namespace {
 struct Records {
   std::mutex mutex;
   std::array<std::atomic<std::uint64_t>, kEntries> calls{};
+  std::atomic<std::uint64_t> atomics{0};
   std::vector<LaunchRecord> launches;
   std::vector<Entry> synchronisations;
 };
@@ -23,6 +24,9 @@ Records& records() {
 
 void count_call(Entry entry) { ++records().calls[static_cast<std::size_t>(entry)]; }
 std::uint64_t calls_of(Entry entry) { return records().calls[static_cast<std::size_t>(entry)]; }
+
+void count_atomic() { records().atomics.fetch_add(1, std::memory_order_relaxed); }
+std::uint64_t atomics() { return records().atomics; }
 
 void record_launch(LaunchRecord launch) {
   const std::lock_guard lock(records().mutex);
@@ -45,6 +49,7 @@ std::vector<Entry> synchronisations() {
 void reset_records() {
   const std::lock_guard lock(records().mutex);
   for (auto& count : records().calls) count = 0;
+  records().atomics = 0;
   records().launches.clear();
   records().synchronisations.clear();
 }

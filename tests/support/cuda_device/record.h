@@ -29,6 +29,10 @@ std::vector<LaunchRecord> launches();
 void record_synchronisation(Entry entry);
 std::vector<Entry> synchronisations();
 
+// Counts an atomic access of a kernel's thread.
+void count_atomic();
+std::uint64_t atomics();
+
 void reset_records();
 
 }  // namespace cuda_device

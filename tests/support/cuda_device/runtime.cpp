@@ -1,6 +1,10 @@
 #include <catena/tests/support/cuda_device/runtime.h>
 
+#include <pthread.h>
+
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
 
 #include <catena/tests/support/cuda_device/report.h>
 
@@ -8,7 +12,20 @@ namespace cuda_device {
 
 using namespace nd::cuda::api;
 
+namespace {
+
+// In a child of fork() a real driver refuses everything, if the parent has initialised it. Tests of reports that end a
+// program run them in such children; they set $CATENA_SOFTWARE_CUDA_FORK to "survives".
+std::atomic<bool> forked{false};
+void note_fork() {
+  const char* wanted = std::getenv("CATENA_SOFTWARE_CUDA_FORK");
+  if (wanted == nullptr || *wanted == '\0') forked.store(true);
+}
+
+}  // namespace
+
 Runtime::Runtime() {
+  pthread_atfork(nullptr, nullptr, note_fork);
   for (int d = 0; d < kDevices; ++d) contexts[static_cast<std::size_t>(d)].device = d;
 }
 
@@ -47,6 +64,7 @@ void heal() {
 
 int enter(Entry entry, Needs needs, void (*body)(void*, Lock&), void* argument) {
   if (inside_host_function()) return error_not_permitted;
+  if (forked.load() && needs != Needs::nothing) return cu_error_not_initialized;
   Lock lock(runtime().mutex);
   const Fault fault = begin_call(entry);
   CUctx_st* const context = current_context();

@@ -77,7 +77,7 @@ SHIM_EXPORT unsigned lane();
 SHIM_EXPORT unsigned
 lanes();  // of the running warp: fewer than 32 in the last warp if the size of the block is not a multiple of 32
 
-// Called before every atomic access with the return address; used in check mode only.
+// Called before every atomic access with the return address.
 SHIM_EXPORT void note_atomic(const void* address, size_t bytes, const void* code);
 
 template <class T> T shuffle(T value, unsigned source) {
@@ -135,6 +135,11 @@ template <class T> T __shfl_xor_sync(unsigned, T v, int mask, int = 32) {
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
   unsigned bits = 0;
   for (unsigned k = 0; k < shim::lanes(); ++k) bits |= unsigned(shim::shuffle(predicate, k) != 0) << k;
+  return bits & mask;
+}
+template <class T> unsigned __match_any_sync(unsigned mask, T v) {
+  unsigned bits = 0;
+  for (unsigned k = 0; k < shim::lanes(); ++k) bits |= unsigned(shim::shuffle(v, k) == v) << k;
   return bits & mask;
 }
 inline unsigned __activemask() { return shim::lanes() == 32 ? ~0u : (1u << shim::lanes()) - 1; }

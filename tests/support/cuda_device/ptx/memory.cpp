@@ -6,11 +6,14 @@
 #include <cstring>
 #include <string>
 
+#include <catena/kernels/bfloat16.h>
+#include <catena/kernels/float16.h>
 #include <catena/tests/support/cuda_device/check.h>
 #include <catena/tests/support/cuda_device/memory.h>
 #include <catena/tests/support/cuda_device/ptx/floating.h>
 #include <catena/tests/support/cuda_device/ptx/grid.h>
 #include <catena/tests/support/cuda_device/ptx/warp.h>
+#include <catena/tests/support/cuda_device/record.h>
 
 namespace cuda_device::ptx {
 namespace {
@@ -228,6 +231,14 @@ std::uint64_t add_f64(std::uint64_t a, std::uint64_t b, std::uint64_t) {
   return bits_of(as<double>(a) + as<double>(b));
 }
 
+template <class T> std::uint64_t add_16_bits(std::uint64_t a, std::uint64_t b, std::uint64_t) {
+  const float sum = float(T::from_bits(std::uint16_t(a))) + float(T::from_bits(std::uint16_t(b)));
+  return std::isnan(sum) ? 0x7fff : T(sum).bits;
+}
+template <class T> std::uint64_t add_pair(std::uint64_t a, std::uint64_t b, std::uint64_t) {
+  return add_16_bits<T>(a, b, 0) | add_16_bits<T>(a >> 16, b >> 16, 0) << 16;
+}
+
 template <class T>
 constexpr AtomicOp kIntegerOps[] = {
     {"add", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return a + b; }},
@@ -254,6 +265,10 @@ Change find_change(const Words& words, const Step& s) {
     if (find_integer_op<std::uint32_t>(word) != nullptr) op = word;
   if (op == "add" && type == "f32") return s.space == Space::shared ? &add_f32 : &add_f32_flushed;
   if (op == "add" && type == "f64") return &add_f64;
+  if (op == "add" && type == "f16") return &add_16_bits<catena::float16>;
+  if (op == "add" && type == "bf16") return &add_16_bits<catena::bfloat16>;
+  if (op == "add" && type == "f16x2") return &add_pair<catena::float16>;
+  if (op == "add" && type == "bf16x2") return &add_pair<catena::bfloat16>;
   if (op.empty() || type.starts_with("f") || type.starts_with("bf")) return nullptr;
   if (type == "s32") return find_integer_op<std::int32_t>(op);
   if (type == "s64") return find_integer_op<std::int64_t>(op);
@@ -272,6 +287,7 @@ void change_numbered(Warp& w, const Step& s, Mask lanes) {
   const Change op = changes()[s.extra >> 1];
   each_lane(lanes, [&](unsigned lane) {
     Request r{w, s, lane, s.bytes, Access::atomic};
+    count_atomic();
     std::byte* at = resolve(r, address_of(w, s, lane));
     const std::uint64_t old = read(at, s.bytes, false);
     const std::uint64_t value = op(old, in(w, s.from[1])[lane], in(w, s.from[2])[lane]);
@@ -376,7 +392,8 @@ void decode_access(const Words& words, const std::vector<Operand>& o, Operands& 
 void decode_atomic(const Words& words, const std::vector<Operand>& o, Operands& context, Step& s) {
   const bool gives = words[0] == "atom";
   s.space = space_of(words);
-  set_type(words.back(), s);
+  const std::string_view type = words.back();
+  set_type(type.ends_with("f16x2") ? "b32" : type == "bf16" ? "b16" : type, s);
   set_address(o.at(gives ? 1 : 0), context, s);
   const Change op = find_change(words, s);
   if (op == nullptr) throw Fault{"unknown instruction"};

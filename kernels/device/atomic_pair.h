@@ -1,0 +1,67 @@
+// Atomic additions of 16-bit floats as GPUs have them: of both elements of an aligned word by one instruction (bfloat16
+// from compute capability 9.0 on). For one element alone the driver makes a loop of compare-and-swaps, which takes a
+// time that grows with the square of the number of threads that add to it.
+#pragma once
+
+#include <catena/kernels/bfloat16.h>
+#include <catena/kernels/float16.h>
+
+namespace catena::device {
+
+#if CATENA_DEVICE && __CUDA_ARCH__ >= 900
+template <class T> constexpr bool has_pair_addition = is_same<T, float16> || is_same<T, bfloat16>;
+#elif CATENA_DEVICE
+template <class T> constexpr bool has_pair_addition = is_same<T, float16>;
+#else
+template <class T> constexpr bool has_pair_addition = false;
+#endif
+
+#if CATENA_DEVICE
+// One element and a word of two, in global memory. They return what was there.
+ND_FN uint16_t atom_add(uint64_t to, float16 v) {
+  uint16_t old;
+  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; atom.global.add.noftz.f16 %0, [g], %2; }"
+               : "=h"(old)
+               : "l"(to), "h"(v.bits)
+               : "memory");
+  return old;
+}
+ND_FN uint16_t atom_add(uint64_t to, bfloat16 v) {
+  uint16_t old;
+  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; atom.global.add.noftz.bf16 %0, [g], %2; }"
+               : "=h"(old)
+               : "l"(to), "h"(v.bits)
+               : "memory");
+  return old;
+}
+ND_FN uint32_t atom_add_pair(uint64_t to, uint32_t pair, float16) {
+  uint32_t old;
+  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; atom.global.add.noftz.f16x2 %0, [g], %2; }"
+               : "=r"(old)
+               : "l"(to), "r"(pair)
+               : "memory");
+  return old;
+}
+ND_FN uint32_t atom_add_pair(uint64_t to, uint32_t pair, bfloat16) {
+  uint32_t old;
+  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; atom.global.add.noftz.bf16x2 %0, [g], %2; }"
+               : "=r"(old)
+               : "l"(to), "r"(pair)
+               : "memory");
+  return old;
+}
+
+// *to += v in global memory; the element before. The other element of the word gets -0, which changes no number. A NaN
+// would lose its bits, and where the other element is not of this array, they may be something else than a NaN: then
+// the element is added alone.
+template <class T> ND_FN T add_in_pair(T* to, T v) {
+  const uint64_t address = reinterpret_cast<uint64_t>(to);
+  const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(address ^ 2)));
+  if (other != other) return T::from_bits(atom_add(address, v));
+  const bool high = (address & 2) != 0;
+  const uint32_t pair = high ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
+  return T::from_bits(uint16_t(atom_add_pair(address & ~uint64_t(3), pair, v) >> (high ? 16 : 0)));
+}
+#endif
+
+}  // namespace catena::device
