@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include <catena/autograd/backend/profile_extension.h>
+#include <catena/kernels/base/descriptors.h>
 
 namespace autograd {
 namespace {
@@ -126,6 +127,7 @@ PrintHook::PrintHook(std::string /*sep*/, std::string end, std::ostream* file, b
     : end_(std::move(end)), file_(file ? file : &std::cout), flush_(flush) {}
 
 void PrintHook::line(const std::string& text) {
+  const catena::BrokenPipeScope unread;
   *file_ << text << end_;
   if (flush_) file_->flush();
 }

@@ -86,4 +86,28 @@ bool RandomState::has_changed() const noexcept {
   return now.seed != generator_.seed || now.offset != generator_.offset;
 }
 
+// Twice the finaliser of splitmix64 (Steele, Lea and Flood 2014), by which neighbouring numbers give unrelated results.
+std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t number) noexcept {
+  const auto mixed = [](std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+  };
+  return mixed(mixed(seed) + number);
+}
+
+RandomScope::RandomScope(std::uint64_t seed) : before_(default_generator()) {
+  // The array library draws other numbers than the framework.
+  if (RandomExtension* const others = find_random_extension()) others_ = others->scope(derived_seed(seed, 1));
+  default_generator() = {derived_seed(seed, 0), 0};
+}
+
+void RandomScope::begin(std::uint64_t seed) {
+  if (others_) others_->begin(derived_seed(seed, 1));
+  default_generator() = {derived_seed(seed, 0), 0};
+}
+
+RandomScope::~RandomScope() { default_generator() = before_; }
+
 }  // namespace autograd

@@ -1,5 +1,5 @@
-// The random generators that functions draw from, as a value that can be set again: functions that are called several
-// times with the same random numbers.
+// The random generators that functions draw from: as a value that can be set again, for functions that are called
+// several times with the same random numbers, and generators of a thread's own.
 #pragma once
 
 #include <string_view>
@@ -49,5 +49,31 @@ class CATENA_EXPORT ReplayedRandom {
  private:
   RandomState now_;
 };
+
+// While one lives, the thread's default generator, and those of the array library in this thread, are generators of its
+// own that follow from `seed`: what is drawn depends on nothing that was drawn before or is drawn in other threads, and
+// the generators outside are as they were when the scope ends. autograd::seed() within means the own ones. Scopes may
+// be nested; an object belongs to the thread that made it.
+//
+//   autograd::RandomScope random(seed);                     // work in a thread whose numbers do not depend on others
+//   nd::Array noise = nd::random::standard_normal({3, 4});
+//
+// A generator that is made within without a seed (nd::random::default_rng()) follows from `seed`, too; one that was
+// made before, as a member of a dataset, is left alone.
+class CATENA_EXPORT RandomScope {
+ public:
+  explicit RandomScope(std::uint64_t seed);
+  ~RandomScope();
+  void begin(std::uint64_t seed);  // as a new scope within the same bounds
+  RandomScope(const RandomScope&) = delete;
+  RandomScope& operator=(const RandomScope&) = delete;
+
+ private:
+  Generator before_;
+  catena::Owned<RandomExtension::Scope> others_;
+};
+
+// A seed that follows from another one and a number; different numbers give unrelated seeds.
+CATENA_EXPORT std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t number) noexcept;
 
 }  // namespace autograd

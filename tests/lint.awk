@@ -3,19 +3,26 @@
 #              before those of Catena (tests are free)
 #   using      no "using namespace" of a whole header
 #   length     no file of more than 800 lines
+#   descriptors  a source of a library that opens files or sockets includes kernels/base/descriptors.h, which keeps them from taking the
+#              places of standard streams that are closed
 function report(rule, what) { print FILENAME ":" FNR ": " rule ": " what; failed = 1 }
-function finish() { if (lines > 800) { print previous ": length: " lines " lines, at most 800"; failed = 1 } }
-FNR == 1 { finish(); previous = FILENAME; seen = 0; block = 0; inside = 0; depth = 0; after_condition = 0 }
+function finish() {
+  if (lines > 800) { print previous ": length: " lines " lines, at most 800"; failed = 1 }
+  if (opens && !guarded && previous !~ /^(tests|examples|benchmarks)\//) { print previous ":" opens ": descriptors: see kernels/base/descriptors.h"; failed = 1 }
+}
+FNR == 1 { finish(); previous = FILENAME; opens = guarded = seen = 0; block = 0; inside = 0; depth = 0; after_condition = 0 }
 { lines = FNR }
 /^# *include </ {
   if (!inside) ++block
   inside = 1
+  if ($0 ~ /kernels\/base\/descriptors\.h/) guarded = 1
   is_ours = $0 ~ /<(catena\/|expect\.h)/
   if (is_ours && block > 1) seen = 1
   else if (!is_ours && seen && !after_condition && FILENAME !~ /^tests\//) report("order", $0 " stands after a header of Catena")
   next
 }
 { inside = 0 }
+/::(open|openat|socket|socketpair|pipe|pipe2|opendir|mkstemp|memfd_create|fopen)\(|std::[io]?fstream |H5F(open|create)\(/ && !/^ *\/\// && !/^[a-zA-Z].*\) (const )?\{/ { opens = FNR }
 /^#(if|else|endif)/ { after_condition = 1 }
 /^namespace .*\{$/ { ++depth }
 /^\}  \/\/ namespace/ { --depth }

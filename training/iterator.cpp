@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 
@@ -36,9 +37,9 @@ SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_s
 catena::Owned<Iterator> SerialIterator::copy() const { return catena::Owned<Iterator>(new SerialIterator(*this)); }
 
 std::optional<Batch> SerialIterator::next() {
-  std::vector<std::int64_t> indices = sweep_.next();
-  if (indices.empty()) return {};
-  return internal::load_batch(*dataset_, std::move(indices));
+  internal::Selection selected = sweep_.next();
+  if (selected.is_empty()) return {};
+  return internal::load_batch(*dataset_, std::move(selected));
 }
 
 namespace internal {
@@ -52,23 +53,26 @@ std::string place_of(std::span<const std::int64_t> indices, bool is_batch) {
   return text + (indices.size() > kShown ? ", ..." : "");
 }
 
-Batch load_batch(const Dataset& dataset, std::vector<std::int64_t> indices) {
+Batch load_batch(const Dataset& dataset, Selection selected) {
+  const std::vector<std::int64_t>& indices = selected.indices;
   Batch batch;
+  autograd::RandomScope random(selected.seed(0));
   try {
     batch.stacked = dataset.get_batch(indices);
   } catch (...) {
     catena::rethrow_from(place_of(indices, true));
   }
   if (!batch.stacked) {
-    for (const std::int64_t& i : indices) {
+    for (std::size_t k = 0; k < indices.size(); ++k) {
       try {
-        batch.examples.push_back(dataset.get_example(i));
+        random.begin(selected.seed(k));
+        batch.examples.push_back(dataset.get_example(indices[k]));
       } catch (...) {
-        catena::rethrow_from(place_of({&i, 1}, false));
+        catena::rethrow_from(place_of({&indices[k], 1}, false));
       }
     }
   }
-  batch.indices = std::move(indices);
+  batch.indices = std::move(selected.indices);
   return batch;
 }
 

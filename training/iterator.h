@@ -36,7 +36,7 @@ class CATENA_EXPORT Iterator {
   virtual bool is_new_epoch() const = 0;
   virtual void finalize();
   virtual void serialize(nn::Serializer& s) = 0;
-  // The generator of the orders alone, for an iterator that begins anew after a resume. Nothing by default.
+  // The generators alone, for an iterator that begins anew after a resume. Nothing by default.
   virtual void serialize_generator(nn::Serializer& s);
   virtual bool can_reset() const { return false; }
   virtual void reset();  // NotImplementedError unless can_reset
@@ -67,12 +67,21 @@ class CATENA_EXPORT Iterator {
 // Loads examples in the calling thread. A sweep ends with the call that reaches its end: with `repeat` the batch is
 // completed from the new order, without it the last batch is short. It has its own generator, so that a resumed run
 // continues with the same orders.
+//
+// Random numbers of the dataset: while it gives an example, the generators of the library, nd::random and
+// autograd::default_generator(), are replaced by some that follow from the iterator's seed, the number of sweeps begun
+// (the epoch; a reset() begins one, too) and the index of the example; if the dataset stacks batches, of the first
+// example of the batch. So what it draws (random crops, say) is the same for any order of loading, any number of
+// workers (MultithreadIterator, MultiprocessIterator), and after a resume, and does not change what the program draws
+// elsewhere. A generator that get_example makes without a seed (nd::random::default_rng()) follows, too; one that the
+// dataset keeps does not, for its numbers go to whichever example is loaded next.
 class CATENA_EXPORT SerialIterator : public Iterator {
  public:
   struct Options {
     bool repeat = true;
     bool shuffle = true;
-    std::optional<std::uint64_t> seed = {};  // empty: drawn from the thread's default generator
+    // Of the orders and of what the dataset draws. Empty: drawn from the thread's default generator at construction.
+    std::optional<std::uint64_t> seed = {};
   };
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
@@ -84,10 +93,9 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   double epoch_detail() const override { return sweep_.epoch_detail(); }
   std::optional<double> previous_epoch_detail() const override { return sweep_.previous_epoch_detail(); }
   bool is_new_epoch() const override { return sweep_.is_new_epoch(); }
-  // Stores the position, the order, and the generator of further orders. ValueError when an order of another length is
-  // loaded.
+  // Stores the position, the order, and the generators. ValueError when an order of another length is loaded.
   void serialize(nn::Serializer& s) override { sweep_.serialize(s); }
-  void serialize_generator(nn::Serializer& s) override { sweep_.serialize_generator(s); }  // nothing without `shuffle`
+  void serialize_generator(nn::Serializer& s) override { sweep_.serialize_generator(s); }
   bool can_reset() const override { return true; }
   void reset() override { sweep_.rewind(); }  // starts again with a new order
   catena::Owned<Iterator> copy() const override;
@@ -101,7 +109,7 @@ class CATENA_EXPORT SerialIterator : public Iterator {
 
 namespace internal {
 // The examples of a batch, in the calling thread. An error names the example.
-Batch load_batch(const Dataset& dataset, std::vector<std::int64_t> indices);
+Batch load_batch(const Dataset& dataset, Selection selected);
 // Where an error happened: "example 4", or "the batch of the examples 4, 1, ...".
 std::string place_of(std::span<const std::int64_t> indices, bool is_batch);
 }  // namespace internal

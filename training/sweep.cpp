@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/dataset.h>
 
@@ -11,6 +12,18 @@ using catena::check;
 using catena::ValueError;
 using Order = std::vector<std::int64_t>;
 
+std::uint64_t Selection::seed(std::size_t k) const noexcept {
+  auto piece = pieces.begin();
+  while (piece->end <= k) ++piece;
+  return autograd::derived_seed(piece->seed, static_cast<std::uint64_t>(indices[k]));
+}
+
+Selection Selection::only(std::size_t k) const {
+  auto piece = pieces.begin();
+  while (piece->end <= k) ++piece;
+  return {{indices[k]}, {{1, piece->seed}}};
+}
+
 Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool repeat, bool shuffle,
              std::optional<std::uint64_t> seed)
     : who_(who), size_(size), batch_size_(batch_size), repeat_(repeat), shuffle_(shuffle) {
@@ -18,33 +31,36 @@ Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool r
   check<ValueError>(size > 0, who_, "the dataset is empty");
   if (seed) {
     generator_ = {*seed, 0};
-  } else if (shuffle_) {
+  } else {
     autograd::Generator& g = autograd::default_generator();
     generator_ = {g.seed + 0x9e3779b97f4a7c15u * (g.take(4) + 1), 0};  // a separate stream of random numbers
   }
+  streams_ = generator_.seed;
   rewind();
 }
 
-void Sweep::draw_order() {
+void Sweep::begin_sweep() {
+  ++sweeps_;
   if (shuffle_) order_ = catena::Shared<Order>::make(permutation(size_, generator_));
 }
 
 void Sweep::rewind() {
-  draw_order();
+  begin_sweep();
   position_ = epoch_ = 0;
   is_new_epoch_ = false;
   previous_epoch_detail_.reset();
 }
 
-std::vector<std::int64_t> Sweep::next() {
+Selection Sweep::next() {
   if (has_ended()) return {};
   previous_epoch_detail_ = epoch_detail();
   is_new_epoch_ = false;
-  std::vector<std::int64_t> indices;
+  Selection selected;
   for (std::int64_t wanted = batch_size_; wanted > 0;) {
     const std::int64_t taken = std::min(wanted, size_ - position_);
     for (std::int64_t i = position_; i < position_ + taken; ++i)
-      indices.push_back(shuffle_ ? (*order_)[static_cast<std::size_t>(i)] : i);
+      selected.indices.push_back(shuffle_ ? (*order_)[static_cast<std::size_t>(i)] : i);
+    selected.pieces.push_back({selected.indices.size(), autograd::derived_seed(streams_, sweeps_)});
     position_ += taken;
     wanted -= taken;
     if (position_ < size_) break;
@@ -52,9 +68,9 @@ std::vector<std::int64_t> Sweep::next() {
     ++epoch_;
     is_new_epoch_ = true;
     if (!repeat_) break;
-    draw_order();
+    begin_sweep();
   }
-  return indices;
+  return selected;
 }
 
 void Sweep::serialize(nn::Serializer& s, bool order_always) {
@@ -76,12 +92,18 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
   const auto own = s["_catena"];
   (*own)("seed", generator_.seed);
   (*own)("offset", generator_.offset);
+  (*own)("streams", streams_);
+  (*own)("sweeps", sweeps_);
 }
 
 void Sweep::serialize_generator(nn::Serializer& s) {
-  if (!shuffle_ || (!s.is_writer() && !s.contains("seed"))) return;
-  s("seed", generator_.seed);
-  s("offset", generator_.offset);
+  if (shuffle_ && (s.is_writer() || s.contains("seed"))) {
+    s("seed", generator_.seed);
+    s("offset", generator_.offset);
+  }
+  if (!s.is_writer() && !s.contains("streams")) return;
+  s("streams", streams_);
+  s("sweeps", sweeps_);
 }
 
 // Reads and checks all entries before it changes anything.
@@ -110,10 +132,14 @@ void Sweep::load(nn::Serializer& s) {
     previous = std::max(detail - double(batch_size_) / double(size_), 0.0);
   }
   autograd::Generator generator = generator_;
-  if (const auto own = s["_catena"]; own->contains("seed")) {
+  const auto own = s["_catena"];
+  if (own->contains("seed")) {
     (*own)("seed", generator.seed);
     (*own)("offset", generator.offset);
   }
+  std::uint64_t streams = streams_, sweeps = static_cast<std::uint64_t>(epoch) + 1;
+  if (own->contains("streams")) (*own)("streams", streams);
+  if (own->contains("sweeps")) (*own)("sweeps", sweeps);
   s.on_rollback([this, before = *this] { *this = before; });
   position_ = position;
   epoch_ = epoch;
@@ -121,6 +147,8 @@ void Sweep::load(nn::Serializer& s) {
   if (shuffle_) order_ = catena::Shared<Order>::make(std::move(order));
   previous_epoch_detail_ = previous < 0 ? std::nullopt : std::optional<double>(previous);
   generator_ = generator;
+  streams_ = streams;
+  sweeps_ = sweeps;
 }
 
 }  // namespace training::internal

@@ -1,6 +1,7 @@
 // Where an iterator is in its sweeps of a dataset. Internal to training; iterators are the interface.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,6 +12,23 @@
 
 namespace training::internal {
 
+// What the dataset draws from the library's generators while one example, or one batch that it stacks, is loaded
+// follows from a seed of the example: a function of the iterator's seed, of the number of sweeps begun before, and of
+// the index of the example (of the first one, if the dataset stacks batches).
+struct CATENA_EXPORT Selection {
+  // The examples from the end of the piece before up to `end`, and the seed of their sweep.
+  struct Piece {
+    std::size_t end;
+    std::uint64_t seed;
+  };
+  std::vector<std::int64_t> indices;
+  std::vector<Piece> pieces;
+
+  bool is_empty() const noexcept { return indices.empty(); }
+  std::uint64_t seed(std::size_t k) const noexcept;  // of example k
+  Selection only(std::size_t k) const;               // example k alone
+};
+
 // The indices of batch after batch, in sequence or in a new random order for every sweep. A sweep ends with the batch
 // that reaches its end: with `repeat` the batch is completed from the next sweep, without it the last batch is short.
 // Copies share the current order, so a copy that runs ahead costs little.
@@ -19,31 +37,33 @@ class CATENA_EXPORT Sweep {
   // `who`: the class of the iterator, for messages. ValueError for a batch size below 1 and for no examples.
   Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool repeat, bool shuffle,
         std::optional<std::uint64_t> seed);
-  std::vector<std::int64_t> next();  // empty: the iteration has ended
+  Selection next();  // empty: the iteration has ended
   bool has_ended() const noexcept { return !repeat_ && epoch_ > 0; }
   void rewind();  // to the beginning, with a new order
 
   std::int64_t batch_size() const noexcept { return batch_size_; }
   std::int64_t position() const noexcept { return position_; }
   std::int64_t epoch() const noexcept { return epoch_; }
-  std::int64_t taken() const noexcept { return epoch_ * size_ + position_; }  // examples since the beginning
   double epoch_detail() const noexcept { return double(epoch_) + double(position_) / double(size_); }
   std::optional<double> previous_epoch_detail() const noexcept { return previous_epoch_detail_; }
   bool is_new_epoch() const noexcept { return is_new_epoch_; }
 
-  // Position, order, and the generator of further orders. ValueError when an order of another length is loaded.
-  // `order_always`: without a shuffled order, -1 is stored in its place, because Chainer's MultiprocessIterator wants
-  // to find the key.
+  // Position, order, the generator of further orders, and what the seeds of examples follow from. ValueError when an
+  // order of another length is loaded. `order_always`: without a shuffled order, -1 is stored in its place, because
+  // Chainer's MultiprocessIterator wants to find the key.
   void serialize(nn::Serializer& s, bool order_always = false);
-  void serialize_generator(nn::Serializer& s);  // nothing without `shuffle`
+  // The generator of further orders, where orders are random, and what the seeds of examples follow from.
+  void serialize_generator(nn::Serializer& s);
 
  private:
   void load(nn::Serializer& s);
-  void draw_order();
+  void begin_sweep();
   const char* who_;
   std::int64_t size_, batch_size_;
   bool repeat_, shuffle_;
-  autograd::Generator generator_;
+  autograd::Generator generator_;  // of orders
+  std::uint64_t streams_;          // the iterator's seed for the draws of the dataset
+  std::uint64_t sweeps_ = 0;       // begun so far, those before a rewind() included
   catena::Shared<const std::vector<std::int64_t>> order_;
   std::int64_t position_ = 0, epoch_ = 0;
   bool is_new_epoch_ = false;

@@ -7,6 +7,7 @@
 
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/debug.h>
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
@@ -107,6 +108,7 @@ double Trainer::elapsed_time() const {
 
 void Trainer::finalize_all() {
   // All objects are finalized even if one of them throws; the first error is rethrown.
+  const catena::BrokenPipeScope unread;
   std::exception_ptr first;
   auto guarded = [&](auto&& f) {
     try {
@@ -131,8 +133,12 @@ void Trainer::update() {
 
 void Trainer::loop(const std::vector<Entry*>& order) {
   previous_ = Position{updater_->iteration(), updater_->epoch_detail()};
+  const auto call = [this](Entry& e) {
+    const catena::BrokenPipeScope unread;  // what it prints need not have a reader, the training goes on
+    (*e.extension)(*this);
+  };
   for (Entry* e : order)
-    if (e->before_training) located([&] { (*e->extension)(*this); }, "extension ", e->name, " before training");
+    if (e->before_training) located([&] { call(*e); }, "extension ", e->name, " before training");
   while (!should_stop()) {
     observation_.clear();
     const Reporter::Scope scope = reporter_.scope(observation_);
@@ -142,7 +148,7 @@ void Trainer::loop(const std::vector<Entry*>& order) {
     watch_losses(updater_->iteration() % kDeviceInterval == 0);
     for (Entry* e : order) {
       const auto step = [&] {
-        if (e->trigger && (*e->trigger)(*this)) (*e->extension)(*this);
+        if (e->trigger && (*e->trigger)(*this)) call(*e);
       };
       located(step, "extension ", e->name, " at iteration ", previous_->iteration + 1);
     }

@@ -67,6 +67,7 @@ Backend& default_backend() {
 }
 
 RandomExtension::~RandomExtension() = default;
+RandomExtension::Scope::~Scope() = default;
 ProfileExtension::~ProfileExtension() = default;
 
 RandomExtension* find_random_extension() {

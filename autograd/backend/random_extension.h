@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <catena/autograd/backend/backend.h>
+#include <catena/kernels/base/pointers.h>
 
 namespace autograd {
 
@@ -25,6 +26,15 @@ class CATENA_EXPORT RandomExtension {
   virtual void seed(std::uint64_t seed) = 0;
   virtual std::vector<State> states() const = 0;  // of the generators that were used
   virtual void restore(std::span<const State> states) = 0;
+
+  // While one lives, the thread that asked for it has generators of its own, which begin as after seed(seed). seed(),
+  // states() and restore() mean these.
+  class CATENA_EXPORT Scope {
+   public:
+    virtual ~Scope();
+    virtual void begin(std::uint64_t seed) = 0;  // the own generators anew
+  };
+  virtual catena::Owned<Scope> scope(std::uint64_t seed) = 0;
 };
 
 // That of the default backend; null when it has none, or when there is no default backend.

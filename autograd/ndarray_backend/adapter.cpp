@@ -95,6 +95,14 @@ class NdarrayRandom final : public RandomExtension {
     for (const State& s : states) wanted.push_back({s.device, s.seed, s.offset});
     nd::random::set_states(wanted);
   }
+  catena::Owned<Scope> scope(std::uint64_t seed) override { return catena::Owned<Scope>(new OwnStates(seed)); }
+
+ private:
+  struct OwnStates final : Scope {
+    explicit OwnStates(std::uint64_t seed) : states(seed) {}
+    void begin(std::uint64_t seed) override { states.begin(seed); }
+    nd::random::StatesScope states;
+  };
 };
 
 class NdarrayReader final : public ReaderExtension {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 
@@ -64,6 +65,7 @@ class NcclExtension final : public CommExtension {
     }
   }
   catena::Owned<Group> connect(std::span<const Device> devices) override {
+    catena::reserve_standard_descriptors();  // for NCCL's sockets
     return catena::Owned<Group>(new NcclRanks(devices));
   }
 };

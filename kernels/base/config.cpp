@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/seed.h>
@@ -116,6 +117,7 @@ std::string config_text() {
 }
 
 void show_config() {
+  const BrokenPipeScope unread;
   std::fputs(config_text().c_str(), stdout);
   std::fflush(stdout);
 }

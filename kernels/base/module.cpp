@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
 
@@ -27,6 +28,7 @@ void* load_module(const char* file, const char* function, const void* inside) {
     fail<RuntimeError>("load_module", path, ", which ", info.dli_fname,
                        " needs from here on, cannot be used: ", reason != nullptr ? reason : "no reason given");
   };
+  reserve_standard_descriptors();  // such a library opens files of its own
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   must(module);
   void* const address = dlsym(module, function);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 
 namespace catena {
@@ -19,6 +20,7 @@ void print_once(std::string_view category, std::string_view message) {
   static std::set<std::string> printed;
   const std::string text = concat(category, ": ", message);
   const std::lock_guard lock(mutex);
+  const BrokenPipeScope unread;
   if (printed.insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
 }
 

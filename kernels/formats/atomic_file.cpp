@@ -7,13 +7,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <utility>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 
 namespace catena {
@@ -40,47 +44,120 @@ std::string follow_links(std::string path) {
   return path;
 }
 
+// ---- names of temporary files --------------------------------------------------------------------
+// ".<name>.tmp-<machine>-<namespace>-<process>-<number>", for a file that is locked while it is written with an 'l'
+// before the number. Process ids mean something in one PID namespace of one machine only.
 constexpr std::string_view kMark = ".tmp-";
+constexpr std::size_t kMachineDigits = 16;  // hexadecimal
 
-// The process of a name that temporary_path() made, with or without a number after it; 0 for other names.
-pid_t writer_of(std::string_view name) {
-  const std::size_t mark = name.rfind(kMark);
-  if (!name.starts_with('.') || mark == name.npos) return 0;
-  const std::string_view digits = name.substr(mark + kMark.size());
-  pid_t id = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
-  const bool complete = end == digits.data() + digits.size() || *end == '-';
-  return error == std::errc() && complete && id > 0 ? id : 0;
+struct Writer {
+  std::string_view machine;         // the first digits of the kernel's boot id
+  std::uint64_t pid_namespace = 0;  // the number of its inode; 0: unknown
+  pid_t process = 0;
+  bool locks = false;
+  std::uint64_t number = 0;
+};
+
+constexpr std::string_view kUnknownMachine = "0000000000000000";
+
+// Linux makes a random id at every boot.
+const std::string& this_machine() {
+  static const std::string& machine = *new std::string([] {
+    char id[64];
+    const int fd = open_descriptor("/proc/sys/kernel/random/boot_id", O_RDONLY);
+    const ssize_t n = fd < 0 ? 0 : ::read(fd, id, sizeof id);
+    if (fd >= 0) ::close(fd);
+    std::string digits;
+    for (ssize_t i = 0; i < n; ++i)
+      if (id[i] != '-' && digits.size() < kMachineDigits) digits += id[i];
+    return digits.size() == kMachineDigits ? digits : std::string(kUnknownMachine);
+  }());
+  return machine;
+}
+std::uint64_t this_pid_namespace() {  // of this process; a child may have another one
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// The lock ends with the process that holds it. Where the file system has no locks the process id decides alone.
-bool is_locked(int folder, const char* name) {
-  const int fd = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return true;
-  const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+// Names have at most 255 bytes, so of a long one the beginning remains, in whole UTF-8 characters.
+std::string_view shortened(std::string_view name) {
+  constexpr std::size_t kMost = 160;
+  if (name.size() <= kMost) return name;
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0u) == 0x80u) --end;
+  return name.substr(0, end);
+}
+
+std::string name_of(std::string_view path, bool locks) {
+  static std::atomic<std::uint64_t> made{0};
+  const std::string_view folder = folder_of(path);
+  return concat(folder, '.', shortened(path.substr(folder.size())), kMark, this_machine(), '-',
+                std::to_string(this_pid_namespace()), '-', std::to_string(::getpid()), locks ? "-l" : "-",
+                std::to_string(made++));
+}
+
+// Reads a number and the '-' after it, or the end of the name.
+template <class T> bool take_number(std::string_view& rest, T& value) {
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  if (error != std::errc()) return false;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  if (rest.empty()) return true;
+  if (!rest.starts_with('-') || rest.size() == 1) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+// Nothing for a name that name_of() does not make.
+std::optional<Writer> writer_of(std::string_view name) {
+  const std::size_t mark = name.rfind(kMark);
+  if (!name.starts_with('.') || mark == name.npos || mark == 0) return {};
+  Writer w;
+  std::string_view rest = name.substr(mark + kMark.size());
+  if (rest.find('-') != kMachineDigits) return {};
+  w.machine = rest.substr(0, kMachineDigits);
+  rest.remove_prefix(kMachineDigits + 1);
+  if (!take_number(rest, w.pid_namespace) || !take_number(rest, w.process)) return {};
+  w.locks = rest.starts_with('l');
+  if (w.locks) rest.remove_prefix(1);
+  if (rest.empty() || rest.find('-') != rest.npos || !take_number(rest, w.number) || w.process <= 0) return {};
+  return w;
+}
+
+// ---- abandoned files -----------------------------------------------------------------------------
+// Removes a file if its lock can be had, which ends with the process that holds it. The writer looks whether the file
+// is still there after it has the lock, so the moment between the two steps does no harm.
+void remove_unlocked(int folder, const char* name) {
+  const int fd = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return;
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, name, 0);
   ::close(fd);
-  return locked;
+}
+
+void remove_if_abandoned(int folder, const char* name) {
+  const std::optional<Writer> w = writer_of(name);
+  if (!w || w->machine == kUnknownMachine || w->machine != this_machine()) return;
+  const std::uint64_t here = this_pid_namespace();
+  if (here != 0 && here == w->pid_namespace) {
+    if (::kill(w->process, 0) != 0 && errno == ESRCH) ::unlinkat(folder, name, 0);
+  } else if (w->locks) {
+    remove_unlocked(folder, name);
+  }
 }
 
 }  // namespace
 
-std::string temporary_path(std::string_view path) {
-  const std::string_view folder = folder_of(path);
-  return concat(folder, '.', path.substr(folder.size()), kMark, ::getpid());
-}
+std::string temporary_path(std::string_view path) { return name_of(path, false); }
 
 void remove_abandoned_files(std::string_view path) noexcept try {
   const std::string folder(folder_of(path));
+  reserve_standard_descriptors();
   DIR* const dir = ::opendir(folder.empty() ? "." : folder.c_str());
   if (dir == nullptr) return;
   const int fd = ::dirfd(dir);
-  while (const dirent* const entry = ::readdir(dir)) {
-    const pid_t writer = writer_of(entry->d_name);
-    if (writer == 0 || ::kill(writer, 0) == 0 || errno != ESRCH || is_locked(fd, entry->d_name)) continue;
-    ::unlinkat(fd, entry->d_name, 0);
-  }
+  while (const dirent* const entry = ::readdir(dir))
+    if (entry->d_name[0] == '.') remove_if_abandoned(fd, entry->d_name);
   ::closedir(dir);
-} catch (...) {  // no memory for the folder's name
+} catch (const std::bad_alloc&) {  // the files wait for the next save
 }
 
 AtomicFile::AtomicFile(std::string_view op, std::string_view path)
@@ -91,31 +168,39 @@ AtomicFile::AtomicFile(std::string_view op, std::string_view path)
   direct_ = exists && !S_ISREG(status.st_mode);
   buffer_.reserve(kBufferSize);
   if (direct_) {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    fd_ = open_descriptor(path_.c_str(), O_WRONLY);
     if (fd_ < 0) refuse("cannot open", errno);
   } else {
     open_temporary(exists ? status.st_mode & 07777u : 0666u, exists);
   }
 }
 
-// Appends a number while the name is in use by another writer of this process or by the left-over file of a dead
-// process with the same id.
 void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
   remove_abandoned_files(path_);
-  const std::string stem = temporary_path(path_);
-  for (int i = 0; i < 1000; ++i) {
-    temporary_ = i == 0 ? stem : concat(stem, '-', i);
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, keep_mode ? 0600u : mode);
-    if (fd_ >= 0 || errno != EEXIST) break;
+  constexpr int kAttempts = 1000;
+  int error = EEXIST;
+  for (int i = 0; i < kAttempts && error == EEXIST; ++i) {
+    temporary_ = name_of(path_, true);
+    fd_ = open_descriptor(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL, keep_mode ? 0600u : mode);
+    error = fd_ >= 0 ? 0 : errno;
+    if (fd_ < 0 || keeps_its_name()) continue;
+    ::close(std::exchange(fd_, -1));
+    error = EEXIST;
   }
   if (fd_ < 0) {
-    const int error = errno;
     temporary_.clear();
     refuse("cannot create a file beside it", error);
   }
-  static_cast<void>(::flock(fd_, LOCK_EX | LOCK_NB));  // is_locked()
   // Best effort: a file system without permissions must not make the save fail.
   if (keep_mode) static_cast<void>(::fchmod(fd_, mode) == 0);
+}
+
+// Locks the new file. False if another process has taken it for abandoned in between: it holds the lock, or has removed
+// the file. Where the file system has no locks, nobody can take it.
+bool AtomicFile::keeps_its_name() const {
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  struct stat status {};
+  return ::fstat(fd_, &status) != 0 || status.st_nlink > 0;
 }
 
 AtomicFile::~AtomicFile() {
@@ -164,6 +249,8 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_at(std::uint64_t position, const char* from, std::size_t n) {
+  std::optional<BrokenPipeScope> unread;  // a pipe without reader is an error like others
+  if (direct_) unread.emplace();
   while (n > 0) {
     const std::size_t part = std::min<std::size_t>(n, 1 << 30);
     const ssize_t k = direct_ ? ::write(fd_, from, part) : ::pwrite(fd_, from, part, static_cast<off_t>(position));
@@ -194,7 +281,7 @@ void AtomicFile::commit() {
 // file itself has been written.
 void AtomicFile::sync_folder() const {
   const std::string folder(folder_of(path_));
-  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = open_descriptor(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
   if (fd < 0) return;
   ::fsync(fd);
   ::close(fd);

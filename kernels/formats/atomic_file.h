@@ -12,7 +12,8 @@ namespace catena {
 
 // Writes a temporary file beside the destination; commit() makes it durable and renames it to the destination. Without
 // a commit (an exception, a failed write) the destructor removes the temporary file and an existing destination stays
-// unchanged. A process that is killed leaves its temporary file, which the next AtomicFile in that folder removes.
+// unchanged. A process that is killed leaves its temporary file, which the next AtomicFile in that folder removes, if
+// it can be sure (see remove_abandoned_files).
 //
 //   AtomicFile file("save_npz", "model.npz");
 //   file.write(text.data(), text.size());
@@ -36,6 +37,7 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
 
  private:
   void open_temporary(unsigned mode, bool keep_mode);
+  bool keeps_its_name() const;
   void flush();
   void write_at(std::uint64_t position, const char* from, std::size_t n);
   void sync_folder() const;
@@ -48,11 +50,13 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
   std::vector<char> buffer_;
 };
 
-// Beside the file `path`: ".<name>.tmp-<process id>", a name that no pattern such as "snapshot*" matches.
+// A new name beside the file `path`: ".<name>.tmp-<machine>-<namespace>-<process>-<number>", which no pattern such as
+// "snapshot*" matches and no other process uses. For a file that is written by something else than AtomicFile.
 CATENA_EXPORT std::string temporary_path(std::string_view path);
-// Removes the files of such names in the folder of `path` whose process is gone. A file that an AtomicFile is writing
-// is locked, so it stays although the writer's process id means nothing here (another container on the same folder).
-// Best effort: no errors.
+// Removes the files of such names, and those of AtomicFile, in the folder of `path` whose writer is certainly gone: a
+// process of this PID namespace that does not exist, or, of another container on this machine, the writer of an
+// AtomicFile that nobody holds locked. What another machine, or this one before it was started again, has left stays,
+// and so does every file of another name. Best effort: no errors.
 CATENA_EXPORT void remove_abandoned_files(std::string_view path) noexcept;
 
 // Writes `content` as the complete content of the file `path`.

@@ -10,13 +10,14 @@
 #include <istream>
 #include <ostream>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 
 namespace catena {
 namespace {
 
 int open_for_reading(const std::string& context, const std::string& path, struct stat& status) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_descriptor(path.c_str(), O_RDONLY);
   if (fd < 0) fail<IOError>(context, "cannot open: ", std::strerror(errno));
   if (::fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode)) return fd;
   const int error = S_ISDIR(status.st_mode) ? EISDIR : errno;

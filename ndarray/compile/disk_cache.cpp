@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <vector>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
@@ -71,7 +72,8 @@ std::optional<Decoded> decode(std::string_view record) {
 class File {
  public:
   // The flags keep open() from blocking on a pipe or a terminal under the name of a record.
-  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  explicit File(const std::string& path)
+      : fd_(catena::open_descriptor(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY)) {}
   ~File() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -194,9 +196,10 @@ void DiskCache::discard(std::string_view key) {
 void DiskCache::failed(const std::string& why) {
   ++write_failures_;
   static std::atomic_flag told;
-  if (!told.test_and_set())
-    std::fprintf(stderr, "catena: compiled kernels cannot be kept, the next program compiles them again: %s\n",
-                 why.c_str());
+  if (told.test_and_set()) return;
+  const catena::BrokenPipeScope unread;
+  std::fprintf(stderr, "catena: compiled kernels cannot be kept, the next program compiles them again: %s\n",
+               why.c_str());
 }
 
 // The sizes of the files are summed at the first write, and again whenever this process has written a sixteenth of the

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/available_memory.h>
@@ -35,6 +36,7 @@ std::int64_t now() {
 
 DeviceProperties describe_machine() {
   DeviceProperties p;
+  catena::reserve_standard_descriptors();
   std::ifstream list("/proc/cpuinfo");
   for (std::string line; p.name.empty() && std::getline(list, line);)
     if (line.starts_with("model name")) p.name = line.substr(std::min(line.size(), line.find(':') + 2));

@@ -23,6 +23,7 @@
 #include <sstream>
 #include <system_error>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
@@ -311,6 +312,7 @@ std::size_t HostModule::size_of(const void* symbol) const noexcept {
 }
 
 std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request) {
+  catena::reserve_standard_descriptors();  // for the files below
   const Compiler compiler = find_compiler(request.what);
   std::string key = concat(headers_hash(), '\n', compiler.identity, '\n', joined(compiler.command), '\n', processor());
   for (const std::string& option : options_of(request)) key += option + '\n';

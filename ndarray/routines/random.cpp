@@ -48,25 +48,80 @@ std::uint64_t seed_of(Device device, std::uint64_t seed) {
   return device.id == 0 ? seed : mixed(seed + static_cast<std::uint64_t>(device.id));
 }
 
+// The generators of the devices, in this process or in a StatesScope. The mutex is held by the callers of members.
 struct States {
+  struct Entry {
+    std::unique_ptr<RandomState> state;
+    bool in_use = false;  // false: left by an earlier scope
+  };
   std::mutex mutex;
-  std::map<std::pair<Device::Kind, int>, std::unique_ptr<RandomState>> list;
+  std::map<std::pair<Device::Kind, int>, Entry> list;
   std::optional<std::uint64_t> seed;  // of seed_all()
+  std::uint64_t scope_seed = 0;       // of a StatesScope
+  std::uint64_t fresh_seeds = 0;      // that it has given
+  States* next = nullptr;             // in the list of unused ones
 
   std::uint64_t first_seed(Device device) const { return seed_of(device, seed ? *seed : catena::initial_seed()); }
-  // The mutex is held by the caller.
   RandomState& of(Device device) {
-    auto& state = list[{device.kind, device.id}];
-    if (!state) state = std::make_unique<RandomState>(first_seed(device));
-    return *state;
+    Entry& entry = list[{device.kind, device.id}];
+    if (!entry.in_use) begin(entry, device);
+    return *entry.state;
   }
+
+ private:
+  void begin(Entry& entry, Device device);
 };
 Device device_of(const std::pair<Device::Kind, int>& key) { return {key.first, static_cast<std::int16_t>(key.second)}; }
 
 // Never destroyed: other threads may still draw numbers at exit.
-States& states() {
+States& states_of_process() {
   static States& all = *new States;
   return all;
+}
+
+thread_local States* own_states = nullptr;  // of the innermost StatesScope of the thread
+
+States& states() { return own_states != nullptr ? *own_states : states_of_process(); }
+
+// Of a generator that is made without a seed.
+std::uint64_t fresh_seed() {
+  return own_states != nullptr ? mixed(mixed(own_states->scope_seed) + ++own_states->fresh_seeds) : catena::entropy();
+}
+
+void States::begin(Entry& entry, Device device) {
+  const std::uint64_t first = first_seed(device);
+  std::optional<cuda::CurandMethod> method;
+  if (States& outside = states_of_process(); this != &outside) {
+    const std::lock_guard lock(outside.mutex);
+    const auto found = outside.list.find({device.kind, device.id});
+    if (found != outside.list.end()) method = found->second.state->method();
+  }
+  if (!entry.state) entry.state = std::make_unique<RandomState>(first);
+  if (method && entry.state->method() == method) entry.state->reseed(first);
+  else *entry.state = method ? RandomState(first, *method) : RandomState(first);
+  entry.in_use = true;
+}
+
+// Those of scopes that have ended. They are kept because a program may still hold references to their generators.
+struct UnusedStates {
+  std::mutex mutex;
+  States* first = nullptr;
+};
+UnusedStates& unused_states() {
+  static UnusedStates& all = *new UnusedStates;
+  return all;
+}
+
+States& take_unused_states() {
+  UnusedStates& unused = unused_states();
+  {
+    const std::lock_guard lock(unused.mutex);
+    if (States* const found = unused.first) {
+      unused.first = found->next;
+      return *found;
+    }
+  }
+  return *new States;
 }
 
 void check_floating(std::string_view op, Dtype dtype) {
@@ -112,13 +167,13 @@ struct BitGenerator::Guarded {
   State state;
 };
 
-BitGenerator::BitGenerator() : BitGenerator(catena::entropy()) {}
+BitGenerator::BitGenerator() : BitGenerator(fresh_seed()) {}
 
 BitGenerator::BitGenerator(std::uint64_t seed, std::uint64_t offset)
     : guarded_(new Guarded{{}, {seed, offset, nullptr, {}}}) {}
 
 BitGenerator::BitGenerator(std::optional<std::uint64_t> seed, cuda::CurandMethod method)
-    : BitGenerator(seed ? *seed : catena::entropy()) {
+    : BitGenerator(seed ? *seed : fresh_seed()) {
   State& state = guarded_->state;
   state.curand = std::make_shared<CurandSource>(state.seed, method, current_device());
 }
@@ -173,7 +228,7 @@ std::optional<cuda::CurandMethod> BitGenerator::method() const noexcept {
 }
 
 void BitGenerator::reseed(std::optional<std::uint64_t> seed) {
-  const std::uint64_t chosen = seed ? *seed : catena::entropy();
+  const std::uint64_t chosen = seed ? *seed : fresh_seed();
   const std::lock_guard lock(guarded_->mutex);
   State& state = guarded_->state;
   if (state.curand) state.curand->reseed(chosen);
@@ -181,7 +236,7 @@ void BitGenerator::reseed(std::optional<std::uint64_t> seed) {
   state.offset = 0;
 }
 
-Philox4x3210::Philox4x3210(std::optional<std::uint64_t> seed) : BitGenerator(seed ? *seed : catena::entropy()) {}
+Philox4x3210::Philox4x3210(std::optional<std::uint64_t> seed) : BitGenerator(seed ? *seed : fresh_seed()) {}
 XORWOW::XORWOW(std::optional<std::uint64_t> seed) : BitGenerator(seed, cuda::CurandMethod::xorwow) {}
 MRG32k3a::MRG32k3a(std::optional<std::uint64_t> seed) : BitGenerator(seed, cuda::CurandMethod::mrg32k3a) {}
 
@@ -196,17 +251,19 @@ void reset_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   all.seed.reset();
-  for (auto& [key, state] : all.list) *state = RandomState(all.first_seed(device_of(key)));
+  for (auto& [key, entry] : all.list)
+    if (entry.in_use) *entry.state = RandomState(all.first_seed(device_of(key)));
 }
 
 std::vector<DeviceState> get_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   std::vector<DeviceState> result;
-  for (const auto& [key, state] : all.list) {
+  for (const auto& [key, entry] : all.list) {
+    if (!entry.in_use) continue;
     const Device device = device_of(key);
-    const std::uint64_t unrepeatable = state->method() ? CurandSource::draws(device) : 0;
-    result.push_back({device, state->initial_seed(), state->offset(), unrepeatable});
+    const std::uint64_t unrepeatable = entry.state->method() ? CurandSource::draws(device) : 0;
+    result.push_back({device, entry.state->initial_seed(), entry.state->offset(), unrepeatable});
   }
   return result;
 }
@@ -225,7 +282,28 @@ void seed_all(std::uint64_t seed) {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   all.seed = seed;
-  for (auto& [key, state] : all.list) state->reseed(seed_of(device_of(key), seed));
+  for (auto& [key, entry] : all.list)
+    if (entry.in_use) entry.state->reseed(seed_of(device_of(key), seed));
+}
+
+StatesScope::StatesScope(std::uint64_t seed) : before_(own_states) {
+  own_states = &take_unused_states();
+  begin(seed);
+}
+
+void StatesScope::begin(std::uint64_t seed) noexcept {
+  own_states->seed = own_states->scope_seed = seed;
+  own_states->fresh_seeds = 0;
+  for (auto& [key, entry] : own_states->list) entry.in_use = false;
+}
+
+StatesScope::~StatesScope() {
+  UnusedStates& unused = unused_states();
+  {
+    const std::lock_guard lock(unused.mutex);
+    own_states->next = std::exchange(unused.first, own_states);
+  }
+  own_states = static_cast<States*>(before_);
 }
 
 // ---- samples ------------------------------------------------------------------------------------

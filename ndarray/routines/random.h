@@ -20,7 +20,7 @@
 // argument, a dtype or options, is another floating dtype (TypeError otherwise). A list in braces is always a size.
 //
 // Thread safety: several threads may use one RandomState; each call takes its own numbers, in an undefined order of
-// calls.
+// calls. A StatesScope (random_states.h) gives a thread generators of its own.
 #pragma once
 
 #include <concepts>
@@ -187,8 +187,9 @@ class RandomState : public BitGenerator {
 };
 
 // ---- the generator of the current device --------------------------------------------------------
-// Always the same object for one device. Its first seed comes from the environment variable CHAINER_SEED (ValueError if
-// that is not an integer), else from the operating system. Devices 1, 2... of a kind derive different seeds from it.
+// Outside of a StatesScope always the same object for one device. Its first seed comes from the environment variable
+// CHAINER_SEED (ValueError if that is not an integer), else from the operating system. Devices 1, 2... of a kind derive
+// different seeds from it.
 CATENA_EXPORT RandomState& get_random_state();
 // Seeds only the generator of the current device, with exactly this seed.
 inline void seed(std::optional<std::uint64_t> seed = {}) { get_random_state().seed(seed); }

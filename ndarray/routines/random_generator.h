@@ -109,6 +109,7 @@ class CATENA_EXPORT Generator : public BitGenerator {
 };
 
 // A Generator on Philox, with a seed from the operating system unless one is given, or on a copy of a bit generator.
+// In a StatesScope (random_states.h), and so while an iterator loads an example, that seed follows from the scope's.
 inline Generator default_rng(std::optional<std::uint64_t> seed = {}) { return Generator(Philox4x3210(seed)); }
 inline Generator default_rng(const BitGenerator& bits) { return Generator(bits); }
 

@@ -28,4 +28,24 @@ CATENA_EXPORT void set_states(std::span<const DeviceState> states);
 // different ones derived from it.
 CATENA_EXPORT void seed_all(std::uint64_t seed);
 
+// While one lives, nd::random has generators of its own in this thread, one per device, which begin as after
+// seed_all(seed): what its functions draw depends on nothing that was drawn before or is drawn elsewhere. seed(),
+// get_random_state() and the functions above mean these, too, so the generators outside are as they were when the scope
+// ends. A generator that is made or seeded without a seed takes one that follows from `seed`. A device whose generator
+// outside is one of cuRAND has one of the same method here.
+//
+// Scopes may be nested. An object belongs to the thread that made it. A reference that get_random_state() gives is
+// meant for the scope: it stays valid, but a later scope draws from the same object.
+class CATENA_EXPORT StatesScope {
+ public:
+  explicit StatesScope(std::uint64_t seed);
+  ~StatesScope();
+  void begin(std::uint64_t seed) noexcept;  // as a new scope within the same bounds
+  StatesScope(const StatesScope&) = delete;
+  StatesScope& operator=(const StatesScope&) = delete;
+
+ private:
+  void* before_;  // the generators of the thread until then; null: those of all threads
+};
+
 }  // namespace nd::random

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/ndarray/device/text_kernels.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/ufunc.h>
@@ -62,6 +63,7 @@ void check_sizes(std::string_view op, std::span<const unsigned long> sizes, std:
 }
 
 std::string read_file(const std::string& path) {
+  catena::reserve_standard_descriptors();
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   if (!in || bytes.empty()) throw IOError(concat("load_file: \"", path, "\" cannot be read or is empty"));

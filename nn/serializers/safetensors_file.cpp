@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/formats/atomic_file.h>
 
 namespace nn::serializers {
@@ -53,7 +54,7 @@ std::optional<Dtype> dtype_of(std::string_view name) {
 class Mapping {
  public:
   Mapping(const std::string& context, const std::string& filename) {
-    const int fd = ::open(filename.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = catena::open_descriptor(filename.c_str(), O_RDONLY);
     if (fd < 0) fail<IOError>(context, "cannot open: ", std::strerror(errno));
     struct stat status {};
     const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);

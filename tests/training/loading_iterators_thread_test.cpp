@@ -93,8 +93,7 @@ std::vector<std::string> state_of(Iterator& it) {
   it.serialize(s);
   std::vector<std::string> parts;
   for (const auto& e : s.entries())
-    if (e.key != "_catena/streams")
-      parts.push_back(e.key + "=" + std::string(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()));
+    parts.push_back(e.key + "=" + std::string(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()));
   return parts;
 }
 
@@ -286,7 +285,7 @@ BOOST_AUTO_TEST_CASE(the_layout_of_an_order_that_is_none) {
   BOOST_TEST(plain.current_position() == 0);
 }
 
-// The random numbers of an example follow from its place in the run, not from the worker that loads it.
+// The random numbers of an example follow from its sweep and its index, not from the worker that loads it.
 BOOST_AUTO_TEST_CASE(random_numbers_of_datasets) {
   const DatasetPtr data = std::make_shared<Noisy>(6);
   const TemporaryFolder folder("noise");

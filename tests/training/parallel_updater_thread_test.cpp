@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(lazily_sized_models) {
   nn::Classifier<StatefulMLP> lazy{StatefulMLP(16, 3, 0.0)};
   Adam adam;
   adam.setup(lazy);
-  SerialIterator it(data, 8, {.shuffle = false});
+  SerialIterator it(data, 8, {.shuffle = false}), same(data, 8, {.shuffle = false});
   ParallelUpdater updater(it, adam, lazy, {.devices = {-1, -1, -1}});
   BOOST_TEST(!lazy.predictor.l1.W.is_initialized());
   autograd::seed(11);
@@ -141,7 +141,6 @@ BOOST_AUTO_TEST_CASE(lazily_sized_models) {
   hand.to_device(kCpu);
   Adam by_hand;
   by_hand.setup(hand);
-  SerialIterator same(data, 8, {.shuffle = false});
   const Example whole = default_converter(*same.next(), kCpu);
   const auto part = [&](std::int64_t k) {
     Example e = whole;

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(savers_of_ones_own) {
                                  {.trigger = {1, iteration}}));
   trainer.run();
   BOOST_TEST(file_content(folder / "mine") == "whole");
-  BOOST_TEST(seen == folder / (".mine.tmp-" + std::to_string(::getpid())));  // it was written beside and renamed
+  BOOST_TEST(seen.starts_with(folder / ".mine.tmp-"), seen);  // it was written beside and renamed
   BOOST_TEST(file_content(folder / "object") == "owned");
   BOOST_TEST(names_in(folder.path).size() == 2u);
 

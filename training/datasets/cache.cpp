@@ -11,7 +11,9 @@
 #include <limits>
 #include <optional>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/atomic_file.h>
 #include <catena/training/datasets/download.h>
 #include <catena/training/datasets/md5.h>
 
@@ -25,7 +27,7 @@ namespace {
 // Held by one process at a time; the file stays.
 class FileLock {
  public:
-  explicit FileLock(const fs::path& path) : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+  explicit FileLock(const fs::path& path) : fd_(catena::open_descriptor(path.c_str(), O_CREAT | O_RDWR, 0666)) {
     check<catena::RuntimeError>(fd_ >= 0, "FileLock", "cannot open \"", path.string(), "\": ", std::strerror(errno));
     int result = 0;
     do result = ::flock(fd_, LOCK_EX);
@@ -109,7 +111,8 @@ void internal::create_cached(const std::string& path, const catena::Function<voi
   fs::rename(temporary, to, error);
   if (!error) return;
   // Another file system: the copy gets its name when it is complete.
-  const fs::path beside = to.string() + ".tmp-" + std::to_string(::getpid());
+  catena::remove_abandoned_files(to.string());
+  const fs::path beside = catena::temporary_path(to.string());
   fs::copy_file(temporary, beside, fs::copy_options::overwrite_existing, error);
   if (!error) fs::rename(beside, to, error);
   std::error_code ignored;

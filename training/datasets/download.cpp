@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
 
@@ -32,6 +33,7 @@ std::size_t receive(char* data, std::size_t size, std::size_t n, void* to) {
 }
 
 bool fetch(const std::string& url, const std::string& path, std::size_t limit, std::string& why) {
+  catena::reserve_standard_descriptors();  // for the file and for curl's sockets
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(ready == CURLE_OK ? curl_easy_init() : nullptr,
                                                                  &curl_easy_cleanup);
@@ -69,7 +71,10 @@ bool download(const std::string& url, const std::string& path, std::size_t limit
 #ifdef CATENA_HAS_CURL
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
-  std::fprintf(stderr, "Downloading from %s...\n", url.c_str());
+  {
+    const catena::BrokenPipeScope unread;
+    std::fprintf(stderr, "Downloading from %s...\n", url.c_str());
+  }
   catena::remove_abandoned_files(path);
   const std::string temporary = catena::temporary_path(path);
   bool good = fetch(url, temporary, limit, why);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/datasets/image_file.h>
 
@@ -18,6 +19,7 @@ namespace {
 
 // The columns of each line, which are separated by white space or, if `whole_lines`, the line without that around it.
 std::vector<std::vector<std::string>> read_list(const char* op, const std::string& path, bool whole_lines) {
+  catena::reserve_standard_descriptors();
   std::ifstream file(path);
   check<catena::IOError>(file.is_open(), op, "cannot open the list \"", path, '"');
   std::vector<std::vector<std::string>> lines;

@@ -1,23 +1,29 @@
 #include <catena/training/parallel/batch_loader.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include <catena/autograd/random_state.h>
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/warning.h>
 #include <catena/training/parallel/fork_gate.h>
 
 namespace training::internal {
 
 Batch load_unit(const Dataset& dataset, const LoadUnit& unit) {
-  const GeneratorScope scope(unit.seed);
-  if (unit.is_batch) return load_batch(dataset, unit.indices);
+  if (unit.is_batch) return load_batch(dataset, unit.selected);
+  const std::vector<std::int64_t>& indices = unit.selected.indices;
   Batch batch;
   try {
-    batch.examples.push_back(dataset.get_example(unit.indices[0]));
+    const autograd::RandomScope random(unit.selected.seed(0));
+    batch.examples.push_back(dataset.get_example(indices[0]));
   } catch (...) {
-    catena::rethrow_from(place_of(unit.indices, false));
+    catena::rethrow_from(place_of(indices, false));
   }
-  batch.indices = unit.indices;
+  batch.indices = indices;
   return batch;
 }
 
@@ -31,9 +37,10 @@ Batch joined(std::vector<Batch> units) {
   return batch;
 }
 
-BatchLoader::BatchLoader(std::vector<LoadFunction> functions) : functions_(std::move(functions)) {
+BatchLoader::BatchLoader(const char* who, std::vector<LoadFunction> functions)
+    : who_(who), functions_(std::move(functions)), loading_(functions_.size()) {
   try {
-    for (const LoadFunction& load : functions_) threads_.emplace_back([this, &load] { serve(load); });
+    for (std::size_t k = 0; k < functions_.size(); ++k) threads_.emplace_back([this, k] { serve(k); });
   } catch (...) {  // the system refuses further threads
     stop();
     throw;
@@ -43,15 +50,32 @@ BatchLoader::BatchLoader(std::vector<LoadFunction> functions) : functions_(std::
 BatchLoader::~BatchLoader() { stop(); }
 
 void BatchLoader::stop() {
+  constexpr std::chrono::seconds kPatience(5);
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     requests_.clear();
   }
   work_.notify_all();
+  {
+    std::unique_lock lock(mutex_);
+    const auto all_are_idle = [&] {
+      return std::count(loading_.begin(), loading_.end(), nullptr) == std::ssize(loading_);
+    };
+    if (!idle_.wait_for(lock, kPatience, all_are_idle)) warn_of_slow_thread();
+  }
   for (std::thread& t : threads_) t.join();
   threads_.clear();
 }
+
+// The caller holds the mutex. Destructors end here, and the warning is not worth ending the program.
+void BatchLoader::warn_of_slow_thread() const try {
+  const auto slow = std::find_if(loading_.begin(), loading_.end(), [](const LoadUnit* u) { return u != nullptr; });
+  catena::warn("UserWarning",
+               catena::concat(who_, ": waits for a thread that is loading ",
+                              place_of((*slow)->selected.indices, (*slow)->is_batch),
+                              "; a thread cannot be ended from outside (MultiprocessIterator ends its processes)"));
+} catch (const std::exception&) {}
 
 void BatchLoader::request(std::vector<LoadUnit> units) {
   auto request = std::make_shared<Request>();
@@ -73,7 +97,7 @@ std::shared_ptr<BatchLoader::Request> BatchLoader::unit_to_begin() {
   return nullptr;
 }
 
-void BatchLoader::serve(const LoadFunction& load) {
+void BatchLoader::serve(std::size_t thread) {
   const catena::SingleThreadedLibraries alone;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -81,18 +105,21 @@ void BatchLoader::serve(const LoadFunction& load) {
     work_.wait(lock, [&] { return stopping_ || (request = unit_to_begin()) != nullptr; });
     if (stopping_) return;
     const std::size_t k = request->begun++;
+    loading_[thread] = &request->units[k];
     lock.unlock();
     std::exception_ptr error;
     Batch result;
     {
       const ForkGate::Work work;
       try {
-        result = load(request->units[k]);
+        result = functions_[thread](request->units[k]);
       } catch (...) {
         error = std::current_exception();
       }
     }
     lock.lock();
+    loading_[thread] = nullptr;
+    if (stopping_) idle_.notify_all();
     request->results[k] = std::move(result);
     ++request->ended;
     if (error && k < request->failed) {

@@ -17,25 +17,10 @@ namespace training::internal {
 
 // What one thread loads at once: an example, or a batch that the dataset stacks.
 struct LoadUnit {
-  std::vector<std::int64_t> indices;
+  Selection selected;
   bool is_batch = false;
-  std::uint64_t seed = 0;  // of the random numbers that the dataset draws
 };
 using LoadFunction = catena::Function<Batch(const LoadUnit&)>;
-
-// Sets the thread's default generator until the end of the scope.
-class GeneratorScope {
- public:
-  explicit GeneratorScope(std::uint64_t seed) : before_(autograd::default_generator()) {
-    autograd::default_generator() = {seed, 0};
-  }
-  ~GeneratorScope() { autograd::default_generator() = before_; }
-  GeneratorScope(const GeneratorScope&) = delete;
-  GeneratorScope& operator=(const GeneratorScope&) = delete;
-
- private:
-  autograd::Generator before_;
-};
 
 // In the calling thread. An error names the examples.
 Batch load_unit(const Dataset& dataset, const LoadUnit& unit);
@@ -44,8 +29,10 @@ Batch joined(std::vector<Batch> units);
 // One thread per function; a thread calls its own function only. Thread safety: the members belong to one thread.
 class BatchLoader {
  public:
-  explicit BatchLoader(std::vector<LoadFunction> functions);
-  virtual ~BatchLoader();  // waits for what is being loaded
+  // `who`: the class of the iterator, for messages.
+  BatchLoader(const char* who, std::vector<LoadFunction> functions);
+  // Waits for the functions that are at work, for threads cannot be ended from outside. Warns after some seconds.
+  virtual ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
@@ -70,14 +57,17 @@ class BatchLoader {
     // Units are begun in order, so none before the one that failed is left out.
     bool is_complete() const { return ended == begun && (error || begun == units.size()); }
   };
-  void serve(const LoadFunction& load);
+  void serve(std::size_t thread);
   std::shared_ptr<Request> unit_to_begin();
+  void warn_of_slow_thread() const;
 
   std::mutex mutex_;
-  std::condition_variable work_, done_;
+  std::condition_variable work_, done_, idle_;
   std::deque<std::shared_ptr<Request>> requests_;
   bool stopping_ = false;
+  const char* who_;
   std::vector<LoadFunction> functions_;
+  std::vector<const LoadUnit*> loading_;  // what each thread is at work on; null between units
   std::vector<std::thread> threads_;
 };
 

@@ -40,7 +40,7 @@ catena::Owned<Iterator> MultithreadIterator::copy() const {
 catena::Owned<BatchLoader> MultithreadIterator::start(std::int64_t) {
   const LoadFunction load = [dataset = dataset()](const LoadUnit& unit) { return load_unit(*dataset, unit); };
   return catena::Owned<BatchLoader>(
-      new BatchLoader(std::vector<LoadFunction>(static_cast<std::size_t>(n_threads_), load)));
+      new BatchLoader("MultithreadIterator", std::vector<LoadFunction>(static_cast<std::size_t>(n_threads_), load)));
 }
 
 // ---- messages between an iterator and its workers ------------------------------------------------
@@ -48,19 +48,22 @@ namespace {
 
 std::string message_of(const LoadUnit& unit) {
   MessageWriter w;
-  w.put(unit.seed);
   w.put(unit.is_batch);
-  w.put(std::uint64_t(unit.indices.size()));
-  for (const std::int64_t i : unit.indices) w.put(i);
+  w.put(std::uint64_t(unit.selected.indices.size()));
+  for (const std::int64_t i : unit.selected.indices) w.put(i);
+  w.put(std::uint64_t(unit.selected.pieces.size()));
+  for (const internal::Selection::Piece& p : unit.selected.pieces) w.put(p);
   return w.take();
 }
 LoadUnit unit_of(std::string_view message) {
   MessageReader r(message);
   LoadUnit unit;
-  unit.seed = r.get<std::uint64_t>();
   unit.is_batch = r.get<bool>();
-  unit.indices.resize(r.get<std::uint64_t>());
-  for (std::int64_t& i : unit.indices) i = r.get<std::int64_t>();
+  auto& [indices, pieces] = unit.selected;
+  indices.resize(r.get<std::uint64_t>());
+  for (std::int64_t& i : indices) i = r.get<std::int64_t>();
+  pieces.resize(r.get<std::uint64_t>());
+  for (internal::Selection::Piece& p : pieces) p = r.get<internal::Selection::Piece>();
   return unit;
 }
 
@@ -140,7 +143,6 @@ class ExampleReader {
 // The child's side. The answer begins with the bytes that the arrays need.
 std::string load_in_child(const Dataset& dataset, std::string_view message, std::span<std::byte> memory) {
   const LoadUnit unit = unit_of(message);
-  autograd::seed(unit.seed);  // of the array library's generators, too
   const Batch batch = load_unit(dataset, unit);
   ExampleWriter examples(memory);
   MessageWriter body;
@@ -151,7 +153,7 @@ std::string load_in_child(const Dataset& dataset, std::string_view message, std:
     try {
       examples.put(body, e);
     } catch (...) {
-      catena::rethrow_from(internal::place_of(unit.indices, unit.is_batch));
+      catena::rethrow_from(internal::place_of(unit.selected.indices, unit.is_batch));
     }
   }
   MessageWriter answer;
@@ -188,13 +190,13 @@ struct Worker {
       answer = process.call(message_of(unit));
     } catch (const catena::RuntimeError&) {
       if (process.is_running()) throw;
-      catena::rethrow_from("while " + internal::place_of(unit.indices, unit.is_batch) + " was loaded");
+      catena::rethrow_from("while " + internal::place_of(unit.selected.indices, unit.is_batch) + " was loaded");
     }
     MessageReader r(answer);
     const auto needed = std::size_t(r.get<std::uint64_t>());
     for (std::size_t before = most.load(); before < needed && !most.compare_exchange_weak(before, needed);) {}
     Batch batch = batch_of(MessageReader(r.get_text()), memory.bytes());
-    batch.indices = unit.indices;
+    batch.indices = unit.selected.indices;
     return batch;
   }
 };
@@ -203,14 +205,28 @@ struct Worker {
 struct Workers {
   std::vector<std::unique_ptr<Worker>> all;
   std::atomic<std::size_t> most{0};  // bytes that a unit has needed
+  double stop_timeout;
+
+  explicit Workers(double timeout) : stop_timeout(timeout) {}
+  ~Workers() { internal::WorkerProcess::stop(processes(), stop_timeout); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  std::vector<internal::WorkerProcess*> processes() const {
+    std::vector<internal::WorkerProcess*> list;
+    for (const auto& w : all) list.push_back(&w->process);
+    return list;
+  }
 };
 
 // A thread for every process, which waits for its answers and copies them.
 class ProcessLoader final : public BatchLoader {
  public:
   ProcessLoader(std::shared_ptr<Workers> workers, std::size_t shared)
-      : BatchLoader(functions(*workers)), workers_(std::move(workers)), shared_(shared) {}
-  ~ProcessLoader() override { stop(); }
+      : BatchLoader("MultiprocessIterator", functions(*workers)), workers_(std::move(workers)), shared_(shared) {}
+  ~ProcessLoader() override {
+    for (internal::WorkerProcess* process : workers_->processes()) process->hang_up();  // no thread waits any longer
+    stop();
+  }
 
   void after_take() override {
     const std::size_t most = workers_->most.load();
@@ -242,9 +258,11 @@ MultiprocessIterator::MultiprocessIterator(AnyDataset dataset, std::int64_t batc
     : LoadingIterator("MultiprocessIterator", std::move(dataset), batch_size, options.repeat, options.shuffle,
                       options.seed, options.n_prefetch),
       n_processes_(options.n_processes.value_or(catena::max_threads())),
-      shared_mem_(options.shared_mem) {
+      shared_mem_(options.shared_mem),
+      stop_timeout_(options.stop_timeout) {
   check<ValueError>(n_processes_ >= 1, "MultiprocessIterator", "n_processes is ", n_processes_);
   check<ValueError>(shared_mem_.value_or(0) >= 0, "MultiprocessIterator", "shared_mem is ", shared_mem_.value_or(0));
+  internal::check_stop_timeout("MultiprocessIterator", stop_timeout_);
 }
 
 catena::Owned<Iterator> MultiprocessIterator::copy() const {
@@ -254,7 +272,7 @@ catena::Owned<Iterator> MultiprocessIterator::copy() const {
 catena::Owned<BatchLoader> MultiprocessIterator::start(std::int64_t bytes) {
   const auto shared = static_cast<std::size_t>(shared_mem_.value_or(bytes));
   // All processes before the first thread.
-  auto workers = std::make_shared<Workers>();
+  auto workers = std::make_shared<Workers>(stop_timeout_);
   for (int k = 0; k < n_processes_; ++k) workers->all.push_back(std::make_unique<Worker>(k, shared, dataset()));
   return catena::Owned<BatchLoader>(new ProcessLoader(std::move(workers), shared));
 }

@@ -12,6 +12,9 @@ namespace training {
 // Loads in threads of this process (see LoadingIterator for what both classes promise). get_example and get_batch are
 // called from several threads at once. Fits datasets whose work is in C++ that holds no lock: decoding images, reading
 // files.
+//
+// The destructor and finalize() wait for the examples that threads are loading, and begin no others. A thread cannot be
+// ended from outside, so a get_example that never returns keeps them for ever; they warn of it after 5 seconds.
 class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
  public:
   struct Options {
@@ -19,7 +22,7 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
     bool shuffle = true;
     int n_threads = 1;
     std::int64_t n_prefetch = 1;             // batches that are loaded ahead, at least 1
-    std::optional<std::uint64_t> seed = {};  // empty: drawn from the thread's default generator
+    std::optional<std::uint64_t> seed = {};  // as of SerialIterator
   };
   // ValueError for a batch size or a number of threads below 1, and for an empty dataset.
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
@@ -44,7 +47,8 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
 //   - While next() starts workers, no other thread of the program may be at work with arrays, since a lock that it
 //     holds would stay locked in the worker. Threads of Catena itself need no care: those of iterators and updaters are
 //     waited for, and the others hold no lock between operations.
-// A worker that is killed, or crashes, is a RuntimeError of next() that says how it has ended.
+// A worker that is killed, or crashes, is a RuntimeError of next() that says how it has ended. A worker that hangs does
+// not keep the destructor and finalize(): after `stop_timeout` it is killed, with a warning.
 // NotImplementedError from next() where there is no fork(): use MultithreadIterator there.
 class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
  public:
@@ -56,9 +60,12 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
     // Bytes of shared memory of a worker. Empty: as many as the largest example of the first batch needs (as that batch
     // needs, if the dataset stacks batches). Larger examples go through a pipe, which is slower, after a warning.
     std::optional<std::int64_t> shared_mem = {};
-    std::optional<std::uint64_t> seed = {};  // empty: drawn from the thread's default generator
+    std::optional<std::uint64_t> seed = {};  // as of SerialIterator
+    // Seconds that the destructor and finalize() wait for workers to end, in all, before they kill them.
+    double stop_timeout = 5;
   };
-  // ValueError for a batch size or a number of processes below 1, negative shared_mem, and an empty dataset.
+  // ValueError for a batch size or a number of processes below 1, negative shared_mem or stop_timeout, and an empty
+  // dataset.
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultiprocessIterator(std::move(dataset), batch_size, Options{}) {}
@@ -71,6 +78,7 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
  private:
   int n_processes_;
   std::optional<std::int64_t> shared_mem_;
+  double stop_timeout_;
 };
 
 }  // namespace training

@@ -4,8 +4,8 @@
 #include <deque>
 #include <utility>
 
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error_context.h>
-#include <catena/kernels/random.h>
 #include <catena/training/parallel/batch_loader.h>
 
 namespace training::internal {
@@ -20,11 +20,10 @@ LoadingIterator::LoadingIterator(const char* who, AnyDataset dataset, std::int64
                                  bool shuffle, std::optional<std::uint64_t> seed, std::int64_t n_prefetch)
     : dataset_(dataset.shared()),
       sweep_(who, dataset_->size(), batch_size, repeat, shuffle, seed),
-      streams_(seed.value_or(autograd::default_generator().seed)),
       n_prefetch_(std::max<std::int64_t>(n_prefetch, 1)) {}
 
 LoadingIterator::LoadingIterator(const LoadingIterator& o)
-    : Iterator(o), dataset_(o.dataset_), sweep_(o.sweep_), streams_(o.streams_), n_prefetch_(o.n_prefetch_) {}
+    : Iterator(o), dataset_(o.dataset_), sweep_(o.sweep_), n_prefetch_(o.n_prefetch_) {}
 
 LoadingIterator::~LoadingIterator() = default;
 
@@ -43,19 +42,15 @@ void LoadingIterator::reset() {
 
 namespace {
 
-// The units of the next batch; none if the iteration has ended. `first`: the seeds of its random numbers begin there.
-std::vector<LoadUnit> units_of(std::vector<std::int64_t> indices, std::uint64_t streams, std::int64_t first,
-                               bool as_batch) {
-  const auto seed = [&](std::int64_t k) {
-    return catena::random_bits64(streams, static_cast<std::uint64_t>(first + k), 0);
-  };
+// The units of a batch; none if the iteration has ended.
+std::vector<LoadUnit> units_of(Selection selected, bool as_batch) {
   std::vector<LoadUnit> units;
-  if (indices.empty()) return units;
+  if (selected.is_empty()) return units;
   if (as_batch) {
-    units.push_back({std::move(indices), true, seed(0)});
+    units.push_back({std::move(selected), true});
     return units;
   }
-  for (std::size_t k = 0; k < indices.size(); ++k) units.push_back({{indices[k]}, false, seed(std::int64_t(k))});
+  for (std::size_t k = 0; k < selected.indices.size(); ++k) units.push_back({selected.only(k), false});
   return units;
 }
 
@@ -75,12 +70,11 @@ std::int64_t bytes_of(const Batch& unit) {
 // The caller loads the first batch: it shows whether the dataset stacks batches, and how large examples are.
 Batch LoadingIterator::first_batch() {
   Sweep after = sweep_;
-  const std::int64_t first = sweep_.taken();
-  const std::vector<std::int64_t> indices = after.next();
-  std::vector<LoadUnit> units = units_of(indices, streams_, first, true);
+  const Selection selected = after.next();
+  const std::vector<std::int64_t>& indices = selected.indices;
   std::vector<Batch> loaded;
   {
-    const GeneratorScope scope(units[0].seed);
+    const autograd::RandomScope random(selected.seed(0));
     Batch batch;
     try {
       batch.stacked = dataset_->get_batch(indices);
@@ -92,7 +86,7 @@ Batch LoadingIterator::first_batch() {
     if (stacks_) loaded.push_back(std::move(batch));
   }
   if (!stacks_)
-    for (const LoadUnit& unit : units_of(indices, streams_, first, false)) loaded.push_back(load_unit(*dataset_, unit));
+    for (const LoadUnit& unit : units_of(selected, false)) loaded.push_back(load_unit(*dataset_, unit));
   std::int64_t largest = 0;
   for (const Batch& unit : loaded) largest = std::max(largest, bytes_of(unit));
   ahead_ = catena::Owned<Ahead>(new Ahead{start(largest), {}});
@@ -103,8 +97,7 @@ Batch LoadingIterator::first_batch() {
 void LoadingIterator::fill() {
   while (std::int64_t(ahead_->positions.size()) < n_prefetch_) {
     Sweep after = ahead_->positions.empty() ? sweep_ : ahead_->positions.back();
-    const std::int64_t first = after.taken();
-    std::vector<LoadUnit> units = units_of(after.next(), streams_, first, stacks_);
+    std::vector<LoadUnit> units = units_of(after.next(), stacks_);
     if (units.empty()) return;
     ahead_->loader->request(std::move(units));
     ahead_->positions.push_back(std::move(after));
@@ -134,12 +127,7 @@ std::optional<Batch> LoadingIterator::next() {
 
 void LoadingIterator::serialize(nn::Serializer& s) {
   if (!s.is_writer()) drop();
-  std::uint64_t streams = streams_;
-  const auto own = s["_catena"];
-  if (s.is_writer() || own->contains("streams")) (*own)("streams", streams);
-  sweep_.serialize(s, stores_order_always());  // changes nothing if it fails
-  s.on_rollback([this, before = streams_] { streams_ = before; });
-  streams_ = streams;
+  sweep_.serialize(s, stores_order_always());
 }
 
 }  // namespace training::internal

@@ -21,9 +21,8 @@ class BatchLoader;
 // Position, order and generator, and so a snapshot, are those of the batches that next() has returned: what is loaded
 // ahead is loaded again after a resume. The first batch after the start of the workers is loaded by the caller.
 //
-// Random numbers: before an example is loaded, the default generator of its thread is set to a stream of its own, which
-// depends on `seed` and on how many examples came before. What a dataset draws from it (random crops, say) is thus the
-// same for any number of workers and after a resume. An example sees no other example's draws.
+// Random numbers: what a dataset draws is what it draws under SerialIterator with the same seed, for any number of
+// workers and after a resume.
 //
 // Errors: what get_example or get_batch throws is thrown by next(), as an object of the same class with "example 17: "
 // before its message; of several examples it is the first in the order of the batch. The iterator is then where it was
@@ -66,7 +65,6 @@ class CATENA_EXPORT LoadingIterator : public Iterator {
 
   DatasetPtr dataset_;
   Sweep sweep_;
-  std::uint64_t streams_;  // of the random numbers of examples
   std::int64_t n_prefetch_;
   bool stacks_ = false;  // whether the dataset stacks batches
   catena::Owned<Ahead> ahead_;

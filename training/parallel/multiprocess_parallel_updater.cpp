@@ -11,6 +11,7 @@
 #include <catena/training/parallel/fork_gate.h>
 #include <catena/training/parallel/loading_iterator.h>
 #include <catena/training/parallel/replicas.h>
+#include <catena/training/parallel/worker_process.h>
 
 namespace training::updaters {
 
@@ -144,7 +145,9 @@ MultiprocessParallelUpdater::MultiprocessParallelUpdater(std::vector<Held<Iterat
   check<ValueError>(devices_.size() == iterators.size(), kName, "there are ", devices_.size(), " devices for ",
                     iterators.size(), " iterators");
   check_lengths(iterators);
-  internal::Team team{Held<Link>(optimizer->target()), others_, devices_, options_.converter, loss_func_};
+  training::internal::check_stop_timeout(kName, options.stop_timeout);
+  internal::Team team{
+      Held<Link>(optimizer->target()), others_, devices_, options_.converter, loss_func_, options.stop_timeout};
   if (is_gpu(devices_[0])) {
     check<ValueError>(copies.size() + 1 == devices_.size(), kName, "a model is copied to GPUs by its class, so it is ",
                       "named: MultiprocessParallelUpdater(iterators, optimizer, model, {.devices = ...})");

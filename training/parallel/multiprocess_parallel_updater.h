@@ -39,7 +39,8 @@ class Replicas;
 // Gradients are added in the order of the devices on the CPU, and of two GPUs in any order, so that a run is
 // reproducible bit for bit; the order for more GPUs is NCCL's. Every dtype is communicated as it is. A parameter
 // without gradient counts as zeros. Reports of the main model alone reach the trainer. Persistents (running statistics)
-// are not synchronized. Random numbers of a worker (dropout) follow from the default generator of the caller's thread.
+// are not synchronized. Random numbers of a worker (dropout, nd::random) follow from the default generator of the
+// caller's thread and the number of the worker, so a resumed run draws the same.
 //
 // An error of a worker, its death included, is thrown by update(), with "worker 1: " before its message; all workers
 // are stopped then, and the updater can only be destroyed.
@@ -50,6 +51,9 @@ class CATENA_EXPORT MultiprocessParallelUpdater : public StandardUpdater {
     Converter converter = default_converter;
     Devices devices = {};
     Loss loss_func = {};  // default: the call of the model. It gets the replica that it is to use.
+    // Seconds that finalize() waits for the state of worker processes, and that these have to end, before they are
+    // killed.
+    double stop_timeout = 10;
   };
   // ValueError unless there is a device for every iterator, none of them null, and either all are GPUs, none of them
   // twice, or all are the CPU; for datasets of different lengths; and for a model that is not the optimizer's target.
@@ -69,7 +73,9 @@ class CATENA_EXPORT MultiprocessParallelUpdater : public StandardUpdater {
   // Starts the workers. The first update calls it; further calls do nothing.
   void setup_workers();
   void update_core() override;
-  // Stops the workers and finalizes all iterators; may be called repeatedly. A later update starts them again.
+  // Stops the workers and finalizes all iterators; may be called repeatedly. A later update starts them again. A
+  // process that hangs is killed after `stop_timeout`, which is a RuntimeError since its iterator's position is lost;
+  // the destructor kills it likewise. Threads (on GPUs) cannot be ended from outside: they are waited for.
   void finalize() override;
   // Besides what StandardUpdater stores, iterator and persistents of worker k under "_catena/worker:<k>". A file
   // without them leaves the workers' as they are. The workers are asked before.

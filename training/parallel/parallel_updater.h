@@ -30,7 +30,8 @@ class Crew;
 //
 // A batch of fewer examples than there are models leaves the last ones idle. Persistents, such as the running
 // statistics of a batch normalization, are not synchronized; a snapshot has those of all models. Random numbers of the
-// other models (dropout) come from streams that follow from the default generator of the caller's thread. Reports of
+// other models (dropout, nd::random) follow from the default generator of the caller's thread and the number of the
+// model, those of the main model come from the generators themselves; so a resumed run draws the same. Reports of
 // the others have their names: "second/loss". Function hooks of the caller's thread see the main model alone.
 //
 // Thread safety: belongs to one thread at a time. Models and loss function are called in several threads, each with

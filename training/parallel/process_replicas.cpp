@@ -1,11 +1,13 @@
 #include <catena/training/parallel/replicas.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/parallel.h>
@@ -71,7 +73,7 @@ class Child {
                                         bytes, "; the forward pass must change the parameters of all replicas alike");
     const std::byte* from = params_.data();
     for (const FlatParams::Part& part : flat.parts()) part.set_data(from_memory(part, from));
-    autograd::seed(seed);  // of the array library's generators, too
+    const autograd::RandomScope random(seed);
     if (loss_) loss_.unchain_backward();
     loss_ = worker_step(*iterator_, *team_.main, team_, Device{});
     std::byte* to = grads_.data();
@@ -96,6 +98,8 @@ class Child {
 class ProcessReplicas final : public Replicas {
  public:
   explicit ProcessReplicas(Team team) : team_(std::move(team)), persistents_(team_.iterators.size()) {}
+
+  ~ProcessReplicas() override { end_processes(); }
 
   bool is_running() const override { return params_ != nullptr; }
 
@@ -162,9 +166,11 @@ class ProcessReplicas final : public Replicas {
     }
   }
 
-  void fetch_state() override {
+  void fetch_state() override { fetch_state(std::numeric_limits<double>::infinity()); }
+  void fetch_state(double timeout) {
     for (std::size_t k = 0; k < workers_.size(); ++k) {
-      const PackedDeserializer state(workers_[k]->call(message(Order::state)));
+      workers_[k]->send(message(Order::state));
+      const PackedDeserializer state(workers_[k]->receive(timeout));
       team_.iterators[k]->serialize(*state["iterator"]);
       persistents_[k] = Persistents(*team_.main);
       persistents_[k].serialize(*state["model"]);
@@ -173,10 +179,11 @@ class ProcessReplicas final : public Replicas {
 
   void stop(bool in_good_order) override {
     if (in_good_order) {
-      fetch_state();
-      for (const auto& worker : workers_) worker->call(message(Order::finalize));
+      fetch_state(team_.stop_timeout);
+      for (const auto& worker : workers_) worker->send(message(Order::finalize));
+      for (const auto& worker : workers_) worker->receive(team_.stop_timeout);
     }
-    workers_.clear();
+    end_processes();
     grads_.clear();
     params_.reset();
   }
@@ -186,6 +193,12 @@ class ProcessReplicas final : public Replicas {
   void set_persistents(std::size_t worker, const Persistents& values) override { persistents_[worker] = values; }
 
  private:
+  void end_processes() {
+    std::vector<WorkerProcess*> all;
+    for (const auto& worker : workers_) all.push_back(worker.get());
+    WorkerProcess::stop(all, team_.stop_timeout);
+    workers_.clear();
+  }
   static std::string message(Order order) {
     MessageWriter w;
     w.put(order);

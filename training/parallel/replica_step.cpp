@@ -2,8 +2,8 @@
 
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/random.h>
-#include <catena/training/parallel/batch_loader.h>
 
 namespace training::internal {
 
@@ -50,7 +50,7 @@ CallerState::CallerState()
 void CallerState::run(std::uint64_t seed, nn::Observation& reported, const catena::Function<void()>& f) const {
   autograd::internal::modes() = modes_;
   autograd::internal::cudnn_modes() = cudnn_modes_;
-  const GeneratorScope generator(seed);
+  const autograd::RandomScope random(seed);
   std::optional<autograd::OwnLossWarning> told;
   if (tells_of_losses_) told.emplace();
   if (reporter_ == nullptr) return f();

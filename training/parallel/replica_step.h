@@ -31,7 +31,7 @@ std::vector<std::uint64_t> replica_seeds(std::size_t count);
 class CallerState {
  public:
   CallerState();
-  // f() with these modes and the default generator {seed, 0}; what it reports goes to `reported`.
+  // f() with these modes in an autograd::RandomScope(seed); what it reports goes to `reported`.
   void run(std::uint64_t seed, nn::Observation& reported, const catena::Function<void()>& f) const;
   // In the caller's thread: reports what a run() has reported.
   void report(const nn::Observation& reported) const;

@@ -17,6 +17,7 @@ struct Team {
   std::vector<Device> devices;            // that of the main model first
   Converter converter;
   training::internal::ReplicaLoss loss_func;
+  double stop_timeout;  // seconds that worker processes have to end
 };
 
 // One update: begin(), which gives the workers the parameters of the main model, and add_gradients().

@@ -1,6 +1,7 @@
 #include <catena/training/parallel/worker_process.h>
 
 #include <exception>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -8,7 +9,9 @@
 #include <utility>
 
 #include <catena/autograd/debug.h>
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/warning.h>
 #include <catena/training/parallel/fork_gate.h>
 
 #if __has_include(<sys/socket.h>) && __has_include(<sys/mman.h>) && __has_include(<sys/wait.h>)
@@ -34,6 +37,10 @@ namespace training::internal {
 using catena::check;
 using catena::RuntimeError;
 
+void check_stop_timeout(const char* who, double seconds) {
+  check<catena::ValueError>(seconds >= 0, who, "stop_timeout is ", seconds, "; it is a number of seconds, at least 0");
+}
+
 #ifndef CATENA_HAS_FORK
 
 namespace {
@@ -48,6 +55,9 @@ WorkerProcess::WorkerProcess(std::string, int, const Handler&) { fail_without_fo
 WorkerProcess::~WorkerProcess() = default;
 void WorkerProcess::send(std::string_view) { fail_without_fork(); }
 std::string WorkerProcess::receive() { fail_without_fork(); }
+std::string WorkerProcess::receive(double) { fail_without_fork(); }
+void WorkerProcess::hang_up() noexcept {}
+void WorkerProcess::stop(const std::vector<WorkerProcess*>&, double) noexcept {}
 
 #else
 
@@ -136,7 +146,7 @@ SharedMemory::~SharedMemory() {
 // ---- frames: kind, size, bytes ------------------------------------------------------------------
 namespace {
 
-enum class Frame : std::uint64_t { message, error, stop };
+enum class Frame : std::uint64_t { message, error };
 struct Head {
   Frame frame;
   std::uint64_t size;
@@ -158,14 +168,19 @@ bool write_all(int socket, const void* from, std::size_t bytes) {
   }
   return true;
 }
+// What has come, up to `bytes`; 0: the other side is gone.
+std::size_t read_some(int socket, void* to, std::size_t bytes) {
+  for (;;) {
+    const ssize_t n = ::recv(socket, to, bytes, 0);
+    if (n >= 0 || errno != EINTR) return n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+}
 bool read_all(int socket, void* to, std::size_t bytes) {
-  auto* at = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t n = ::recv(socket, at, bytes, 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
+  for (auto* at = static_cast<char*>(to); bytes > 0;) {
+    const std::size_t n = read_some(socket, at, bytes);
+    if (n == 0) return false;
     at += n;
-    bytes -= static_cast<std::size_t>(n);
+    bytes -= n;
   }
   return true;
 }
@@ -180,6 +195,7 @@ bool is_readable(int socket, int milliseconds) {
 }
 
 void flush_streams() {
+  const catena::BrokenPipeScope unread;
   std::cout.flush();
   std::clog.flush();
   std::fflush(nullptr);
@@ -230,6 +246,7 @@ void serve(int socket, pid_t parent, const WorkerProcess::Handler& handler) {
 
 // ---- the parent ---------------------------------------------------------------------------------
 WorkerProcess::WorkerProcess(std::string name, int threads, const Handler& handler) : name_(std::move(name)) {
+  catena::reserve_standard_descriptors();
   int sockets[2];
   check<RuntimeError>(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, name_,
                       "cannot make a pair of sockets: ", system_error(errno));
@@ -260,29 +277,60 @@ WorkerProcess::WorkerProcess(std::string name, int threads, const Handler& handl
 }
 
 WorkerProcess::~WorkerProcess() {
-  using std::chrono::milliseconds;
-  constexpr auto kPatience = milliseconds(5000), kStep = milliseconds(2);
-  if (!ended_) write_frame(socket_, Frame::stop, {});
+  constexpr double kSeconds = 5;
+  stop({this}, kSeconds);
   ::close(socket_);
-  for (auto waited = milliseconds(0); !has_ended(); waited += kStep) {
-    if (waited >= kPatience) {
-      ::kill(static_cast<pid_t>(pid_), SIGKILL);
-      ::waitpid(static_cast<pid_t>(pid_), &status_, 0);
-      return;
-    }
+}
+
+void WorkerProcess::hang_up() noexcept {
+  hung_up_ = true;
+  ::shutdown(socket_, SHUT_RDWR);
+}
+
+bool WorkerProcess::has_ended() {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return true;
+  int status = 0;
+  const pid_t found = ::waitpid(static_cast<pid_t>(pid_), &status, WNOHANG);
+  if (found > 0) status_ = status;
+  ended_ = found > 0 || (found < 0 && errno == ECHILD);  // someone else may have waited for it
+  return ended_;
+}
+
+// Only while the process id is that of a child that has not been waited for.
+void WorkerProcess::kill() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) ::kill(static_cast<pid_t>(pid_), SIGKILL);
+}
+
+bool WorkerProcess::wait_for_end(const std::vector<WorkerProcess*>& processes, double timeout) {
+  constexpr auto kStep = std::chrono::milliseconds(2);
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    bool all = true;
+    for (WorkerProcess* p : processes) all = p->has_ended() && all;
+    if (all) return true;
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >= timeout) return false;
     std::this_thread::sleep_for(kStep);
   }
 }
 
-bool WorkerProcess::has_ended() {
-  if (ended_) return true;
-  const auto pid = static_cast<pid_t>(pid_);
-  int status = 0;
-  const pid_t found = ::waitpid(pid, &status, WNOHANG);
-  if (found == pid) status_ = status;
-  // Someone else may have waited for it.
-  ended_ = found == pid || (found < 0 && errno == ECHILD && ::kill(pid, 0) != 0);
-  return ended_;
+// Destructors call it, and a warning that cannot be given is not worth ending the program.
+void WorkerProcess::stop(const std::vector<WorkerProcess*>& processes, double timeout) noexcept {
+  for (WorkerProcess* p : processes) p->hang_up();
+  if (wait_for_end(processes, timeout)) return;
+  std::vector<WorkerProcess*> alive;
+  for (WorkerProcess* p : processes)
+    if (!p->has_ended()) alive.push_back(p);
+  for (WorkerProcess* p : alive) p->kill();
+  constexpr double kSeconds = 5;
+  const bool all = wait_for_end(alive, kSeconds);
+  for (const WorkerProcess* p : alive) {
+    try {
+      catena::warn("UserWarning", catena::concat(p->name_, ": the process ", p->pid_, " did not end within ", timeout,
+                                                 " s and was killed", all ? "" : ", but goes on"));
+    } catch (const std::exception&) {}
+  }
 }
 
 void WorkerProcess::fail_ended() {
@@ -297,17 +345,32 @@ void WorkerProcess::fail_ended() {
   catena::fail<RuntimeError>(name_, "the process ", pid_, " ", how);
 }
 
-void WorkerProcess::wait_for_answer() {
+// The end of the process need not show at the socket, of which its own children may have a copy.
+void WorkerProcess::read(void* to, std::size_t bytes, double timeout) {
   constexpr int kMilliseconds = 200;
-  while (!is_readable(socket_, kMilliseconds))
-    if (has_ended() && !is_readable(socket_, 0)) fail_ended();
-}
-
-void WorkerProcess::read(void* to, std::size_t bytes) {
-  if (read_all(socket_, to, bytes)) return;
+  const auto start = std::chrono::steady_clock::now();
+  auto* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    bool readable = is_readable(socket_, kMilliseconds);
+    if (!readable && has_ended()) {
+      readable = is_readable(socket_, 0);
+      if (!readable) fail_ended();
+    }
+    check<RuntimeError>(!hung_up_, name_, "the process was told to end");
+    if (!readable) {
+      const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      check<RuntimeError>(waited < timeout, name_, "the process ", pid_, " has not answered within ", timeout, " s");
+      continue;
+    }
+    const std::size_t n = read_some(socket_, at, bytes);
+    if (n == 0) break;
+    at += n;
+    bytes -= n;
+  }
+  if (bytes == 0) return;
   // The socket is closed, so the process has ended or is about to.
-  constexpr int kAttempts = 500;
-  for (int i = 0; i < kAttempts && !has_ended(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  constexpr double kSeconds = 1;
+  wait_for_end({this}, kSeconds);
   fail_ended();
 }
 
@@ -315,16 +378,17 @@ void WorkerProcess::send(std::string_view message) {
   if (ended_) fail_ended();
   if (write_frame(socket_, Frame::message, message)) return;
   char byte = 0;
-  read(&byte, 1);  // throws what has become of the process
+  read(&byte, 1, std::numeric_limits<double>::infinity());  // throws what has become of the process
   fail_ended();
 }
 
-std::string WorkerProcess::receive() {
-  wait_for_answer();
+std::string WorkerProcess::receive() { return receive(std::numeric_limits<double>::infinity()); }
+
+std::string WorkerProcess::receive(double timeout) {
   Head head{};
-  read(&head, sizeof head);
+  read(&head, sizeof head, timeout);
   std::string bytes(head.size, '\0');
-  read(bytes.data(), bytes.size());
+  read(bytes.data(), bytes.size(), timeout);
   if (head.frame == Frame::error) throw_described(bytes);
   return bytes;
 }

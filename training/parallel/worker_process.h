@@ -7,14 +7,17 @@
 // Where there is no fork(), the constructors throw NotImplementedError.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/function.h>
@@ -41,34 +44,50 @@ class WorkerProcess {
   using Handler = catena::Function<std::string(std::string_view message)>;
   // Forks. `name` is what messages call it: "worker 2". `threads`: of catena::parallel_for in the child.
   WorkerProcess(std::string name, int threads, const Handler& handler);
-  ~WorkerProcess();  // stops the child; one that does not end within some seconds is killed
+  ~WorkerProcess();  // stop(), with a few seconds
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  // Tells the child to end after what it is doing. A thread that waits in receive() gets a RuntimeError at once. May be
+  // called from any thread.
+  void hang_up() noexcept;
+  // Hangs up, waits until the processes have ended, `timeout` seconds for all of them together, and kills those that
+  // have not, with a warning: a handler may hang, or the process be stopped by a signal. One that survives even that,
+  // as in a system call on a file server that is gone, is left to the system. No other thread may use the processes.
+  static void stop(const std::vector<WorkerProcess*>& processes, double timeout) noexcept;
 
   // Every message gets one answer. receive() throws what the handler threw (classes of kernels/base/error.h and of the
   // standard library as they are, others as RuntimeError), and a RuntimeError when the process has ended, which is
   // noticed within a second.
   void send(std::string_view message);
   std::string receive();
+  // RuntimeError if it has not come after `timeout` seconds, without which receive() waits as long as it takes.
+  std::string receive(double timeout);
   std::string call(std::string_view message) {
     send(message);
     return receive();
   }
-  bool is_running() const noexcept { return !ended_; }  // as of the last call
+  bool is_running() const noexcept { return !ended_.load(); }  // as of the last call
 
  private:
   static constexpr int kUnknown = -1;
   [[noreturn]] void fail_ended();
   bool has_ended();
-  void wait_for_answer();
-  void read(void* to, std::size_t bytes);
+  void kill() noexcept;
+  static bool wait_for_end(const std::vector<WorkerProcess*>& processes, double timeout);
+  void read(void* to, std::size_t bytes, double timeout);
 
   std::string name_;
   std::int64_t pid_ = -1;
   int socket_ = -1;
-  bool ended_ = false;
+  std::mutex mutex_;                  // of what has become of the process
+  std::atomic<bool> hung_up_{false};  // its answers are not waited for
+  std::atomic<bool> ended_{false};
   int status_ = kUnknown;  // of waitpid(), when it has ended
 };
+
+// ValueError unless the number of seconds is at least 0.
+void check_stop_timeout(const char* who, double seconds);
 
 // Writes and reads messages: numbers as they lie in memory, texts with their length.
 class MessageWriter {

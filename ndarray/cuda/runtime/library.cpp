@@ -10,6 +10,7 @@
 #include <memory>
 #include <sstream>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 
 namespace nd::cuda {
@@ -69,6 +70,7 @@ Library::Library(const LibraryFiles& files, const LibraryFolders& folders) : lib
 
 void Library::open(const std::vector<std::string>& candidates, const char* wanted) {
   std::string tried, reason;
+  catena::reserve_standard_descriptors();  // drivers keep files and sockets open
   for (const std::string& candidate : candidates) {
     handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ != nullptr) {

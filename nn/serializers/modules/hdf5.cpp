@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/nn/serializers/hdf5_file.h>
 
 namespace nn::internal {
@@ -268,6 +269,7 @@ class File final : public Hdf5File {
 };
 
 hid_t File::open(const std::string& filename, Hdf5Mode mode) const {
+  catena::reserve_standard_descriptors();  // libhdf5 opens the file itself
   const Id access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   switch (mode) {

@@ -1,0 +1,89 @@
+#include <catena/kernels/base/descriptors.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace catena {
+namespace {
+
+constexpr int kStandard = 3;  // descriptors 0, 1 and 2
+
+// A descriptor that can be neither read nor written; the lowest that is free.
+int open_unusable() noexcept {
+#ifdef O_PATH
+  return ::open("/", O_PATH | O_CLOEXEC);
+#else
+  return ::open("/", O_RDONLY | O_CLOEXEC);
+#endif
+}
+
+sigset_t broken_pipe() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+bool is_pending() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigpending(&set);
+  return sigismember(&set, SIGPIPE) == 1;
+}
+
+void take(const sigset_t& set) noexcept {
+#ifdef __APPLE__
+  int unused = 0;
+  sigwait(&set, &unused);
+#else
+  const timespec at_once{};
+  while (sigtimedwait(&set, nullptr, &at_once) < 0 && errno == EINTR) continue;
+#endif
+}
+
+}  // namespace
+
+void reserve_standard_descriptors() noexcept {
+  const int error = errno;
+  for (int fd = 0; fd < kStandard; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    const int made = open_unusable();
+    // Another thread may have taken the place.
+    if (made >= kStandard) ::close(made);
+  }
+  errno = error;
+}
+
+int open_descriptor(const char* path, int flags, unsigned mode) noexcept {
+  reserve_standard_descriptors();
+  const int fd = ::open(path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
+  if (fd < 0 || fd >= kStandard) return fd;
+  // Another thread has closed a standard stream in between.
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kStandard);
+  const int error = errno;
+  ::close(fd);
+  reserve_standard_descriptors();
+  errno = error;
+  return moved;
+}
+
+BrokenPipeScope::BrokenPipeScope() noexcept : was_blocked_(false), was_pending_(is_pending()) {
+  const sigset_t set = broken_pipe();
+  sigset_t before;
+  sigemptyset(&before);
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+  was_blocked_ = sigismember(&before, SIGPIPE) == 1;
+}
+
+BrokenPipeScope::~BrokenPipeScope() {
+  const int error = errno;
+  const sigset_t set = broken_pipe();
+  if (!was_pending_ && is_pending()) take(set);
+  if (!was_blocked_) pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  errno = error;
+}
+
+}  // namespace catena

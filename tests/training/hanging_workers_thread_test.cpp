@@ -1,0 +1,228 @@
+// Workers that hang or are stopped: iterators and updaters end within their limit and leave no process behind; what
+// threads can be promised is less.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include <catena/tests/support/framework_devices.h>
+#include <catena/tests/support/replicas.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions.h>
+#include <catena/training/parallel/iterators.h>
+#include <catena/training/parallel/multiprocess_parallel_updater.h>
+
+using namespace test;
+using namespace training;
+using training::updaters::MultiprocessParallelUpdater;
+
+namespace {
+
+bool has_children() { return ::waitpid(-1, nullptr, WNOHANG) == 0; }
+
+int open_descriptors() {
+  int n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
+  return n;
+}
+
+double seconds_of(const catena::Function<void()>& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+enum class Way { hangs, is_stopped, hangs_with_a_child };
+
+// From example `from` on no worker process gives an answer.
+struct Hanging : Dataset {
+  DatasetPtr of;
+  Way way;
+  std::int64_t from;
+  pid_t parent = ::getpid();
+  Hanging(DatasetPtr of_, Way way_, std::int64_t from_) : of(std::move(of_)), way(way_), from(from_) {}
+  std::int64_t size() const override { return of->size(); }
+  Example get_example(std::int64_t i) const override {
+    if (i >= from && ::getpid() != parent) {
+      if (way == Way::is_stopped) ::raise(SIGSTOP);
+      if (way == Way::hangs_with_a_child && ::fork() == 0) {  // has a copy of the worker's socket
+        ::sleep(20);
+        ::_exit(0);
+      }
+      for (;;) ::pause();
+    }
+    return of->get_example(i);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(hanging_workers)
+
+BOOST_AUTO_TEST_CASE(an_iterator_ends_within_its_limit) {
+  constexpr double kLimit = 0.4, kSlack = 4;
+  for (const Way way : {Way::hangs, Way::is_stopped, Way::hangs_with_a_child})
+    for (const bool by_finalize : {false, true}) BOOST_TEST_CONTEXT("way " << int(way) << " finalize " << by_finalize) {
+        const Warnings warnings;
+        const int before = open_descriptors();
+        {
+          auto it = std::make_unique<MultiprocessIterator>(
+              std::make_shared<Hanging>(host_examples(12, true), way, 4), 2,
+              MultiprocessIterator::Options{
+                  .shuffle = false, .n_processes = 4, .n_prefetch = 4, .stop_timeout = kLimit});
+          it->next();
+          it->next();
+          std::this_thread::sleep_for(std::chrono::milliseconds(200));  // all four are at examples that do not end
+          const double seconds = seconds_of([&] {
+            if (by_finalize) it->finalize();
+            else it.reset();
+          });
+          BOOST_TEST(seconds >= kLimit * 0.9);
+          BOOST_TEST(seconds < kLimit + kSlack);  // one limit for all workers
+          BOOST_TEST(!has_children());
+        }
+        BOOST_TEST(open_descriptors() == before);
+        BOOST_TEST(warnings.texts.size() == 4u);
+        for (const std::string& text : warnings.texts)
+          BOOST_TEST(
+              (has(text, "MultiprocessIterator, worker ") && has(text, "did not end within 0.4 s and was killed")),
+              text);
+      }
+}
+
+// The end of a worker shows although its own child keeps its socket open.
+BOOST_AUTO_TEST_CASE(a_worker_that_dies_beside_its_child) {
+  struct Leaving : Dataset {
+    DatasetPtr of = host_examples(12, true);
+    pid_t parent = ::getpid();
+    std::int64_t size() const override { return of->size(); }
+    Example get_example(std::int64_t i) const override {
+      if (i == 5 && ::getpid() != parent) {
+        if (::fork() == 0) {
+          ::sleep(20);
+          ::_exit(0);
+        }
+        ::raise(SIGKILL);
+      }
+      return of->get_example(i);
+    }
+  };
+  MultiprocessIterator it(std::make_shared<Leaving>(), 2, {.shuffle = false, .n_processes = 2});
+  it.next();
+  it.next();
+  std::string message;
+  const double seconds = seconds_of([&] { message = message_of<catena::RuntimeError>([&] { it.next(); }); });
+  BOOST_TEST(has(message, "was killed by signal 9"), message);
+  BOOST_TEST(seconds < 5);
+  BOOST_TEST(!has_children());
+}
+
+// Idle workers end at once, busy ones with their example.
+BOOST_AUTO_TEST_CASE(workers_that_can_end_do_so_by_themselves) {
+  struct Slow : Dataset {
+    DatasetPtr of = host_examples(12, true);
+    std::int64_t size() const override { return of->size(); }
+    Example get_example(std::int64_t i) const override {
+      if (i >= 4) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+      return of->get_example(i);
+    }
+  };
+  const Warnings warnings;
+  auto it = std::make_unique<MultiprocessIterator>(std::make_shared<Slow>(), 2,
+                                                   MultiprocessIterator::Options{.shuffle = false, .n_processes = 2});
+  it->next();
+  it->next();
+  BOOST_TEST(seconds_of([&] { it.reset(); }) < 4);
+  BOOST_TEST(!has_children());
+  BOOST_TEST(warnings.texts.empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_updater_ends_within_its_limit) {
+  for (const bool by_finalize : {false, true}) BOOST_TEST_CONTEXT("finalize " << by_finalize) {
+      const Warnings warnings;
+      nn::Classifier model{TinyMLP()};
+      SGD sgd;
+      sgd.setup(model);
+      // The second worker is stopped after it has answered.
+      struct Telling : Dataset {
+        DatasetPtr of = host_examples(6, true);
+        std::string path;
+        explicit Telling(std::string p) : path(std::move(p)) {}
+        std::int64_t size() const override { return of->size(); }
+        Example get_example(std::int64_t i) const override {
+          write_file(path, std::to_string(::getpid()));
+          return of->get_example(i);
+        }
+      };
+      const TemporaryFolder folder("stopped");
+      SerialIterator a(host_examples(6, true), 2), b(host_examples(6, true), 2), c(Telling(folder / "pid"), 2);
+      auto updater = std::make_unique<MultiprocessParallelUpdater>(
+          std::vector<Held<Iterator>>{a, b, c}, sgd,
+          MultiprocessParallelUpdater::Options{.devices = {-1, -1, -1}, .stop_timeout = 0.5});
+      updater->update();
+      ::kill(std::stoi(file_content(folder / "pid")), SIGSTOP);
+      const double seconds = seconds_of([&] {
+        if (!by_finalize) return updater.reset();
+        const std::string message = message_of<catena::RuntimeError>([&] { updater->finalize(); });
+        BOOST_TEST(has(message, "worker 2: the process "), message);
+        BOOST_TEST(has(message, "has not answered within 0.5 s"), message);
+      });
+      BOOST_TEST(seconds < 5);
+      BOOST_TEST(!has_children());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_is_waited_for_and_named) {
+  struct Waiting : Dataset {
+    DatasetPtr of = host_examples(12, true);
+    std::int64_t size() const override { return of->size(); }
+    Example get_example(std::int64_t i) const override {
+      if (i == 5) {
+        begun() = true;
+        while (!told()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      return of->get_example(i);
+    }
+    static std::atomic<bool>& begun() {
+      static std::atomic<bool> value{false};
+      return value;
+    }
+    static std::atomic<bool>& told() {
+      static std::atomic<bool> value{false};
+      return value;
+    }
+  };
+  static std::string text;
+  const catena::WarningHandler before = catena::set_warning_handler([](std::string_view, std::string_view t) {
+    text = t;
+    Waiting::told() = true;
+  });
+  {
+    MultithreadIterator it(std::make_shared<Waiting>(), 2, {.shuffle = false, .n_threads = 2});
+    it.next();
+    it.next();
+    while (!Waiting::begun()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  catena::set_warning_handler(before);
+  BOOST_TEST(text.starts_with("MultithreadIterator: waits for a thread that is loading example 5"), text);
+}
+
+BOOST_AUTO_TEST_CASE(limits_that_are_none) {
+  const DatasetPtr data = host_examples(6, true);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { MultiprocessIterator(data, 1, {.stop_timeout = -1}); }),
+                 "MultiprocessIterator: stop_timeout is -1"));
+  BOOST_CHECK_THROW(MultiprocessIterator(data, 1, {.stop_timeout = std::nan("")}), catena::ValueError);
+  nn::Classifier model{TinyMLP()};
+  SGD sgd;
+  sgd.setup(model);
+  SerialIterator a(data, 2);
+  BOOST_CHECK_THROW(MultiprocessParallelUpdater({a}, sgd, {.devices = {-1}, .stop_timeout = -0.5}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
