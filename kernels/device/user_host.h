@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <catena/kernels/device/user_intrinsics.h>
 
@@ -53,6 +54,8 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 inline float rsqrtf(float v) { return 1 / sqrtf(v); }
 inline double rsqrt(double v) { return 1 / ::sqrt(v); }
 inline float rsqrt(float v) { return rsqrtf(v); }
+
+inline long long clock64() { return clock(); }
 
 // As in CUDA: integer arguments undergo the usual conversions first; floating minimum and maximum ignore NaN.
 #define CATENA_USER_MINMAX(T)                      \

@@ -1,16 +1,59 @@
 // Types for the text of an ElementwiseKernel or a ReductionKernel in addition to CUDA's own: 16-bit floats with
-// arithmetic, raw operands, and atomic functions for element types that CUDA does not support.
+// arithmetic, complex numbers, raw operands, minimum and maximum of numbers of two types, constants, and atomic
+// functions for element types that CUDA does not support.
 #pragma once
 
 #include <catena/kernels/device/atomic_pair.h>
+#include <catena/kernels/device/user_complex.h>
 #include <catena/kernels/device/user_host.h>
 #include <catena/kernels/numeric.h>
 
+// The constants of <math.h>, which NVRTC lacks, and those of CUDA's math_constants.h.
 #if CATENA_DEVICE
 using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(nullptr));
 #define INFINITY __builtin_bit_cast(float, 0x7f800000u)
 #define NAN __builtin_bit_cast(float, 0x7fc00000u)
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
 #define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#endif
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PI 3.1415926535897931e+0
+#define CUDART_INF_F __builtin_bit_cast(float, 0x7f800000u)
+#define CUDART_INF __builtin_bit_cast(double, 0x7ff0000000000000ull)
+#define CUDART_NAN_F __builtin_bit_cast(float, 0x7fffffffu)
+#define CUDART_NAN __builtin_bit_cast(double, 0xfff8000000000000ull)
+
+// min(x, 2) for an x of another type than int: as the operands of `?:`. CUDA has it for some pairs of types only.
+#if !defined(CATENA_CPU_SHIM)
+namespace catena::user {
+template <class T>
+concept builtin_number = !__is_class(T) && requires(T v) {
+  v + 1.0;
+};
+template <class A, class B>
+concept different_numbers = builtin_number<A> && builtin_number<B> && !is_same<A, B>;
+}  // namespace catena::user
+template <class A, class B>
+requires(catena::user::different_numbers<A, B>) ND_FN auto min(A a, B b) -> decltype(true ? a : b) {
+  using T = decltype(true ? a : b);
+  return min(T(a), T(b));
+}
+template <class A, class B>
+requires(catena::user::different_numbers<A, B>) ND_FN auto max(A a, B b) -> decltype(true ? a : b) {
+  using T = decltype(true ? a : b);
+  return max(T(a), T(b));
+}
 #endif
 
 namespace catena::user {
@@ -65,6 +108,7 @@ template <class S, class A> ND_FN Half<S> max(A a, Half<S> b) { return skip_nan_
 // An element in another type, by the rules of catena::convert.
 template <class T> struct computed { using type = T; };
 template <class S> struct computed<Half<S>> { using type = float; };
+template <class S> struct computed<thrust::complex<S>> { using type = complex<S>; };
 template <class To, class From> ND_FN To converted(From v) {
   using Wide = typename computed<From>::type;
   return To(convert<typename computed<To>::type>(Wide(v)));
@@ -174,9 +218,6 @@ template <int Rank> ND_FN void advance(const int64* shape, int64* coordinates) {
 
 using float16 = catena::user::Half<catena::float16>;
 using bfloat16 = catena::user::Half<catena::bfloat16>;
-using catena::complex;
-using catena::complex128;
-using catena::complex64;
 
 #if CATENA_DEVICE
 // CUDA defines only the unsigned overload; in two's complement the sum has the same bits.

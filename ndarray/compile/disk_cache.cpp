@@ -15,8 +15,8 @@
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/compile/private_files.h>
 
 namespace nd::cuda {
 namespace {
@@ -99,6 +99,25 @@ std::string read_all(int fd, std::size_t size) {
   return text;
 }
 
+// Sixteen hexadecimal digits.
+std::string hexadecimal(std::uint64_t value) {
+  std::string digits(16, '0');
+  for (std::size_t k = digits.size(); value != 0; value /= 16) digits[--k] = "0123456789abcdef"[value % 16];
+  return digits;
+}
+
+std::string path_in(const std::string& folder, std::string_view key) {
+  return concat(folder, "/", hexadecimal(catena::fnv1a(key)), kSuffix);
+}
+
+// What goes wrong with folders is told once per process.
+void tell(const std::string& line) {
+  static std::atomic_flag told;
+  if (told.test_and_set()) return;
+  const catena::BrokenPipeScope unread;
+  std::fputs(line.c_str(), stderr);
+}
+
 const char* environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -118,6 +137,7 @@ DiskCacheSettings disk_cache_settings() {
   const char *xdg = environment("XDG_CACHE_HOME"), *home = environment("HOME");
   if (directory != nullptr) {
     if (*directory != '\0' && std::string_view(directory) != "off") settings.directory = concat(directory, "/kernels");
+    if (settings.directory.empty()) return settings;
   } else if (reference != nullptr) {
     settings.directory = reference;
   } else if (xdg != nullptr && *xdg == '/') {  // the XDG specification says that relative paths are ignored
@@ -125,89 +145,107 @@ DiskCacheSettings disk_cache_settings() {
   } else if (home != nullptr) {
     settings.directory = concat(home, "/.cache/catena/kernels");
   }
+  settings.fallback = compile::private_temporary_folder() + "/kernels";
+  settings.directory = settings.directory.empty() ? settings.fallback : compile::absolute(settings.directory);
   return settings;
 }
 
-DiskCache::DiskCache(std::string directory, std::uint64_t limit_bytes)
-    : directory_(std::move(directory)), limit_(limit_bytes) {}
-
-std::string DiskCache::path(std::string_view key) const {
-  char hash[20];
-  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(catena::fnv1a(key)));
-  return concat(directory_, "/", hash, kSuffix);
+DiskCache::DiskCache(std::string directory, std::uint64_t limit_bytes, std::string fallback)
+    : directory_(std::move(directory)), limit_(limit_bytes) {
+  if (directory_.empty()) return;
+  folders_.push_back({directory_});
+  if (!fallback.empty() && fallback != directory_) folders_.push_back({std::move(fallback)});
 }
+
+std::vector<std::string> DiskCache::directories() const {
+  std::vector<std::string> paths;
+  for (const Folder& folder : folders_) paths.push_back(folder.path);
+  return paths;
+}
+
+std::string DiskCache::path(std::string_view key) const { return path_in(directory_, key); }
 
 std::optional<std::string> DiskCache::find(std::string_view key) {
   if (!enabled()) return std::nullopt;
-  const std::string path = this->path(key);
-  const File file(path);
-  struct stat status {};
-  if (file >= 0 && ::fstat(file, &status) == 0) {
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    const std::string record = size <= limit_ ? read_all(file, size) : std::string();
-    if (const std::optional<Decoded> found = decode(record)) {
-      if (found->key == key) {
-        ::futimens(file, nullptr);  // marks the record as used; without permission it only looks older than it is
-        ++hits_;
-        return std::string(found->value);
-      }
-    } else {
-      ++bad_records_;
-      // Another process may have replaced the record by a valid one.
-      struct stat now {};
-      if (::stat(path.c_str(), &now) == 0 && now.st_ino == status.st_ino && now.st_dev == status.st_dev)
-        ::unlink(path.c_str());
+  for (const Folder& folder : folders_) {
+    if (!compile::check_private_folder(folder.path).empty()) continue;
+    if (std::optional<std::string> found = find_in(folder, key)) {
+      ++hits_;
+      return found;
     }
   }
   ++misses_;
   return std::nullopt;
 }
 
-bool DiskCache::store(std::string_view key, std::string_view value) {
+std::optional<std::string> DiskCache::find_in(const Folder& folder, std::string_view key) {
+  const std::string path = path_in(folder.path, key);
+  const File file(path);
+  struct stat status {};
+  if (file < 0 || ::fstat(file, &status) != 0) return std::nullopt;
+  if (S_ISREG(status.st_mode) && !compile::is_private(status)) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::string record = size <= limit_ ? read_all(file, size) : std::string();
+  if (const std::optional<Decoded> found = decode(record)) {
+    if (found->key != key) return std::nullopt;
+    ::futimens(file, nullptr);  // marks the record as used; without permission it only looks older than it is
+    return std::string(found->value);
+  }
+  ++bad_records_;
+  // Another process may have replaced the record by a valid one.
+  struct stat now {};
+  if (::stat(path.c_str(), &now) == 0 && now.st_ino == status.st_ino && now.st_dev == status.st_dev)
+    ::unlink(path.c_str());
+  return std::nullopt;
+}
+
+bool DiskCache::store(std::string_view key, std::string_view value, std::span<Folder> folders) {
   if (!enabled()) return false;
-  const std::string record = encode(key, value), path = this->path(key);
+  const std::string record = encode(key, value);
   if (record.size() > limit_) {
     failed(concat("a record of ", record.size(), " bytes exceeds the limit of ", limit_));
     return false;
   }
-  if (!write(path, record)) return false;
-  keep_limit(record.size());
-  return true;
+  std::string why;
+  for (Folder& folder : folders) {
+    std::string problem = compile::make_private_folder(folder.path);
+    if (problem.empty()) problem = compile::write_private_file(path_in(folder.path, key), record);
+    if (problem.empty()) {
+      keep_limit(folder, record.size());
+      if (!why.empty()) tell(concat("catena: compiled kernels are kept in ", folder.path, ": ", why, "\n"));
+      return true;
+    }
+    why += (why.empty() ? "" : "; ") + problem;
+  }
+  failed(why);
+  return false;
 }
 
-bool DiskCache::write(const std::string& path, const std::string& record) {
-  std::error_code ignored;
-  if (!fs::is_directory(directory_, ignored)) fs::create_directories(directory_, ignored);
-  try {
-    catena::write_file_atomically("kernel cache", path, record);
-    return true;
-  } catch (const catena::IOError& e) {
-    failed(e.what());
-    return false;
-  }
+std::string DiskCache::last_folder() const {
+  const std::lock_guard lock(mutex_);
+  return last_folder_;
 }
 
 void DiskCache::discard(std::string_view key) {
   if (!enabled()) return;
   ++bad_records_;
-  ::unlink(path(key).c_str());
+  for (const Folder& folder : folders_) ::unlink(path_in(folder.path, key).c_str());
 }
 
 void DiskCache::failed(const std::string& why) {
   ++write_failures_;
-  static std::atomic_flag told;
-  if (told.test_and_set()) return;
-  const catena::BrokenPipeScope unread;
-  std::fprintf(stderr, "catena: compiled kernels cannot be kept, the next program compiles them again: %s\n",
-               why.c_str());
+  tell(concat("catena: compiled kernels cannot be kept, the next program compiles them again: ", why, "\n"));
 }
 
 // The sizes of the files are summed at the first write, and again whenever this process has written a sixteenth of the
 // limit, because other processes write to the folder too.
-void DiskCache::keep_limit(std::uint64_t written) {
+void DiskCache::keep_limit(Folder& folder, std::uint64_t written) {
   const std::lock_guard lock(mutex_);
-  written_since_ += written;
-  if (bytes_at_scan_ && *bytes_at_scan_ + written_since_ <= limit_ && written_since_ <= limit_ / 16) return;
+  last_folder_ = folder.path;
+  folder.written_since += written;
+  if (folder.bytes_at_scan && *folder.bytes_at_scan + folder.written_since <= limit_ &&
+      folder.written_since <= limit_ / 16)
+    return;
 
   struct Record {
     struct timespec used;
@@ -218,7 +256,7 @@ void DiskCache::keep_limit(std::uint64_t written) {
   std::uint64_t total = 0;
   const std::time_t long_ago = std::time(nullptr) - 3600;
   std::error_code error;
-  for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(folder.path, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     struct stat status {};
     if (name.find(kSuffix) == std::string::npos || ::lstat(at->path().c_str(), &status) != 0 ||
@@ -241,8 +279,8 @@ void DiskCache::keep_limit(std::uint64_t written) {
       if (::unlink(r.path.c_str()) == 0 || errno == ENOENT) total -= r.bytes;
     }
   }
-  bytes_at_scan_ = total;
-  written_since_ = 0;
+  folder.bytes_at_scan = total;
+  folder.written_since = 0;
 }
 
 DiskCacheStatistics DiskCache::statistics() const noexcept { return {hits_, misses_, bad_records_, write_failures_}; }

@@ -335,10 +335,9 @@ class Compilations final : private CompilerProcess {
         "fused program", "program", std::move(text), {"-fno-math-errno", "-fno-trapping-math"}, {}};
     request.processor = processor_of_loops();
     request.in_background = this;
+    request.symbols = {kProgramEntry};
     modules_.push_back(compile_for_host(request));
-    void* const symbol = modules_.back()->symbol(kProgramEntry);
-    catena::check<catena::RuntimeError>(symbol != nullptr, "fused program", "the object has no ", kProgramEntry);
-    return reinterpret_cast<ProgramLoop>(symbol);
+    return reinterpret_cast<ProgramLoop>(modules_.back()->required("fused program", kProgramEntry));
   }
 
   void started(int process) override {

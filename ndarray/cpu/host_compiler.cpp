@@ -1,26 +1,26 @@
 #include <catena/ndarray/cpu/host_compiler.h>
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
-#include <sstream>
+#include <set>
 #include <system_error>
 
 #include <catena/kernels/base/descriptors.h>
@@ -28,9 +28,9 @@
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/compile/disk_cache.h>
+#include <catena/ndarray/compile/private_files.h>
+#include <catena/ndarray/cpu/find_compiler.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
-
-extern char** environ;
 
 namespace nd::cpu {
 namespace {
@@ -40,32 +40,51 @@ using catena::concat;
 
 std::atomic<std::uint64_t> compilations{0}, disk_hits{0};
 
-// ---- the cache folder ---------------------------------------------------------------------------
-// Beside that of the CUDA kernels, or in it if that is the reference's one; empty if the cache is disabled.
-fs::path cache_folder() {
-  const fs::path kernels = cuda::disk_cache_settings().directory;
+// ---- folders ------------------------------------------------------------------------------------
+// Beside the folder of the CUDA kernels, or in it if that is the reference's one; empty if there is none.
+std::string host_folder(const std::string& cuda_kernels) {
+  const fs::path kernels = cuda_kernels;
   if (kernels.empty()) return {};
-  return (kernels.filename() == "kernels" ? kernels.parent_path() : kernels) / "host";
+  return ((kernels.filename() == "kernels" ? kernels.parent_path() : kernels) / "host").string();
 }
+// With the settings of the environment, which is read at every compilation. Never destroyed: other threads may still be
+// running at exit.
 cuda::DiskCache& disk() {
-  static auto& cache = *new cuda::DiskCache(cache_folder().string(), cuda::disk_cache_settings().limit_bytes);
-  return cache;
+  static auto& mutex = *new std::mutex;
+  static auto& caches = *new std::map<std::string, std::unique_ptr<cuda::DiskCache>>;
+  const cuda::DiskCacheSettings settings = cuda::disk_cache_settings();
+  const std::string folder = host_folder(settings.directory), fallback = host_folder(settings.fallback);
+  const std::lock_guard lock(mutex);
+  auto& cache = caches[folder + '\n' + fallback + '\n' + std::to_string(settings.limit_bytes)];
+  if (cache == nullptr) cache = std::make_unique<cuda::DiskCache>(folder, settings.limit_bytes, fallback);
+  return *cache;
 }
 
-// A folder for this process only, in the cache folder or the system's folder for temporary files; removed at the end of
-// the scope.
+// Where a compilation may have its files, in the order in which they are tried.
+std::vector<std::string> work_folders() {
+  std::vector<std::string> folders = disk().directories();
+  const std::string shared_memory = "/dev/shm/catena-" + std::to_string(::geteuid());
+  for (const std::string& folder : {compile::private_temporary_folder() + "/host", shared_memory})
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
+  return folders;
+}
+
+// A folder cannot take the files of a compilation, or that may be why the compiler failed.
+struct NoSpace {
+  std::string reason;
+  std::string failure = {};  // the message of a CompileError
+};
+
+// A folder for one compilation; removed at the end of the scope.
 class Workplace {
  public:
-  explicit Workplace(const std::string& what) {
-    std::error_code ignored;
-    if (disk().enabled()) {
-      fs::create_directories(disk().directory(), ignored);
-      if (make(disk().directory())) return;
-    }
-    const fs::path temporary = fs::temp_directory_path(ignored);
-    if (make(temporary)) return;
-    throw catena::IOError(concat(what, ": no folder for the compiler's files can be made in \"", temporary.string(),
-                                 "\" (", std::strerror(errno), ")"));
+  explicit Workplace(const std::string& parent) {
+    std::string problem = compile::make_private_folder(parent);
+    std::string name = parent + "/compiling-XXXXXX";
+    if (problem.empty() && ::mkdtemp(name.data()) == nullptr)
+      problem = concat("no folder can be made in \"", parent, "\" (", std::strerror(errno), ")");
+    if (!problem.empty()) throw NoSpace{problem};
+    path_ = name;
   }
   ~Workplace() {
     std::error_code ignored;  // a folder that cannot be removed does no harm
@@ -76,32 +95,40 @@ class Workplace {
   const fs::path& path() const noexcept { return path_; }
 
  private:
-  bool make(const fs::path& parent) {
-    std::string name = (parent / "compiling-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) return false;
-    path_ = name;
-    return true;
-  }
   fs::path path_;
 };
 
-void write_file(const std::string& what, const fs::path& path, std::string_view text) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.close();
-  if (!out)
-    throw catena::IOError(concat(what, ": \"", path.string(), "\" cannot be written (", std::strerror(errno), ")"));
+void write_file(const fs::path& path, std::string_view text) {
+  if (const std::string problem = compile::write_private_file_once(path.string(), text); !problem.empty())
+    throw NoSpace{problem};
 }
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// The beginning of a text for a message.
+constexpr std::size_t kMostShown = 65536;
+std::string shown(std::string text, std::uintmax_t size) {
+  if (size <= kMostShown) return text;
+  text.resize(std::min(text.size(), kMostShown));
+  return concat(text, "\n... (", std::to_string(size), " bytes)\n");
+}
+std::string output_in(const fs::path& log) {
+  std::ifstream in(log, std::ios::binary);
+  std::string text(kMostShown, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(log, error);
+  return shown(std::move(text), error ? 0 : size);
+}
+
 // Removes the folders of processes that ended during a compilation.
-void remove_leftovers() {
+void remove_leftovers(const fs::path& parent) {
   std::error_code error;
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (fs::directory_iterator at(disk().directory(), error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
     std::error_code ignored;
     if (at->path().filename().string().starts_with("compiling-") && fs::last_write_time(at->path(), ignored) < long_ago)
       fs::remove_all(at->path(), ignored);
@@ -109,87 +136,36 @@ void remove_leftovers() {
 }
 
 // ---- the embedded headers -----------------------------------------------------------------------
-bool headers_are_in(const fs::path& folder) {
-  for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
-    std::error_code error;
-    if (fs::file_size(folder / header.path, error) != header.size || error) return false;
+// Adds the headers that the text includes, and those that they include.
+void add_included(std::string_view text, std::set<const catena::EmbeddedHeader*>& headers) {
+  constexpr std::string_view kPrefix = "catena/kernels/";
+  for (std::size_t at = text.find(kPrefix); at != std::string_view::npos; at = text.find(kPrefix, at + 1)) {
+    const std::size_t end = text.find_first_of(">\"\n", at);
+    const catena::EmbeddedHeader* const header = catena::find_embedded_header(text.substr(at, end - at));
+    if (header != nullptr && headers.insert(header).second) add_included(header->text(), headers);
   }
-  return true;
 }
 
-void write_headers(const std::string& what, const fs::path& folder) {
-  for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
+// They are written for every compilation: headers that processes share would have to be trusted and guarded.
+fs::path write_headers(std::string_view source, const Workplace& workplace) {
+  const fs::path folder = workplace.path() / "include";
+  std::set<const catena::EmbeddedHeader*> headers;
+  add_included(source, headers);
+  for (const catena::EmbeddedHeader* header : headers) {
     std::error_code shows_when_writing;
-    fs::create_directories((folder / header.path).parent_path(), shows_when_writing);
-    write_file(what, folder / header.path, header.text());
+    fs::create_directories((folder / header->path).parent_path(), shows_when_writing);
+    write_file(folder / header->path, header->text());
   }
+  return folder;
 }
 
 std::string hash_text(std::uint64_t hash) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
-std::string headers_hash() { return hash_text(cuda::embedded_text_hash()); }
-
-// The include folder with the embedded headers. It is kept in the cache under the hash of its contents; another process
-// may be writing the same one.
-fs::path header_folder(const std::string& what, const Workplace& workplace) {
-  const fs::path kept = fs::path(disk().directory()) / ("include-" + headers_hash()),
-                 made = workplace.path() / "include";
-  if (disk().enabled() && headers_are_in(kept)) return kept;
-  write_headers(what, made);
-  if (!disk().enabled() || workplace.path().parent_path() != fs::path(disk().directory())) return made;
-  std::error_code error;
-  fs::remove_all(kept, error);  // remove a damaged one
-  fs::rename(made, kept, error);
-  return error ? (headers_are_in(kept) ? kept : made) : kept;
+  std::string digits(16, '0');
+  for (std::size_t k = digits.size(); hash != 0; hash /= 16) digits[--k] = "0123456789abcdef"[hash % 16];
+  return digits;
 }
 
 // ---- the compiler -------------------------------------------------------------------------------
-struct Compiler {
-  std::vector<std::string> command;  // path of the program, and the options given with it
-  std::string identity;              // changes with the program
-};
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<std::string>(in), {}};
-}
-
-// Searches the PATH as a shell does; empty if there is no such program.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? std::string(".") : folder) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
-  }
-  return {};
-}
-
-Compiler find_compiler(const std::string& what) {
-  std::vector<std::string> candidates = {"c++", "g++", "clang++"};
-  if (const char* cxx = std::getenv("CXX"); cxx != nullptr && *cxx != '\0') candidates.insert(candidates.begin(), cxx);
-  if (const char* own = std::getenv("CATENA_HOST_COMPILER"); own != nullptr && *own != '\0') candidates = {own};
-  std::string tried;
-  for (const std::string& candidate : candidates) {
-    std::vector<std::string> command = words_of(candidate);
-    tried += (tried.empty() ? "" : ", ") + candidate;
-    if (command.empty()) continue;
-    command[0] = find_program(command[0]);
-    struct stat status {};
-    if (command[0].empty() || ::stat(command[0].c_str(), &status) != 0) continue;
-    std::string identity = concat(fs::canonical(command[0]).string(), ' ', status.st_size, ' ', status.st_mtim.tv_sec,
-                                  '.', status.st_mtim.tv_nsec);
-    return {std::move(command), std::move(identity)};
-  }
-  throw catena::RuntimeError(
-      concat(what, ": kernels given as text need a C++ compiler on the CPU, and there is none (tried: ", tried,
-             "); CATENA_HOST_COMPILER names one"));
-}
-
 // The processor that -march=native means; objects must not be used on another one.
 const std::string& processor() {
   static const std::string& name = *new std::string([] {
@@ -223,10 +199,15 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 // Runs a program with its output in a file. Returns an empty string, or how it failed: "exit status 1".
-std::string run(const std::vector<std::string>& command, const fs::path& log, CompilerProcess* in_background) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+std::string run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                const fs::path& log, CompilerProcess* in_background) {
+  const auto pointers = [](const std::vector<std::string>& words) {
+    std::vector<char*> list;
+    for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
+    list.push_back(nullptr);
+    return list;
+  };
+  const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -241,7 +222,7 @@ std::string run(const std::vector<std::string>& command, const fs::path& log, Co
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   }
   pid_t child = 0;
-  const int error = ::posix_spawn(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  const int error = ::posix_spawn(&child, arguments[0], &actions, &attributes, arguments.data(), variables.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::strerror(error);
@@ -261,82 +242,108 @@ std::string run(const std::vector<std::string>& command, const fs::path& log, Co
   return concat("signal ", WTERMSIG(status));
 }
 
-std::string compile(const HostCompileRequest& request, const Compiler& compiler, const Workplace& workplace,
-                    const fs::path& object) {
-  const fs::path source = workplace.path() / (request.name + ".cpp"), log = workplace.path() / "log";
-  write_file(request.what, source, request.source);
+// Whether a failure of the compiler may be one of the file system. What the compiler says of it may be missing, because
+// that is written there, too.
+bool may_be_full(const fs::path& folder, const std::string& output) {
+  constexpr std::uintmax_t kFewBytes = 4 << 20;
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  return output.empty() || output.find("No space left on device") != std::string::npos ||
+         output.find("Disk quota exceeded") != std::string::npos || (!error && space.available < kFewBytes);
+}
+
+// The object of the text. CompileError if the compiler fails, NoSpace if the folder cannot take the files.
+std::string compile(const HostCompileRequest& request, const Compiler& compiler, const std::string& parent) {
+  const Workplace workplace(parent);
+  const fs::path source = workplace.path() / (request.name + ".cpp"), log = workplace.path() / "log",
+                 object = workplace.path() / (request.name + ".so");
+  write_file(source, request.source);
+  std::vector<std::string> command = compiler.command;
+  command.push_back("-I" + write_headers(request.source, workplace).string());
+  for (std::string& option : options_of(request)) command.push_back(std::move(option));
+  for (const std::string& word : {std::string("-o"), object.string(), source.string()}) command.push_back(word);
+
+  const std::string failure =
+      run(command, compiler_environment(compiler, workplace.path().string()), log, request.in_background);
+  std::error_code error;
+  if (failure.empty() && fs::file_size(object, error) != 0 && !error) return read_file(object);
+  const std::string output = output_in(log);
+  const std::string numbered = cuda::numbered(request.shown.empty() ? request.source : request.shown);
+  std::string message =
+      concat(request.what, ": ", joined(command), " failed (", failure.empty() ? "no object" : failure, ")\n", output,
+             shown(numbered, numbered.size()));
+  if (may_be_full(parent, output)) throw NoSpace{concat("\"", parent, "\" may be full"), std::move(message)};
+  throw catena::CompileError(message);
+}
+
+std::string compile(const HostCompileRequest& request, const Compiler& compiler) {
   if (const char* folder = std::getenv("CATENA_DUMP_KERNELS"); folder != nullptr && *folder != '\0')
     catena::write_file_atomically(
         "CATENA_DUMP_KERNELS", concat(folder, "/", request.name, "-", hash_text(catena::fnv1a(request.source)), ".cpp"),
         request.source);
-  std::vector<std::string> command = compiler.command;
-  command.push_back("-I" + header_folder(request.what, workplace).string());
-  for (std::string& option : options_of(request)) command.push_back(std::move(option));
-  for (const std::string& word : {std::string("-o"), object.string(), source.string()}) command.push_back(word);
-
   ++compilations;
-  const std::string failure = run(command, log, request.in_background);
-  std::error_code error;
-  if (!failure.empty() || fs::file_size(object, error) == 0 || error)
-    throw catena::CompileError(concat(request.what, ": ", joined(command), " failed (",
-                                      failure.empty() ? "no object" : failure, ")\n", read_file(log),
-                                      cuda::numbered(request.shown.empty() ? request.source : request.shown)));
-  return read_file(object);
+  std::string reasons, failure;
+  for (const std::string& folder : work_folders()) {
+    try {
+      std::string object = compile(request, compiler, folder);
+      remove_leftovers(folder);
+      return object;
+    } catch (const NoSpace& problem) {
+      reasons += (reasons.empty() ? "" : "; ") + problem.reason;
+      if (!problem.failure.empty()) failure = problem.failure;
+    }
+  }
+  if (!failure.empty()) throw catena::CompileError(failure);
+  throw catena::IOError(concat(request.what, ": no folder can take the compiler's files: ", reasons));
 }
 
-// Null, with the reason, if the object cannot be loaded.
-std::shared_ptr<const HostModule> load(const fs::path& object, std::string* reason) {
-  void* handle = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle != nullptr) return std::make_shared<const HostModule>(handle);
-  const char* text = ::dlerror();
-  *reason = text != nullptr ? text : "unknown";
-  return nullptr;
-}
-
-// Objects run in this process, so objects that another user may have written are not loaded.
-bool is_ours(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) != 0 || status.st_uid == ::geteuid();
+// From memory, or where that is forbidden from a file. Null, with the reason, if the object cannot be loaded or lacks
+// one of the symbols.
+std::shared_ptr<const HostModule> load(const HostCompileRequest& request, std::string_view object,
+                                       std::string* reason) {
+  std::shared_ptr<const HostModule> module = HostModule::load_bytes(object, reason);
+  const std::vector<std::string> folders = module == nullptr ? work_folders() : std::vector<std::string>();
+  for (std::size_t k = 0; k < folders.size() && module == nullptr; ++k) {
+    try {
+      const Workplace workplace(folders[k]);
+      const fs::path file = workplace.path() / (request.name + ".so");
+      write_file(file, object);
+      module = HostModule::load_file(file.string(), reason);
+    } catch (const NoSpace& problem) {
+      *reason += "; " + problem.reason;
+    }
+  }
+  for (const std::string& name : request.symbols) {
+    if (module == nullptr || module->symbol(name) != nullptr) continue;
+    *reason = concat("the compiled object has no symbol ", name);
+    return nullptr;
+  }
+  return module;
 }
 
 }  // namespace
 
-HostModule::~HostModule() { ::dlclose(handle_); }
-void* HostModule::symbol(const std::string& name) const noexcept { return ::dlsym(handle_, name.c_str()); }
-std::size_t HostModule::size_of(const void* symbol) const noexcept {
-  Dl_info info;
-  void* entry = nullptr;
-  return ::dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) != 0 && entry != nullptr
-             ? static_cast<const ElfW(Sym)*>(entry)->st_size
-             : 0;
-}
-
 std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request) {
   catena::reserve_standard_descriptors();  // for the files below
   const Compiler compiler = find_compiler(request.what);
-  std::string key = concat(headers_hash(), '\n', compiler.identity, '\n', joined(compiler.command), '\n', processor());
+  std::string key = concat(hash_text(cuda::embedded_text_hash()), '\n', compiler.identity, '\n',
+                           joined(compiler.command), '\n', processor());
   for (const std::string& option : options_of(request)) key += option + '\n';
   key += request.source;
 
-  const Workplace workplace(request.what);
-  const fs::path object = workplace.path() / (request.name + ".so");
   std::string reason;
-  if (is_ours(disk().path(key))) {
-    if (const std::optional<std::string> kept = disk().find(key)) {
-      write_file(request.what, object, *kept);
-      if (auto module = load(object, &reason)) {
-        ++disk_hits;
-        return module;
-      }
-      disk().discard(key);
+  if (const std::optional<std::string> kept = disk().find(key)) {
+    if (auto module = load(request, *kept, &reason)) {
+      ++disk_hits;
+      return module;
     }
+    disk().discard(key);
   }
-  const std::string made = compile(request, compiler, workplace, object);
-  remove_leftovers();
-  disk().store(key, made);
-  auto module = load(object, &reason);
+  const std::string made = compile(request, compiler);
+  auto module = load(request, made, &reason);
   catena::check<catena::RuntimeError>(module != nullptr, request.what,
                                       "the compiled kernel cannot be loaded: ", reason);
+  disk().store(key, made);
   return module;
 }
 

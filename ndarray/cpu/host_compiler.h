@@ -1,9 +1,14 @@
 // Compiles C++ text with the system's compiler at run time and loads the result.
 //
-// The compiler is $CATENA_HOST_COMPILER if it is set (a program, optionally with options), else the first found of
-// $CXX, c++, g++ and clang++. Objects are kept in the folder host/ of the cache (see ndarray/compile/disk_cache.h)
-// under a key of text, options, compiler and processor; without a cache they are in a temporary folder. The text may
-// include every header of kernels/ except those of base/, formats/ and rows/.
+// Which compiler: find_compiler.h. Objects are kept under a key of text, options, compiler and processor, in the folder
+// host/ beside (or in) the folder of the disk cache, else in that of the fallback (ndarray/compile/disk_cache.h). An
+// object is loaded from memory, so a kernel that is kept needs no space.
+//
+// A compilation has a folder of its own, "compiling-XXXXXX", with the text, the headers that it includes, and the
+// compiler's temporary files. It is made in the first of these folders that has space: those of the cache,
+// $TMPDIR/catena-<user id>/host (without TMPDIR /tmp) and /dev/shm/catena-<user id>; never in the working folder. The
+// folder of a process that was killed is removed by a later compilation. The text may include every header of kernels/
+// except those of base/, formats/ and rows/.
 //
 // Compiled with -O3 -march=native (or what HostCompileRequest::processor says) -ffp-contract=off and with errno
 // preserved. Without contraction and without vector versions of functions such as exp, the register width does not
@@ -16,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catena/kernels/base/export.h>
@@ -29,8 +35,14 @@ class CATENA_EXPORT HostModule {
   ~HostModule();
   HostModule(const HostModule&) = delete;
   HostModule& operator=(const HostModule&) = delete;
+  // Null, with the reason, if the object cannot be loaded.
+  static std::shared_ptr<const HostModule> load_bytes(std::string_view object, std::string* reason);
+  static std::shared_ptr<const HostModule> load_file(const std::string& path, std::string* reason);
+
   // A function or variable with C linkage; null if there is none.
   void* symbol(const std::string& name) const noexcept;
+  // The same; RuntimeError starting with `what` if there is none.
+  void* required(std::string_view what, const std::string& name) const;
   std::size_t size_of(const void* symbol) const noexcept;  // bytes
 
  private:
@@ -57,10 +69,13 @@ struct HostCompileRequest {
   std::string shown;
   std::string processor = "native";          // the argument of -march
   CompilerProcess* in_background = nullptr;  // not null: the compiler runs with the lowest priority
+  std::vector<std::string> symbols = {};     // that the object must have
 };
 
-// CompileError "<what>: <command> failed (exit status 1)", then the compiler's output and the numbered source.
-// RuntimeError "<what>: there is no C++ compiler (tried: ...)". IOError if the files cannot be written.
+// CompileError "<what>: <command> failed (exit status 1)", then the compiler's output and the numbered source, of each
+// the first 64 KiB. RuntimeError "<what>: kernels given as text need a C++ compiler on the CPU, and there is none
+// (tried: ...)", and if the object has not all symbols or cannot be loaded. IOError naming the folders and the reasons
+// if none of them can take the files.
 CATENA_EXPORT std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request);
 
 struct HostCompilerStatistics {

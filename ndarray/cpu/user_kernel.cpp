@@ -29,12 +29,16 @@ struct Compiled {
 
 Compiled compile_kernel(const KernelText& text, const KernelVariant& variant) {
   GeneratedUserKernel generated = generate_user_kernel(text, variant, SourceFor::host);
+  HostCompileRequest request{text.label, text.name, std::move(generated.source), text.options, {}};
+  request.symbols = {generated.entry};
+  if (!generated.second.empty())
+    request.symbols.insert(request.symbols.end(), {generated.second, generated.accumulator});
   Compiled c;
-  c.module = compile_for_host({text.label, text.name, std::move(generated.source), text.options, {}});
-  c.entry = reinterpret_cast<Entry>(c.module->symbol(generated.entry));
+  c.module = compile_for_host(request);
+  c.entry = reinterpret_cast<Entry>(c.module->required(text.label, generated.entry));
   if (!generated.second.empty()) {
-    c.second = reinterpret_cast<Entry>(c.module->symbol(generated.second));
-    c.accumulator_bytes = *static_cast<const long*>(c.module->symbol(generated.accumulator));
+    c.second = reinterpret_cast<Entry>(c.module->required(text.label, generated.second));
+    c.accumulator_bytes = *static_cast<const long*>(c.module->required(text.label, generated.accumulator));
   }
   return c;
 }

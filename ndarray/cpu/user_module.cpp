@@ -18,6 +18,8 @@ using catena::check;
 using catena::concat;
 using catena::user::HostKernel;
 
+constexpr const char* kKernels = "catena_user_kernels";  // kernels/device/user_module.h
+
 std::string source_of(const ModuleText& text) {
   std::string source =
       concat("#include <catena/kernels/device/user_module.h>\n#line 1\n", with_registrations(text.code), "\n");
@@ -42,11 +44,13 @@ class CpuModule final : public DeviceModule {
     check<NotImplementedError>(text.image.empty(), text.name,
                                "compiled code is for CUDA devices; the CPU needs the text");
     try {
-      module_ = compile_for_host({text.name, "module", source_of(text), text.options, text.code});
+      HostCompileRequest request{text.name, "module", source_of(text), text.options, text.code};
+      request.symbols = {kKernels};
+      module_ = compile_for_host(request);
     } catch (const catena::CompileError& e) {
       rethrow(text, e);
     }
-    first_ = *static_cast<HostKernel**>(module_->symbol("catena_user_kernels"));
+    first_ = *static_cast<HostKernel**>(module_->required(text.name, kKernels));
     expressions_ = text.name_expressions;
   }
 

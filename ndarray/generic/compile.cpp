@@ -35,7 +35,9 @@ RawModule compile_with_cache(const std::string& source, const std::vector<std::s
     return module;
   }
   const int arch = more.arch.value_or(properties(device.id).arch);
-  DiskCache cache(more.cache_dir.value_or(get_cache_dir()), disk_cache_settings().limit_bytes);
+  const DiskCacheSettings settings = disk_cache_settings();
+  DiskCache cache(more.cache_dir.value_or(settings.directory), settings.limit_bytes,
+                  more.cache_dir ? std::string() : settings.fallback);
   const std::string key = key_of(source, options, arch);
   if (std::optional<std::string> code = cache.find(key)) {
     try {

@@ -24,7 +24,8 @@ CATENA_EXPORT RawModule compile_with_cache(const std::string& source, const std:
                                            const CompileOptions& more = {});
 
 // The folder of compiled kernels: $CATENA_CACHE_DIR/kernels, else $CUPY_CACHE_DIR, else $XDG_CACHE_HOME/catena/kernels
-// or ~/.cache/catena/kernels; empty if none is used. The environment is read at every call, as at every compilation.
+// or ~/.cache/catena/kernels, and without any of these variables /tmp/catena-<user id>/kernels; empty if none is used.
+// The environment is read at every call, as at every compilation.
 CATENA_EXPORT std::string get_cache_dir();
 
 }  // namespace nd::cuda

@@ -39,9 +39,9 @@ struct UfuncOp {
   UfuncOp(std::string loop, std::string text = {}) : types(std::move(loop)), routine(std::move(text)) {}
 };
 
-// `routine` is a statement on the elements in0, in1... that assigns out0, out1...; their types, those of the loop, are
-// in0_type, out0_type... Elements of arrays of other dtypes are converted (kernels/convert.h) when they are read and
-// written. `preamble` stands before the kernel; `doc` is what doc() gives. At most 8 inputs and 4 outputs.
+// `routine` is the body of a function of the elements in0, in1... that assigns out0, out1...; their types, those of the
+// loop, are in0_type, out0_type... Elements of arrays of other dtypes are converted (kernels/convert.h) when they are
+// read and written. `preamble` stands before the kernel; `doc` is what doc() gives. At most 8 inputs and 4 outputs.
 //
 // ValueError for a name that is no identifier, no loops, a loop string of unknown characters or with another number of
 // operands than the first, and a loop without text. Calls: the errors of functions (routines/math.h), CompileError.

@@ -5,20 +5,34 @@
 //   auto division = nd::ElementwiseKernel("T x, T y", "T q, T r", "q = x / y; r = x % y", "division");
 //   auto [q, r] = division(x, y);
 //
-// The text is C++ code for one element. It sees every parameter under its name: an input as the value of the current
+// The text is the body of a C++ function of one element: `return` ends this element, and so do `continue` and `break`
+// outside of the text's own loops. It sees every parameter under its name: an input as the value of the current
 // element, an output as a reference to it, a raw parameter (parameter_list.h) as an array of its own shape: x[k] by
 // position in C order, x[index] by an array of one position per axis, x.size(), x.shape()[axis], x.strides()[axis] in
-// bytes; none of these checks its index. Placeholder letters are type names. Also defined are
+// bytes; none of these checks its index, and elements of raw inputs are const. Also defined are
+//   T, U...             the placeholders, as types
 //   i                   position in the loop, in C order        n, _ind.size()   number of positions
 //                       (n unless a parameter has that name)
 //   _ind.get()[axis]    position along an axis; needs reduce_dims = false
-// and CUDA's functions and intrinsics (__expf, __fadd_rz, __float2int_rn...), atomicAdd and the like among them:
-// threads run in any order, so plain writes to the same element of a raw parameter are a data race.
+//   float16, bfloat16   classes that compute in float and round at each store
+//   complex<float>, complex<double>, complex64, complex128 (thrust::complex): z.real(), z.imag(), operators with
+//   complex
+//                       and real numbers of any type, real, imag, conj, abs, norm, arg, polar, proj, exp, expm1, log,
+//                       log2, log10, log1p, sqrt, pow, the trigonometric and hyperbolic functions and their inverses,
+//                       min, max, isnan, isinf, isfinite, rint; the usual ones as thrust::exp(z) and std::exp(z), too
+//   CUDA's mathematical functions and intrinsics (__expf, __fadd_rz, __float2int_rn, __ldg...), min and max of numbers
+//   of
+//                       any two types, atomicAdd and the like, printf, clock, clock64
+//   M_PI and the other constants of <math.h>, INFINITY, NAN, CUDART_PI, CUDART_INF, CUDART_NAN (each also with _F)
+//   int64_t, uint8_t, size_t, ptrdiff_t...
+// Comments (at the end, too), lambdas, local classes and arrays, and lines that begin with # are allowed. threadIdx and
+// what else concerns the threads of a launch are not for these texts. Code in loop_prep and after_loop runs once per
+// thread; on the CPU a thread runs a range of positions. Threads run in any order, so plain writes to the same element
+// of a raw parameter are a data race.
 //
 // On CUDA, NVRTC compiles the text; on the CPU, the system's C++ compiler does ($CATENA_HOST_COMPILER, else $CXX, c++,
-// g++ or clang++ from the PATH). It is compiled at the first call that needs it; compiled code is kept in memory per
-// text, dtypes and ranks, and on disk. float16 and bfloat16 elements are classes that compute in float and round at
-// each store; integers are int, long long and the like.
+// g++, clang++ or the compiler of this library; a PATH is not needed). It is compiled at the first call that needs it;
+// compiled code is kept in memory per text, dtypes and ranks, and on disk. Integers are int, long long and the like.
 //
 // Messages start with "ElementwiseKernel" and the name. Errors of a call: TypeError for a wrong number of arguments, an
 // array whose dtype does not match its parameter, or a placeholder that no array determines; ValueError for shapes that
@@ -60,7 +74,7 @@ struct ElementwiseCallOptions {
 
 class CATENA_EXPORT ElementwiseKernel {
  public:
-  // ValueError for invalid parameter lists and a name that is not an identifier.
+  // ValueError for invalid parameter lists (parameter_list.h) and a name that is not an identifier.
   ElementwiseKernel(std::string_view in_params, std::string_view out_params, std::string_view operation,
                     std::string_view name = "kernel", const ElementwiseKernelOptions& options = {});
 

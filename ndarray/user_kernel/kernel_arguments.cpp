@@ -17,10 +17,16 @@ using Form = BoundParameter::Form;
 
 void check_kernel(const KernelText& text) {
   check<ValueError>(is_identifier(text.name), text.label, "the name \"", text.name, "\" is no identifier");
-  for (std::size_t k = 0; k < text.parameters.size(); ++k)
+  for (std::size_t k = 0; k < text.parameters.size(); ++k) {
+    const KernelParameter& p = text.parameters[k];
     for (std::size_t j = 0; j < k; ++j)
-      check<ValueError>(text.parameters[j].name != text.parameters[k].name, text.label,
-                        "there are two parameters named ", text.parameters[k].name);
+      check<ValueError>(text.parameters[j].name != p.name, text.label, "there are two parameters named ", p.name);
+    for (const KernelParameter& other : text.parameters)
+      check<ValueError>(other.dtype || other.type != p.name, text.label, "the parameter ", p.name,
+                        " has the name of the type of ", other.name);
+    check<ValueError>(text.kind != KernelText::Kind::reduction || !p.output || p.name != "a", text.label,
+                      "an output cannot be named a, which is the reduced value");
+  }
 }
 
 KernelArguments::KernelArguments(const KernelText& text, std::span<const Operand> args,

@@ -17,7 +17,8 @@ struct ReductionCallOptions;
 
 namespace nd::internal {
 
-// ValueError unless the name is an identifier and the parameters have distinct names.
+// ValueError unless the name is an identifier, and the names of the parameters are distinct from each other and from
+// what the text has under them: its placeholders, and the reduced value.
 void check_kernel(const KernelText& text);
 
 // The calls of ElementwiseKernel and ReductionKernel, of an interned text.

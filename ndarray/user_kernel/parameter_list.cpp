@@ -1,6 +1,7 @@
 #include <catena/ndarray/user_kernel/parameter_list.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace nd {
 namespace {
@@ -24,6 +25,44 @@ std::vector<std::string_view> words_of(std::string_view text) {
     at = end;
   }
   return words;
+}
+
+// Words of C++, and names that generated texts use beside those with a leading underscore.
+bool is_taken(std::string_view name) {
+  constexpr std::string_view words[] = {"alignas",       "alignof",      "and",
+                                        "and_eq",        "asm",          "auto",
+                                        "bfloat16",      "bitand",       "bitor",
+                                        "bool",          "break",        "case",
+                                        "catch",         "catena",       "char",
+                                        "char16_t",      "char32_t",     "char8_t",
+                                        "class",         "co_await",     "co_return",
+                                        "co_yield",      "compl",        "complex128",
+                                        "complex64",     "concept",      "const",
+                                        "const_cast",    "consteval",    "constexpr",
+                                        "constinit",     "continue",     "decltype",
+                                        "default",       "delete",       "do",
+                                        "double",        "dynamic_cast", "else",
+                                        "enum",          "explicit",     "export",
+                                        "extern",        "false",        "float",
+                                        "float16",       "for",          "friend",
+                                        "goto",          "if",           "inline",
+                                        "int",           "long",         "mutable",
+                                        "namespace",     "ND_FN",        "new",
+                                        "noexcept",      "not",          "not_eq",
+                                        "nullptr",       "operator",     "or",
+                                        "or_eq",         "private",      "protected",
+                                        "public",        "register",     "reinterpret_cast",
+                                        "requires",      "return",       "short",
+                                        "signed",        "sizeof",       "static",
+                                        "static_assert", "static_cast",  "struct",
+                                        "switch",        "template",     "this",
+                                        "thread_local",  "throw",        "true",
+                                        "try",           "typedef",      "typeid",
+                                        "typename",      "union",        "unsigned",
+                                        "using",         "virtual",      "void",
+                                        "volatile",      "wchar_t",      "while",
+                                        "xor",           "xor_eq"};
+  return std::find(std::begin(words), std::end(words), name) != std::end(words);
 }
 
 std::optional<Dtype> canonical_dtype(std::string_view name) {
@@ -53,6 +92,8 @@ KernelParameter parse_definition(std::string_view op, std::string_view text) {
   check<ValueError>(is_identifier(p.name), op, "the parameter name \"", p.name, "\" is no identifier");
   check<ValueError>(p.name != "i" && p.name[0] != '_', op, "the parameter name ", p.name,
                     " is reserved, as are i and names that begin with an underscore");
+  check<ValueError>(!is_taken(p.name), op, "the parameter name ", p.name,
+                    " is a word of C++ or of the generated text; give it another name, such as ", p.name, "_");
   return p;
 }
 

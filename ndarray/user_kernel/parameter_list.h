@@ -27,7 +27,8 @@ struct KernelParameter {
 
 // The definitions of a list; empty for an empty text. ValueError starting with `op` for a definition of fewer than two
 // words, a leading word other than `raw`, a TYPE that is neither a canonical dtype name nor a letter, and a NAME that
-// is not an identifier, is reserved (i and names with a leading underscore) or occurs twice.
+// is not an identifier, is reserved (i, names with a leading underscore, and those that C++ or the generated text uses:
+// the keywords, `and` and the like, catena, float16, bfloat16, complex64, complex128, ND_FN) or occurs twice.
 CATENA_EXPORT std::vector<KernelParameter> parse_parameters(std::string_view op, std::string_view text,
                                                             bool outputs = false);
 

@@ -22,10 +22,11 @@
 //   auto [value, index] = argmax(x, {.axis = 1});
 //
 // map_expr computes the value of an element from the inputs, by their names; reduce_expr combines two values, `a` and
-// `b`; post_map_expr is a statement that computes the outputs from the reduced value, `a`. Values have the type
+// `b`; post_map_expr computes the outputs from the reduced value, `a`, as the body of a function. Values have the type
 // reduce_type, by default that of the first output. The order of combination is undefined and every partial result
 // starts from the identity, so reduce_expr must be associative and commutative, and `identity` its neutral element.
-// Parameters, raw operands, compilers and errors are as in elementwise_kernel.h. Also defined are
+// Parameters, raw operands, what texts may contain, compilers and errors are as in elementwise_kernel.h. Also defined
+// are
 //   _in_ind.size(), _out_ind.size()   numbers of elements of the (broadcast) input and of an output
 //   _i                                position in the output, in C order
 //   _j                                position in the input with the reduced axes leading (map_expr only)

@@ -32,6 +32,14 @@ std::string statements(const std::string& fragment, std::string_view indent) {
   return fragment.empty() ? std::string() : concat(indent, fragment, "\n", indent, ";\n");
 }
 
+// The text of one element as a function body: `return`, `continue` and `break` outside of a loop of its own end this
+// element. On the host the function must be part of the loop to be compiled to vectors.
+std::string element_body(const std::string& text, bool on_host) {
+  return concat("    [&]() ", on_host ? "__attribute__((always_inline)) " : "",
+                "-> void {\n    for (bool _once = true; _once; _once = false) {\n", statements(text, "    "),
+                "    }\n    }();\n");
+}
+
 // The complete content of a text as one string; different texts give different strings.
 std::string contents(const KernelText& t) {
   std::string all = concat(int(t.kind), ' ', t.nin, ' ', t.parameters.size(), ' ', t.options.size(), ' ', t.reduce_dims,
@@ -75,13 +83,8 @@ class Generator {
         concat("  for (catena::user::Loop<", rank_, ", ", width_, "> _ind(_p._range", on_host() ? ", _begin, _end" : "",
                "); _ind.more(); _ind.next()) {\n    const long long i = _ind.position;\n");
     add_elements("_ind", [](const KernelParameter&) { return true; });
-    source() += statements(text_.operation, "    ");
-    for_each([&](const KernelParameter& p, const BoundParameter& b) {
-      if (p.output && is_converted(p, b))
-        source() +=
-            concat("    _stored_", p.name, " = catena::user::converted<", c_type(b.dtype), ">(", p.name, ");\n");
-    });
-    source() += concat("  }\n", statements(text_.after_loop, "  "), "}\n");
+    source() += element_body(text_.operation, on_host());
+    source() += concat(store_outputs(), "  }\n", statements(text_.after_loop, "  "), "}\n");
     return std::move(made_);
   }
 
@@ -121,6 +124,8 @@ class Generator {
   // Includes, placeholders, preamble.
   void add_front() {
     source() += concat("#include <catena/kernels/device/user_", kind_name(text_), ".h>\n");
+    for (const KernelParameter& p : text_.parameters)  // NAN, for example
+      if (p.name.size() > 1) source() += concat("#undef ", p.name, "\n");
     std::vector<std::string_view> defined;
     for_each([&](const KernelParameter& p, const BoundParameter& b) {
       if (p.dtype || std::find(defined.begin(), defined.end(), p.type) != defined.end()) return;
@@ -176,6 +181,16 @@ class Generator {
     });
   }
 
+  // Stores the outputs that are converted.
+  std::string store_outputs() const {
+    std::string text;
+    for_each([&](const KernelParameter& p, const BoundParameter& b) {
+      if (p.output && is_converted(p, b))
+        text += concat("    _stored_", p.name, " = catena::user::converted<", c_type(b.dtype), ">(", p.name, ");\n");
+    });
+    return text;
+  }
+
   // Begins a function whose parameter is the struct _p.
   void add_signature(const std::string& name, int block) {
     source() += "extern \"C\" __global__ void ";
@@ -210,7 +225,7 @@ class Generator {
                text_.reduce, "\n    );\n  }\n  ND_FN void _finish(", indices,
                ", _type_reduce a) const {\n    const long long _i = _out_ind.position;\n");
     add_elements("_out_ind", [](const KernelParameter& p) { return p.output; });
-    source() += concat(statements(text_.post_map, "    "), "  }\n};\n");
+    source() += concat(element_body(text_.post_map, on_host()), store_outputs(), "  }\n};\n");
   }
 
   const KernelText& text_;

@@ -13,12 +13,14 @@
 
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
+#include <catena/tests/support/environment.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
 namespace fs = std::filesystem;
 using nd::cpu::host_compiler_statistics;
+using test::Environment;
 using test::message_of;
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -30,6 +32,8 @@ struct Folder {
     if (mkdtemp(name.data()) == nullptr) throw nd::IOError("no temporary folder can be made");
     path = name;
     setenv("CATENA_CACHE_DIR", name.c_str(), 1);
+    fs::create_directory(path / "temporary");
+    setenv("TMPDIR", (path / "temporary").c_str(), 1);
     nd::set_current_device(nd::cpu_device);
   }
   ~Folder() { fs::remove_all(path); }
@@ -56,21 +60,6 @@ double add(int k) {
   return reinterpret_cast<double (*)(double)>(module->symbol("add"))(0.5);
 }
 
-class Environment {
- public:
-  Environment(const char* name, const char* value)
-      : name_(name), had_(std::getenv(name) != nullptr), before_(had_ ? std::getenv(name) : "") {
-    set(value);
-  }
-  ~Environment() { set(had_ ? before_.c_str() : nullptr); }
-
- private:
-  void set(const char* value) { value != nullptr ? setenv(name_, value, 1) : unsetenv(name_); }
-  const char* name_;
-  bool had_;
-  std::string before_;
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cpu_host_compiler)
@@ -83,9 +72,9 @@ BOOST_AUTO_TEST_CASE(k35_objects_are_kept_on_disk) {
   BOOST_TEST(after.compilations == before.compilations + 1);
   BOOST_TEST(after.disk_hits == before.disk_hits + 1);
   BOOST_TEST(records().size() == 1u);
-  // Nothing else stays there but the headers.
+  // Nothing else stays there.
   for (const auto& entry : fs::directory_iterator(Folder::path / "host"))
-    BOOST_TEST((entry.is_regular_file() || entry.path().filename().string().starts_with("include-")), entry.path());
+    BOOST_TEST(entry.is_regular_file(), entry.path());
 }
 
 BOOST_AUTO_TEST_CASE(damaged_records_are_compiled_again) {
@@ -112,9 +101,6 @@ BOOST_AUTO_TEST_CASE(the_cache_may_vanish_at_any_time) {
   BOOST_TEST(first(nd::ones({1}, nd::float32)).item<float>() == 2);
   fs::remove_all(Folder::path / "host");
   BOOST_TEST(second(nd::ones({1}, nd::float32)).item<float>() == 3);
-  // A header that is damaged is written again.
-  for (const auto& entry : fs::recursive_directory_iterator(Folder::path / "host"))
-    if (entry.path().filename() == "user_elementwise.h") fs::resize_file(entry.path(), 10);
   BOOST_TEST(first(nd::ones({1}, nd::float64)).item<double>() == 2);
 }
 
@@ -185,12 +171,11 @@ BOOST_AUTO_TEST_CASE(which_compiler) {
                         "/no/such/compiler)"));
   }
   {
-    const Environment path("PATH", "/no/such/folder"), cxx("CXX", "crosscc -m32"), own("CATENA_HOST_COMPILER", nullptr);
+    const Environment none("CATENA_HOST_COMPILER", "crosscc -m32");
     const nd::ElementwiseKernel kernel("T x", "T z", "z = x + 3", "without_compiler");
     BOOST_TEST(contains(message_of<nd::RuntimeError>([&] { kernel(nd::ones({1}, nd::float32)); }),
                         "ElementwiseKernel without_compiler: kernels given as text need a C++ compiler on the CPU, and "
-                        "there is none (tried: "
-                        "crosscc -m32, c++, g++, clang++)"));
+                        "there is none (tried: crosscc -m32)"));
   }
   // A command with options of its own; what it adds is part of the key.
   const Environment options("CATENA_HOST_COMPILER", "c++ -DOFFSET=100");

@@ -6,9 +6,10 @@
 // compiling.
 //
 // On disk they are in $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena, in the folder kernels/; without
-// CATENA_CACHE_DIR, the reference's CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. Write
-// permission to that folder is permission to determine what the GPU executes. CATENA_CACHE_DIR="" or "off" disables the
-// disk cache. CATENA_CACHE_LIMIT: size limit in bytes, by default 1 GB.
+// CATENA_CACHE_DIR, the reference's CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. A folder
+// that cannot take a record (no space, no rights), or that other users may write and so determine what the GPU
+// executes, is replaced by /tmp/catena-<user id> (ndarray/compile/disk_cache.h). CATENA_CACHE_DIR="" or "off" disables
+// the disk cache. CATENA_CACHE_LIMIT: size limit in bytes, by default 1 GB.
 //
 // Thread safety: all functions may be called from any thread; a kernel that several threads request at once is compiled
 // once, without holding a lock.

@@ -126,7 +126,8 @@ DiskCache& disk_cache() {
   const DiskCacheSettings settings = disk_cache_settings();
   const std::lock_guard lock(mutex);
   auto& cache = caches[{settings.directory, settings.limit_bytes}];
-  if (cache == nullptr) cache = std::make_unique<DiskCache>(settings.directory, settings.limit_bytes);
+  if (cache == nullptr)
+    cache = std::make_unique<DiskCache>(settings.directory, settings.limit_bytes, settings.fallback);
   return *cache;
 }
 
@@ -232,7 +233,7 @@ Module compile_and_keep(const CompileRequest& request, const std::function<bool(
   if (seconds > 1) {
     const catena::BrokenPipeScope unread;
     std::fprintf(stderr, "catena: compiling %s for sm_%d took %.1f s; the result is %s%s\n", request.name.c_str(),
-                 request.arch, seconds, kept ? "kept in " : "not kept", kept ? disk_cache().directory().c_str() : "");
+                 request.arch, seconds, kept ? "kept in " : "not kept", kept ? disk_cache().last_folder().c_str() : "");
   }
   return module;
 }

@@ -138,8 +138,9 @@ class WarmUp {
     report(resources, false);
   }
   static void write(const std::string& key, const std::string& record) {
-    catena::check<catena::RuntimeError>(disk_cache().store(key, record), "warm_up", "a record of ", record.size(),
-                                        " bytes could not be written to \"", disk_cache().directory(), "\"");
+    catena::check<catena::RuntimeError>(disk_cache().store_in_first(key, record), "warm_up", "a record of ",
+                                        record.size(), " bytes could not be written to \"", disk_cache().directory(),
+                                        "\"");
   }
 
   void report(const std::vector<KernelResources>& kernels, bool found) {
