@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include <catena/autograd/backend/profile_extension.h>
+#include <catena/kernels/base/text.h>
 
 namespace autograd {
 namespace {
@@ -126,7 +127,7 @@ PrintHook::PrintHook(std::string /*sep*/, std::string end, std::ostream* file, b
     : end_(std::move(end)), file_(file ? file : &std::cout), flush_(flush) {}
 
 void PrintHook::line(const std::string& text) {
-  *file_ << text << end_;
+  *file_ << catena::printable(text) << end_;
   if (flush_) file_->flush();
 }
 

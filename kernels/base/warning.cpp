@@ -7,6 +7,7 @@
 #include <string>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 
 namespace catena {
 namespace {
@@ -19,7 +20,7 @@ void print_once(std::string_view category, std::string_view message) {
   static std::set<std::string> printed;
   const std::string text = concat(category, ": ", message);
   const std::lock_guard lock(mutex);
-  if (printed.insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
+  if (printed.insert(text).second) std::fputs((text + "\n").c_str(), stderr);
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ WarningHandler set_warning_handler(WarningHandler handler) noexcept { return war
 
 void warn(std::string_view category, std::string_view message) {
   const WarningHandler handler = warning_handler.load();
-  (handler ? handler : &print_once)(category, message);
+  (handler ? handler : &print_once)(category, printable(message));
 }
 
 void set_disable_experimental_feature_warning(bool disable) noexcept { experimental_silenced = disable; }

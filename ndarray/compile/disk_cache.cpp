@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
 
@@ -130,9 +131,7 @@ DiskCache::DiskCache(std::string directory, std::uint64_t limit_bytes)
     : directory_(std::move(directory)), limit_(limit_bytes) {}
 
 std::string DiskCache::path(std::string_view key) const {
-  char hash[20];
-  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(catena::fnv1a(key)));
-  return concat(directory_, "/", hash, kSuffix);
+  return concat(directory_, "/", catena::hexadecimal_text(catena::fnv1a(key), 16), kSuffix);
 }
 
 std::optional<std::string> DiskCache::find(std::string_view key) {
@@ -195,8 +194,9 @@ void DiskCache::failed(const std::string& why) {
   ++write_failures_;
   static std::atomic_flag told;
   if (!told.test_and_set())
-    std::fprintf(stderr, "catena: compiled kernels cannot be kept, the next program compiles them again: %s\n",
-                 why.c_str());
+    std::fputs(
+        concat("catena: compiled kernels cannot be kept, the next program compiles them again: ", why, "\n").c_str(),
+        stderr);
 }
 
 // The sizes of the files are summed at the first write, and again whenever this process has written a sixteenth of the

@@ -20,10 +20,10 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/compile/disk_cache.h>
@@ -51,6 +51,25 @@ cuda::DiskCache& disk() {
   return cache;
 }
 
+// Removes the folders of processes that ended during a compilation. Those of other users cannot be removed.
+void remove_leftovers(const fs::path& folder, std::string_view prefix) {
+  std::error_code error;
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->path().filename().string().starts_with(prefix) && fs::is_directory(at->symlink_status(ignored)) &&
+        fs::last_write_time(at->path(), ignored) < long_ago)
+      fs::remove_all(at->path(), ignored);
+  }
+}
+
+// TMPDIR, or /tmp if that names no folder: never the working folder, where nobody looks for leftovers.
+fs::path temporary_folder() {
+  std::error_code error;
+  const fs::path named = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : fs::absolute(named, error);
+}
+
 // A folder for this process only, in the cache folder or the system's folder for temporary files; removed at the end of
 // the scope.
 class Workplace {
@@ -59,10 +78,11 @@ class Workplace {
     std::error_code ignored;
     if (disk().enabled()) {
       fs::create_directories(disk().directory(), ignored);
-      if (make(disk().directory())) return;
+      if (make(disk().directory(), "compiling-")) return;
     }
-    const fs::path temporary = fs::temp_directory_path(ignored);
-    if (make(temporary)) return;
+    const fs::path temporary = temporary_folder();
+    remove_leftovers(temporary, "catena-compiling-");
+    if (make(temporary, "catena-compiling-")) return;
     throw catena::IOError(concat(what, ": no folder for the compiler's files can be made in \"", temporary.string(),
                                  "\" (", std::strerror(errno), ")"));
   }
@@ -75,8 +95,8 @@ class Workplace {
   const fs::path& path() const noexcept { return path_; }
 
  private:
-  bool make(const fs::path& parent) {
-    std::string name = (parent / "compiling-XXXXXX").string();
+  bool make(const fs::path& parent, const std::string& prefix) {
+    std::string name = (parent / (prefix + "XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) return false;
     path_ = name;
     return true;
@@ -96,17 +116,6 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Removes the folders of processes that ended during a compilation.
-void remove_leftovers() {
-  std::error_code error;
-  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (fs::directory_iterator at(disk().directory(), error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (at->path().filename().string().starts_with("compiling-") && fs::last_write_time(at->path(), ignored) < long_ago)
-      fs::remove_all(at->path(), ignored);
-  }
-}
-
 // ---- the embedded headers -----------------------------------------------------------------------
 bool headers_are_in(const fs::path& folder) {
   for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
@@ -124,11 +133,7 @@ void write_headers(const std::string& what, const fs::path& folder) {
   }
 }
 
-std::string hash_text(std::uint64_t hash) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
+std::string hash_text(std::uint64_t hash) { return catena::hexadecimal_text(hash, 16); }
 std::string headers_hash() { return hash_text(cuda::embedded_text_hash()); }
 
 // The include folder with the embedded headers. It is kept in the cache under the hash of its contents; another process
@@ -151,17 +156,11 @@ struct Compiler {
   std::string identity;              // changes with the program
 };
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<std::string>(in), {}};
-}
-
 // Searches the PATH as a shell does; empty if there is no such program.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const std::string& folder : catena::parts_of(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", ':')) {
     const std::string candidate = (folder.empty() ? std::string(".") : folder) + "/" + name;
     if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
   }
@@ -174,7 +173,7 @@ Compiler find_compiler(const std::string& what) {
   if (const char* own = std::getenv("CATENA_HOST_COMPILER"); own != nullptr && *own != '\0') candidates = {own};
   std::string tried;
   for (const std::string& candidate : candidates) {
-    std::vector<std::string> command = words_of(candidate);
+    std::vector<std::string> command = catena::words_of(candidate);
     tried += (tried.empty() ? "" : ", ") + candidate;
     if (command.empty()) continue;
     command[0] = find_program(command[0]);
@@ -330,7 +329,7 @@ std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& req
     }
   }
   const std::string made = compile(request, compiler, workplace, object);
-  remove_leftovers();
+  if (disk().enabled()) remove_leftovers(disk().directory(), "compiling-");
   disk().store(key, made);
   auto module = load(object, &reason);
   catena::check<catena::RuntimeError>(module != nullptr, request.what,

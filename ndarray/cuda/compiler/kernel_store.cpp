@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 
@@ -229,8 +230,10 @@ Module compile_and_keep(const CompileRequest& request, const std::function<bool(
   count_compilations(1);
   const bool kept = keep(module);
   if (seconds > 1) {
-    std::fprintf(stderr, "catena: compiling %s for sm_%d took %.1f s; the result is %s%s\n", request.name.c_str(),
-                 request.arch, seconds, kept ? "kept in " : "not kept", kept ? disk_cache().directory().c_str() : "");
+    const std::string text = catena::concat("catena: compiling ", request.name, " for sm_", request.arch, " took ",
+                                            catena::fixed_text(seconds, 1), " s; the result is ",
+                                            kept ? "kept in " + disk_cache().directory() : "not kept", "\n");
+    std::fputs(text.c_str(), stderr);
   }
   return module;
 }
