@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -147,6 +148,7 @@ class CATENA_EXPORT DictSummary {
   void flush() const;
   Summary& summary(const std::string& key) const;
   mutable std::vector<std::pair<std::string, Summary>> summaries_;
+  mutable std::map<std::string, std::size_t, std::less<>> places_;  // in summaries_
   struct Pending {
     std::string key;
     Observed value;
