@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include <catena/autograd/array.h>
+#include <catena/kernels/base/text.h>
 
 namespace autograd {
 namespace {
@@ -26,12 +26,6 @@ std::vector<std::int64_t> shown_positions(std::int64_t n, bool summarise) {
   return v;
 }
 
-std::string fixed(double v, int decimals) {
-  char text[400];
-  const auto end = std::to_chars(text, text + sizeof(text), v, std::chars_format::fixed, decimals).ptr;
-  return {text, end};
-}
-
 // The number of decimals that distinguishes the value from its neighbours in its own dtype, at most kPrecision.
 int decimals_of(double v, bool single) {
   char text[400];
@@ -41,7 +35,7 @@ int decimals_of(double v, bool single) {
   const std::string_view s(text, static_cast<std::size_t>(end - text));
   if (s.find('.') == s.npos) return 0;
   if (s.size() - s.find('.') - 1 <= kPrecision) return static_cast<int>(s.size() - s.find('.') - 1);
-  std::string rounded = fixed(v, kPrecision);
+  std::string rounded = catena::fixed_text(v, kPrecision);
   const auto last = rounded.find_last_not_of('0');
   return static_cast<int>(last - rounded.find('.'));
 }
@@ -63,12 +57,8 @@ class FloatFormat {
   std::string operator()(double v) const {
     if (std::isnan(v)) return "nan";
     if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-    if (exponential_) {
-      char text[64];
-      std::snprintf(text, sizeof(text), "%.*e", kPrecision, v);
-      return text;
-    }
-    std::string text = fixed(v, decimals_);
+    if (exponential_) return catena::scientific_text(v, kPrecision);
+    std::string text = catena::fixed_text(v, decimals_);
     if (decimals_ == 0) return text + '.';
     // The decimal points are aligned; trailing zeros become spaces.
     for (std::size_t i = text.size(); text[i - 1] == '0'; --i) text[i - 1] = ' ';

@@ -6,6 +6,7 @@
 
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/kernels/base/descriptors.h>
+#include <catena/kernels/base/text.h>
 
 namespace autograd {
 namespace {
@@ -128,7 +129,7 @@ PrintHook::PrintHook(std::string /*sep*/, std::string end, std::ostream* file, b
 
 void PrintHook::line(const std::string& text) {
   const catena::BrokenPipeScope unread;
-  *file_ << text << end_;
+  *file_ << catena::printable(text) << end_;
   if (flush_) file_->flush();
 }
 

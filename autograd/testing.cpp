@@ -1,7 +1,6 @@
 #include <catena/autograd/testing.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/base/version.h>
 
 namespace autograd::testing {
@@ -93,11 +93,6 @@ constexpr NamedFunction kFunctions[] = {
 
 constexpr const char* kUnary = "unary_math_function_unittest";
 
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 std::string label_of(const catena::Function<Variable(const Variable&)>& func) {
   const Variable y = func(Variable(full({1}, 0.5)));
   check<catena::AssertionError>(y.creator() != nullptr, kUnary, "func made no graph");
@@ -121,10 +116,10 @@ class UnaryTest {
   UnaryTest(const catena::Function<Variable(const Variable&)>& func, const UnaryMathFunction& given)
       : func_(func), expected_(given) {
     const std::string label = label_of(func);
-    if (expected_.label_expected.empty()) expected_.label_expected = lower_case(label);
+    if (expected_.label_expected.empty()) expected_.label_expected = catena::lower_case(label);
     check<catena::AssertionError>(label == expected_.label_expected, kUnary, "the label is ", label, ", not ",
                                   expected_.label_expected);
-    if (!expected_.func_expected) expected_.func_expected = function_named(lower_case(label));
+    if (!expected_.func_expected) expected_.func_expected = function_named(catena::lower_case(label));
     if (!expected_.make_data) expected_.make_data = uniform_data;
   }
 

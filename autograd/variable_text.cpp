@@ -1,28 +1,23 @@
 // The string forms of Variable.
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/text.h>
 
 namespace autograd {
 namespace {
 
-std::string address(const void* p) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(p)));
-  return text;
-}
+std::string address(const void* p) { return "0x" + catena::hexadecimal_text(reinterpret_cast<std::uintptr_t>(p)); }
 
 std::string statistics(const std::vector<double>& v) {
   double mean = 0, square = 0;
   for (const double x : v) mean += x;
   mean /= static_cast<double>(v.size());
   for (const double x : v) square += (x - mean) * (x - mean);
-  char text[96];
-  std::snprintf(text, sizeof text, "mean=%.8f, std=%.8f", mean, std::sqrt(square / static_cast<double>(v.size())));
-  return text;
+  const double std = std::sqrt(square / static_cast<double>(v.size()));
+  return "mean=" + catena::fixed_text(mean, 8) + ", std=" + catena::fixed_text(std, 8);
 }
 
 }  // namespace
@@ -62,7 +57,7 @@ std::string Variable::debug_print() const {
 
 std::ostream& operator<<(std::ostream& out, const Variable& v) {
   if (!v) return out << "<null variable>";
-  const std::string head = v.name().empty() ? "variable(" : "variable " + v.name() + "(";
+  const std::string head = v.name().empty() ? "variable(" : "variable " + catena::printable(v.name()) + "(";
   if (!v.data()) return out << head << "no data yet)";
   // Further lines stand below the first, as NumPy prints them.
   const std::string values = autograd::to_string(v.data());

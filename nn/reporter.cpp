@@ -163,9 +163,9 @@ void DictSummary::add(const Observation& observation, std::int64_t weight) {
 }
 
 Summary& DictSummary::summary(const std::string& key) const {
-  for (auto& [name, s] : summaries_)
-    if (name == key) return s;
-  return summaries_.emplace_back(key, Summary()).second;
+  const auto [place, is_new] = places_.try_emplace(key, summaries_.size());
+  if (is_new) summaries_.emplace_back(key, Summary());
+  return summaries_[place->second].second;
 }
 
 void DictSummary::flush() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -176,6 +177,7 @@ class CATENA_EXPORT DictSummary {
   void flush() const;
   Summary& summary(const std::string& key) const;
   mutable std::vector<std::pair<std::string, Summary>> summaries_;
+  mutable std::map<std::string, std::size_t, std::less<>> places_;  // in summaries_
   struct Pending {
     std::string key;
     Observed value;

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/training/trainer.h>
 
 namespace training {
@@ -17,7 +18,26 @@ using catena::ValueError;
 
 namespace {
 
+// fmt would fill a text of a gigabyte, and by L, a and A, which Python lacks, it makes numbers of the program's locale.
+void check_spec(std::string_view spec) {
+  constexpr std::int64_t kMost = 4096;  // characters
+  const std::size_t align = spec.size() > 1 && std::string_view("<>^").find(spec[1]) != std::string_view::npos ? 2 : 0;
+  for (std::size_t i = align; i < spec.size();) {
+    const std::size_t end = std::min(spec.find_first_not_of("0123456789", i), spec.size());
+    const std::string_view digits = spec.substr(i, end - i);
+    if (!digits.empty())
+      check<ValueError>(digits.size() < 10 && catena::parse_integer(digits).value() <= kMost, "format",
+                        "the format specification \"", spec, "\" asks for more than ", kMost, " characters");
+    else
+      check<ValueError>(std::string_view("LaA").find(spec[i]) == std::string_view::npos, "format",
+                        "the format specification \"", spec, "\" is not understood: ", spec[i],
+                        " is none of its types");
+    i = std::max(end, i + 1);
+  }
+}
+
 template <class T> std::string formatted(std::string_view spec, const T& value) {
+  check_spec(spec);
   try {
     return fmt::format(fmt::runtime(catena::concat("{:", spec, "}")), value);
   } catch (const fmt::format_error& e) {

@@ -1,10 +1,13 @@
 #include <catena/training/log_entry.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/training/json_text.h>
 
 namespace training {
@@ -12,24 +15,41 @@ namespace training {
 using catena::check;
 using catena::KeyError;
 
+constexpr std::size_t kSearched = 16;  // up to so many items are found by looking at each
+
+std::size_t LogEntry::place(std::string_view key) const noexcept {
+  if (items_.size() <= kSearched) {
+    const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& item) { return item.first == key; });
+    return static_cast<std::size_t>(found - items_.begin());
+  }
+  const auto found = places_.find(key);
+  return found == places_.end() ? items_.size() : found->second;
+}
+
+void LogEntry::number() {
+  places_.clear();
+  if (items_.size() <= kSearched) return;
+  for (std::size_t i = 0; i < items_.size(); ++i) places_.emplace(items_[i].first, i);
+}
+
 void LogEntry::set(const std::string& key, LogValue value) {
-  for (Item& item : items_) {
-    if (item.first == key) {
-      item.second = std::move(value);
-      return;
-    }
+  if (const std::size_t i = place(key); i < items_.size()) {
+    items_[i].second = std::move(value);
+    return;
   }
   items_.emplace_back(key, std::move(value));
+  if (places_.empty()) number();
+  else places_.emplace(key, items_.size() - 1);
 }
 
 void LogEntry::erase(std::string_view key) {
   std::erase_if(items_, [&](const Item& item) { return item.first == key; });
+  number();
 }
 
 const LogValue* LogEntry::find(std::string_view key) const noexcept {
-  for (const Item& item : items_)
-    if (item.first == key) return &item.second;
-  return nullptr;
+  const std::size_t i = place(key);
+  return i < items_.size() ? &items_[i].second : nullptr;
 }
 
 const LogValue& LogEntry::at(std::string_view key) const {
@@ -53,7 +73,7 @@ std::string repr(double value) {
   const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific).ptr;
   const std::string text(buffer, end);
   const std::size_t e = text.find('e');
-  const int exponent = std::atoi(text.c_str() + e + 1);
+  const auto exponent = static_cast<int>(catena::leading_integer(text.substr(e + 1)));
   const bool negative = text[0] == '-';
   std::string digits = text.substr(negative, e - negative);
   if (digits.size() > 1) digits.erase(1, 1);  // removes the decimal point

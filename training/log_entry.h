@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,10 +29,13 @@ class CATENA_EXPORT LogEntry {
   std::size_t size() const noexcept { return items_.size(); }
   auto begin() const noexcept { return items_.begin(); }
   auto end() const noexcept { return items_.end(); }
-  friend bool operator==(const LogEntry&, const LogEntry&) = default;
+  friend bool operator==(const LogEntry& a, const LogEntry& b) { return a.items_ == b.items_; }
 
  private:
+  std::size_t place(std::string_view key) const noexcept;  // of its item, or size()
+  void number();
   std::vector<Item> items_;
+  std::map<std::string, std::size_t, std::less<>> places_;  // of entries with many items, which a file may ask for
 };
 using Log = std::vector<LogEntry>;
 

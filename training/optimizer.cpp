@@ -14,6 +14,7 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/rows/tensor_table.h>
+#include <catena/training/stored_number.h>
 
 namespace training {
 
@@ -556,8 +557,8 @@ void Optimizer::serialize(Serializer& s) {
   }
   prepare();
   s.on_rollback([this, t = t_, epoch = epoch_] { t_ = t, epoch_ = epoch; });
-  s("t", t_);
-  s("epoch", epoch_);
+  internal::serialize_count(s, "t", t_, rule_.name);
+  internal::serialize_count(s, "epoch", epoch_, rule_.name);
   for (Slot& slot : slots_) {
     const std::unique_ptr<Serializer> child = s[slot.param.path];
     if (slot.states.empty() && !rule_.states.empty() && child->contains(rule_.states[0].name)) {

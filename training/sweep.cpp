@@ -5,6 +5,7 @@
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/dataset.h>
+#include <catena/training/stored_number.h>
 
 namespace training::internal {
 
@@ -111,10 +112,10 @@ void Sweep::load(nn::Serializer& s) {
   std::int64_t position = position_, epoch = epoch_;
   bool is_new_epoch = is_new_epoch_;
   s("current_position", position);
-  s("epoch", epoch);
+  serialize_count(s, "epoch", epoch, who_);
   s("is_new_epoch", is_new_epoch);
-  check<ValueError>(position >= 0 && position < size_ && epoch >= 0, who_, "the stored position ", position,
-                    " in sweep ", epoch, " is out of range for ", size_, " examples");
+  check<ValueError>(position >= 0 && position < size_, who_, "the stored position ", position, " in sweep ", epoch,
+                    " is out of range for ", size_, " examples");
   Order order = order_ ? *order_ : Order();
   if (shuffle_) {
     // Earlier versions of Chainer wrote "_order".
@@ -127,7 +128,7 @@ void Sweep::load(nn::Serializer& s) {
   }
   double previous = -1.0;
   if (s.contains("previous_epoch_detail")) {
-    s("previous_epoch_detail", previous);
+    serialize_progress(s, "previous_epoch_detail", previous, who_);
   } else if (const double detail = double(epoch) + double(position) / double(size_); detail > 0) {
     previous = std::max(detail - double(batch_size_) / double(size_), 0.0);
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/stored_number.h>
 #include <catena/training/trainer.h>
 
 namespace training {
@@ -22,7 +23,8 @@ namespace {
 // The number of whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss a multiple by rounding errors, so a
 // value slightly below a multiple counts as the multiple.
 std::int64_t multiples(double progress, double period) {
-  const double ratio = progress / period, nearest = std::round(ratio);
+  constexpr double kMost = 9e18;  // std::int64_t holds a little more
+  const double ratio = std::fmax(std::fmin(progress / period, kMost), -kMost), nearest = std::round(ratio);
   return static_cast<std::int64_t>(
       std::fabs(ratio - nearest) <= 1e-10 * std::fmax(1.0, std::fabs(ratio)) ? nearest : std::floor(ratio));
 }
@@ -65,14 +67,14 @@ void IntervalTrigger::serialize(nn::Serializer& s) {
   } else if (s.contains("previous_iteration") && s.contains("previous_epoch_detail")) {
     Position last;
     s("previous_iteration", last.iteration);
-    s("previous_epoch_detail", last.epoch_detail);
+    internal::serialize_progress(s, "previous_epoch_detail", last.epoch_detail, "IntervalTrigger");
     const double progress = unit_ == Unit::epoch ? last.epoch_detail : double(last.iteration);
     if (progress < 0) return;  // later versions of Chainer mark what they do not know by -1
     last_call_ = last;
     fired_ = multiples(progress, period_);
   } else if (const auto own = s["_catena"]; own->contains("fired")) {  // in the first snapshots of this library
     std::int64_t fired = 0;
-    (*own)("fired", fired);
+    internal::serialize_count(*own, "fired", fired, "IntervalTrigger");
     fired_ = fired;
   }
 }

@@ -1,6 +1,7 @@
 #include <catena/training/updater.h>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/stored_number.h>
 #include <catena/training/trainer.h>
 #include <catena/training/updater_capture.h>
 
@@ -102,7 +103,7 @@ void StandardUpdater::serialize(nn::Serializer& s) {
     // Chainer does not store hyperparameters.
     held->serialize_hyper(*s["_catena/optimizer:" + name]);
   }
-  s("iteration", iteration_);
+  internal::serialize_count(s, "iteration", iteration_, "Updater");
 }
 
 std::int64_t StandardUpdater::epoch() const { return find_held(iterators_, "main", "StandardUpdater").epoch(); }

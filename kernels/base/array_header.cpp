@@ -127,10 +127,8 @@ void take_ownership(ArrayHeader& h) noexcept {
   if (drop_reference(base->refs)) delete_header(base);
 }
 
-std::ostream& operator<<(std::ostream& out, const Device& d) {
-  return out << (d.kind == Device::Kind::cuda ? "cuda:" : "cpu:") << d.id;
-}
+std::string to_string(const Device& d) { return concat(d.kind == Device::Kind::cuda ? "cuda:" : "cpu:", d.id); }
 
-std::string to_string(const Device& d) { return concat(d); }
+std::ostream& operator<<(std::ostream& out, const Device& d) { return out << to_string(d); }
 
 }  // namespace catena

@@ -17,10 +17,11 @@
 
 namespace catena {
 
-// Base of every exception thrown by Catena.
+// Base of every exception thrown by Catena. Messages go to terminals and may name what a file holds: what() is the
+// printable text of the message (kernels/base/text.h).
 class CATENA_EXPORT Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message) : std::runtime_error(message) {}
+  explicit Error(const std::string& message);
   ~Error() override;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 
 namespace catena {
 namespace {
@@ -53,8 +55,8 @@ bool is_inside_parallel() {
 
 int default_threads() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const int n = std::atoi(text);
-    if (n > 0) return n;
+    const std::int64_t n = leading_integer(text);
+    if (n > 0) return static_cast<int>(std::min<std::int64_t>(n, INT_MAX));
   }
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(1, CPU_COUNT(&cores));

@@ -1,12 +1,12 @@
 #include <catena/kernels/base/scalar.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <ostream>
-#include <string_view>
+#include <string>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/complex_math.h>
 
 namespace catena {
@@ -21,19 +21,12 @@ void Scalar::store(Dtype t, void* out) const {
 
 namespace {
 
-struct Digits {
-  char text[32];
-  std::string_view view;
-  explicit Digits(double v)
-      : view(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof(text), v).ptr - text)) {}
-};
-
 // Without the point of a whole part; the real part is left out if it is 0: 2j, (1+2j), (nan-0.5j).
-std::ostream& print_complex(std::ostream& out, complex128 z) {
-  if (z.re == 0 && !std::signbit(z.re)) return out << Digits(z.im).view << 'j';
-  out << '(' << Digits(z.re).view;
-  if (!std::signbit(z.im) || z.im != z.im) out << '+';
-  return out << Digits(z.im).view << "j)";
+std::string complex_text(complex128 z) {
+  const std::string imaginary = shortest_text(z.im) + 'j';
+  if (z.re == 0 && !std::signbit(z.re)) return imaginary;
+  const char* const plus = std::signbit(z.im) && z.im == z.im ? "" : "+";
+  return '(' + shortest_text(z.re) + plus + imaginary + ')';
 }
 
 }  // namespace
@@ -101,18 +94,23 @@ std::partial_ordering operator<=>(const Scalar& a, const Scalar& b) {
 }
 
 // ---- text ---------------------------------------------------------------------------------------
-// Prints as Python does: True, -3, 1.0, 1e+300, nan, (1+2j). A float always has a point, an exponent or is nan or inf.
-std::ostream& operator<<(std::ostream& out, const Scalar& s) {
+namespace {
+
+std::string text_of(const Scalar& s) {
   switch (s.kind()) {
-    case Scalar::Kind::bool_: return out << (s.to<bool>() ? "True" : "False");
-    case Scalar::Kind::integer: return out << s.to<std::int64_t>();
-    case Scalar::Kind::unsigned_: return out << s.to<std::uint64_t>();
-    case Scalar::Kind::complex: return print_complex(out, s.to<complex128>());
+    case Scalar::Kind::bool_: return s.to<bool>() ? "True" : "False";
+    case Scalar::Kind::integer: return concat(s.to<std::int64_t>());
+    case Scalar::Kind::unsigned_: return concat(s.to<std::uint64_t>());
+    case Scalar::Kind::complex: return complex_text(s.to<complex128>());
     case Scalar::Kind::floating: break;
   }
-  const Digits digits(s.to<double>());
-  out << digits.view;
-  return digits.view.find_first_of(".enai") == std::string_view::npos ? out << ".0" : out;
+  const std::string digits = shortest_text(s.to<double>());
+  return digits.find_first_of(".enai") == std::string::npos ? digits + ".0" : digits;
 }
+
+}  // namespace
+
+// Prints as Python does: True, -3, 1.0, 1e+300, nan, (1+2j). A float always has a point, an exponent or is nan or inf.
+std::ostream& operator<<(std::ostream& out, const Scalar& s) { return out << text_of(s); }
 
 }  // namespace catena

@@ -49,13 +49,13 @@ void Dims::throw_too_many(std::int64_t n) {
   fail<ValueError>("shape", n, " dimensions exceed the limit of ", kMaxRank);
 }
 
-std::ostream& operator<<(std::ostream& out, const Dims& d) {
-  out << '(';
-  for (int i = 0; i < d.size(); ++i) out << (i ? ", " : "") << d[i];
-  return out << (d.size() == 1 ? ",)" : ")");
+std::string to_string(const Dims& d) {
+  std::string text = "(";
+  for (int i = 0; i < d.size(); ++i) text += concat(i > 0 ? ", " : "", d[i]);
+  return text + (d.size() == 1 ? ",)" : ")");
 }
 
-std::string to_string(const Dims& d) { return concat(d); }
+std::ostream& operator<<(std::ostream& out, const Dims& d) { return out << to_string(d); }
 
 // As in NumPy, the product of the non-zero lengths must fit even if another length is 0, so that strides and views of
 // the shape fit too.

@@ -61,7 +61,7 @@ bool is_met(std::string_view requirement, const Versions& versions) {
 }  // namespace
 
 bool skip_unless(bool there, std::string_view reason) {
-  if (!there) std::printf("skipped: %.*s\n", int(reason.size()), reason.data());
+  if (!there) std::fputs(concat("skipped: ", reason, "\n").c_str(), stdout);
   return there;
 }
 

@@ -8,6 +8,7 @@
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 
 namespace catena {
 namespace {
@@ -21,7 +22,7 @@ void print_once(std::string_view category, std::string_view message) {
   const std::string text = concat(category, ": ", message);
   const std::lock_guard lock(mutex);
   const BrokenPipeScope unread;
-  if (printed.insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
+  if (printed.insert(text).second) std::fputs((text + "\n").c_str(), stderr);
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ WarningHandler set_warning_handler(WarningHandler handler) noexcept { return war
 
 void warn(std::string_view category, std::string_view message) {
   const WarningHandler handler = warning_handler.load();
-  (handler ? handler : &print_once)(category, message);
+  (handler ? handler : &print_once)(category, printable(message));
 }
 
 void set_disable_experimental_feature_warning(bool disable) noexcept { experimental_silenced = disable; }

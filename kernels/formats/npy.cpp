@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 #include <catena/kernels/formats/npy_parser.h>
 #include <catena/kernels/formats/npy_stream.h>
@@ -39,10 +40,45 @@ std::optional<Dtype> dtype_of_code(char kind, std::uint64_t bytes, char order) {
   return std::nullopt;
 }
 
+struct DescrName {
+  std::string_view name, code;
+};
+// What numpy.dtype takes besides a kind and a count: letters, which may have a byte order, and names, which have none.
+constexpr DescrName kLetters[] = {{"?", "b1"},  {"b", "i1"}, {"B", "u1"},  {"h", "i2"},  {"H", "u2"}, {"i", "i4"},
+                                  {"I", "u4"},  {"l", "i8"}, {"L", "u8"},  {"q", "i8"},  {"Q", "u8"}, {"p", "i8"},
+                                  {"P", "u8"},  {"n", "i8"}, {"N", "u8"},  {"e", "f2"},  {"f", "f4"}, {"d", "f8"},
+                                  {"g", "f16"}, {"F", "c8"}, {"D", "c16"}, {"G", "c32"}, {"c", "S1"}, {"O", "O"}};
+constexpr DescrName kNames[] = {
+    {"bool", "b1"},        {"bool_", "b1"},    {"int8", "i1"},        {"byte", "i1"},      {"uint8", "u1"},
+    {"ubyte", "u1"},       {"int16", "i2"},    {"short", "i2"},       {"uint16", "u2"},    {"ushort", "u2"},
+    {"int32", "i4"},       {"intc", "i4"},     {"uint32", "u4"},      {"uintc", "u4"},     {"int64", "i8"},
+    {"int", "i8"},         {"int_", "i8"},     {"long", "i8"},        {"longlong", "i8"},  {"intp", "i8"},
+    {"uint64", "u8"},      {"uint", "u8"},     {"ulong", "u8"},       {"ulonglong", "u8"}, {"uintp", "u8"},
+    {"float16", "f2"},     {"half", "f2"},     {"float32", "f4"},     {"single", "f4"},    {"float64", "f8"},
+    {"float", "f8"},       {"double", "f8"},   {"longdouble", "f16"}, {"complex64", "c8"}, {"csingle", "c8"},
+    {"complex128", "c16"}, {"complex", "c16"}, {"cdouble", "c16"},    {"object", "O"}};
+
+// The usual form of a descr, as NumPy writes it: "f8", "d", "float64" and "=f8" are "<f8".
+std::string usual_descr(std::string_view descr) {
+  const bool has_order = !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
+  std::string code(descr.substr(has_order ? 1 : 0));
+  const auto replace_by = [&](std::span<const DescrName> names) {
+    for (const DescrName& n : names)
+      if (code == n.name) return static_cast<void>(code = n.code);
+  };
+  if (code.size() == 1) replace_by(kLetters);
+  else if (!has_order) replace_by(kNames);
+  if (code.starts_with('a') && code.size() > 1) code[0] = 'S';
+  const bool is_native = !has_order || descr[0] == '=' || descr[0] == '|';
+  if (code.starts_with('V')) return (has_order ? descr[0] : '|') + code;  // '<V2' is bfloat16
+  const bool has_bytes_only = code == "b1" || code == "i1" || code == "u1" || code == "O" || code.starts_with('S');
+  if (has_bytes_only) return '|' + code;
+  return (is_native ? (kNativeBigEndian ? '>' : '<') : descr[0]) + code;
+}
+
 // descr = byte order, kind, count: "<f4", "|b1", "<U12", "<M8[ns]", "|O".
-ElementType parse_descr(const std::string& context, std::string_view descr) {
-  const bool known_order = descr.size() >= 2 && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
-  check<ValueError>(known_order, context, "descr '", descr, "' is no element type");
+ElementType parse_descr(const std::string& context, std::string_view in_file, std::string_view descr) {
+  check<ValueError>(descr.size() >= 2, context, "descr '", in_file, "' is no element type");
   const char kind = descr[1];
   if (descr == "|O") return {std::nullopt, 0};
   std::uint64_t count = 0;
@@ -50,10 +86,10 @@ ElementType parse_descr(const std::string& context, std::string_view descr) {
   const auto [rest, error] = std::from_chars(descr.data() + 2, end, count);
   const bool date = (kind == 'M' || kind == 'm') && (rest == end || *rest == '[');
   const bool fixed_size = std::string_view("biufcSUVMm").find(kind) != std::string_view::npos;
-  check<ValueError>(fixed_size && error == std::errc() && (rest == end || date), context, "descr '", descr,
+  check<ValueError>(fixed_size && error == std::errc() && (rest == end || date), context, "descr '", in_file,
                     "' is no element type");
   const std::uint64_t unit = kind == 'U' ? 4 : 1;
-  check<ValueError>(count > 0 && count < (std::uint64_t(1) << 48), context, "descr '", descr, "' has elements of ",
+  check<ValueError>(count > 0 && count < (std::uint64_t(1) << 48), context, "descr '", in_file, "' has elements of ",
                     count, " units");
   return {dtype_of_code(kind, count, descr[0]), static_cast<std::size_t>(count * unit)};
 }
@@ -182,10 +218,10 @@ NpyHeader read_npy_header(ByteSource& source) {
   const std::string text = read_header_text(source);
   NpyDictionary fields = parse_npy_dictionary(source.context(), text);
   NpyHeader h;
-  h.descr = std::move(fields.descr);
+  h.descr = usual_descr(fields.descr);
   h.fortran_order = fields.fortran_order;
   h.shape = fields.shape;
-  const ElementType element = parse_descr(source.context(), h.descr);
+  const ElementType element = parse_descr(source.context(), fields.descr, h.descr);
   h.dtype = element.dtype;
   h.itemsize = element.itemsize;
   h.big_endian = h.descr[0] == '>' || (h.descr[0] == '=' && kNativeBigEndian);

@@ -5,9 +5,10 @@
 // input: sizes are computed in 64 bits and compared with the size of the source before anything is allocated, and
 // pickles are never executed.
 //
-// The reader accepts versions 1 to 3, both byte orders and both memory orders. The writer produces what NumPy 1.24
-// does, byte for byte: version 1.0, little endian, C order. bfloat16, which NumPy lacks, is written as '<V2' (as other
-// libraries do), and 2-byte void is read as bfloat16.
+// The reader accepts versions 1 to 3, both byte orders and both memory orders, and element types as numpy.dtype takes
+// them from the headers of other writers: "f8", "=f8", "d" and "float64" are "<f8"; without elements of 0 bytes,
+// subarrays and records. The writer produces what NumPy 1.24 does, byte for byte: version 1.0, little endian, C order.
+// bfloat16, which NumPy lacks, is written as '<V2' (as other libraries do), and 2-byte void is read as bfloat16.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@
 namespace catena {
 
 struct NpyHeader {
-  std::string descr;           // as in the file: "<f4", ">i2", "|b1", "<U12", "|O"
+  std::string descr;           // as NumPy writes it: "<f4", ">i2", "|b1", "<U12", "|O"
   std::optional<Dtype> dtype;  // absent for text ('U', 'S'), complex numbers, void, dates, objects
   std::size_t itemsize = 0;    // bytes of one element in the file; 0 for objects
   bool big_endian = false;

@@ -15,6 +15,7 @@
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/compile/private_files.h>
 
@@ -99,15 +100,8 @@ std::string read_all(int fd, std::size_t size) {
   return text;
 }
 
-// Sixteen hexadecimal digits.
-std::string hexadecimal(std::uint64_t value) {
-  std::string digits(16, '0');
-  for (std::size_t k = digits.size(); value != 0; value /= 16) digits[--k] = "0123456789abcdef"[value % 16];
-  return digits;
-}
-
 std::string path_in(const std::string& folder, std::string_view key) {
-  return concat(folder, "/", hexadecimal(catena::fnv1a(key)), kSuffix);
+  return concat(folder, "/", catena::hexadecimal_text(catena::fnv1a(key), 16), kSuffix);
 }
 
 // What goes wrong with folders is told once per process.

@@ -25,6 +25,7 @@
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/compile/disk_cache.h>
@@ -159,11 +160,7 @@ fs::path write_headers(std::string_view source, const Workplace& workplace) {
   return folder;
 }
 
-std::string hash_text(std::uint64_t hash) {
-  std::string digits(16, '0');
-  for (std::size_t k = digits.size(); hash != 0; hash /= 16) digits[--k] = "0123456789abcdef"[hash % 16];
-  return digits;
-}
+std::string hash_text(std::uint64_t hash) { return catena::hexadecimal_text(hash, 16); }
 
 // ---- the compiler -------------------------------------------------------------------------------
 // The processor that -march=native means; objects must not be used on another one.

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
+#include <string>
 #include <utility>
 
+#include <catena/kernels/base/text.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/memory_pool.h>
 
 namespace nd {
 namespace {
+
+using catena::concat;
 
 using State = MemoryBlock::State;
 
@@ -40,47 +43,40 @@ const char* name_of(State state) {
   return "";
 }
 
-// "0x7f0000000000"; operator<< would write a null pointer as 0.
-struct Hex {
-  const void* p;
-  friend std::ostream& operator<<(std::ostream& out, Hex h) {
-    return out << "\"0x" << std::hex << reinterpret_cast<std::uintptr_t>(h.p) << std::dec << "\"";
-  }
-};
+// "0x7f0000000000"
+std::string address_text(const void* p) {
+  return "\"0x" + catena::hexadecimal_text(reinterpret_cast<std::uintptr_t>(p)) + "\"";
+}
 
 // [item,item,...]
-template <class Items, class Write> void write_list(std::ostream& out, const Items& items, Write&& write) {
-  const char* separator = "[";
-  for (const auto& item : items) {
-    out << std::exchange(separator, ",");
-    write(item);
-  }
-  out << (items.empty() ? "[]" : "]");
+template <class Items, class Text> std::string list_text(const Items& items, Text&& text_of) {
+  std::string text = "[";
+  const char* separator = "";
+  for (const auto& item : items) text += std::exchange(separator, ",") + text_of(item);
+  return text + "]";
 }
 
-void write_block(std::ostream& out, const MemoryBlock& b) {
-  out << "{\"address\":" << Hex{b.address} << ",\"bytes\":" << b.bytes << ",\"state\":\"" << name_of(b.state)
-      << "\",\"streams\":";
-  write_list(out, b.streams, [&](void* stream) { out << Hex{stream}; });
-  out << "}";
+std::string block_text(const MemoryBlock& b) {
+  return concat("{\"address\":", address_text(b.address), ",\"bytes\":", b.bytes, ",\"state\":\"", name_of(b.state),
+                "\",\"streams\":", list_text(b.streams, address_text), "}");
 }
 
-void write_arena(std::ostream& out, const MemoryArena& arena) {
-  out << "{\"device\":\"" << arena.stream.device << "\",\"stream\":" << Hex{arena.stream.handle}
-      << ",\"recorded\":" << (arena.recorded ? "true" : "false") << ",\"segments\":";
-  write_list(out, arena.segments, [&](const MemorySegment& s) {
-    out << "{\"address\":" << Hex{s.address} << ",\"bytes\":" << s.bytes << ",\"blocks\":";
-    write_list(out, s.blocks, [&](const MemoryBlock& b) { write_block(out, b); });
-    out << "}";
-  });
-  out << "}";
+std::string segment_text(const MemorySegment& s) {
+  return concat("{\"address\":", address_text(s.address), ",\"bytes\":", s.bytes,
+                ",\"blocks\":", list_text(s.blocks, block_text), "}");
 }
 
-void write_totals(std::ostream& out, Device device, const MemoryTotals& t) {
-  out << "{\"device\":\"" << device << "\",\"used_bytes\":" << t.used_bytes << ",\"total_bytes\":" << t.total_bytes
-      << ",\"free_bytes\":" << t.free_bytes << ",\"n_free_blocks\":" << t.n_free_blocks
-      << ",\"cached_bytes\":" << t.cached_bytes << ",\"held_bytes\":" << t.held_bytes
-      << ",\"n_segments\":" << t.n_segments << "}";
+std::string arena_text(const MemoryArena& arena) {
+  return concat("{\"device\":\"", arena.stream.device, "\",\"stream\":", address_text(arena.stream.handle),
+                ",\"recorded\":", arena.recorded ? "true" : "false",
+                ",\"segments\":", list_text(arena.segments, segment_text), "}");
+}
+
+std::string totals_text(Device device, const MemoryTotals& t) {
+  return concat("{\"device\":\"", device, "\",\"used_bytes\":", t.used_bytes, ",\"total_bytes\":", t.total_bytes,
+                ",\"free_bytes\":", t.free_bytes, ",\"n_free_blocks\":", t.n_free_blocks,
+                ",\"cached_bytes\":", t.cached_bytes, ",\"held_bytes\":", t.held_bytes,
+                ",\"n_segments\":", t.n_segments, "}");
 }
 
 }  // namespace
@@ -103,13 +99,8 @@ std::string MemorySnapshot::to_json() const {
   for (const MemoryArena& arena : arenas)
     if (std::find(devices.begin(), devices.end(), arena.stream.device) == devices.end())
       devices.push_back(arena.stream.device);
-  std::ostringstream out;
-  out << "{\"totals\":";
-  write_list(out, devices, [&](Device d) { write_totals(out, d, totals(d)); });
-  out << ",\"arenas\":";
-  write_list(out, arenas, [&](const MemoryArena& arena) { write_arena(out, arena); });
-  out << "}";
-  return out.str();
+  const std::string all = list_text(devices, [&](Device d) { return totals_text(d, totals(d)); });
+  return concat("{\"totals\":", all, ",\"arenas\":", list_text(arenas, arena_text), "}");
 }
 
 MemorySnapshot memory_snapshot() {

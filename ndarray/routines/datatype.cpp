@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/rows/bind.h>
 
 namespace nd {
@@ -223,7 +224,7 @@ Dtype dtype_of_format(std::string_view format) {
     if (kind == 0 && digits == "1") return Dtype::bool_;
     constexpr std::string_view kNames[] = {"bool", "int", "uint", "float", "complex"};
     if (kind != std::string_view::npos)
-      return dtype_from_name(catena::concat(kNames[kind], 8 * std::stoi(std::string(digits))));
+      return dtype_from_name(catena::concat(kNames[kind], 8 * catena::leading_integer(digits)));
   }
   return dtype_from_name(format);
 }

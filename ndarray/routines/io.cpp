@@ -1,12 +1,14 @@
 #include <catena/ndarray/routines/io.h>
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <istream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/npz.h>
 #include <catena/ndarray/core/storage.h>
@@ -162,7 +164,7 @@ void save(std::ostream& out, const Array& a) {
 // ---- members of Array ---------------------------------------------------------------------------
 namespace {
 
-// One conversion of a format in the manner of Python: "%s", "%5d", "%.3f"...
+// One conversion of a format in the manner of Python: "%s", "%5d", "%.3f"... Its numbers are those of the C locale.
 class ElementFormat {
  public:
   explicit ElementFormat(std::string_view format) : text_(format) {
@@ -171,26 +173,33 @@ class ElementFormat {
     const bool known = one && std::string_view("sdixXoeEfFgG").find(text_[end]) != std::string_view::npos;
     check<ValueError>(known, "tofile", "'", format,
                       "' is no format with one of the conversions s d i x X o e E f F g G");
+    check<ValueError>(are_numbers_small(text_.substr(percent, end - percent)), "tofile", "'", format,
+                      "' asks for a width or a precision of more than ", kMaxWidth, " characters");
     conversion_ = text_[end];
     if (conversion_ != 's' && is_integral()) text_.insert(end, "ll");
   }
 
   std::string operator()(const Scalar& value) const {
-    if (conversion_ == 's') return printed(catena::concat(value).c_str());
+    if (conversion_ == 's') return catena::printf_text(text_, catena::concat(value).c_str());
     check<TypeError>(!value.is_complex(), "tofile", "the complex number ", value, " has no conversion '", conversion_,
                      "'");
-    if (!is_integral()) return printed(value.to_double());
+    if (!is_integral()) return catena::printf_text(text_, value.to_double());
     const bool digits = conversion_ == 'd' || conversion_ == 'i';
     check<TypeError>(digits || !value.is_floating(), "tofile", value, " is no integer, as '", conversion_, "' needs");
-    return printed(value.to<std::int64_t>());
+    return catena::printf_text(text_, static_cast<long long>(value.to<std::int64_t>()));
   }
 
  private:
   bool is_integral() const { return std::string_view("dixXo").find(conversion_) != std::string_view::npos; }
-  template <class T> std::string printed(T value) const {
-    std::string result(static_cast<std::size_t>(std::snprintf(nullptr, 0, text_.c_str(), value)), '\0');
-    std::snprintf(result.data(), result.size() + 1, text_.c_str(), value);
-    return result;
+  static constexpr std::int64_t kMaxWidth = 4096;
+  static bool are_numbers_small(std::string_view flags) {
+    for (std::size_t i = 0; (i = flags.find_first_of("123456789", i)) != flags.npos;) {
+      const std::size_t end = std::min(flags.find_first_not_of("0123456789", i), flags.size());
+      const std::optional<std::int64_t> n = catena::parse_integer(flags.substr(i, end - i));
+      if (!n || *n > kMaxWidth) return false;
+      i = end;
+    }
+    return true;
   }
 
   std::string text_;

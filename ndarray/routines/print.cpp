@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <optional>
 #include <ostream>
 #include <vector>
 
+#include <catena/kernels/base/text.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
 
@@ -17,18 +17,16 @@ namespace nd {
 
 using catena::check;
 using catena::concat;
+using catena::fixed_text;
+using catena::leading_integer;
+using catena::padded_text;
+using catena::parse_real;
+using catena::scientific_text;
 
 namespace {
 
 // ---- floats -------------------------------------------------------------------------------------
-std::string formatted(const char* format, int digits, double v) {
-  char small[64];
-  const int n = std::snprintf(small, sizeof small, format, digits, v);
-  if (n < int(sizeof small)) return {small, std::size_t(n)};
-  std::string text(std::size_t(n), '\0');  // large enough for 1e300 without exponent
-  std::snprintf(text.data(), std::size_t(n) + 1, format, digits, v);
-  return text;
-}
+constexpr int kMostDigits = 1100;  // no double has more behind the point
 
 // The value as 0.DIGITS x 10^exponent with the fewest digits that identify it in its dtype; "0" for zero.
 struct Decimal {
@@ -38,7 +36,7 @@ struct Decimal {
 
 Decimal from_scientific(const std::string& text) {
   const std::size_t e = text.find('e');
-  Decimal d{text.substr(0, 1), std::atoi(text.c_str() + e + 1) + 1};
+  Decimal d{text.substr(0, 1), int(leading_integer(text.substr(e + 1))) + 1};
   if (e > 2) d.digits += text.substr(2, e - 2);
   d.digits.erase(std::max<std::size_t>(d.digits.find_last_not_of('0') + 1, 1));
   if (d.digits == "0") d.exponent = 1;
@@ -55,16 +53,17 @@ template <class E> Decimal shortest(double magnitude) {
     // Five digits identify every 16-bit value. At powers of two the spacing below is finer than above; there the next
     // decimal above may identify the value when the nearest decimal does not.
     const auto identifies = [&](const std::string& text) {
-      return static_cast<float>(E(std::strtof(text.c_str(), nullptr))) == static_cast<float>(magnitude);
+      return static_cast<float>(E(static_cast<float>(parse_real(text).value()))) == static_cast<float>(magnitude);
     };
     for (int digits = 0; digits < 5; ++digits) {
-      const std::string nearest = formatted("%.*e", digits, magnitude);
+      const std::string nearest = scientific_text(magnitude, digits);
       if (identifies(nearest)) return from_scientific(nearest);
-      const double unit = std::pow(10.0, std::atoi(nearest.c_str() + nearest.find('e') + 1) - digits);
-      const std::string above = formatted("%.*e", digits, std::strtod(nearest.c_str(), nullptr) + unit);
+      const double unit =
+          std::pow(10.0, static_cast<double>(leading_integer(nearest.substr(nearest.find('e') + 1)) - digits));
+      const std::string above = scientific_text(parse_real(nearest).value() + unit, digits);
       if (identifies(above)) return from_scientific(above);
     }
-    return from_scientific(formatted("%.*e", 5, magnitude));
+    return from_scientific(scientific_text(magnitude, 5));
   }
 }
 
@@ -90,8 +89,8 @@ template <class E> Parts positional(double v, int precision) {
   const Decimal d = shortest<E>(std::abs(v));
   const int behind = static_cast<int>(d.digits.size()) - d.exponent;
   Parts p;
-  if (behind > precision) p = split_text(formatted("%.*f", precision, v));
-  else if (behind <= 0) p = split_text(formatted("%.*f", 0, v));
+  if (behind > precision) p = split_text(fixed_text(v, precision));
+  else if (behind <= 0) p = split_text(fixed_text(v, 0));
   else {
     const std::string sign = std::signbit(v) ? "-" : "";
     p.whole = sign + (d.exponent > 0 ? d.digits.substr(0, std::size_t(d.exponent)) : "0");
@@ -104,7 +103,7 @@ template <class E> Parts positional(double v, int precision) {
 
 template <class E> Parts scientific(double v, int precision) {
   const int digits = static_cast<int>(shortest<E>(std::abs(v)).digits.size()) - 1;
-  Parts p = split_text(formatted("%.*e", std::min(digits, precision), v));
+  Parts p = split_text(scientific_text(v, std::min(digits, precision)));
   trim_zeros(p.fraction);
   return p;
 }
@@ -132,16 +131,15 @@ template <class E> std::string rounded_number(double v, int precision) {
 template <class E> std::string number(double v, std::optional<int> precision = {}) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-  if (precision) return rounded_number<E>(v, *precision);
+  if (precision) return rounded_number<E>(v, std::min(*precision, kMostDigits));
   const double magnitude = std::abs(v);
   const Decimal d = shortest<E>(magnitude);
   const std::string sign = std::signbit(v) ? "-" : "";
   const int n = static_cast<int>(d.digits.size());
   if (magnitude != 0 && (magnitude >= kScalarCutoff<E> || magnitude < 1e-4)) {
     const std::string fraction = n > 1 ? "." + d.digits.substr(1) : "";
-    char exponent[24];
-    std::snprintf(exponent, sizeof exponent, "e%+03d", d.exponent - 1);
-    return sign + d.digits[0] + fraction + exponent;
+    const int exponent = d.exponent - 1;
+    return sign + d.digits[0] + fraction + (exponent < 0 ? "e-" : "e+") + padded_text(std::abs(exponent), 2);
   }
   if (d.exponent <= 0) return sign + "0." + std::string(std::size_t(-d.exponent), '0') + d.digits;
   if (n <= d.exponent) return sign + d.digits + std::string(std::size_t(d.exponent - n), '0') + ".0";
@@ -153,7 +151,7 @@ template <class E> class FloatFormat {
  public:
   // `plus`: numbers that are not negative have a sign, too.
   FloatFormat(const std::vector<E>& values, const PrintOptions& options, bool plus = false)
-      : precision_(options.precision), plus_(plus) {
+      : precision_(std::min(options.precision, kMostDigits)), plus_(plus) {
     double low = std::numeric_limits<double>::infinity(), high = 0;
     for (const E e : values) {
       const double m = std::abs(static_cast<double>(e));
@@ -174,7 +172,7 @@ template <class E> class FloatFormat {
       return std::string(std::size_t(std::max(left_ + right_ + 1 - int(text.size()), 0)), ' ') + text;
     }
     if (scientific_) {
-      Parts p = split_text(formatted("%.*e", precision_, v));
+      Parts p = split_text(scientific_text(v, precision_));
       while (int(p.exponent.size()) < exponent_ + 1) p.exponent.insert(1, "0");
       return padded(signed_whole(p, v)) + "." + p.fraction + "e" + p.exponent;
     }

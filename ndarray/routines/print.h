@@ -36,7 +36,7 @@ inline std::string to_string(const Array& a, const PrintOptions& options = {}) {
 using catena::to_string;  // for shapes and devices
 
 // array_str; "null" for a null array. A stream whose precision is not the 6 of a new one sets the digits behind the
-// point: out << std::setprecision(3) << a, also for a 0-d array.
+// point: out << std::setprecision(3) << a, also for a 0-d array. Its locale does not count: the text is NumPy's.
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Array& a);
 
 }  // namespace nd

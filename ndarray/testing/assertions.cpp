@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <string>
 
+#include <catena/kernels/base/text.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/manipulation.h>
@@ -22,11 +22,7 @@ using catena::concat;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::string formatted(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
+std::string short_text(double value) { return catena::general_text(value, 6); }
 
 bool is_inexact(const Array& a) { return catena::is_floating(a.dtype()) || catena::is_complex_dtype(a.dtype()); }
 bool holds_everywhere(const Array& condition) { return all(condition).item<bool>(); }
@@ -87,8 +83,8 @@ class Compared {
   // `wrong`: positions in the flattened arrays.
   [[noreturn]] void fail_at(const Shape& shape, const Array& wrong, const Array& x, const Array& y) const {
     const double n = static_cast<double>(wrong.size()), size = static_cast<double>(x.size());
-    std::string text =
-        concat("Mismatched elements: ", wrong.size(), " / ", x.size(), " (", formatted("%.3g", 100 * n / size), "%)");
+    std::string text = concat("Mismatched elements: ", wrong.size(), " / ", x.size(), " (",
+                              catena::general_text(100 * n / size, 3), "%)");
     if (shape.size() > 0) text += places(shape, wrong, x, y);
     const Array left = x.take(wrong), right = y.take(wrong);
     if (left.dtype() == bool_ && right.dtype() == bool_) fail(text);
@@ -177,8 +173,7 @@ struct SameFloats {
 
 void assert_allclose(const ArrayLike& actual, const ArrayLike& desired, double rtol, double atol,
                      const Message& message) {
-  const Comparison comparison{"Not equal to tolerance rtol=" + formatted("%g", rtol) +
-                              ", atol=" + formatted("%g", atol)};
+  const Comparison comparison{"Not equal to tolerance rtol=" + short_text(rtol) + ", atol=" + short_text(atol)};
   compare(actual, desired, comparison, message, [=](const Array& x, const Array& y) {
     const Array a = wide(x), d = wide(y);
     return equal(x, y) | (absolute(a - d) <= atol + rtol * absolute(d));
@@ -199,16 +194,16 @@ void assert_array_almost_equal_nulp(const ArrayLike& x, const ArrayLike& y, doub
   const Array largest = maximum(absolute(both.x), absolute(both.y));
   const Array spacing = wide(nextafter(largest, kInfinity)) - wide(largest);
   if (both.equal_or_nan(absolute(wide(both.x) - wide(both.y)) <= nulp * spacing)) return;
-  throw AssertionError(concat("Arrays are not equal to ", formatted("%g", nulp), " ULP (max is ",
-                              formatted("%g", amax(both.distance()).item<double>()), ")"));
+  throw AssertionError(concat("Arrays are not equal to ", short_text(nulp), " ULP (max is ",
+                              short_text(amax(both.distance()).item<double>()), ")"));
 }
 
 Array assert_array_max_ulp(const ArrayLike& a, const ArrayLike& b, double maxulp, std::optional<Dtype> dtype) {
   const DeviceScope host(cpu_device);
   const Array distance = SameFloats("assert_array_max_ulp", a, b, dtype).distance();
   if (!holds_everywhere(distance <= maxulp))
-    throw AssertionError(concat("Arrays are not almost equal up to ", formatted("%g", maxulp),
-                                " ULP (max difference is ", formatted("%g", amax(distance).item<double>()), " ULP)"));
+    throw AssertionError(concat("Arrays are not almost equal up to ", short_text(maxulp), " ULP (max difference is ",
+                                short_text(amax(distance).item<double>()), " ULP)"));
   return distance;
 }
 

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <random>
 
+#include <catena/kernels/base/text.h>
+
 namespace nd::testing {
 namespace {
 
@@ -34,7 +36,7 @@ std::vector<Dtypes> internal::combinations(const Dtypes& dtypes, int names, std:
   catena::check<ValueError>(names > 0, "for_dtypes_combination", names, " names were given, at least one is needed");
   if (!full) {
     const char* const wanted = std::getenv("CUPY_TEST_FULL_COMBINATION");
-    full = wanted != nullptr && std::atoi(wanted) != 0;
+    full = wanted != nullptr && catena::leading_integer(wanted) != 0;
   }
   std::vector<Dtypes> sets = {{}};
   if (*full) {

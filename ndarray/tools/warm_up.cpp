@@ -42,6 +42,17 @@ Arguments parse(int argc, char** argv) {
   return a;
 }
 
+template <class... Parts> void say(std::FILE* to, const Parts&... parts) {
+  std::fputs(catena::concat(parts...).c_str(), to);
+}
+std::string spaces(std::size_t width, const std::string& after) {
+  return std::string(width - std::min(width, after.size()), ' ');
+}
+std::string right(int number, std::size_t width) {
+  const std::string digits = catena::concat(number);
+  return spaces(width, digits) + digits;
+}
+
 class Summary {
  public:
   explicit Summary(bool list) : list_(list), terminal_(::isatty(STDERR_FILENO) == 1) {}
@@ -53,16 +64,16 @@ class Summary {
       if (r.registers > most_registers_.registers) most_registers_ = r;
       if (r.spill_stores + r.spill_loads > 0) ++spilling_;
       if (list_)
-        std::printf("%-70s %3d registers %5d spilled\n", r.name.c_str(), r.registers, r.spill_stores + r.spill_loads);
+        say(stdout, r.name, spaces(70, r.name), right(r.registers, 4), " registers",
+            right(r.spill_stores + r.spill_loads, 6), " spilled\n");
     }
     if (!terminal_) return;
-    std::fprintf(stderr, "\r%zu of %zu kernels", p.done, p.total);
-    if (p.done == p.total) std::fprintf(stderr, "\n");
+    say(stderr, "\r", p.done, " of ", p.total, " kernels", p.done == p.total ? "\n" : "");
   }
   void print(int arch, std::size_t compiled) const {
-    std::printf("sm_%d: %zu kernels in %s; %zu compiled now, %zu were there; at most %d registers (%s), %zu spill\n",
-                arch, kernels_, nd::cuda::disk_cache_settings().directory.c_str(), compiled, found_,
-                most_registers_.registers, most_registers_.name.c_str(), spilling_);
+    say(stdout, "sm_", arch, ": ", kernels_, " kernels in ", nd::cuda::disk_cache_settings().directory, "; ", compiled,
+        " compiled now, ", found_, " were there; at most ", most_registers_.registers, " registers (",
+        most_registers_.name, "), ", spilling_, " spill\n");
   }
 
  private:
@@ -85,7 +96,7 @@ int main(int argc, char** argv) {
                                                    [&](const nd::cuda::WarmUpProgress& p) { summary.add(p); });
     summary.print(arguments.arch, compiled);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "catena-warm-up: %s\n", e.what());
+    say(stderr, "catena-warm-up: ", e.what(), "\n");
     return 1;
   }
 }

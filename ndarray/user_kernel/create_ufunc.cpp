@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include <catena/kernels/base/text.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
@@ -198,9 +198,7 @@ std::string ReductionIdentity::text_of(const Scalar& value) {
   const double v = value.to_double();
   if (std::isnan(v)) return "NAN";
   if (std::isinf(v)) return v > 0 ? "INFINITY" : "-INFINITY";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", v);
-  return text;
+  return catena::general_text(v, 17);
 }
 
 std::string_view simple_reduction_function::name() const noexcept { return data_->types.def().name; }

@@ -13,7 +13,9 @@
 // h5py's enumeration, complex numbers its compound {r, i}, text a scalar of variable length in UTF-8. The reader takes
 // any layout, filter and byte order that the library knows, and text of fixed length; floats of other widths are
 // widened. It does not follow links into other files, and refuses datasets that claim more than a thousand times what
-// is stored for them. The library itself is not hardened against malicious files: it has had errors of its own.
+// is stored for them. The library itself is not hardened against damaged files, so a child process (a fork of this one)
+// reads them: where the library crashes, or does not come to an end, a ValueError says so and the program goes on. An
+// array is for a moment in both processes. A file that is opened for writing, too, is examined by such a child before.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/autograd/array_reader.h>
 #include <catena/kernels/formats/npy_stream.h>
 #include <catena/nn/serializers/key_style.h>
 
@@ -20,6 +21,29 @@ catena::Owned<Serializer> SafetensorsDeserializer::child(std::string path) const
   return catena::Owned<Serializer>(new SafetensorsDeserializer(file_, std::move(path), is_strict()));
 }
 
+namespace {
+
+// The elements of one tensor.
+class TensorSource final : public catena::ByteSource {
+ public:
+  TensorSource(std::string context, SafetensorsFile file, const SafetensorsFile::Tensor& tensor)
+      : ByteSource(std::move(context)), file_(std::move(file)), tensor_(tensor) {}
+  std::size_t read(void* to, std::size_t n) override {
+    n = static_cast<std::size_t>(std::min<std::uint64_t>(n, tensor_.n_bytes - done_));
+    file_.read(tensor_, done_, to, n);
+    done_ += n;
+    return n;
+  }
+  std::optional<std::uint64_t> remaining() const override { return tensor_.n_bytes - done_; }
+
+ private:
+  const SafetensorsFile file_;  // it owns the tensor
+  const SafetensorsFile::Tensor& tensor_;
+  std::uint64_t done_ = 0;  // bytes
+};
+
+}  // namespace
+
 catena::Owned<catena::NpyStream> SafetensorsDeserializer::open(const std::string& path) const {
   const SafetensorsFile::Tensor* const t = file_.find(path);
   if (t == nullptr) return {};
@@ -29,9 +53,9 @@ catena::Owned<catena::NpyStream> SafetensorsDeserializer::open(const std::string
   h.shape = t->shape;
   h.size = static_cast<std::uint64_t>(catena::size_of(t->shape));
   h.itemsize = t->dtype ? catena::itemsize(*t->dtype) : 0;  // the elements of other types are not read
-  return catena::Owned<catena::NpyStream>(
-      new catena::NpyStream(std::move(h), catena::Owned<catena::ByteSource>(new catena::MemorySource(
-                                              catena::concat(source(), " tensor ", t->name), t->bytes))));
+  return catena::Owned<catena::NpyStream>(new catena::NpyStream(
+      std::move(h),
+      catena::Owned<catena::ByteSource>(new TensorSource(catena::concat(source(), " tensor ", t->name), file_, *t))));
 }
 
 std::vector<std::string> SafetensorsDeserializer::keys() const {
@@ -47,7 +71,12 @@ autograd::Array get_tensor(const SafetensorsFile& file, std::string_view name) {
   check<KeyError>(t != nullptr, file.context(), "there is no tensor ", name);
   check<TypeError>(t->dtype.has_value(), file.context(), "the tensor ", name, " has the element type ", t->dtype_name,
                    ", which no array can hold");
-  return autograd::from_host(t->bytes.data(), t->shape, *t->dtype, autograd::Device{});
+  std::uint64_t done = 0;
+  return autograd::array_from_reader(autograd::default_backend(), t->shape, *t->dtype, autograd::Device{},
+                                     [&](void* to, std::size_t bytes) {
+                                       file.read(*t, done, to, bytes);
+                                       done += bytes;
+                                     });
 }
 
 void internal::write_safetensors(const std::string& filename, const DictionarySerializer& s,

@@ -1,19 +1,11 @@
 #include <catena/nn/serializers/safetensors_file.h>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
-#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/formats/atomic_file.h>
 
 namespace nn::serializers {
@@ -26,7 +18,7 @@ using catena::Shape;
 using catena::TypeError;
 using catena::ValueError;
 
-static_assert(std::endian::native == std::endian::little, "the elements are used as they lie in the file");
+static_assert(std::endian::native == std::endian::little, "numbers are used as they lie in the file");
 
 namespace {
 
@@ -49,33 +41,6 @@ std::optional<Dtype> dtype_of(std::string_view name) {
     if (d.name == name) return d.dtype;
   return {};
 }
-
-// A file in memory, read-only.
-class Mapping {
- public:
-  Mapping(const std::string& context, const std::string& filename) {
-    const int fd = catena::open_descriptor(filename.c_str(), O_RDONLY);
-    if (fd < 0) fail<IOError>(context, "cannot open: ", std::strerror(errno));
-    struct stat status {};
-    const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    size_ = known ? static_cast<std::size_t>(status.st_size) : 0;
-    if (size_ > 0) data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    const int error = errno;
-    ::close(fd);
-    check<IOError>(known, context, "is no regular file");
-    if (data_ == MAP_FAILED) fail<IOError>(context, "cannot be mapped: ", std::strerror(error));
-  }
-  ~Mapping() {
-    if (data_ != nullptr && data_ != MAP_FAILED) ::munmap(data_, size_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  std::span<const std::byte> bytes() const noexcept { return {static_cast<const std::byte*>(data_), size_}; }
-
- private:
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 // A tensor as the header states it.
 struct Claim {
@@ -167,23 +132,24 @@ class HeaderReader {
   std::vector<std::uint64_t>* list_ = nullptr;  // the list that is being read
 };
 
-std::string_view header_of(const std::string& context, std::span<const std::byte> file) {
+std::string header_of(const std::string& context, const catena::FileAccess& file) {
   check<ValueError>(file.size() >= kLengthBytes, context, "is no safetensors file: it has ", file.size(), " bytes");
   std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), kLengthBytes);
+  file.read_at(0, &length, kLengthBytes);
   check<ValueError>(length <= kMaxHeader, context, "is no safetensors file: its header has ", length,
                     " bytes, the limit being ", kMaxHeader);
   check<ValueError>(length <= file.size() - kLengthBytes, context, "the header has ", length, " bytes, the file ",
                     file.size());
-  const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes,
-                              static_cast<std::size_t>(length));
+  std::string text(static_cast<std::size_t>(length), '\0');
+  file.read_at(kLengthBytes, text.data(), text.size());
   check<ValueError>(text.starts_with('{'), context, "is no safetensors file: its header does not start with {");
   return text;
 }
 
-// The tensor that a claim describes, with its bytes in `data`, which is what follows the header.
-SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, std::span<const std::byte> data) {
-  SafetensorsFile::Tensor t{c.name, c.dtype, dtype_of(c.dtype), {}, {}};
+// The tensor that a claim describes. What follows the header begins at `data_at` and has `data_bytes` bytes.
+SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, std::uint64_t data_at,
+                                  std::uint64_t data_bytes) {
+  SafetensorsFile::Tensor t{c.name, c.dtype, dtype_of(c.dtype), {}};
   std::uint64_t size = 1;
   bool fits = true;
   for (const std::uint64_t n : c.shape) {
@@ -193,14 +159,15 @@ SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, st
   const std::uint64_t begin = c.offsets[0], end = c.offsets[1];
   check<ValueError>(fits && size <= INT64_MAX / catena::kMaxItemsize, context, "the shape of the tensor ", c.name,
                     " does not fit 63 bits");
-  check<ValueError>(begin <= end && end <= data.size(), context, "the tensor ", c.name, " lies at ", begin, " to ", end,
-                    ", but there are ", data.size(), " bytes");
+  check<ValueError>(begin <= end && end <= data_bytes, context, "the tensor ", c.name, " lies at ", begin, " to ", end,
+                    ", but there are ", data_bytes, " bytes");
   if (t.dtype) {
     const std::uint64_t bytes = size * catena::itemsize(*t.dtype);
     check<ValueError>(end - begin == bytes, context, "the tensor ", c.name, " has ", end - begin, " bytes, but ",
                       t.dtype_name, " of shape ", t.shape, " has ", bytes);
   }
-  t.bytes = data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  t.position = data_at + begin;
+  t.n_bytes = end - begin;
   return t;
 }
 
@@ -208,30 +175,28 @@ SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, st
 
 struct SafetensorsFile::Content {
   Content(std::string_view op, const std::string& filename)
-      : context(catena::io_context(op, filename)), file(context, filename) {
-    const std::string_view header = header_of(context, file.bytes());
+      : context(catena::io_context(op, filename)), file(op, filename) {
+    const std::string header = header_of(context, file);
     HeaderReader reader(context);
     static_cast<void>(nlohmann::json::sax_parse(header.begin(), header.end(), &reader));  // it throws
     metadata = std::move(reader.metadata);
-    const std::span<const std::byte> data = file.bytes().subspan(kLengthBytes + header.size());
-    for (const Claim& c : reader.claims) tensors.push_back(tensor_of(context, c, data));
+    std::uint64_t next = kLengthBytes + header.size();
+    for (const Claim& c : reader.claims) tensors.push_back(tensor_of(context, c, next, file.size() - next));
     std::stable_sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) {
-      return std::pair(a.bytes.data(), a.bytes.size()) < std::pair(b.bytes.data(), b.bytes.size());
+      return std::pair(a.position, a.n_bytes) < std::pair(b.position, b.n_bytes);
     });
-    const std::byte* next = data.data();
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& t = tensors[i];
-      check<ValueError>(t.bytes.data() == next, context, "the tensor ", t.name, " starts ",
-                        t.bytes.data() < next ? "within the one before it" : "after a gap");
-      next += t.bytes.size();
+      check<ValueError>(t.position == next, context, "the tensor ", t.name, " starts ",
+                        t.position < next ? "within the one before it" : "after a gap");
+      next += t.n_bytes;
       index.emplace(t.name, i);
     }
-    check<ValueError>(next == data.data() + data.size(), context, data.data() + data.size() - next,
-                      " bytes at the end belong to no tensor");
+    check<ValueError>(next == file.size(), context, file.size() - next, " bytes at the end belong to no tensor");
   }
 
   std::string context;
-  Mapping file;
+  catena::FileAccess file;
   std::vector<Tensor> tensors;
   SafetensorsMetadata metadata;
   std::unordered_map<std::string_view, std::size_t> index;  // views into tensors, which no longer changes
@@ -246,6 +211,9 @@ std::vector<std::string> SafetensorsFile::keys() const {
   std::vector<std::string> names;
   for (const Tensor& t : tensors()) names.push_back(t.name);
   return names;
+}
+void SafetensorsFile::read(const Tensor& tensor, std::uint64_t from, void* to, std::size_t n) const {
+  content_->file.read_at(tensor.position + from, to, n);
 }
 const SafetensorsFile::Tensor* SafetensorsFile::find(std::string_view name) const {
   const auto found = content_->index.find(name);

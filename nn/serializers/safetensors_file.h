@@ -2,12 +2,13 @@
 //
 // The reader does not trust its input. The header is at most 100 MB (the limit of the reference implementation), starts
 // with "{" and has every name once; of every tensor the bytes must be those of its shape and element type; the tensors
-// must fill the rest of the file without gaps and overlaps. All of this is checked before an element is read. The file
-// is mapped: what is not asked for is not read. A file that another process shortens meanwhile ends the program
-// (SIGBUS), as every mapped file does.
+// must fill the rest of the file without gaps and overlaps. All of this is checked before an element is read. What is
+// not asked for is not read. The file is not mapped: one that another process shortens meanwhile is an IOError of the
+// read that needs what is gone.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,7 +31,7 @@ class CATENA_EXPORT SafetensorsFile {
     std::string dtype_name;              // of the format: "F32", "BF16"
     std::optional<catena::Dtype> dtype;  // nothing for types that no array can hold: "F8_E4M3"
     catena::Shape shape;
-    std::span<const std::byte> bytes;  // C order, in the mapped file
+    std::uint64_t position = 0, n_bytes = 0;  // of the elements in the file, in C order
   };
 
   // IOError when the file cannot be read, ValueError when it is no safetensors file; both start with `op` and name it.
@@ -41,6 +42,9 @@ class CATENA_EXPORT SafetensorsFile {
   std::vector<std::string> keys() const;
   // nullptr where there is none.
   const Tensor* find(std::string_view name) const;
+  // n bytes of the elements, from the byte `from` of them on; the caller has checked that they are within n_bytes.
+  // Several threads may read at once. IOError when the file cannot be read or is shorter than it was.
+  void read(const Tensor& tensor, std::uint64_t from, void* to, std::size_t n) const;
   // "__metadata__", in the order of the file.
   const SafetensorsMetadata& metadata() const noexcept;
 

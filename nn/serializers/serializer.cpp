@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
 #include <unordered_set>
 
 #include <catena/autograd/array_reader.h>
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/base/scalar.h>
 #include <catena/kernels/formats/npy_stream.h>
 #include <catena/nn/parameter.h>
@@ -341,9 +341,7 @@ void Serializer::operator()(std::string_view key, autograd::Variable& value) {
     else if (!value.data()) value.set_data(data);
     value.unchain();
   }
-  std::ostringstream flag;
-  flag << value.volatile_flag();
-  std::string name = value.name(), volatile_flag = flag.str();
+  std::string name = value.name(), volatile_flag = catena::concat(value.volatile_flag());
   (*s)("volatile", volatile_flag);
   (*s)("name", name);
   Array grad = is_writer() ? value.grad() : Array();

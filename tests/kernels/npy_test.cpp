@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(malformed_headers_are_refused) {
                return s;
              }()) + ")") == at + "shape has more than 32 axes");
   BOOST_TEST(with_descr("[('a', '<i4')]").starts_with(at + "structured elements are not supported"));
-  for (const char* d : {"''", "'f'", "'f4'", "'<z4'", "'<f'", "'<f4x'", "'<f-4'", "'<U99999999999999999999'", "'|O8'"})
+  for (const char* d : {"''", "'<z4'", "'<f4x'", "'<f-4'", "'<U99999999999999999999'", "'|O8'"})
     BOOST_TEST(with_descr(d).ends_with("is no element type"), d << ": " << with_descr(d));
   BOOST_TEST(with_descr("'<U0'") == at + "descr '<U0' has elements of 0 units");
   BOOST_TEST(parse_message("{'descr': '<i4', 'shape': ()}") == at + "header has no key 'fortran_order'");

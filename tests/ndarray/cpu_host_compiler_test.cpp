@@ -117,6 +117,69 @@ BOOST_AUTO_TEST_CASE(leftovers_of_killed_processes_are_removed) {
   fs::remove_all(young);
 }
 
+// Neither during a compilation nor after one that was killed.
+BOOST_AUTO_TEST_CASE(nothing_is_made_in_the_working_folder) {
+  const fs::path work = Folder::path / "work";
+  fs::create_directories(work);
+  const pid_t child = fork();
+  if (child == 0) {
+    fs::current_path(work);
+    // No cache, and a folder for temporary files that is not there.
+    fs::remove_all(Folder::path / "host");
+    std::ofstream(Folder::path / "host") << "in the way";
+    setenv("TMPDIR", (work / "missing").c_str(), 1);
+    bool right = false;
+    try {
+      const fs::path script = Folder::path / "listing_compiler";
+      std::ofstream(script) << "#!/bin/sh\nls -A '" << work.string() << "' > '" << Folder::path.string()
+                            << "/listed'\nexec c++ \"$@\"\n";
+      fs::permissions(script, fs::perms::owner_all);
+      setenv("CATENA_HOST_COMPILER", script.c_str(), 1);
+      right = add(4711) == 4711.5;
+    } catch (const std::exception& e) {
+      std::cerr << e.what() << "\n";
+    }
+    fs::remove(Folder::path / "host");
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST(status == 0);
+  BOOST_TEST(fs::is_empty(work));
+  BOOST_TEST(fs::file_size(Folder::path / "listed") == 0u);
+  fs::remove_all(work);
+}
+
+BOOST_AUTO_TEST_CASE(leftovers_in_the_folder_for_temporary_files_are_removed) {
+  const fs::path temporary = Folder::path / "temporary";
+  const fs::path old = temporary / "catena-compiling-killed", young = temporary / "catena-compiling-running",
+                 other = temporary / "compiling-of-another-program";
+  for (const fs::path& folder : {old, young, other}) fs::create_directories(folder / "include");
+  for (const fs::path& folder : {old, other})
+    fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const pid_t child = fork();
+  if (child == 0) {
+    fs::remove_all(Folder::path / "host");
+    std::ofstream(Folder::path / "host") << "in the way";
+    setenv("TMPDIR", temporary.c_str(), 1);
+    bool right = false;
+    try {
+      right = add(4712) == 4712.5;
+    } catch (const std::exception& e) {
+      std::cerr << e.what() << "\n";
+    }
+    fs::remove(Folder::path / "host");
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST(status == 0);
+  BOOST_TEST(!fs::exists(old));
+  BOOST_TEST(fs::exists(young));
+  BOOST_TEST(fs::exists(other));
+  fs::remove_all(temporary);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_cache_it_works_the_same) {
   // A folder that cannot be made: its name is that of a file.
   const pid_t child = fork();

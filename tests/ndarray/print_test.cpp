@@ -4,8 +4,10 @@
 #include <complex>
 #include <iomanip>
 #include <limits>
+#include <locale>
 #include <sstream>
 
+#include <catena/kernels/base/text.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/tests/support/ndarray_values.h>
@@ -536,6 +538,7 @@ BOOST_AUTO_TEST_CASE(precision_of_streams) {
   BOOST_TEST(text(nd::array(7), 1) == "7");
   BOOST_TEST(text(nd::array(2.0 / 3), 6) == "0.6666666666666666");
   std::ostringstream out;
+  out.imbue(std::locale::classic());  // for the number of the test
   out << std::setprecision(2) << x << ' ' << 3.14159;
   BOOST_TEST(out.str() == "[ 0.    3.33  6.67 10.  ] 3.1");
 }
@@ -561,7 +564,8 @@ BOOST_AUTO_TEST_CASE(float16_texts_identify_their_values) {
     const Array a = nd::array({std::int16_t(bits)})(0).view(nd::float16);
     const double value = a.item<double>();
     const std::string text = nd::to_string(a);
-    if (double(nd::float16_t(std::stof(text))) != value) BOOST_ERROR(text << " is not float16 " << bits);
+    if (double(nd::float16_t(static_cast<float>(catena::parse_real(text).value()))) != value)
+      BOOST_ERROR(text << " is not float16 " << bits);
   }
 }
 

@@ -501,6 +501,24 @@ BOOST_AUTO_TEST_CASE(renames_that_are_none_of_an_lstm) {
   }
 }
 
+// Another process may shorten a file that is open here.
+BOOST_AUTO_TEST_CASE(a_file_that_is_cut_while_it_is_open) {
+  const TemporaryFolder folder("cut");
+  struct Large : nn::Chain {
+    nn::Linear l{512, 512};
+    NN_MEMBERS(l)
+  } model;
+  save_safetensors(folder / "m", model);
+  const SafetensorsFile file(folder / "m");
+  nn::serializers::SafetensorsDeserializer loader(folder / "m");
+  const Array whole = get_tensor(file, "l/W");
+  BOOST_TEST(same_bits(whole, model.l.W.data()));
+  std::filesystem::resize_file(folder / "m", 4096);
+  BOOST_TEST(has(message_of<catena::IOError>([&] { get_tensor(file, "l/W"); }), "the file ends at byte 4096"));
+  BOOST_TEST(has(message_of<catena::IOError>([&] { loader.load(model); }), "the file ends at byte"));
+  BOOST_TEST(same_bits(model.l.W.data(), whole));
+}
+
 // A format that hands out fewer bytes than the shape of an entry has.
 BOOST_AUTO_TEST_CASE(entries_of_too_few_bytes) {
   struct Short : nn::Serializer {

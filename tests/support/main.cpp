@@ -1,6 +1,6 @@
 // The main function of every test program. --source=<folder>/<name>_test.cpp runs the cases of that file only: this is
 // how the ctest entries share a program. A file without a case is an error, and so is a case that stands in no such
-// file, for no entry would run it.
+// file, for no entry would run it. With CATENA_TEST_LOCALE the program runs in a locale whose numbers look different.
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/tree/traverse.hpp>
 #include <boost/test/tree/visitor.hpp>
@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <catena/tests/support/locale.h>
 
 namespace {
 
@@ -68,6 +70,10 @@ int main(int argc, char** argv) {
     std::cout << "skipped: there is no CUDA device on this machine\n";
     return 77;  // SKIP_RETURN_CODE
   }
+  // For entries `<entry>.locale`. The tests' own output keeps its form.
+  if (std::getenv("CATENA_TEST_LOCALE") != nullptr && !test::set_german_locale())
+    std::cout << "the C library has no locale de_DE.UTF-8 (localedef makes one from the package locales): only that of "
+                 "C++ is set\n";
   static std::string_view source;
   constexpr std::string_view option = "--source=";
   std::vector<char*> others;

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include <catena/kernels/base/text.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -97,7 +98,8 @@ std::vector<double> attributes(const std::string& svg, const std::string& elemen
        at = svg.find("<" + element + " ", at + 1)) {
     const std::string text = svg.substr(at, svg.find('>', at) - at);
     if (!has(text, with)) continue;
-    result.push_back(std::stod(text.substr(text.find(" " + attribute + "=\"") + attribute.size() + 3)));
+    const std::size_t begin = text.find(" " + attribute + "=\"") + attribute.size() + 3;
+    result.push_back(catena::parse_real(text.substr(begin, text.find('"', begin) - begin)).value());
   }
   return result;
 }

@@ -73,7 +73,7 @@ bool download(const std::string& url, const std::string& path, std::size_t limit
   fs::create_directories(fs::path(path).parent_path(), error);
   {
     const catena::BrokenPipeScope unread;
-    std::fprintf(stderr, "Downloading from %s...\n", url.c_str());
+    std::fputs(catena::concat("Downloading from ", url, "...\n").c_str(), stderr);
   }
   catena::remove_abandoned_files(path);
   const std::string temporary = catena::temporary_path(path);

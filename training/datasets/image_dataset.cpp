@@ -3,10 +3,10 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/training/datasets/image_file.h>
 
 namespace training {
@@ -30,8 +30,7 @@ std::vector<std::vector<std::string>> read_list(const char* op, const std::strin
       const std::size_t first = line.find_first_not_of(kSpace);
       if (first != line.npos) columns.push_back(line.substr(first, line.find_last_not_of(kSpace) + 1 - first));
     } else {
-      std::istringstream in(line);
-      for (std::string column; in >> column;) columns.push_back(column);
+      columns = catena::words_of(line);
     }
   }
   check<catena::IOError>(file.eof(), op, "cannot read the list \"", path, '"');

@@ -1,11 +1,11 @@
 #include <catena/training/datasets/image_file.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/byte_stream.h>
 
 namespace training::datasets {
@@ -35,9 +35,7 @@ void allocate_samples(const std::string& context, DecodedImage& image, std::size
 namespace {
 
 std::string extension_of(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return extension;
+  return catena::lower_case(std::filesystem::path(path).extension().string());
 }
 
 [[noreturn]] void fail_codec(std::string_view op, const std::string& path, const char* format, const char* library,

@@ -35,7 +35,9 @@ struct PngReader {
 
   [[noreturn]] static void fail(png_structp png, png_const_charp text) {
     auto* const self = static_cast<PngReader*>(png_get_error_ptr(png));
-    std::snprintf(self->message, sizeof self->message, "%s", text);
+    const std::size_t n = std::min(std::strlen(text), sizeof self->message - 1);
+    std::memcpy(self->message, text, n);
+    self->message[n] = '\0';
     png_longjmp(png, 1);
   }
   static void ignore(png_structp, png_const_charp) {}

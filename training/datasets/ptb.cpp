@@ -4,9 +4,9 @@
 #include <cmath>
 #include <optional>
 #include <span>
-#include <sstream>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/npz.h>
 #include <catena/training/datasets/cache.h>
@@ -25,20 +25,13 @@ Vocabulary::Vocabulary(const std::vector<std::string>& words) {
   }
 }
 
-std::vector<std::int32_t>::const_iterator Vocabulary::find(std::string_view word) const {
-  return std::lower_bound(sorted_.begin(), sorted_.end(), word, [&](std::int32_t number, std::string_view wanted) {
-    return items_[static_cast<std::size_t>(number)].first < wanted;
-  });
-}
-
-bool Vocabulary::contains(std::string_view word) const {
-  const auto place = find(word);
-  return place != sorted_.end() && items_[static_cast<std::size_t>(*place)].first == word;
-}
+bool Vocabulary::contains(std::string_view word) const { return numbers_.contains(word); }
 
 std::int32_t Vocabulary::operator[](std::string_view word) const {
-  check<catena::KeyError>(contains(word), "Vocabulary", "there is no word \"", word, "\" among ", items_.size());
-  return *find(word);
+  const auto found = numbers_.find(word);
+  check<catena::KeyError>(found != numbers_.end(), "Vocabulary", "there is no word \"", word, "\" among ",
+                          items_.size());
+  return found->second;
 }
 
 std::vector<std::string> Vocabulary::words() const {
@@ -48,11 +41,9 @@ std::vector<std::string> Vocabulary::words() const {
 }
 
 std::int32_t Vocabulary::add(const std::string& word) {
-  if (contains(word)) return *find(word);
-  const auto number = static_cast<std::int32_t>(items_.size());
-  sorted_.insert(find(word), number);
-  items_.emplace_back(word, number);
-  return number;
+  const auto [found, is_new] = numbers_.try_emplace(word, static_cast<std::int32_t>(items_.size()));
+  if (is_new) items_.emplace_back(word, found->second);
+  return found->second;
 }
 
 namespace {
@@ -76,11 +67,9 @@ std::string read_text(const char* op, const std::string& path) {
 
 // The words between white space, and <eos> after every line, empty ones included.
 std::vector<std::string> read_words(const char* op, const std::string& part) {
-  std::istringstream text(read_text(op, cached_download(address(part))));
   std::vector<std::string> words;
-  for (std::string line; std::getline(text, line);) {
-    std::istringstream in(line);
-    for (std::string word; in >> word;) words.push_back(word);
+  for (const std::string& line : catena::parts_of(read_text(op, cached_download(address(part))), '\n')) {
+    for (std::string& word : catena::words_of(line)) words.push_back(std::move(word));
     words.emplace_back(kEnd);
   }
   return words;
@@ -195,12 +184,7 @@ Vocabulary get_ptb_words_vocabulary() {
     catena::write_file_atomically(op, to, text);
     return vocabulary;
   };
-  const auto loader = [&](const std::string& from) {
-    std::istringstream text(read_text(op, from));
-    std::vector<std::string> words;
-    for (std::string word; text >> word;) words.push_back(word);
-    return Vocabulary(words);
-  };
+  const auto loader = [&](const std::string& from) { return Vocabulary(catena::words_of(read_text(op, from))); };
   return cache_or_load_file(cache_path("vocab.txt"), creator, loader);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,9 +36,8 @@ class CATENA_EXPORT Vocabulary {
   std::vector<Item>::const_iterator end() const noexcept { return items_.end(); }
 
  private:
-  std::vector<std::int32_t>::const_iterator find(std::string_view word) const;  // where it is or belongs in sorted_
   std::vector<Item> items_;
-  std::vector<std::int32_t> sorted_;  // the numbers in the order of their words
+  std::map<std::string, std::int32_t, std::less<>> numbers_;
 };
 
 // The words of the three parts: 929589, 73760 and 82430 with <eos> after every line. The first call reads the texts

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/stored_number.h>
 
 namespace training {
 
@@ -29,7 +30,7 @@ void HyperparameterShift::operator()(Trainer& trainer) {
 }
 
 void HyperparameterShift::serialize(nn::Serializer& s) {
-  s("_t", t_);
+  internal::serialize_count(s, "_t", t_, default_name());
   const auto own = s["_catena"];
   double init = init_.value_or(0);
   if (s.is_writer() ? init_.has_value() : own->contains("init")) {

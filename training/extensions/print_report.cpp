@@ -4,13 +4,16 @@
 #include <variant>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/base/warning.h>
 #include <catena/training/extensions/console.h>
 
 namespace training {
 namespace {
 
-std::string cell(std::string text, std::size_t width) {
+// A log that a snapshot has restored may hold any text.
+std::string cell(const std::string& value, std::size_t width) {
+  std::string text = catena::printable(value);
   text.resize(std::max(width, text.size()), ' ');
   return text;
 }

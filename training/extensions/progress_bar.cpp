@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <ostream>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/training/extensions/console.h>
 
 namespace training {
@@ -34,15 +34,9 @@ std::string time_text(double seconds) {
   if (!std::isfinite(seconds)) return "unknown";
   const auto total = static_cast<std::int64_t>(std::llround(std::clamp(seconds, 0.0, 1e12) * 1e6));
   const std::int64_t micro = total % 1000000, s = total / 1000000, days = s / 86400;
-  char text[64];
-  std::snprintf(text, sizeof(text), "%ld:%02ld:%02ld", long(s / 3600 % 24), long(s / 60 % 60), long(s % 60));
-  std::string result = days == 0 ? "" : std::to_string(days) + (days == 1 ? " day, " : " days, ");
-  result += text;
-  if (micro != 0) {
-    std::snprintf(text, sizeof(text), ".%06ld", long(micro));
-    result += text;
-  }
-  return result;
+  const std::string result = days == 0 ? "" : std::to_string(days) + (days == 1 ? " day, " : " days, ");
+  return catena::concat(result, s / 3600 % 24, ':', catena::padded_text(s / 60 % 60, 2), ':',
+                        catena::padded_text(s % 60, 2), micro == 0 ? "" : "." + catena::padded_text(micro, 6));
 }
 
 }  // namespace
@@ -83,8 +77,8 @@ void ProgressBar::operator()(Trainer& trainer) {
   const internal::Console console(options_.out, options_.terminal);
   std::ostream& out = *console.out;
   if (!console.terminal) {
-    out << "progress " << format_value(done / length, "6.2%") << "  " << updater.iteration() << " iter, "
-        << format_value(updater.epoch_detail(), ".2f") << " epochs / " << length_text;
+    out << "progress " << format_value(done / length, "6.2%") << "  " << std::to_string(updater.iteration())
+        << " iter, " << format_value(updater.epoch_detail(), ".2f") << " epochs / " << length_text;
     if (std::isfinite(speed.iterations))
       out << "  " << format_value(speed.iterations, ".5g") << " iters/sec, left: " << left.substr(0, left.find('.'));
     out << '\n';
@@ -95,7 +89,8 @@ void ProgressBar::operator()(Trainer& trainer) {
   console.erase_below();
   out << "     total " << bar(done / length, options_.bar_length) << '\n'
       << "this epoch " << bar(detail - std::floor(detail), options_.bar_length) << '\n'
-      << format_value(updater.iteration(), "10") << " iter, " << updater.epoch() << " epoch / " << length_text << '\n'
+      << format_value(updater.iteration(), "10") << " iter, " << std::to_string(updater.epoch()) << " epoch / "
+      << length_text << '\n'
       << format_value(speed.iterations, "10.5g") << " iters/sec. Estimated time to finish: " << left << ".\n"
       << "\033[4A";  // to the first of the four lines, which the next update overwrites
   out.flush();

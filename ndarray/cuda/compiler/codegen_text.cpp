@@ -1,7 +1,8 @@
 #include <catena/ndarray/cuda/compiler/codegen_text.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include <catena/kernels/base/text.h>
 
 namespace nd::cuda {
 
@@ -53,11 +54,7 @@ std::string step_text(const Program& program, std::size_t number) {
                 scoped ? "    }\n" : "");
 }
 
-std::string hexadecimal(std::uint64_t v) {
-  char digits[20];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(v));
-  return digits;
-}
+std::string hexadecimal(std::uint64_t v) { return catena::hexadecimal_text(v, 16); }
 
 }  // namespace
 

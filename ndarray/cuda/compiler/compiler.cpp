@@ -1,16 +1,14 @@
 #include <catena/ndarray/cuda/compiler/compiler.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <string_view>
 
 #include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/cuda/runtime/library.h>
@@ -99,12 +97,9 @@ void dump_source(const std::string& name, const std::string& source) {
                                  "\": ", error.message());
   std::string file = name.substr(0, 200);
   for (char& c : file)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
-  if (file.ends_with(".cu")) {
-    char hash[20];
-    std::snprintf(hash, sizeof hash, "-%016llx", static_cast<unsigned long long>(catena::fnv1a(source)));
-    file.replace(file.size() - 3, 3, hash);
-  }
+    if (!catena::is_ascii_alphanumeric(c) && c != '-' && c != '.') c = '_';
+  if (file.ends_with(".cu"))
+    file.replace(file.size() - 3, 3, "-" + catena::hexadecimal_text(catena::fnv1a(source), 16));
   catena::write_file_atomically("CATENA_DUMP_KERNELS", concat(folder, "/", file, ".cu"), source);
 }
 
@@ -150,40 +145,41 @@ Target choose_target(int arch, std::span<const int> known) {
 }
 
 std::string numbered(const std::string& source) {
-  std::istringstream lines(source);
-  std::string line, text;
-  for (int k = 1; std::getline(lines, line); ++k) {
-    char number[16];
-    std::snprintf(number, sizeof number, "%4d | ", k);
-    text += number + line + "\n";
+  std::string text;
+  int k = 0;
+  for (const std::string& line : catena::parts_of(source, '\n')) {
+    const std::string number = std::to_string(++k);
+    text += std::string(4 - std::min<std::size_t>(number.size(), 4), ' ') + number + " | " + line + "\n";
   }
   return text;
 }
 
+// The number that ends where `what` begins; 0 if the line has no such words.
+static int number_before(std::string_view line, std::string_view what) {
+  const std::size_t end = line.find(what);
+  if (end == std::string_view::npos || end == 0) return 0;
+  const std::size_t begin = line.find_last_not_of("0123456789", end - 1) + 1;  // npos + 1 is 0
+  return static_cast<int>(catena::leading_integer(line.substr(begin, end - begin)));
+}
+
 std::vector<KernelResources> parse_resources(const std::string& log, std::string* rest) {
   std::vector<KernelResources> all;
-  std::istringstream lines(log);
-  std::string line;
   bool properties = false;  // the line after "Function properties for" belongs to the report
-  while (std::getline(lines, line)) {
-    char name[512];
-    int a = 0, b = 0, c = 0;
-    if (std::sscanf(line.c_str(), "ptxas info : Compiling entry function '%511[^']'", name) == 1) {
-      all.push_back({name});
+  for (const std::string& line : catena::parts_of(log, '\n')) {
+    constexpr std::string_view kEntry = "Compiling entry function '";
+    if (const std::size_t entry = line.find(kEntry); line.starts_with("ptxas info") && entry != std::string::npos) {
+      const std::size_t begin = entry + kEntry.size();
+      all.push_back({line.substr(begin, line.find('\'', begin) - begin)});
     } else if (line.find("bytes stack frame") != std::string::npos && properties) {
-      if (!all.empty() &&
-          std::sscanf(line.c_str(), " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &a, &b, &c) ==
-              3) {
-        all.back().stack = a;
-        all.back().spill_stores = b;
-        all.back().spill_loads = c;
-      }
-    } else if (const std::size_t used = line.find(": Used ");
-               used != std::string::npos && line.find("registers") != std::string::npos) {
       if (!all.empty()) {
-        std::sscanf(line.c_str() + used, ": Used %d registers", &all.back().registers);
-        if (const std::size_t smem = line.find(" bytes smem"); smem != std::string::npos)
-          all.back().shared = std::atoi(line.c_str() + line.find_last_of(' ', smem - 1) + 1);
+        all.back().stack = number_before(line, " bytes stack frame");
+        all.back().spill_stores = number_before(line, " bytes spill stores");
+        all.back().spill_loads = number_before(line, " bytes spill loads");
+      }
+    } else if (line.find(": Used ") != std::string::npos && line.find("registers") != std::string::npos) {
+      if (!all.empty()) {
+        all.back().registers = number_before(line, " registers");
+        all.back().shared = number_before(line, " bytes smem");
       }
     } else if (line.rfind("ptxas info", 0) != 0 && rest != nullptr && !line.empty()) {
       *rest += line + "\n";

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <catena/kernels/base/descriptors.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 
@@ -231,9 +232,11 @@ Module compile_and_keep(const CompileRequest& request, const std::function<bool(
   count_compilations(1);
   const bool kept = keep(module);
   if (seconds > 1) {
+    const std::string text = catena::concat("catena: compiling ", request.name, " for sm_", request.arch, " took ",
+                                            catena::fixed_text(seconds, 1), " s; the result is ",
+                                            kept ? "kept in " + disk_cache().last_folder() : "not kept", "\n");
     const catena::BrokenPipeScope unread;
-    std::fprintf(stderr, "catena: compiling %s for sm_%d took %.1f s; the result is %s%s\n", request.name.c_str(),
-                 request.arch, seconds, kept ? "kept in " : "not kept", kept ? disk_cache().last_folder().c_str() : "");
+    std::fputs(text.c_str(), stderr);
   }
   return module;
 }

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <map>
 #include <mutex>
-#include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -69,25 +69,21 @@ bool launch_blocking() {
   return blocking;
 }
 
-void print_dimensions(std::ostream& out, const std::int64_t* d) {
-  out << d[0];
-  if (d[1] != 1 || d[2] != 1) out << "x" << d[1];
-  if (d[2] != 1) out << "x" << d[2];
+std::string dimensions_text(const std::int64_t* d) {
+  std::string text = catena::concat(d[0]);
+  if (d[1] != 1 || d[2] != 1) text += catena::concat("x", d[1]);
+  if (d[2] != 1) text += catena::concat("x", d[2]);
+  return text;
 }
 
-void print(std::ostream& out, const History::Entry& e) {
-  out << e.name;
-  if (e.is_kernel) {
-    out << "<<<";
-    print_dimensions(out, e.numbers.data());
-    out << ", ";
-    print_dimensions(out, e.numbers.data() + 3);
-    out << ">>>";
-  } else {
-    out << "(";
-    for (int i = 0; i < e.count; ++i) out << (i == 0 ? "" : ", ") << e.numbers[static_cast<std::size_t>(i)];
-    out << ")";
-  }
+std::string text_of(const History::Entry& e) {
+  if (e.is_kernel)
+    return catena::concat(e.name, "<<<", dimensions_text(e.numbers.data()), ", ", dimensions_text(e.numbers.data() + 3),
+                          ">>>");
+  std::string numbers;
+  for (int i = 0; i < e.count; ++i)
+    numbers += catena::concat(i == 0 ? "" : ", ", e.numbers[static_cast<std::size_t>(i)]);
+  return catena::concat(e.name, "(", numbers, ")");
 }
 
 // Waits for the stream if CATENA_LAUNCH_BLOCKING is set; returns the error that this shows. A stream under capture is
@@ -126,18 +122,16 @@ void after_call(const char* name, StreamRef stream) { check(wait_if_blocking(str
 std::string recent_launches() {
   Histories& all = histories();
   const std::lock_guard lock(all.mutex);
-  std::ostringstream out;
+  std::string text;
   for (auto& [key, history] : all.of_stream) {
     const std::lock_guard of_history(history.mutex);
     if (history.count == 0) continue;
-    out << "; last launches on cuda:" << key.first << " stream " << key.second << ", newest first:";
+    text += catena::concat("; last launches on cuda:", key.first, " stream ", key.second, ", newest first:");
     const std::size_t n = std::min(history.count, History::kLength);
-    for (std::size_t k = 0; k < n; ++k) {
-      out << (k == 0 ? " " : ", ");
-      print(out, history.entries[(history.count - 1 - k) % History::kLength]);
-    }
+    for (std::size_t k = 0; k < n; ++k)
+      text += (k == 0 ? " " : ", ") + text_of(history.entries[(history.count - 1 - k) % History::kLength]);
   }
-  return out.str();
+  return text;
 }
 
 }  // namespace nd::cuda

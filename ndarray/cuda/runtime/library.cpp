@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 
 namespace nd::cuda {
 
@@ -24,8 +24,7 @@ namespace {
 std::string toolkit_of_nvcc() {
   namespace fs = std::filesystem;
   const char* const path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const std::string& folder : catena::parts_of(path != nullptr ? path : "", ':')) {
     std::error_code error;
     const fs::path nvcc = fs::canonical(fs::path(folder) / "nvcc", error);
     if (!folder.empty() && !error && fs::is_regular_file(nvcc, error)) return nvcc.parent_path().parent_path().string();

@@ -1,15 +1,19 @@
 // The module of HDF5: all that uses the HDF5 library, by its C interface of version 1.10.
 #define H5_USE_110_API
 #include <hdf5.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/nn/serializers/hdf5_file.h>
+#include <catena/nn/serializers/modules/hdf5_process.h>
 
 namespace nn::internal {
 namespace {
@@ -32,6 +36,16 @@ constexpr std::uint64_t kMostExpansion = 1040, kSmall = std::uint64_t(1) << 24;
 std::mutex& library_mutex() {
   static std::mutex mutex;
   return mutex;
+}
+
+// The files that are open for writing here, by device and number, once for each time that they are open. Within a Use.
+std::multiset<std::pair<dev_t, ino_t>>& written_files() {
+  static auto& files = *new std::multiset<std::pair<dev_t, ino_t>>;
+  return files;
+}
+std::pair<dev_t, ino_t> identity_of(const std::string& filename) {
+  struct stat status {};
+  return ::stat(filename.c_str(), &status) == 0 ? std::pair(status.st_dev, status.st_ino) : std::pair(dev_t(), ino_t());
 }
 
 // One use of the library: it holds its lock, and its errors are not printed.
@@ -225,12 +239,14 @@ class File final : public Hdf5File {
     H5Pset_elink_cb(link_access.get(), refuse_link, nullptr);
     H5Pset_create_intermediate_group(link_creation.get(), 1);
     H5Pset_char_encoding(link_creation.get(), H5T_CSET_UTF8);
+    if (mode != Hdf5Mode::read && mode != Hdf5Mode::memory) written_ = written_files().insert(identity_of(filename));
     file_ = std::move(file);
     link_access_ = std::move(link_access);
     link_creation_ = std::move(link_creation);
   }
   ~File() override {
     const Use use;
+    if (written_) written_files().erase(*written_);
     file_ = {};
     link_access_ = {};
     link_creation_ = {};
@@ -266,6 +282,7 @@ class File final : public Hdf5File {
 
   std::string context_;
   Id file_, link_access_, link_creation_;
+  std::optional<std::multiset<std::pair<dev_t, ino_t>>::iterator> written_;
 };
 
 hid_t File::open(const std::string& filename, Hdf5Mode mode) const {
@@ -510,8 +527,25 @@ std::vector<std::byte> File::image() const {
   return bytes;
 }
 
+bool is_written_here(const std::string& filename) {
+  const Use use;
+  return written_files().contains(identity_of(filename));
+}
+
 catena::Owned<Hdf5File> open_file(std::string_view op, const std::string& filename, Hdf5Mode mode) {
-  return catena::Owned<Hdf5File>(new File(op, filename, mode));
+  const auto open_here = [op = std::string(op), filename](Hdf5Mode with) {
+    return catena::Owned<Hdf5File>(new File(op, filename, with));
+  };
+  if (mode != Hdf5Mode::read && mode != Hdf5Mode::read_write) return open_here(mode);
+  if (is_written_here(filename))
+    return open_here(mode);  // nobody else can open it, and the library knows what it has written
+  catena::Owned<Hdf5File> read =
+      open_in_process(op, filename, library_mutex(), [open_here] { return open_here(Hdf5Mode::read); });
+  if (mode == Hdf5Mode::read) return read;
+  // What is to be written to is opened here, once all its objects have been opened there.
+  for (const std::string& path : read->datasets("")) static_cast<void>(read->is_dataset(path));
+  read.reset();
+  return open_here(mode);
 }
 
 constexpr Hdf5Module kModule = {open_file};

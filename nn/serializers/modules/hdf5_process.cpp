@@ -1,0 +1,410 @@
+#include <catena/nn/serializers/modules/hdf5_process.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/byte_stream.h>
+
+namespace nn::internal {
+namespace {
+
+using catena::check;
+using catena::fail;
+using catena::IOError;
+using catena::NpyArray;
+using catena::ValueError;
+
+constexpr std::uint64_t kSeconds = 4, kBytesPerSecond = 20'000'000;
+constexpr std::uint64_t kMostText = std::uint64_t(1) << 26, kMemory = std::uint64_t(1) << 28;  // bytes
+
+// The elements that a file of that size justifies: what deflate can reach, or 16 MB.
+std::uint64_t most_elements(std::uint64_t file_bytes) {
+  constexpr std::uint64_t kMostExpansion = 1040, kLargest = std::uint64_t(1) << 50;
+  return std::max(std::min(file_bytes, kLargest) * kMostExpansion, std::uint64_t(1) << 24);
+}
+
+// ---- messages -------------------------------------------------------------------------------------
+
+// One end of a pair of sockets. Messages are a length and that many bytes; elements of arrays follow a message without
+// a length.
+class Socket {
+ public:
+  explicit Socket(int fd = -1) noexcept : fd_(fd) {}
+  Socket(Socket&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
+  Socket& operator=(Socket o) noexcept {
+    std::swap(fd_, o.fd_);
+    return *this;
+  }
+  ~Socket() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int fd() const noexcept { return fd_; }
+
+  // False when the other end is gone.
+  bool send(const std::string& message) const {
+    const std::uint64_t length = message.size();
+    return send_bytes(&length, sizeof length) && send_bytes(message.data(), message.size());
+  }
+  // Nothing when the other end is gone, or sends more than kMostText.
+  std::optional<std::string> receive() const {
+    std::uint64_t length = 0;
+    if (!receive_bytes(&length, sizeof length) || length > kMostText) return {};
+    std::string message(static_cast<std::size_t>(length), '\0');
+    if (!receive_bytes(message.data(), message.size())) return {};
+    return message;
+  }
+  bool send_bytes(const void* from, std::size_t n) const {
+    for (std::size_t done = 0; done < n;) {
+      const ssize_t k = ::send(fd_, static_cast<const char*>(from) + done, n - done, MSG_NOSIGNAL);
+      if (k >= 0) done += static_cast<std::size_t>(k);
+      else if (errno != EINTR) return false;
+    }
+    return true;
+  }
+  bool receive_bytes(void* to, std::size_t n) const {
+    for (std::size_t done = 0; done < n;) {
+      const ssize_t k = ::recv(fd_, static_cast<char*>(to) + done, n - done, 0);
+      if (k > 0) done += static_cast<std::size_t>(k);
+      else if (k == 0 || errno != EINTR) return false;
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
+void put(std::string& to, std::string_view text) {
+  const std::uint64_t n = text.size();
+  to.append(reinterpret_cast<const char*>(&n), sizeof n);
+  to += text;
+}
+
+// Reads what put() has written; the other process may have been taken over by a hostile file, so nothing is believed.
+class Reader {
+ public:
+  Reader(const std::string& context, std::string_view message) : context_(context), rest_(message) {}
+  std::string_view text() {
+    std::uint64_t n = 0;
+    std::memcpy(&n, take(sizeof n).data(), sizeof n);
+    return take(n);
+  }
+  std::int64_t number() {
+    std::int64_t v = 0;
+    std::memcpy(&v, take(sizeof v).data(), sizeof v);
+    return v;
+  }
+  bool is_at_end() const noexcept { return rest_.empty(); }
+  std::string_view take(std::uint64_t n) {
+    check<ValueError>(n <= rest_.size(), context_, "the process that reads the file gave an answer that ends early");
+    const std::string_view part = rest_.substr(0, static_cast<std::size_t>(n));
+    rest_.remove_prefix(part.size());
+    return part;
+  }
+
+ private:
+  const std::string& context_;
+  std::string_view rest_;
+};
+
+void put(std::string& to, std::int64_t v) { to.append(reinterpret_cast<const char*>(&v), sizeof v); }
+
+// Without its elements.
+std::string description(const NpyArray& a) {
+  std::string to;
+  put(to, a.descr);
+  put(to, a.dtype ? std::int64_t(*a.dtype) : -1);
+  put(to, std::int64_t(a.itemsize));
+  put(to, std::int64_t(a.shape.size()));
+  for (const std::int64_t n : a.shape) put(to, n);
+  put(to, std::int64_t(a.data.size()));
+  return to;
+}
+
+// The array of a description, with as many bytes of elements as follow.
+NpyArray described(const std::string& context, std::string_view message, std::uint64_t most) {
+  Reader r(context, message);
+  NpyArray a;
+  a.descr = r.text();
+  const std::int64_t dtype = r.number();
+  if (dtype >= 0 && dtype < catena::kNumDtypes) a.dtype = static_cast<catena::Dtype>(dtype);
+  a.itemsize = static_cast<std::size_t>(r.number());
+  for (std::int64_t rank = r.number(); rank > 0; --rank) a.shape.push_back(r.number());
+  const auto bytes = static_cast<std::uint64_t>(r.number());
+  const bool is_whole = !a.dtype || (a.itemsize == catena::itemsize(*a.dtype) &&
+                                     bytes == static_cast<std::uint64_t>(catena::checked_size(a.shape)) * a.itemsize);
+  check<ValueError>(r.is_at_end() && is_whole && bytes <= most, context,
+                    "the process that reads the file gave an answer that is no array");
+  a.data.resize(static_cast<std::size_t>(bytes));
+  return a;
+}
+
+// ---- the child ------------------------------------------------------------------------------------
+
+template <class Resource> void limit(Resource what, std::uint64_t value) {
+  struct rlimit now {};
+  if (::getrlimit(what, &now) != 0) return;
+  now.rlim_cur = std::min<rlim_t>(value, now.rlim_max);
+  ::setrlimit(what, &now);
+}
+
+// From now on, beside what has been used.
+void allow_seconds(std::uint64_t seconds) {
+  struct timespec used {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  limit(RLIMIT_CPU, static_cast<std::uint64_t>(used.tv_sec) + 1 + seconds);
+}
+
+void allow_memory(std::uint64_t bytes) {
+  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  char text[32] = "";
+  const ssize_t n = fd < 0 ? 0 : ::read(fd, text, sizeof text - 1);
+  if (fd >= 0) ::close(fd);
+  std::uint64_t pages = 0;
+  for (ssize_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; ++i)
+    pages = pages * 10 + static_cast<std::uint64_t>(text[i] - '0');
+  if (pages > 0) limit(RLIMIT_AS, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes);
+}
+
+// What the program has open would otherwise stay open as long as the child lives, and what the child writes by mistake
+// would go there.
+void close_all_but(int kept) {
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fd != kept && nowhere >= 0) ::dup2(nowhere, fd);
+  struct rlimit files {};
+  const bool known = ::getrlimit(RLIMIT_NOFILE, &files) == 0;
+  const int most = known && files.rlim_cur < (1 << 20) ? static_cast<int>(files.rlim_cur) : 1 << 20;
+  if (kept > 3) ::close_range(3, static_cast<unsigned>(kept) - 1, 0);
+  if (::close_range(static_cast<unsigned>(std::max(kept + 1, 3)), ~0U, 0) == 0) return;
+  for (int fd = 3; fd < most; ++fd)
+    if (fd != kept) ::close(fd);
+}
+
+// The answer to all questions but that for an array.
+std::string answer(const Hdf5File& file, char question, const std::string& path) {
+  if (question == 'g') return file.is_group(path) ? "+1" : "+0";
+  if (question == 'd') return file.is_dataset(path) ? "+1" : "+0";
+  std::string result(1, '+');
+  for (const std::string& name : file.datasets(path)) put(result, name);
+  return result;
+}
+
+// f(), or the error in place of its result: a letter for its class, and its text.
+template <class F> std::string guarded(F&& f) {
+  try {
+    return f();
+  } catch (const ValueError& e) {
+    return std::string("V") + e.what();
+  } catch (const IOError& e) {
+    return std::string("I") + e.what();
+  } catch (const catena::OutOfMemoryError&) {
+    return "M";
+  } catch (const std::bad_alloc&) {
+    return "M";
+  } catch (const std::exception& e) {
+    return std::string("R") + e.what();
+  }
+}
+
+[[noreturn]] void serve(const Socket& parent, std::uint64_t file_bytes,
+                        const catena::Function<catena::Owned<Hdf5File>()>& open) {
+  close_all_but(parent.fd());
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) ::signal(signal, SIG_IGN);  // of the terminal: the parent decides
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  limit(RLIMIT_CORE, 0);
+  allow_memory(kMemory + 2 * most_elements(file_bytes));
+  allow_seconds(kSeconds);
+  catena::Owned<Hdf5File> file;
+  const std::string opened = guarded([&] {
+    file = open();
+    return std::string("+");
+  });
+  if (!parent.send(opened) || !file) ::_exit(0);
+  while (const std::optional<std::string> question = parent.receive()) {
+    if (question->empty()) break;
+    const bool for_array = (*question)[0] == 'r';
+    const std::string path = question->substr(1);
+    std::optional<NpyArray> a;
+    allow_seconds(kSeconds + (for_array ? most_elements(file_bytes) / kBytesPerSecond : 0));
+    const std::string answered = guarded([&] {
+      if (!for_array) return answer(*file, (*question)[0], path);
+      a = file->read(path);
+      return a ? "+1" + description(*a) : std::string("+0");
+    });
+    if (!parent.send(answered) || (a && !parent.send_bytes(a->data.data(), a->data.size()))) break;
+  }
+  ::_exit(0);  // neither destructors nor what atexit() has registered: they are the parent's
+}
+
+// ---- the parent -----------------------------------------------------------------------------------
+
+class ProcessFile final : public Hdf5File {
+ public:
+  ProcessFile(std::string_view op, const std::string& filename, std::mutex& library,
+              catena::Function<catena::Owned<Hdf5File>()> open)
+      : context_(catena::io_context(op, filename)),
+        file_bytes_(catena::FileAccess(op, filename).size()),
+        library_(library),
+        open_(std::move(open)) {
+    start();
+  }
+  ~ProcessFile() override { end(); }
+
+  const std::string& context() const noexcept override { return context_; }
+  bool is_group(const std::string& path) const override { return locked_ask('g', path) == "1"; }
+  bool is_dataset(const std::string& path) const override { return locked_ask('d', path) == "1"; }
+  std::optional<NpyArray> read(const std::string& path) const override {
+    const std::lock_guard lock(mutex_);
+    const std::string result = ask('r', path);
+    if (!result.starts_with('1')) return {};
+    NpyArray a;
+    try {
+      a = described(context_, std::string_view(result).substr(1), most_elements(file_bytes_));
+    } catch (const catena::Error&) {
+      fail_as_damaged();  // what comes next is unknown
+    }
+    if (!a.data.empty() && !socket_.receive_bytes(a.data.data(), a.data.size())) fail_as_damaged();
+    return a;
+  }
+  std::vector<std::string> datasets(const std::string& group) const override {
+    const std::string result = locked_ask('l', group);
+    Reader r(context_, result);
+    std::vector<std::string> names;
+    while (!r.is_at_end()) names.emplace_back(r.text());
+    return names;
+  }
+  void make_group(const std::string& path) override {
+    check<ValueError>(!is_dataset(path), context_, "there is a dataset ", path,
+                      ", so that no group can have this name");
+    if (!is_group(path)) refuse(path);
+  }
+  void write(const std::string& path, catena::Dtype, const catena::Shape&, std::span<const std::byte>,
+             std::optional<int>) override {
+    refuse(path);
+  }
+  void write_text(const std::string& path, const std::string&) override { refuse(path); }
+  void flush() override {}
+  std::vector<std::byte> image() const override { refuse("image"); }
+
+ private:
+  [[noreturn]] void refuse(const std::string& path) const {
+    fail<IOError>(context_, path, " cannot be made: the file is open for reading only");
+  }
+
+  void start() const {
+    int ends[2];
+    check<IOError>(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, context_,
+                   "the process that reads the file cannot be started: ", std::strerror(errno));
+    Socket own(ends[0]), childs(ends[1]);
+    {
+      std::unique_lock lock(library_);
+      child_ = ::fork();
+      if (child_ == 0) {
+        lock.unlock();
+        own = Socket();
+        serve(childs, file_bytes_, open_);
+      }
+    }
+    const int error = errno;
+    check<IOError>(child_ > 0, context_, "the process that reads the file cannot be started: ", std::strerror(error));
+    process_ = ::getpid();
+    socket_ = std::move(own);
+    childs = Socket();  // so that the end of the child is seen
+    try {
+      checked(socket_.receive());
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+
+  // Only the process that has forked the child may wait for it.
+  void end() const noexcept {
+    socket_ = Socket();
+    if (child_ > 0 && process_ == ::getpid()) {
+      ::kill(child_, SIGKILL);
+      while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) continue;
+    }
+    child_ = -1;
+  }
+
+  std::string locked_ask(char question, const std::string& path) const {
+    const std::lock_guard lock(mutex_);
+    return ask(question, path);
+  }
+
+  std::string ask(char question, const std::string& path) const {
+    if (process_ != ::getpid()) {
+      child_ = -1;
+      start();
+    }
+    if (!damage_.empty()) throw ValueError(damage_);
+    return checked(socket_.send(question + path) ? socket_.receive() : std::nullopt);
+  }
+
+  // The result in an answer. What the child has thrown is thrown.
+  std::string checked(const std::optional<std::string>& answered) const {
+    if (!answered || answered->empty()) fail_as_damaged();
+    std::string text = answered->substr(1);
+    switch ((*answered)[0]) {
+      case '+': return text;
+      case 'V': throw ValueError(text);
+      case 'I': throw IOError(text);
+      case 'M': fail<catena::OutOfMemoryError>(context_, "there is not enough memory to read the file");
+      default: throw catena::RuntimeError(text);
+    }
+  }
+
+  [[noreturn]] void fail_as_damaged() const {
+    damage_ = why_it_ended();
+    throw ValueError(damage_);
+  }
+
+  std::string why_it_ended() const {
+    int status = 0;
+    ::kill(child_, SIGKILL);  // it may have sent nonsense; one that has ended keeps its own status
+    pid_t found = 0;
+    while ((found = ::waitpid(child_, &status, 0)) < 0 && errno == EINTR) continue;
+    const bool known = found == child_ && WIFSIGNALED(status);
+    child_ = -1;
+    if (known && WTERMSIG(status) == SIGXCPU)
+      return catena::concat(context_, ": the file is damaged: the HDF5 library did not come to an end");
+    return catena::concat(context_, ": the file is damaged: the HDF5 library ended its process",
+                          known ? catena::concat(" by signal ", WTERMSIG(status)) : std::string());
+  }
+
+  std::string context_;
+  std::uint64_t file_bytes_;
+  std::mutex& library_;
+  catena::Function<catena::Owned<Hdf5File>()> open_;
+  mutable std::mutex mutex_;
+  mutable Socket socket_;
+  mutable pid_t child_ = -1, process_ = -1;
+  mutable std::string damage_;  // the message of all further questions, once the child is gone
+};
+
+}  // namespace
+
+catena::Owned<Hdf5File> open_in_process(std::string_view op, const std::string& filename, std::mutex& library,
+                                        catena::Function<catena::Owned<Hdf5File>()> open) {
+  return catena::Owned<Hdf5File>(new ProcessFile(op, filename, library, std::move(open)));
+}
+
+}  // namespace nn::internal
