@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include <catena/kernels/base/descriptors.h>
+
 namespace nd::cpu {
 namespace {
 
@@ -55,6 +57,7 @@ void apply_limits(MachineMemory& memory, const std::string& mount, std::string g
 }  // namespace
 
 MachineMemory machine_memory(const std::string& root) {
+  catena::reserve_standard_descriptors();
   constexpr std::size_t kKilobyte = 1024;
   const std::string table = root + "proc/meminfo";
   const auto total = read_number(table, "MemTotal:"), available = read_number(table, "MemAvailable:");

@@ -8,6 +8,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/module.h>
+#include <catena/kernels/base/text.h>
 #include <catena/ndarray/cpu/modules/gemm.h>
 
 namespace nd::cpu {
@@ -22,8 +23,8 @@ void check_address_space() {
   constexpr std::size_t kWorkSpace = std::size_t(128) << 20, kLibrary = std::size_t(64) << 20;
   const long processors = std::max(1L, sysconf(_SC_NPROCESSORS_CONF));
   const char* const given = std::getenv("OMP_NUM_THREADS");
-  const long wanted = given == nullptr ? 0 : std::atol(given);
-  const long threads = wanted > 0 ? std::min(wanted, processors) : processors;
+  const std::int64_t wanted = given == nullptr ? 0 : catena::leading_integer(given);
+  const std::int64_t threads = wanted > 0 ? std::min<std::int64_t>(wanted, processors) : processors;
   const std::size_t bytes = std::size_t(threads + 1) * kWorkSpace + kLibrary;
   void* const all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   catena::check<catena::OutOfMemoryError>(all != MAP_FAILED, "OpenBLAS", "it needs ", bytes, " bytes of addresses for ",

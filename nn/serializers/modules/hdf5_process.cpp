@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/byte_stream.h>
 
@@ -169,7 +170,7 @@ void allow_seconds(std::uint64_t seconds) {
 }
 
 void allow_memory(std::uint64_t bytes) {
-  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  const int fd = catena::open_descriptor("/proc/self/statm", O_RDONLY);
   char text[32] = "";
   const ssize_t n = fd < 0 ? 0 : ::read(fd, text, sizeof text - 1);
   if (fd >= 0) ::close(fd);
@@ -309,6 +310,7 @@ class ProcessFile final : public Hdf5File {
   }
 
   void start() const {
+    catena::reserve_standard_descriptors();
     int ends[2];
     check<IOError>(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, context_,
                    "the process that reads the file cannot be started: ", std::strerror(errno));
