@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catena/kernels/device/group.h>
+#include <catena/kernels/device/partials.h>
 
 namespace catena::device {
 
@@ -87,40 +88,74 @@ struct Results<Program, R, First, Indices<K...>, Tag...> {
 template <class Body, class E, class Result, class Index, int Kept, int Reduced> struct Reduce {
   using A = typename Body::template accumulator<typename E::value, typename Result::value>;
 
-  // Reduces runs of neighbouring elements into four independent accumulators, every `size`-th run starting with run
-  // `rank`. Contiguous runs are loaded at once; the assignment of elements to accumulators does not depend on that.
-  template <class P> static ND_FN A fold(const P& p, E& elements, Index begin, Index end, int rank, int size) {
-    A acc[4];
+  using Join = Joined<Body>;
+  // Elements that a thread combines before it begins another partial result.
+  enum : int { kElements = !rounds<Body, A> ? 1 << 30 : (joins<Body, A> ? 1024 : 4 * kGroup) };
+
+  // The result of a thread: of one group of elements after the other, which `group` reduces from element `i` on.
+  template <class Group> static ND_FN A fold_groups(Index i, Index end, Group group) {
+    A acc = group(i);
+    if constexpr (rounds<Body, A>) {
+      if (i < end) {
+        Partials<A> partials;
+        partials.add(acc, Join());
+        while (i < end) partials.add(group(i), Join());
+        acc = partials.total(Join());
+      }
+    } else {
+      while (i < end) acc = Body::combine(acc, group(i));
+    }
+    return acc;
+  }
+  static ND_FN void clear(A* acc) {
     ND_UNROLL
     for (int j = 0; j < 4; ++j) acc[j] = Body::template identity<A>();
-    const bool whole = elements.template whole<Reduced>(p, int64_t(begin));
-    for (Index first = begin + Index(rank * E::run); first < end; first += Index(size * E::run)) {
-      if (whole && end - first >= Index(E::run)) {
-        for (Index i = first; i < first + E::run; i += E::width) {
-          elements.fetch(int64_t(i));
-          ND_UNROLL
-          for (int j = 0; j < E::width; ++j)
-            acc[j % 4] = Body::combine(acc[j % 4], Body::template map<A>(elements(j), int64_t(i) + j));
-        }
-      } else {
-        for (Index i = first; i < first + E::run && i < end; i += 4) {
-          ND_UNROLL
-          for (int j = 0; j < 4; ++j) {
-            if (i + j >= end) continue;
-            acc[j] = Body::combine(
-                acc[j], Body::template map<A>(elements.template single<Reduced>(p, Index(i + j)), int64_t(i) + j));
+  }
+  static ND_FN A combined(const A* acc) {
+    return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3]));
+  }
+
+  // Reduces runs of neighbouring elements into four independent accumulators, every `size`-th run starting with run
+  // `rank`. Contiguous runs are loaded at once; the assignment of elements to accumulators does not depend on that.
+  template <class P> static ND_FN A fold(const P& p, E& elements, Index from, Index end, int rank, int size) {
+    const bool whole = elements.template whole<Reduced>(p, int64_t(from));
+    return fold_groups(from + Index(rank * E::run), end, [&](Index& first) {
+      A acc[4];
+      clear(acc);
+      for (int run = 0; run < kElements / E::run && first < end; ++run, first += Index(size * E::run)) {
+        if (whole && end - first >= Index(E::run)) {
+          for (Index i = first; i < first + E::run; i += E::width) {
+            elements.fetch(int64_t(i));
+            ND_UNROLL
+            for (int j = 0; j < E::width; ++j) take<Body>(acc[j % 4], elements(j), int64_t(i) + j);
+          }
+        } else {
+          for (Index i = first; i < first + E::run && i < end; i += 4) {
+            ND_UNROLL
+            for (int j = 0; j < 4; ++j) {
+              if (i + j >= end) continue;
+              take<Body>(acc[j], elements.template single<Reduced>(p, Index(i + j)), int64_t(i) + j);
+            }
           }
         }
       }
-    }
-    return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3]));
+      return combined(acc);
+    });
   }
-  // Reduces elements begin, begin + step, ... of one output.
-  template <class P> static ND_FN A fold_column(const P& p, E& elements, Index begin, Index end, Index step) {
-    A acc = Body::template identity<A>();
-    for (Index i = begin; i < end; i += step)
-      acc = Body::combine(acc, Body::template map<A>(elements.template single<Reduced>(p, i), int64_t(i)));
-    return acc;
+  // Reduces elements begin, begin + step, ... of one output, in four independent accumulators.
+  template <class P> static ND_FN A fold_column(const P& p, E& elements, Index from, Index end, Index step) {
+    return fold_groups(from, end, [&](Index& i) {
+      A acc[4];
+      clear(acc);
+      for (int round = 0; round < kElements / 4 && i < end; ++round, i += 4 * step) {
+        ND_UNROLL
+        for (int j = 0; j < 4; ++j) {
+          const Index at = i + Index(j) * step;
+          if (at < end) take<Body>(acc[j], elements.template single<Reduced>(p, at), int64_t(at));
+        }
+      }
+      return combined(acc);
+    });
   }
   template <class P> static ND_FN void finish(const P& p, Index output, const A& acc) {
     Result::template put<Kept>(p, output, Body::template finish<typename Result::value>(acc, p.count));
@@ -144,7 +179,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     E elements(p);
     for (int64_t output = Group::item(); output < p.outputs; output += Group::items()) {
       elements.template select<Kept>(p, Index(output));
-      const A acc = Group::template reduce<Body>(fold(p, elements, begin, end, Group::rank(), Group::size));
+      const A acc = Group::template reduce<Join>(fold(p, elements, begin, end, Group::rank(), Group::size));
       if (Group::rank() == 0) result(p, Index(output), acc);
     }
   }
@@ -168,7 +203,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
       if (y == 0 && output < p.outputs) {
         A acc = of_thread[x];
         ND_UNROLL
-        for (int k = 1; k < height; ++k) acc = Body::combine(acc, of_thread[k * kWarp + x]);
+        for (int k = 1; k < height; ++k) acc = Join::combine(acc, of_thread[k * kWarp + x]);
         result(p, Index(output), acc);
       }
       __syncthreads();
@@ -180,8 +215,12 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     for (int64_t output = WarpGroup::item(); output < p.outputs; output += WarpGroup::items()) {
       const A* partial = static_cast<const A*>(p.partial) + output * p.splits;
       A acc = Body::template identity<A>();
-      for (int64_t s = WarpGroup::rank(); s < p.splits; s += kWarp) acc = Body::combine(acc, partial[s]);
-      acc = WarpGroup::reduce<Body>(acc);
+      if (WarpGroup::rank() < p.splits) {
+        Partials<A> partials;
+        for (int64_t s = WarpGroup::rank(); s < p.splits; s += kWarp) partials.add(partial[s], Join());
+        acc = partials.total(Join());
+      }
+      acc = WarpGroup::reduce<Join>(acc);
       if (WarpGroup::rank() == 0) finish(p, Index(output), acc);
     }
   }

@@ -1,9 +1,11 @@
 // The launch skeletons of a ReductionKernel. The generated struct R holds the user's expressions: R::_accumulator_type,
-// _identity, _map, _combine and _finish; every partial result starts from the identity.
+// _identity, _map, _combine and _finish; the result of every thread starts from the identity. A thread combines a few
+// elements one after the other, and the results of those as a binary tree.
 //
 // The order of combination depends on the parameters alone, so every launch gives the same result.
 #pragma once
 
+#include <catena/kernels/device/partials.h>
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/kernels/device/user_types.h>
 
@@ -62,16 +64,29 @@ template <class R, int Kept, int Reduced, class Width, class P> struct Reduction
   }
   // Reduces elements begin, begin + step, ... of one output.
   static ND_FN A fold(const P& p, const R& body, const Out& out, int64 begin, int64 end, int64 step) {
-    A acc = body._identity();
     In in = input_of(p, out);
-    if (begin < end) locate<Reduced, Width>(begin, p._reduced.shape, in.coordinates);
-    for (int64 k = begin; k < end; k += step) {
+    if (begin >= end) return body._identity();
+    locate<Reduced, Width>(begin, p._reduced.shape, in.coordinates);
+    int64 k = begin;
+    const auto next = [&] {
       in.position = k * p._work.outputs + out.position;
-      acc = body._combine(acc, body._map(out, in));
+      const A value = body._map(out, in);
+      k += step;
       if (step == 1) advance<Reduced>(p._reduced.shape, in.coordinates);
-      else locate<Reduced, Width>(k + step, p._reduced.shape, in.coordinates);
-    }
-    return acc;
+      else locate<Reduced, Width>(k, p._reduced.shape, in.coordinates);
+      return value;
+    };
+    const auto group = [&](A acc) {
+      for (int i = 1; i < device::kGroup && k < end; ++i) acc = body._combine(acc, next());
+      return acc;
+    };
+    const auto join = [&](const A& a, const A& b) { return body._combine(a, b); };
+    const A first = group(body._combine(body._identity(), next()));
+    if (k >= end) return first;
+    device::Partials<A> partials;
+    partials.add(first, join);
+    while (k < end) partials.add(group(next()), join);
+    return partials.total(join);
   }
   static ND_FN void part(const P& p, int64 split, int64& begin, int64& end) {
     const int64 length = (p._work.count + p._work.splits - 1) / p._work.splits;
@@ -98,9 +113,10 @@ template <class R, int Kept, int Reduced, class Width, class P> struct Reduction
     for (int64 output = begin; output < end; ++output) {
       const Out out = output_at(p, output);
       const A* partial = static_cast<const A*>(p._work.partial) + output * p._work.splits;
-      A acc = partial[0];
-      for (int64 s = 1; s < p._work.splits; ++s) acc = body._combine(acc, partial[s]);
-      body._finish(out, input_of(p, out), acc);
+      device::Partials<A> all;
+      for (int64 s = 0; s < p._work.splits; ++s)
+        all.add(partial[s], [&](const A& a, const A& b) { return body._combine(a, b); });
+      body._finish(out, input_of(p, out), all.total([&](const A& a, const A& b) { return body._combine(a, b); }));
     }
   }
 #else

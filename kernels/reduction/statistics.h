@@ -1,34 +1,51 @@
-// Variance in one pass. The accumulator holds the mean of what it has seen and the sum of squared distances from that
-// mean, and two are joined by the formula of Chan, Golub and LeVeque: no difference of large sums, so no cancellation.
+// Variance in one pass. The accumulator holds sums of the distances from a pivot, which is one of the elements, and of
+// their squares, in double: the squares of the distances from any element are at most n + 1 times those from the mean,
+// so for the few thousand elements whose pivot is arbitrary no digit of a result is lost, however far they are from 0.
+// Joined accumulators, of any number of elements, have their mean as the pivot. Infinities and NaN make the sum of the
+// distances infinite or NaN.
 #pragma once
 
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
-template <class T> struct moments {
-  using value_type = T;
-  T n, mean, m2;
+// `sum` and `squares`: of the n distances from the pivot.
+struct moments {
+  double n, pivot, sum, squares;
 };
 
 // The population variance: a caller that wants the divisor n - ddof multiplies by n / (n - ddof).
 struct var {
-  template <class T, class R> using accumulator = moments<R>;
-  template <class A> ND_FN static A identity() { return {0, 0, 0}; }
+  template <class T, class R> using accumulator = moments;
+  template <class A> ND_FN static A identity() { return {0, 0, 0, 0}; }
   template <class A, class T> ND_FN static A map(T x, int64_t) {
-    using F = typename A::value_type;
-    return {F(1), F(x), F(0)};
+    const double v = double(x);
+    return {1, v, v - v, v - v};
   }
+  // One more element. Equal to combine(a, map(x)), but for the rounding.
+  template <class A, class T> ND_FN static A add(A a, T x) {
+    const double v = double(x), pivot = a.n == 0 ? v : a.pivot, distance = v - pivot;
+    return {a.n + 1, pivot, a.sum + distance, a.squares + distance * distance};
+  }
+  // The distances of b are moved to the pivot of a. An empty accumulator takes the pivot of the other one.
   template <class A> ND_FN static A combine(A a, A b) {
-    using F = typename A::value_type;
-    const F n = a.n + b.n, distance = b.mean - a.mean;
-    const F share = b.n / (n > F(0) ? n : F(1));
-    const A both = {n, a.mean + distance * share, a.m2 + b.m2 + distance * (a.n * share) * distance};
-    // An empty side must not take part: its mean is no element, and the distance to it may overflow.
-    const bool a_empty = a.n == F(0), b_empty = b.n == F(0);
-    return a_empty ? b : (b_empty ? a : both);
+    const double pivot = a.n == 0 ? b.pivot : a.pivot, shift = b.pivot - pivot, moved = b.n * shift;
+    return {a.n + b.n, pivot, a.sum + (b.sum + moved), a.squares + (b.squares + shift * (2 * b.sum + moved))};
   }
-  template <class R, class A> ND_FN static R finish(A a, int64_t count) { return a.m2 / R(count); }
+  // The same for accumulators of many elements.
+  template <class A> ND_FN static A join(A a, A b) { return combine(about_mean(a), about_mean(b)); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t count) {
+    const double m2 = a.squares - a.sum * (a.sum / a.n);
+    if (m2 == m2) return R((m2 < 0 ? 0 : m2) / double(count));
+    // Squares of finite distances may be beyond double.
+    return a.sum - a.sum == 0 ? R(limits<double>::max()) : not_a_number<R>();
+  }
+
+ private:
+  template <class A> static ND_FN A about_mean(A a) {
+    const double pivot = a.pivot + a.sum / (a.n > 0 ? a.n : 1), shift = pivot - a.pivot, moved = a.n * shift;
+    return {a.n, pivot, a.sum - moved, a.squares - shift * (2 * a.sum - moved)};
+  }
 };
 
 }  // namespace catena::k

@@ -3,6 +3,7 @@
 
 #include <catena/kernels/rows/define.h>
 #include <catena/kernels/rows/find_extremum.h>
+#include <catena/kernels/rows/fold_moments.h>
 
 namespace catena::define {
 
@@ -13,6 +14,13 @@ template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* 
   if constexpr (Width == 1) return lane[0];
   else return combine_lanes<Body, Width / 2>(lane);
 }
+
+// The lanes of a row: the group that each combines, and its earlier groups. `rounds`: elements of each that the group
+// holds.
+template <class A> struct alignas(64) GroupedLanes {
+  A group[kLanes], total[kLanes];
+  std::int64_t rounds;
+};
 
 template <class Body, fixed_string S> struct Reduction {
   // Loops over bool do not vectorise, those over the byte that it is do.
@@ -53,22 +61,85 @@ template <class Body, fixed_string S> struct Reduction {
   }
 
   // The order of combination by definition: see kernel.h.
-  template <bool Ahead = false>
-  static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
-    A lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
-    std::int64_t i = 0;
-    if constexpr (has_windows) i = fold_windows(lane, x, index, n);
-    for (; i + kLanes <= n; i += kLanes) {
+  static constexpr bool has_moments = folds_moments<Body, A, T>;
+  static constexpr bool has_groups = !any_order && !has_moments;
+  template <bool Ahead>
+  static ND_FN void fold_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; i += kLanes) {
       if constexpr (Ahead)
         for (std::size_t line = 0; line < sizeof(T) * kLanes; line += 64)
           __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     }
+  }
+  // Fewer than make a group: unrolled, the loop would store the lanes again and again.
+  static ND_FN void fold_few_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
+#pragma GCC unroll 1
+    for (std::int64_t i = begin; i < end; i += kLanes) fold_rounds<false>(lane, x, index, i, i + kLanes);
+  }
+  template <bool Ahead>
+  static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
+    alignas(64) A lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
+    std::int64_t i = 0;
+    if constexpr (has_windows) i = fold_windows(lane, x, index, n);
+    const std::int64_t whole = i + (n - i) / kLanes * kLanes;
+    fold_rounds<Ahead>(lane, x, index, i, whole);
     if (!last) {
       for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
       return;
     }
+    fold_end(out, lane, x, index, whole, n);
+  }
+  static ND_FN void begin_lanes(A* lane) {
+    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<A>();
+  }
+  static ND_FN void fold_groups(A& out, const T* x, std::int64_t index, std::int64_t n) {
+    constexpr std::int64_t kWhole = kGroup * kLanes;
+    alignas(64) A lane[kLanes], total[kLanes];
+    begin_lanes(lane);
+    if (n < kWhole) {
+      fold_few_rounds(lane, x, index, 0, n / kLanes * kLanes);
+      return fold_end(out, lane, x, index, n / kLanes * kLanes, n);
+    }
+    begin_lanes(total);
+    std::int64_t i = 0;
+    for (; n - i >= kWhole; i += kWhole) {
+      alignas(64) A group[kLanes];
+      begin_lanes(group);
+      fold_rounds<true>(group, x, index, i, i + kWhole);
+      for (int l = 0; l < kLanes; ++l) total[l] = Body::combine(total[l], group[l]);
+    }
+    fold_few_rounds(lane, x, index, i, n / kLanes * kLanes);
+    fold_end(out, lane, x, index, n / kLanes * kLanes, n, total);
+  }
+  // The same for a part of a row.
+  static ND_FN void fold_part(A& out, GroupedLanes<A>& kept, const T* x, std::int64_t index, std::int64_t n, bool first,
+                              bool last) {
+    const std::int64_t whole = n / kLanes * kLanes;
+    if (first) {
+      begin_lanes(kept.group);
+      begin_lanes(kept.total);
+      kept.rounds = 0;
+    }
+    alignas(64) A lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = kept.group[l];
+    std::int64_t i = 0;
+    while (kept.rounds * kLanes + n - i > kGroup * kLanes) {
+      const std::int64_t end = i + (kGroup - kept.rounds) * kLanes;
+      fold_rounds<false>(lane, x, index, i, end);
+      for (int l = 0; l < kLanes; ++l) kept.total[l] = Body::combine(kept.total[l], lane[l]);
+      begin_lanes(lane);
+      i = end, kept.rounds = 0;
+    }
+    fold_rounds<false>(lane, x, index, i, whole);
+    kept.rounds += (whole - i) / kLanes;
+    if (last) return fold_end(out, lane, x, index, whole, n, kept.total);
+    for (int l = 0; l < kLanes; ++l) kept.group[l] = lane[l];
+  }
+  // The last elements, fewer than there are lanes, and the tree over the lanes.
+  static ND_FN void fold_end(A& out, A* lane, const T* x, std::int64_t index, std::int64_t i, std::int64_t n,
+                             const A* total = nullptr) {
     if constexpr (std::is_arithmetic_v<A>) {
       if (const U rest = U(n - i); rest > 0) {
 #pragma GCC unroll 1
@@ -78,7 +149,22 @@ template <class Body, fixed_string S> struct Reduction {
     } else {
       for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
     }
+    if (total != nullptr)
+      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(total[l], lane[l]);
     out = Body::combine(out, combine_lanes<Body>(lane));
+  }
+  template <bool Ahead = false>
+  static ND_FN void fold_row(A& out, std::byte* lanes, const T* x, std::int64_t index, std::int64_t n, bool first,
+                             bool last) {
+    if constexpr (has_moments) {
+      MomentFolds<Body, A, T>::fold(out, lanes, x, n, first, last);
+    } else if constexpr (has_groups) {
+      static_assert(sizeof(GroupedLanes<A>) <= kLanes * kMaxLaneBytes);
+      if (first && last) fold_groups(out, x, index, n);
+      else fold_part(out, *reinterpret_cast<GroupedLanes<A>*>(lanes), x, index, n, first, last);
+    } else {
+      fold_lanes<Ahead>(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
+    }
   }
 
   static constexpr bool has_short_rows = std::is_arithmetic_v<A> && !requires { Body::counts; };
@@ -160,7 +246,7 @@ template <class Body, fixed_string S> struct Reduction {
         fold_counts(out, x, b.n);
         (void)lanes, (void)first, (void)last;
       } else {
-        fold_lanes(out, reinterpret_cast<A*>(lanes), x, b.index, b.n, first, last);
+        fold_row(out, lanes, x, b.index, b.n, first, last);
       }
     }
   }
@@ -170,25 +256,32 @@ template <class Body, fixed_string S> struct Reduction {
   &&!requires { Body::counts; };
   CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
     for (std::int64_t r = 0; r < b.rows; ++r)
-      fold_lanes<true>(reinterpret_cast<A*>(acc)[r], nullptr, reinterpret_cast<const T*>(b.in + r * b.row_step),
-                       b.index, b.n, true, true);
+      fold_row<true>(reinterpret_cast<A*>(acc)[r], nullptr, reinterpret_cast<const T*>(b.in + r * b.row_step), b.index,
+                     b.n, true, true);
   }
 
   // The accumulators of some columns stay in registers for all rows.
   template <int W> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j, bool first) {
-    A column[W];
-    for (int l = 0; l < W; ++l) column[l] = first ? Body::template identity<A>() : acc[j + l];
-    for (std::int64_t r = 0; r < b.rows; ++r) {
-      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step) + j;
-      for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<A>(x[l], b.index));
+    if constexpr (has_moments) {
+      MomentFolds<Body, A, T>::template fold_strip<W>(acc, b, j, first);
+    } else {
+      A column[W];
+      for (int l = 0; l < W; ++l) column[l] = Body::template identity<A>();
+      for (std::int64_t r = 0; r < b.rows; ++r) {
+        const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step) + j;
+        for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<A>(x[l], b.index));
+      }
+      if (!first)
+        for (int l = 0; l < W; ++l) column[l] = Body::combine(acc[j + l], column[l]);
+      for (int l = 0; l < W; ++l) acc[j + l] = column[l];
     }
-    for (int l = 0; l < W; ++l) acc[j + l] = column[l];
   }
   CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b, bool first) {
+    constexpr int kStrip = has_moments ? 2 * kMomentLanes : kWindow;
     A* acc = reinterpret_cast<A*>(cells);
     std::int64_t j = 0;
-    for (; j + kWindow <= b.n; j += kWindow) fold_strip<kWindow>(acc, b, j, first);
-    for (; j + kWindow / 4 <= b.n; j += kWindow / 4) fold_strip<kWindow / 4>(acc, b, j, first);
+    for (; j + kStrip <= b.n; j += kStrip) fold_strip<kStrip>(acc, b, j, first);
+    for (; j + kStrip / 4 <= b.n; j += kStrip / 4) fold_strip<kStrip / 4>(acc, b, j, first);
     for (; j < b.n; ++j) fold_strip<1>(acc, b, j, first);
   }
 
@@ -247,13 +340,25 @@ template <class Body, fixed_string S> struct Reduction {
     A* a = reinterpret_cast<A*>(acc);
     const T* x = reinterpret_cast<const T*>(elements);
 #pragma GCC ivdep
-    for (std::int64_t j = 0; j < n; ++j) a[j] = Body::combine(a[j], Body::template map<A>(x[j], index));
+    for (std::int64_t j = 0; j < n; ++j) {
+      if constexpr (has_moments) a[j] = Body::add(a[j], x[j]);
+      else a[j] = Body::combine(a[j], Body::template map<A>(x[j], index));
+    }
   }
   CATENA_MULTIARCH static void combine(std::byte* acc, const std::byte* other, std::int64_t n) {
     A* a = reinterpret_cast<A*>(acc);
     const A* b = reinterpret_cast<const A*>(other);
 #pragma GCC ivdep
     for (std::int64_t j = 0; j < n; ++j) a[j] = Body::combine(a[j], b[j]);
+  }
+  static void join(std::byte* acc, const std::byte* other, std::int64_t n) {
+    if constexpr (requires(A x) { Body::join(x, x); }) {
+      A* a = reinterpret_cast<A*>(acc);
+      const A* b = reinterpret_cast<const A*>(other);
+      for (std::int64_t j = 0; j < n; ++j) a[j] = Body::join(a[j], b[j]);
+    } else {
+      combine(acc, other, n);
+    }
   }
   static void store(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n) {
     const A* a = reinterpret_cast<const A*>(acc);
@@ -345,12 +450,13 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Scans) return &Reduction<Body, compute_signature<S>>::scan;
     else return nullptr;
   }
+  // Groups always ask for what is ahead.
   static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
-    if constexpr (Host::is_number) return &Host::fold_far;
+    if constexpr (Host::is_number && !Host::has_groups) return &Host::fold_far;
     else return nullptr;
   }
   static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {
-    if constexpr (Host::is_number && requires { Body::is_light; }) return &Host::fold_columns;
+    if constexpr (Host::has_moments || (Host::is_number && requires { Body::is_light; })) return &Host::fold_columns;
     else return nullptr;
   }
   static constexpr auto fold_places() {
@@ -368,6 +474,9 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           read(from.type[1], to.type[1]),
                                           Host::any_order,
                                           Host::has_short_rows || finds_place,
+                                          Host::has_groups ? kGroup : kOneGroup,
+                                          !Host::has_moments,
+                                          Host::has_moments ? kMomentLanes : kLanes,
                                           &Host::init,
                                           &Host::fold,
                                           fold_far(),
@@ -375,6 +484,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           fold_columns(),
                                           fold_places(),
                                           &Host::combine,
+                                          &Host::join,
                                           &Host::store,
                                           settled(),
                                           scan()};

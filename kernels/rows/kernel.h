@@ -51,10 +51,14 @@ struct IndexedCall {
 using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int64_t end);
 
 // Reduction: accumulators are opaque cells of acc_bytes bytes; an array of them is aligned to 64 bytes. Order of
-// combination: element i goes to lane i % kLanes, and the lanes are combined as a binary tree. `reduce` and
-// `accumulate` follow the same order, so the result does not depend on which axis is contiguous.
+// combination: element i goes to lane i % lanes; a lane combines its elements in groups of `group`, and the groups one
+// after the other; the lanes are combined as a binary tree. All functions follow this order, so the result does not
+// depend on which axis is contiguous. Groups bound how many numbers are added up one after the other, and with that the
+// rounding errors; long reductions are cut into chunks whose results are joined as a tree (ndarray/cpu/reduce.cpp).
 inline constexpr int kLanes = 32;
-inline constexpr int kMaxLaneBytes = 48;  // bytes of the widest accumulator whose lanes pass from part to part
+inline constexpr std::int64_t kGroup = 16;
+inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
+inline constexpr int kMaxLaneBytes = 64;              // of the state of one lane that passes from part to part
 // The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
 // i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
 // out_stride.
@@ -74,26 +78,31 @@ struct ReductionBlock {
 // (reduction_loop.cpp).
 struct ReductionLoop {
   std::size_t acc_bytes;
-  Dtype in, element;  // compute type of the loop's input; the type that the folds read, which is that or a wider one
-  Dtype result, out;  // the type that `store` writes; compute type of the loop's output
-  bool any_order;     // the bits of a result do not depend on the order of combination
-  bool short_rows;    // rows of fewer than kLanes elements are folded as fast as their vectors are read
+  Dtype in, element;   // compute type of the loop's input; the type that the folds read, which is that or a wider one
+  Dtype result, out;   // the type that `store` writes; compute type of the loop's output
+  bool any_order;      // the bits of a result do not depend on the order of combination
+  bool short_rows;     // rows of fewer than kLanes elements are folded as fast as their vectors are read
+  std::int64_t group;  // kGroup or kOneGroup
+  bool adds_pairs;     // an accumulator and an element are combined to the same bits as two accumulators
+  int lanes;           // kLanes, or fewer, where a vector of them is enough and combining them is costly
   void (*init)(std::byte* acc, std::int64_t n);
   // Reduces the n elements of row r, numbered from `index`, into accumulator r. The elements of one row may come in
-  // several parts: `lanes` (kLanes accumulators) carries the state from the first part to the last and is unused if one
-  // part is both. All parts except the last are multiples of kLanes elements.
+  // several parts: `lanes` (kLanes * kMaxLaneBytes bytes) carries the state from the first part to the last and is
+  // unused if one part is both. All parts except the last are multiples of kLanes elements.
   void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
   // As fold of one part, for elements that are in no cache: it asks for them ahead. Null: fold is as fast.
   void (*fold_far)(std::byte* acc, const ReductionBlock& block);
-  // Adds element j, all of which have the number `index`, to accumulator j.
+  // Adds element j, all of which have the number `index`, to accumulator j, which holds a group of a lane.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
-  // Adds element j of every row to accumulator j, one row after the other. `first`: the accumulators hold nothing yet.
-  // Null: only fold_rows does.
+  // Combines element j of all rows, which are a group or its beginning, and adds the result to accumulator j, which
+  // holds a lane. `first`: the accumulators hold nothing yet. Null: only fold_rows exists.
   void (*fold_columns)(std::byte* acc, const ReductionBlock& block, bool first);
   // Adds element j of row r, which has the number index + r, to accumulator j. Not null if the result is the number of
   // an element; only then numbers mean something.
   void (*fold_places)(std::byte* acc, const ReductionBlock& block);
   void (*combine)(std::byte* acc, const std::byte* other, std::int64_t n);  // acc[j] = combine(acc[j], other[j])
+  // The same for accumulators of chunks, of which there may be many.
+  void (*join)(std::byte* acc, const std::byte* other, std::int64_t n);
   void (*store)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
   // Whether no element can change the accumulator any more. Null if that does not happen.
   bool (*settled)(const std::byte* acc);

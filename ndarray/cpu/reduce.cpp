@@ -1,7 +1,7 @@
 // Reductions. The elements of one output are numbered in C order of the reduced axes and cut into chunks of kChunk;
-// inside a chunk element i goes to lane i % kLanes, and chunks are combined in their order. Neither the layout of the
-// array, nor the number of threads, nor which of the two forms below is chosen changes that order, so it does not
-// change a bit of the result.
+// inside a chunk element i goes to lane i % kLanes (kernel.h), and chunks are joined as a binary tree (ChunkTree).
+// Neither the layout of the array, nor the number of threads, nor which of the two forms below is chosen changes that
+// order, so it does not change a bit of the result.
 //
 //   inner form   one output at a time; a chunk is contiguous, or is gathered into a tile
 //   outer form   a row of neighbouring outputs at a time, one accumulator each (reduce_outer.cpp)
@@ -283,18 +283,14 @@ void Reducer::run_inner() const {
   if (chunks_ == 1 && count_ > 0 && !tiled()) return run_inner_by_row(grain);
   const Tiles t = tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{};
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
-    // Two accumulators; almost always small.
+    // A few accumulators; almost always small.
     alignas(64) std::byte small[512];
-    const bool is_small = 2 * round_up_64(std::size_t(acc_)) <= sizeof(small);
-    const Workspace heap(t.end + (is_small ? 0 : 2 * round_up_64(std::size_t(acc_))));
-    std::byte* total = is_small ? small : heap.data() + t.end;
-    std::byte* part = total + round_up_64(std::size_t(acc_));
+    const std::size_t bytes = (1 + ChunkTree::levels(chunks_)) * std::size_t(acc_);
+    const Workspace heap(t.end + (bytes > sizeof(small) ? bytes : 0));
+    std::byte* const memory = bytes > sizeof(small) ? heap.data() + t.end : small;
     Odometer in(kept_, inputs_.kept_strides(), b), out(kept_, {&inputs_.kept[inputs_.out], 1}, b);
     for (std::int64_t k = b; k < e; ++k) {
-      const Place place = inputs_.place(in);
-      reduce_chunk(place, 0, total, t, heap.data());
-      if (chunks_ > 1) combine_rest(place, total, part, t, heap.data());
-      finish(total, out_.data + out.offset(), out_item_, 1);
+      finish(reduce_chunks(inputs_.place(in), memory, t, heap.data()), out_.data + out.offset(), out_item_, 1);
       in.advance(1);
       out.advance(1);
     }
@@ -322,15 +318,43 @@ void Reducer::run_inner_by_row(std::int64_t grain) const {
   });
 }
 
-void Reducer::combine_rest(const Place& in, std::byte* total, std::byte* part, const Tiles& t, std::byte* tile) const {
-  std::memcpy(part, total, std::size_t(acc_));
-  table_.init(total, 1);
-  table_.combine(total, part, 1);
-  for (std::int64_t c = 1; c < chunks_; ++c) {
-    if (table_.settled != nullptr && table_.settled(total)) return;
-    reduce_chunk(in, c, part, t, tile);
-    table_.combine(total, part, 1);
+void ChunkTree::add(const std::byte* part) {
+  int i = 0;
+  for (; (chunks_ >> i & 1) != 0; ++i) {
+    table_.join(level(i), part, width_);
+    part = level(i);
   }
+  std::memcpy(level(i), part, std::size_t(width_) * table_.acc_bytes);
+  ++chunks_;
+}
+
+const std::byte* ChunkTree::total() {
+  const std::byte* later = nullptr;
+  for (int i = 0; (chunks_ >> i) != 0; ++i) {
+    if ((chunks_ >> i & 1) == 0) continue;
+    if (later != nullptr) table_.join(level(i), later, width_);
+    later = level(i);
+  }
+  return later;
+}
+
+void join_chunks(const ReductionLoop& table, std::byte* parts, std::int64_t chunks, std::int64_t width,
+                 std::size_t bytes) {
+  for (std::int64_t step = 1; step < chunks; step *= 2)
+    for (std::int64_t c = 0; c + step < chunks; c += 2 * step)
+      table.join(parts + std::size_t(c) * bytes, parts + std::size_t(c + step) * bytes, width);
+}
+
+const std::byte* Reducer::reduce_chunks(const Place& in, std::byte* memory, const Tiles& t, std::byte* tile) const {
+  reduce_chunk(in, 0, memory, t, tile);
+  if (chunks_ == 1) return memory;
+  ChunkTree tree(table_, 1, std::size_t(acc_), memory + acc_);
+  tree.add(memory);
+  for (std::int64_t c = 1; c < chunks_ && (table_.settled == nullptr || !table_.settled(memory)); ++c) {
+    reduce_chunk(in, c, memory, t, tile);
+    tree.add(memory);
+  }
+  return tree.total();
 }
 
 void Reducer::run_inner_by_chunk(const Tiles& t) const {
@@ -360,13 +384,11 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
   if (!done)
     catena::parallel_for(cells - first, std::max<std::int64_t>(1, kGrain / chunk_),
                          [&](std::int64_t b, std::int64_t e) { reduce_cells(first + b, first + e); });
-  const Workspace total{std::size_t(acc_)};
   for (std::int64_t k = 0; k < outputs_; ++k) {
-    table_.init(total.data(), 1);
-    for (std::int64_t c = 0; c < (done ? 1 : chunks_); ++c)
-      table_.combine(total.data(), parts.data() + (k * chunks_ + c) * acc_, 1);
+    std::byte* const own = parts.data() + k * chunks_ * acc_;
+    join_chunks(table_, own, done ? 1 : chunks_, 1, std::size_t(acc_));
     const Odometer out(kept_, {&inputs_.kept[inputs_.out], 1}, k);
-    finish(total.data(), out_.data + out.offset(), out_item_, 1);
+    finish(own, out_.data + out.offset(), out_item_, 1);
   }
 }
 

@@ -21,6 +21,7 @@ namespace {
 constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip that a row is cut into
 constexpr std::int64_t kEvaluatedStrip = 256;    // the same where a program is run for each row of a strip
 constexpr std::int64_t kPanelBytes = 16 * 1024;  // of lanes or elements that stay in the nearest cache
+constexpr std::int64_t kTogether = 32;           // rows that are added to a lane at once
 constexpr std::int64_t kLaneBytes = 256 * 1024;  // of the lanes of rows in order, which stay in the cache of a core
 
 }  // namespace
@@ -30,11 +31,13 @@ struct Reducer::OuterPlan {
   bool places = false, side_by_side = false, gathered = false;  // neither the first nor the second: in order
   std::int64_t width = 0, lanes = 0, panel_rows = 0;
   std::int64_t evaluated_rows = 0;  // that a program is run for at once
-  std::size_t row_bytes = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
+  // Of a row of accumulators; where the groups of lanes that have ended, the levels of a ChunkTree and the rest are.
+  std::size_t row_bytes = 0, ended_at = 0, levels_at = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
   Tiles tiles;
 };
 
-// One row of outputs, `width` of them from `in` on, with the scratch memory of a thread.
+// One row of outputs, `width` of them from `in` on, with the scratch memory of a thread, which starts with the
+// accumulators of the lanes of a chunk, lane after lane.
 struct Reducer::Strip {
   const OuterPlan& plan;
   Place in;
@@ -42,12 +45,51 @@ struct Reducer::Strip {
   std::byte* memory;
 };
 
+// The accumulators of the lanes of a chunk while elements are added to them one by one, in rounds of one for each lane.
+class Reducer::Lanes {
+ public:
+  Lanes(const Reducer& reducer, const Strip& s, std::int64_t lanes)
+      : table_(reducer.table_), s_(s), cells_(lanes * s.width), lanes_(lanes), reducer_(reducer) {
+    table_.init(s.memory, cells_);
+  }
+  // Where the elements of the next round go. Groups end as kernel.h has it.
+  std::byte* next_round() {
+    if (rounds_ == table_.group) end_group();
+    ++rounds_;
+    return s_.memory;
+  }
+  // The accumulators of the chunk.
+  const std::byte* combined() {
+    std::byte* acc = s_.memory;
+    if (has_ended_) acc = ended(), table_.combine(acc, s_.memory, cells_);
+    reducer_.combine_all_lanes(s_, acc, lanes_);
+    return acc;
+  }
+
+ private:
+  std::byte* ended() const { return s_.memory + s_.plan.ended_at; }
+  void end_group() {
+    if (has_ended_) table_.combine(ended(), s_.memory, cells_);
+    else std::memcpy(ended(), s_.memory, std::size_t(cells_) * table_.acc_bytes);
+    table_.init(s_.memory, cells_);
+    has_ended_ = true;
+    rounds_ = 0;
+  }
+
+  const ReductionLoop& table_;
+  const Strip& s_;
+  const std::int64_t cells_, lanes_;
+  const Reducer& reducer_;
+  std::int64_t rounds_ = 0;
+  bool has_ended_ = false;
+};
+
 Reducer::OuterPlan Reducer::plan_outer() const {
   const std::int64_t row_length = kept_.back(), count = std::min(count_, chunk_),
                      item = static_cast<std::int64_t>(itemsize(in_dtype_));
   const bool neighbours = kept_stride() == item || row_length == 1, one_axis = reduced_.size() <= 1;
   OuterPlan p;
-  p.lanes = kLanes;
+  p.lanes = table_.lanes;
   if (table_.any_order)
     while (2 * p.lanes * row_length <= 1024) p.lanes *= 2;
   p.lanes = std::min(p.lanes, count);
@@ -55,7 +97,9 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   p.places = table_.fold_places != nullptr && !pre_;
   const bool dense = neighbours && one_axis && direct_in_ && !pre_ && reduced_stride() == row_length * item &&
                      p.lanes * row_length * cell <= kPanelBytes;
-  p.gathered = !pre_ && !dense && (!neighbours || row_length < kNarrowStrip);
+  // Moments are added up in panels that are converted, because their accumulators are costly to read and to write.
+  const bool converts = !direct_in_ && !table_.adds_pairs;
+  p.gathered = !pre_ && !dense && (!neighbours || row_length < kNarrowStrip || converts);
   if (p.places) p.gathered = !neighbours || !one_axis || !direct_in_;
   p.side_by_side = !p.places && (dense || p.gathered);
   const bool in_order = !p.places && !p.side_by_side;
@@ -71,7 +115,11 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   p.width = dense && !p.places ? row_length : strip_width(most);
 
   p.row_bytes = round_up_64(std::size_t(p.width * acc_));
-  p.bytes = p.row_bytes + round_up_64(std::size_t((p.places ? 1 : p.lanes) * p.width * acc_));
+  p.bytes = round_up_64(std::size_t((p.places ? 1 : p.lanes) * p.width * acc_));
+  p.ended_at = p.bytes;
+  if (table_.group != catena::kOneGroup && count > p.lanes * table_.group) p.bytes *= 2;
+  p.levels_at = p.bytes;
+  if (chunks_ > 1) p.bytes += ChunkTree::levels(chunks_) * p.row_bytes;
   if (p.gathered) {
     const std::int64_t fit = std::max<std::int64_t>(1, kPanelBytes / (p.width * in_item_));
     p.panel_rows = std::min(count, p.places ? fit : std::max<std::int64_t>(1, fit / p.lanes) * p.lanes);
@@ -103,17 +151,14 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
   return std::min(row_length, std::min(most, std::max(share, least)));
 }
 
-// Row 0 is the total of all chunks, row 1 the accumulators of one, lane after lane.
-std::byte* Reducer::row(const Strip& s, int i) const { return s.memory + s.plan.row_bytes * std::size_t(i); }
-
 // ---- in order -----------------------------------------------------------------------------------
-// Several rows at a time into each lane, so that the lanes are read and written less often than the rows.
+// Several rows at a time into each lane, so that the lanes are read and written less often than the rows: the groups of
+// a lane, or where there are none, a few rows.
 void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
                            std::int64_t lanes) const {
-  constexpr std::int64_t kTogether = 8;
-  const std::int64_t step = reduced_stride();
-  for (std::int64_t i = 0; i < n; i += lanes * kTogether) {
-    const std::int64_t rest = std::min(lanes * kTogether, n - i);
+  const std::int64_t step = reduced_stride(), together = table_.any_order ? 8 : std::min(table_.group, kTogether);
+  for (std::int64_t i = 0; i < n; i += lanes * together) {
+    const std::int64_t rest = std::min(lanes * together, n - i);
     for (std::int64_t lane = 0; lane < std::min(lanes, rest); ++lane)
       table_.fold_columns(acc + lane * s.width * acc_,
                           {s.in[0] + (begin + i + lane) * step, lanes * step, (rest - lane + lanes - 1) / lanes,
@@ -142,9 +187,9 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
   const std::int64_t bytes = s.width * in_item_;
   const std::int64_t fetched = outputs_ * count_ * in_item_ < kLargeBytes ? kFetched : bytes / kLine + 1;  // lines
   const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
-  std::byte* const acc = row(s, 1);
+  std::byte* const acc = s.memory;
   if (table_.fold_columns != nullptr && table_.in == table_.element && !tiled() && kept_stride() == in_item_) {
-    if (n >= 2 * lanes) {
+    if (n >= 2 * lanes || !table_.adds_pairs) {
       add_together(s, begin, n, acc, lanes);
       combine_all_lanes(s, acc, lanes);
       return acc;
@@ -154,11 +199,11 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
       return acc;
     }
   }
-  table_.init(acc, lanes * s.width);
+  Lanes of_chunk(*this, s, lanes);
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
   std::int64_t lane = 0;
   const auto next_lane = [&] {
-    std::byte* const to = acc + lane * lane_bytes;
+    std::byte* const to = lane == 0 ? of_chunk.next_round() : acc + lane * lane_bytes;
     if (++lane == lanes) lane = 0;
     return to;
   };
@@ -182,8 +227,7 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
       at.advance(1);
     }
   }
-  combine_all_lanes(s, acc, lanes);
-  return acc;
+  return of_chunk.combined();
 }
 
 void Reducer::accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const {
@@ -272,14 +316,39 @@ const std::byte* Reducer::gather_panel(const Strip& s, Odometer& at, std::int64_
   return s.memory + s.plan.converted_at;
 }
 
-// Lane l of output j is accumulator l * width + j.
+// Adds n rows that lie end to end. Lane l of output j is accumulator l * width + j.
+void Reducer::add_columns(const Strip& s, const std::byte* x, std::int64_t n, std::int64_t lanes, bool first) const {
+  const std::int64_t row_bytes = s.width * in_item_, together = std::min(table_.group, kTogether);
+  const bool fetches = outputs_ * count_ * in_item_ >= kFetchedBytes && !s.plan.gathered;
+  for (std::int64_t i = 0, m; i < n; i += m) {
+    m = std::min(n - i, lanes * together);
+    // The columns are read one after the other, which is not how memory comes.
+    const std::int64_t ahead = fetches && i + m < n ? std::min(n - i - m, m) * row_bytes : 0;
+    for (std::int64_t at = 0; at < ahead; at += kLine) fetch_line(x + (i + m) * row_bytes + at);
+    // The first lanes may have one row more.
+    const std::int64_t whole = m / lanes, more = m % lanes;
+    const std::byte* from = x + i * row_bytes;
+    if (more > 0)
+      table_.fold_columns(s.memory, {from, lanes * row_bytes, whole + 1, 0, more * s.width}, first && i == 0);
+    if (whole > 0)
+      table_.fold_columns(s.memory + more * s.width * acc_,
+                          {from + more * row_bytes, lanes * row_bytes, whole, 0, (lanes - more) * s.width},
+                          first && i == 0);
+  }
+}
+
 const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const {
   const std::int64_t lanes = std::min(s.plan.lanes, n), row_bytes = s.width * in_item_;
-  std::byte* acc = row(s, 1);
-  table_.init(acc, lanes * s.width);
+  // A few rows are added faster one by one, and panels do not end where groups do.
+  const bool by_columns = table_.fold_columns != nullptr && table_.in == table_.element && !table_.any_order &&
+                          (table_.group == catena::kOneGroup || (!s.plan.gathered && n >= lanes * table_.group));
+  std::optional<Lanes> of_chunk;
+  if (!by_columns) of_chunk.emplace(*this, s, lanes);
   const auto add = [&](const std::byte* x, std::int64_t first, std::int64_t m) {
+    if (by_columns) return add_columns(s, x, m, lanes, first == begin);
     for (std::int64_t i = 0; i < m; i += lanes)
-      table_.accumulate(acc, x + i * row_bytes, in_item_, first + i, std::min(lanes, m - i) * s.width);
+      table_.accumulate(of_chunk->next_round(), x + i * row_bytes, in_item_, first + i,
+                        std::min(lanes, m - i) * s.width);
   };
   if (s.plan.gathered) {
     Odometer at(reduced_, inputs_.reduced_strides(), begin);
@@ -290,8 +359,9 @@ const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin
   } else {
     add(s.in[0] + begin * reduced_stride(), begin, n);
   }
-  combine_all_lanes(s, acc, lanes);
-  return acc;
+  if (of_chunk) return of_chunk->combined();
+  combine_all_lanes(s, s.memory, lanes);
+  return s.memory;
 }
 
 // Into the first of `lanes` rows of accumulators.
@@ -303,7 +373,7 @@ void Reducer::combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lan
 }
 
 const std::byte* Reducer::reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  std::byte* acc = row(s, 1);
+  std::byte* acc = s.memory;
   table_.init(acc, s.width);
   if (!s.plan.gathered) {
     const std::int64_t step = reduced_stride();
@@ -320,7 +390,7 @@ const std::byte* Reducer::reduce_places(const Strip& s, std::int64_t begin, std:
 }
 
 // ---- chunks and strips --------------------------------------------------------------------------
-// The accumulators of one chunk; row 0 is left alone.
+// The accumulators of one chunk.
 const std::byte* Reducer::reduce_chunk_outer(const Strip& s, std::int64_t chunk) const {
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   if (s.plan.places) return reduce_places(s, begin, n);
@@ -358,14 +428,13 @@ void Reducer::run_outer() const {
       const Workspace memory(plan.bytes);
       for (std::int64_t k = b; k < e; ++k) {
         const Strip s = strip_at(k, memory.data());
-        const std::byte* acc = reduce_chunk_outer(s, 0);
-        if (chunks_ > 1) {
-          table_.init(row(s, 0), s.width);
-          table_.combine(row(s, 0), acc, s.width);
-          for (std::int64_t c = 1; c < chunks_; ++c) table_.combine(row(s, 0), reduce_chunk_outer(s, c), s.width);
-          acc = row(s, 0);
+        if (chunks_ == 1) {
+          write(k, s, reduce_chunk_outer(s, 0));
+          continue;
         }
-        write(k, s, acc);
+        ChunkTree tree(table_, s.width, plan.row_bytes, memory.data() + plan.levels_at);
+        for (std::int64_t c = 0; c < chunks_; ++c) tree.add(reduce_chunk_outer(s, c));
+        write(k, s, tree.total());
       }
     });
     return;
@@ -382,12 +451,10 @@ void Reducer::run_outer() const {
       std::memcpy(part(i / chunks_, i % chunks_), reduce_chunk_outer(s, i % chunks_), std::size_t(s.width * acc_));
     }
   });
-  const Workspace total(plan.row_bytes);
   for (std::int64_t k = 0; k < strips; ++k) {
     const Strip s = strip_at(k, nullptr);
-    table_.init(total.data(), s.width);
-    for (std::int64_t c = 0; c < chunks_; ++c) table_.combine(total.data(), part(k, c), s.width);
-    write(k, s, total.data());
+    join_chunks(table_, part(k, 0), chunks_, s.width, plan.row_bytes);
+    write(k, s, part(k, 0));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 
 #include <catena/kernels/base/parallel.h>
@@ -95,6 +96,32 @@ struct Inputs {
   }
 };
 
+// Joins the accumulators of chunks as a binary tree, the earlier one always on the left: neighbouring chunks first,
+// then neighbouring pairs of them. The rounding errors of a long sum then grow with the logarithm of its length.
+//
+// Chunks that come one after the other, `width` accumulators each. `memory` has room for levels(chunks) of them,
+// `bytes` apart.
+class ChunkTree {
+ public:
+  ChunkTree(const ReductionLoop& table, std::int64_t width, std::size_t bytes, std::byte* memory)
+      : table_(table), width_(width), bytes_(bytes), memory_(memory) {}
+  static std::size_t levels(std::int64_t chunks) { return std::size_t(std::bit_width(std::uint64_t(chunks))); }
+  void add(const std::byte* part);
+  const std::byte* total();  // of at least one chunk
+
+ private:
+  std::byte* level(int i) const { return memory_ + std::size_t(i) * bytes_; }
+
+  const ReductionLoop& table_;
+  const std::int64_t width_;
+  const std::size_t bytes_;
+  std::byte* const memory_;
+  std::uint64_t chunks_ = 0;  // bit i: level i holds the result of 2^i of them
+};
+// The same for all chunks at once, into the first one.
+void join_chunks(const ReductionLoop& table, std::byte* parts, std::int64_t chunks, std::int64_t width,
+                 std::size_t bytes);
+
 class Reducer {
  public:
   explicit Reducer(const catena::bound::Reduce& call);
@@ -137,8 +164,8 @@ class Reducer {
   void reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const;
   void fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const;
   void gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* tile) const;
-  // total <- identity + chunk 0 + chunk 1 + ...: what the parallel forms do, too.
-  void combine_rest(const Place& in, std::byte* total, std::byte* part, const Tiles& t, std::byte* tile) const;
+  // The result of all chunks, in the memory of 1 + ChunkTree::levels(chunks_) accumulators.
+  const std::byte* reduce_chunks(const Place& in, std::byte* memory, const Tiles& t, std::byte* tile) const;
   void finish(const std::byte* acc, std::byte* out, std::int64_t stride, std::int64_t n) const;
   void run_inner() const;
   void run_inner_by_row(std::int64_t grain) const;
@@ -149,14 +176,15 @@ class Reducer {
   // ---- outer form ----
   struct OuterPlan;
   struct Strip;
+  class Lanes;
   OuterPlan plan_outer() const;
   std::int64_t strip_width(std::int64_t most) const;
   bool has_few_chunks() const { return chunks_ < 4 * catena::available_threads(); }
-  std::byte* row(const Strip& s, int i) const;
   void accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const;
   void accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const;
   void evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const;
   const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;
+  void add_columns(const Strip& s, const std::byte* x, std::int64_t n, std::int64_t lanes, bool first) const;
   void add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
   std::int64_t add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
   const std::byte* reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const;

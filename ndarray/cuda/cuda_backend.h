@@ -5,8 +5,8 @@
 //
 // This header: the backend itself. It executes programs and bound calls with kernels that are compiled at run time, on
 // streams of the driver. Work is enqueued; a call returns before it is done. The order of combination in reductions,
-// row kernels and scans depends on shapes, strides and the number of processors, never on timing: equal calls give
-// equal bits on one kind of device. (A view may round differently from its copy.) Scratch memory comes from the pool,
+// row kernels and scans depends on shapes and strides, never on timing or on the number of multiprocessors: equal calls
+// give equal bits. (A view may round differently from its copy.) Scratch memory comes from the pool,
 // ordered by the stream. Thread safety: all members may be called from any thread.
 #pragma once
 

@@ -44,11 +44,13 @@ Array vector_norm(const Array& x, const NormOrder& order, int axis) {
   const double p = *order.number();
   if (p == inf) return largest(absolute(x), axis);
   if (p == -inf) return least(absolute(x), axis);
-  if (p == 0) return count_nonzero(x, {.axis = axis, .keepdims = true}).astype(Dtype::float64);
   if (p == 1) return total(absolute(x), axis);
+  const Dtype real = catena::real_dtype(x.dtype());
+  if (p == 0) return count_nonzero(x, {.axis = axis, .keepdims = true}).astype(real);
+  // In float64, whose range the powers do not leave, and rounded once.
   Array powers = absolute(x).astype(Dtype::float64, {.copy = false});
   powers = power(powers, p);
-  return power(total(powers, axis), 1 / p);
+  return power(total(powers, axis), 1 / p).astype(real, {.copy = false});
 }
 
 // Of the singular values, at the places of the two axes.

@@ -284,12 +284,13 @@ BOOST_AUTO_TEST_CASE(empty_input_gives_the_identity_or_nan) {
 
 // ---- the order of combination
 // ----------------------------------------------------------------------------------------------- Column by column with
-// `reduce`, against row by row with `accumulate` into lane i % kLanes and the tree over the lanes.
+// `reduce`, against row by row with `accumulate` into lane i % lanes, whose groups are combined, and the tree over the
+// lanes.
 void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
   const ReductionLoop& r = *loop.reduction;
   const Dtype in = compute_dtype(loop.type[0]), out = compute_dtype(loop.type[1]);
   const auto in_size = std::int64_t(itemsize(in)), out_size = std::int64_t(itemsize(out));
-  constexpr std::int64_t rows = 77, columns = 13;
+  constexpr std::int64_t rows = 1203, columns = 13;
   std::vector<std::byte> x(std::size_t(rows * columns * in_size)), by_column(std::size_t(columns * out_size)),
       by_row = by_column;
   visit_dtype(in, [&](auto tag) {
@@ -298,7 +299,8 @@ void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
       reinterpret_cast<T*>(x.data())[i] = convert<T>(noise.uniform(0.5, 1.9));
   });
   const auto acc_size = std::int64_t(r.acc_bytes);
-  Aligned column(r.acc_bytes * columns), lanes(std::size_t(acc_size * columns * kLanes));
+  Aligned column(r.acc_bytes * columns), lanes(std::size_t(acc_size * columns * r.lanes)),
+      ended(std::size_t(acc_size * columns * r.lanes));
   r.init(column.get(), columns);
   for (std::int64_t j = 0; j < columns; ++j)
     r.reduce(column.get() + j * acc_size, x.data() + j * in_size, columns * in_size, 0, rows);
@@ -306,10 +308,18 @@ void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
 
   Aligned total(r.acc_bytes * columns);
   r.init(total.get(), columns);
-  r.init(lanes.get(), columns * kLanes);
-  for (std::int64_t i = 0; i < rows; ++i)
-    r.accumulate(lanes.get() + i % kLanes * columns * acc_size, x.data() + i * columns * in_size, in_size, i, columns);
-  for (int width = kLanes / 2; width > 0; width /= 2)
+  r.init(lanes.get(), columns * r.lanes);
+  r.init(ended.get(), columns * r.lanes);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    if (i > 0 && i % r.lanes == 0 && i / r.lanes % r.group == 0) {
+      r.combine(ended.get(), lanes.get(), columns * r.lanes);
+      r.init(lanes.get(), columns * r.lanes);
+    }
+    r.accumulate(lanes.get() + i % r.lanes * columns * acc_size, x.data() + i * columns * in_size, in_size, i, columns);
+  }
+  r.combine(ended.get(), lanes.get(), columns * r.lanes);
+  std::memcpy(lanes.get(), ended.get(), std::size_t(acc_size * columns * r.lanes));
+  for (int width = r.lanes / 2; width > 0; width /= 2)
     r.combine(lanes.get(), lanes.get() + width * columns * acc_size, width * columns);
   r.combine(total.get(), lanes.get(), columns);
   r.finish(total.get(), rows, by_row.data(), out_size, columns);

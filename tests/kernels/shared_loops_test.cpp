@@ -188,13 +188,23 @@ BOOST_AUTO_TEST_CASE(moved_values_keep_their_bits) {
 template <class Body, class Out, class T>
 Out reduce_by_definition(const std::vector<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>& x) {
   using A = typename Body::template accumulator<T, Out>;
-  std::array<A, kLanes> lane;  // no vector, which packs bools
+  constexpr bool adds = requires(A a, T v) { Body::add(a, v); };
+  constexpr std::size_t round = adds ? 8 : kLanes, group = adds ? SIZE_MAX / 2 : round * kGroup;
+  std::array<A, kLanes> lane, ended;  // no vector, which packs bools
   lane.fill(Body::template identity<A>());
+  ended = lane;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    A& a = lane[i % kLanes];
-    a = Body::combine(a, Body::template map<A>(static_cast<T>(x[i]), std::int64_t(i)));
+    if (i > 0 && i % group == 0)
+      for (std::size_t l = 0; l < round; ++l) {
+        ended[l] = Body::combine(ended[l], lane[l]);
+        lane[l] = Body::template identity<A>();
+      }
+    A& a = lane[i % round];
+    if constexpr (adds) a = Body::add(a, static_cast<T>(x[i]));
+    else a = Body::combine(a, Body::template map<A>(static_cast<T>(x[i]), std::int64_t(i)));
   }
-  for (std::size_t width = kLanes / 2; width > 0; width /= 2)
+  for (std::size_t l = 0; l < round; ++l) lane[l] = Body::combine(ended[l], lane[l]);
+  for (std::size_t width = round / 2; width > 0; width /= 2)
     for (std::size_t l = 0; l < width; ++l) lane[l] = Body::combine(lane[l], lane[l + width]);
   const A all = Body::combine(Body::template identity<A>(), lane[0]);
   return Body::template finish<Out>(all, std::int64_t(x.size()));

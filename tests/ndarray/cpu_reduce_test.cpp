@@ -194,18 +194,27 @@ std::vector<std::vector<double>> elements_of_outputs(Strided& a, const Shape& ke
   return all;
 }
 
-// The order of combination by definition: chunks of 4096 elements, element i to lane i % 32, the lanes as a binary
-// tree.
+// The order of combination by definition: chunks of 4096 elements are joined as a binary tree; in a chunk element i
+// goes to lane i % 32, a lane adds up groups of 16 elements, and the lanes are combined as a binary tree.
 template <class T> T sum_in_order(const std::vector<double>& x) {
-  T total = 0;
-  for (std::size_t begin = 0; begin < x.size(); begin += 4096) {
+  std::vector<T> chunks;
+  for (std::size_t begin = 0; begin == 0 || begin < x.size(); begin += 4096) {
+    const std::size_t end = std::min(begin + 4096, x.size());
     T lane[32] = {};
-    for (std::size_t i = begin; i < std::min(begin + 4096, x.size()); ++i) lane[(i - begin) % 32] += T(x[i]);
+    for (std::size_t l = 0; l < 32; ++l)
+      for (std::size_t first = begin + l; first < end; first += 16 * 32) {
+        T group = 0;
+        for (std::size_t i = first; i < std::min(first + 16 * 32, end); i += 32) group += T(x[i]);
+        lane[l] += group;
+      }
     for (std::size_t width = 16; width > 0; width /= 2)
       for (std::size_t l = 0; l < width; ++l) lane[l] += lane[l + width];
-    total += lane[0];
+    chunks.push_back(lane[0]);
   }
-  return total;
+  for (; chunks.size() > 1; chunks.resize((chunks.size() + 1) / 2))
+    for (std::size_t c = 0; c < chunks.size(); c += 2)
+      chunks[c / 2] = c + 1 < chunks.size() ? chunks[c] + chunks[c + 1] : chunks[c];
+  return chunks[0];
 }
 
 double expected_of(const std::string& name, const std::vector<double>& x) {
@@ -320,8 +329,12 @@ BOOST_AUTO_TEST_CASE(columns_of_large_matrices_of_integers) {
 template <class T> void check_order_of_sums(std::mt19937& rng) {
   const KernelDef& sum = find_kernel("sum");
   const Dtype t = dtype_of<T>;
-  for (int number = 0; number < 60; ++number) {
-    const Shape shape = drawn_shape(rng, 1 + number % 3);
+  for (int number = 0; number < 64; ++number) {
+    // Many chunks, too, as rows and as columns.
+    const Shape shape = number >= 60 ? Shape{number % 2 ? 3 : 90001, number % 2     ? 90001
+                                                                     : number == 60 ? 3
+                                                                                    : 70}
+                                     : drawn_shape(rng, 1 + number % 3);
     const std::vector<Dims> choices = subsets(shape.size());
     const Dims axes = choices[1 + rng() % (choices.size() - 1)];
     Strided a(t, shape, test::kWritableLayouts[rng() % 4]), c(t, kept_shape(shape, axes));

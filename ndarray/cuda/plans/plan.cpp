@@ -286,11 +286,10 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
   } else {
     key.form = Form::reduce_block;
   }
-  const std::int64_t items = ceil_divide(outputs, outputs_per_block), wanted = std::int64_t(processors) * 4;
+  const std::int64_t items = ceil_divide(outputs, outputs_per_block);
   std::int64_t splits = 1;
-  if (items < wanted && items > 0)
-    splits =
-        std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, std::min<std::int64_t>(wanted / items, 1024));
+  if (items < kBlocks && items > 0)
+    splits = std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, kBlocks / items);
   plan.grid_x = blocks(items, processors, 16);
   plan.grid_y = static_cast<std::uint32_t>(splits);
 

@@ -19,6 +19,10 @@ inline std::int64_t distance(std::int64_t stride) { return stride < 0 ? -stride 
 // the rest.
 std::uint32_t blocks(std::int64_t items, int processors, int waves);
 
+// Blocks among which the elements of few outputs are divided: enough to fill any device. That it is the same number on
+// all of them makes the order of combination, and with it every bit of a sum, independent of the device.
+inline constexpr std::int64_t kBlocks = 512;
+
 // No element of the operand lies 2^31 bytes or more from its first one.
 bool near(const catena::Shape& shape, const catena::Strides& strides);
 

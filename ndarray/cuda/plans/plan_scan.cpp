@@ -40,7 +40,7 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
   plan.key.rank = rank_class(kept.size(), device::kMaxExactRank);
   // Neighbouring threads should read neighbouring elements.
   const bool columns = rows >= device::kWarp && (count <= kShortRow || distance(strides[0].back()) < distance(in_step));
-  const std::int64_t workers = std::int64_t(processors) * (columns ? 2 * device::kBlock : 4);
+  const std::int64_t workers = kBlocks * (columns ? device::kBlock / 2 : 1);
   const std::int64_t least = columns ? kLeastOfThread : kLeastPiece;
   const std::int64_t wanted = rows >= workers ? 1 : std::clamp<std::int64_t>(count / least, 1, workers / rows);
   const std::int64_t piece = ceil_divide(ceil_divide(count, wanted), kLeastOfThread) * kLeastOfThread,
