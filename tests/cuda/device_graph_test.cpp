@@ -5,12 +5,16 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
@@ -104,6 +108,35 @@ BOOST_AUTO_TEST_CASE(code_of_text_kernels_lives_with_the_graph) {
       y(nd::ellipsis) += mean;
     });
   });
+}
+
+// Nodes of libraries refer to memory of their communicators and generators.
+BOOST_AUTO_TEST_CASE(handles_of_libraries_live_with_the_graph) {
+  if (!cuda_device::Control::available()) {
+    std::cout << "skipped: only the software CUDA device counts the calls of libraries\n";
+    return;
+  }
+  cuda_device::Control control;
+  const nd::Array x = nd::ones({1000}, nd::float32), y = nd::zeros({1000}, nd::float32), r = nd::zeros_like(x);
+  std::optional<Graph> g;
+  {
+    const std::vector<nd::cuda::NcclCommunicator> ranks = nd::cuda::NcclCommunicator::all({0});
+    nd::cuda::CurandGenerator generator(nd::cuda::CurandMethod::xorwow, {.seed = 3});
+    control.reset_records();
+    g.emplace([&] {
+      ranks[0].all_reduce(x, y);
+      generator.uniform(r);
+    });
+  }
+  const std::vector<float> first = r.to_vector<float>();
+  g->replay();
+  BOOST_TEST(nd::all(y == 1).item<bool>());
+  BOOST_TEST((r.to_vector<float>() != first));  // the sequence goes on
+  BOOST_TEST(control.calls("ncclCommDestroy") == 0u);
+  BOOST_TEST(control.calls("curandDestroyGenerator") == 0u);
+  g.reset();
+  BOOST_TEST(control.calls("ncclCommDestroy") == 1u);
+  BOOST_TEST(control.calls("curandDestroyGenerator") == 1u);
 }
 
 // What other threads do meanwhile, as far as it is on other streams, does not end a capture, and works.
