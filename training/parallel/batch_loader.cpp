@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
-#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/parallel.h>
@@ -13,12 +13,12 @@
 
 namespace training::internal {
 
-Batch load_unit(const Dataset& dataset, const LoadUnit& unit) {
+Batch load_unit(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random) {
   if (unit.is_batch) return load_batch(dataset, unit.selected);
   const std::vector<std::int64_t>& indices = unit.selected.indices;
   Batch batch;
   try {
-    const autograd::RandomScope random(unit.selected.seed(0));
+    random.begin(unit.selected.seed(0));
     batch.examples.push_back(dataset.get_example(indices[0]));
   } catch (...) {
     catena::rethrow_from(place_of(indices, false));
@@ -57,6 +57,7 @@ void BatchLoader::stop() {
     requests_.clear();
   }
   work_.notify_all();
+  const ForkGate::Rest rest;
   {
     std::unique_lock lock(mutex_);
     const auto all_are_idle = [&] {
@@ -99,11 +100,16 @@ std::shared_ptr<BatchLoader::Request> BatchLoader::unit_to_begin() {
 
 void BatchLoader::serve(std::size_t thread) {
   const catena::SingleThreadedLibraries alone;
+  std::optional<autograd::RandomScope> random;
+  {  // its begin and its end take a lock: not while a process forks
+    const ForkGate::Work work;
+    random.emplace(0);
+  }
   std::unique_lock lock(mutex_);
   for (;;) {
     std::shared_ptr<Request> request;
     work_.wait(lock, [&] { return stopping_ || (request = unit_to_begin()) != nullptr; });
-    if (stopping_) return;
+    if (stopping_) break;
     const std::size_t k = request->begun++;
     loading_[thread] = &request->units[k];
     lock.unlock();
@@ -112,7 +118,7 @@ void BatchLoader::serve(std::size_t thread) {
     {
       const ForkGate::Work work;
       try {
-        result = functions_[thread](request->units[k]);
+        result = functions_[thread](request->units[k], *random);
       } catch (...) {
         error = std::current_exception();
       }
@@ -135,6 +141,9 @@ void BatchLoader::serve(std::size_t thread) {
     }
     lock.lock();
   }
+  lock.unlock();
+  const ForkGate::Work work;
+  random.reset();
 }
 
 Batch BatchLoader::take() {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/function.h>
 #include <catena/training/iterator.h>
 
@@ -20,10 +21,11 @@ struct LoadUnit {
   Selection selected;
   bool is_batch = false;
 };
-using LoadFunction = catena::Function<Batch(const LoadUnit&)>;
+// `random`: of the thread.
+using LoadFunction = catena::Function<Batch(const LoadUnit&, autograd::RandomScope& random)>;
 
 // In the calling thread. An error names the examples.
-Batch load_unit(const Dataset& dataset, const LoadUnit& unit);
+Batch load_unit(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random);
 Batch joined(std::vector<Batch> units);
 
 // One thread per function; a thread calls its own function only. Thread safety: the members belong to one thread.

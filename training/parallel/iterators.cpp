@@ -38,7 +38,9 @@ catena::Owned<Iterator> MultithreadIterator::copy() const {
 }
 
 catena::Owned<BatchLoader> MultithreadIterator::start(std::int64_t) {
-  const LoadFunction load = [dataset = dataset()](const LoadUnit& unit) { return load_unit(*dataset, unit); };
+  const LoadFunction load = [dataset = dataset()](const LoadUnit& unit, autograd::RandomScope& random) {
+    return load_unit(*dataset, unit, random);
+  };
   return catena::Owned<BatchLoader>(
       new BatchLoader("MultithreadIterator", std::vector<LoadFunction>(static_cast<std::size_t>(n_threads_), load)));
 }
@@ -143,7 +145,8 @@ class ExampleReader {
 // The child's side. The answer begins with the bytes that the arrays need.
 std::string load_in_child(const Dataset& dataset, std::string_view message, std::span<std::byte> memory) {
   const LoadUnit unit = unit_of(message);
-  const Batch batch = load_unit(dataset, unit);
+  autograd::RandomScope random(0);
+  const Batch batch = load_unit(dataset, unit, random);
   ExampleWriter examples(memory);
   MessageWriter body;
   body.put(batch.stacked.has_value());
@@ -242,7 +245,9 @@ class ProcessLoader final : public BatchLoader {
   static std::vector<LoadFunction> functions(Workers& workers) {
     std::vector<LoadFunction> result;
     for (const auto& w : workers.all)
-      result.push_back([worker = w.get(), most = &workers.most](const LoadUnit& u) { return worker->load(u, *most); });
+      result.push_back([worker = w.get(), most = &workers.most](const LoadUnit& u, autograd::RandomScope&) {
+        return worker->load(u, *most);
+      });
     return result;
   }
 

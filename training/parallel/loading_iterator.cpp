@@ -74,7 +74,7 @@ Batch LoadingIterator::first_batch() {
   const std::vector<std::int64_t>& indices = selected.indices;
   std::vector<Batch> loaded;
   {
-    const autograd::RandomScope random(selected.seed(0));
+    autograd::RandomScope random(selected.seed(0));
     Batch batch;
     try {
       batch.stacked = dataset_->get_batch(indices);
@@ -84,9 +84,9 @@ Batch LoadingIterator::first_batch() {
     batch.indices = indices;
     stacks_ = batch.stacked.has_value();
     if (stacks_) loaded.push_back(std::move(batch));
+    else
+      for (const LoadUnit& unit : units_of(selected, false)) loaded.push_back(load_unit(*dataset_, unit, random));
   }
-  if (!stacks_)
-    for (const LoadUnit& unit : units_of(selected, false)) loaded.push_back(load_unit(*dataset_, unit));
   std::int64_t largest = 0;
   for (const Batch& unit : loaded) largest = std::max(largest, bytes_of(unit));
   ahead_ = catena::Owned<Ahead>(new Ahead{start(largest), {}});
