@@ -31,7 +31,9 @@ Ready log_softmax(const Parameters& p) {
 Ready layer_norm(const Parameters& p) {
   const nd::Dtype dtype = catena::dtype_from_char(char(get(p, "dtype", 'f')));
   const autograd::Array gamma = nd::ones({p.at("columns")}, dtype), beta = nd::zeros({p.at("columns")}, dtype);
-  return without_graph(p, [gamma, beta](const nd::Array& x) { return nn::layer_normalization(x, gamma, beta); });
+  return without_graph(p, [gamma, beta](const nd::Array& x) {
+    return nn::layer_normalization(x, gamma, beta, 1e-5, nn::EpsAddedTo::variance);
+  });
 }
 
 // The compared result is all three gradients.
@@ -67,7 +69,8 @@ Ready layer_norm_images(const Parameters& p) {
       },
       [=](const nd::Array& x) {
         const auto mode = autograd::no_backprop_mode();
-        return nd::Array(nn::layer_normalization(x.reshape({n, columns}), gamma, beta).data());
+        return nd::Array(
+            nn::layer_normalization(x.reshape({n, columns}), gamma, beta, 1e-5, nn::EpsAddedTo::variance).data());
       });
 }
 

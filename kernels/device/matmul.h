@@ -10,6 +10,7 @@ namespace catena::device {
 // logical or of ands for bool.
 template <class T> struct Dot {
   enum : bool { inexact = is_float<real_of_t<compute_t<T>>> };
+  enum : bool { in_parts = inexact && sizeof(real_of_t<compute_t<T>>) < sizeof(double) };  // see part_length
   using A = conditional_t<inexact, compute_t<T>, conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
   static ND_FN A fetch(const char* at) { return A(load(element<T>(at))); }
   static ND_FN void put(char* at, A v) {
@@ -27,6 +28,14 @@ template <class T> struct Dot {
     else return a + b;
   }
 };
+
+// Rounding errors of a sum grow with the number of its terms. A thread adds n products up in parts of this many, about
+// the root of n, and then the parts.
+ND_FN int64_t part_length(int64_t n) {
+  int64_t length = 256;
+  while (length < n / length) length *= 2;
+  return length;
+}
 
 template <class T, int Rank> struct Matmul {
   using D = Dot<T>;
@@ -101,6 +110,17 @@ template <class T, int Rank> struct Matmul {
     }
   }
 
+  static ND_FN void end_part(A (&all)[4][4], A (&part)[4][4]) {
+    ND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      ND_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        all[i][j] = D::combine(all[i][j], part[i][j]);
+        part[i][j] = A(0);
+      }
+    }
+  }
+
   // One block per tile of results; each thread computes 4 x 4 of them. The next tiles are fetched while the current
   // ones are multiplied.
   static ND_FN void tiles(const P& p) {
@@ -115,7 +135,9 @@ template <class T, int Rank> struct Matmul {
       const Matrices at = matrices(p, item / (across * down));
       const char* a = at.a + row * p.a_row;
       const char* b = at.b + column * p.b_column;
-      A sum[4][4] = {}, next_a[4], next_b[4];
+      A sum[4][4] = {}, all[4][4] = {}, next_a[4], next_b[4];
+      const int64_t length = part_length(end - begin);
+      int64_t end_of_part = begin + length;
       of_a.fetch(next_a, a + begin * p.a_column, p.a_row, p.a_column, p.m - row, end - begin);
       of_b.fetch(next_b, b + begin * p.b_row, p.b_column, p.b_row, p.n - column, end - begin);
       for (int64_t k = begin; k < end; k += kTileDepth) {
@@ -128,8 +150,15 @@ template <class T, int Rank> struct Matmul {
           of_b.fetch(next_b, b + next * p.b_row, p.b_column, p.b_row, p.n - column, end - next);
         }
         tile_product(sum, left, right);
+        if constexpr (D::in_parts) {
+          if (next >= end_of_part) {
+            end_of_part += length;
+            end_part(all, sum);
+          }
+        }
         __syncthreads();
       }
+      if constexpr (D::in_parts) end_part(sum, all);
       const int64_t x = column + int(threadIdx.x) % (kTile / 4) * 4, y = row + int(threadIdx.x) / (kTile / 4) * 4;
       ND_UNROLL
       for (int i = 0; i < 4; ++i) {
@@ -144,11 +173,18 @@ template <class T, int Rank> struct Matmul {
   static ND_FN void narrow(const P& p, const Matrices& at, int64_t column, int64_t begin, int64_t end, int step,
                            A (&sum)[kNarrow]) {
     const char* b = at.b + column * p.b_column;
-    for (int64_t k = begin; k < end; k += step) {
-      const A y = D::fetch(b + k * p.b_row);
+    const int64_t length = part_length((end - begin) / step) * step;
+    for (int64_t k = begin; k < end;) {
+      const int64_t end_of_part = end - k > length ? k + length : end;
+      A part[kNarrow] = {};
+      for (; k < end_of_part; k += step) {
+        const A y = D::fetch(b + k * p.b_row);
+        ND_UNROLL
+        for (int i = 0; i < kNarrow; ++i)
+          if (i < p.m) part[i] = D::add(part[i], D::fetch(at.a + i * p.a_row + k * p.a_column), y);
+      }
       ND_UNROLL
-      for (int i = 0; i < kNarrow; ++i)
-        if (i < p.m) sum[i] = D::add(sum[i], D::fetch(at.a + i * p.a_row + k * p.a_column), y);
+      for (int i = 0; i < kNarrow; ++i) sum[i] = D::combine(sum[i], part[i]);
     }
   }
 

@@ -2,7 +2,7 @@
 // thread has runs of V neighbouring elements (of one element if the row extends over more than kMaxExactRank axes). The
 // elements of short rows stay in registers; those of longer rows are loaded again in every phase. The assignment of
 // elements to threads is the same in both cases and for all strides, so the order of combination depends on the lengths
-// alone.
+// alone. The threads of a row that is loaded again add up in levels (Accumulator).
 #pragma once
 
 #include <catena/kernels/device/group.h>
@@ -11,10 +11,37 @@
 namespace catena::device {
 
 template <class Body> struct Phase0 {
+  template <class A> static ND_FN A identity() { return Body::template identity0<A>(); }
   template <class A> static ND_FN A combine(A a, A b) { return Body::combine0(a, b); }
 };
 template <class Body> struct Phase1 {
+  template <class A> static ND_FN A identity() { return Body::template identity1<A>(); }
   template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
+};
+
+// What a thread combines. Rounding errors of a sum grow with the number of its terms, so those of a long row are added
+// up in levels: one that has taken kSteps runs, or kSteps of the level below it, is joined to the next one and begins
+// anew.
+template <class Phase, class A, bool Long> struct Accumulator {
+  enum : int { kSteps = 32 };
+  A sum = Phase::template identity<A>(), many = sum, all = sum;
+  int runs = 0;
+
+  ND_FN void add(A v) { sum = Phase::combine(sum, v); }
+  ND_FN void end_of_run() {
+    if constexpr (Long) {
+      if (++runs % kSteps != 0) return;
+      many = Phase::combine(many, sum);
+      sum = Phase::template identity<A>();
+      if (runs % (kSteps * kSteps) != 0) return;
+      all = Phase::combine(all, many);
+      many = sum;
+    }
+  }
+  ND_FN A result() const {
+    if constexpr (Long) return Phase::combine(all, Phase::combine(many, sum));
+    else return sum;
+  }
 };
 
 // Lanes of inputs hold all runs of a thread, those of outputs hold one.
@@ -116,24 +143,22 @@ ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indic
         end_of_run(first);
       });
     };
-    const auto nothing = [](Index) {};
 
     using In = typename Body::template In<A>;
     const In first{get<I>(first_of_row)(0)...};
     typename Body::template Stats<A> stats{};
-    A acc = Body::template identity0<A>();
+    Accumulator<Phase0<Body>, A, Again> first_phase;
     each(
-        true, [&](int at, int) { acc = Body::combine0(acc, Body::template map0<A>(In{get<I>(lanes)(at)...})); },
-        nothing);
-    set_first(stats, Group::template reduce<Phase0<Body>>(acc));
+        true, [&](int at, int) { first_phase.add(Body::template map0<A>(In{get<I>(lanes)(at)...})); },
+        [&](Index) { first_phase.end_of_run(); });
+    set_first(stats, Group::template reduce<Phase0<Body>>(first_phase.result()));
     Body::template finish0<A>(stats, p.count, first);
     if constexpr (Body::phases == 2) {
-      acc = Body::template identity1<A>();
+      Accumulator<Phase1<Body>, A, Again> second_phase;
       each(
-          Again,
-          [&](int at, int) { acc = Body::combine1(acc, Body::template map1<A>(In{get<I>(lanes)(at)...}, stats)); },
-          nothing);
-      set_second(stats, Group::template reduce<Phase1<Body>>(acc));
+          Again, [&](int at, int) { second_phase.add(Body::template map1<A>(In{get<I>(lanes)(at)...}, stats)); },
+          [&](Index) { second_phase.end_of_run(); });
+      set_second(stats, Group::template reduce<Phase1<Body>>(second_phase.result()));
     }
     if constexpr (sizeof...(Q) == 0) Body::template finish1<A>(stats, p.count, first);
     else

@@ -100,16 +100,41 @@ struct max_pool_2d_by_index {
   }
 };
 
+// The sum of x(n, c, y, x) over a window. The rounding errors of a sum grow with the number of its terms, so those of
+// large windows are added up in parts, and the parts in larger ones.
+template <class T, class X>
+ND_FN T window_sum(const X& x, int64_t n, int64_t c, window_range rows, window_range columns) {
+  enum : int { part = 64, levels = 4, large = 1024 };
+  T sum = T(0);
+  if ((rows.last - rows.first) * (columns.last - columns.first) <= large) {
+    for (int64_t y = rows.first; y < rows.last; ++y)
+      for (int64_t k = columns.first; k < columns.last; ++k) sum += x(n, c, y, k);
+    return sum;
+  }
+  T level[levels] = {};  // level l has taken up to `part` sums of level l - 1, the last one any number
+  int64_t taken = 0;
+  for (int64_t y = rows.first; y < rows.last; ++y)
+    for (int64_t k = columns.first; k < columns.last; ++k) {
+      level[0] += x(n, c, y, k);
+      int64_t full = ++taken;
+      for (int l = 0; l + 1 < levels && full % part == 0; ++l, full /= part) {
+        level[l + 1] += level[l];
+        level[l] = T(0);
+      }
+    }
+  for (int l = levels - 1; l >= 0; --l) sum += level[l];
+  return sum;
+}
+
 // The sum of the window over kh kw: the padding counts.
 struct average_pool_2d {
   template <class I, class X, class T>
   ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
                         T& y) {
-    T sum = T(0);
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
-    for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky)
-      for (int64_t kx = x0 < 0 ? -x0 : 0; kx < kw && x0 + kx < x.shape(3); ++kx) sum += x(i[0], i[1], y0 + ky, x0 + kx);
-    y = sum / T(kh * kw);
+    const window_range rows{y0 < 0 ? 0 : y0, y0 + kh < x.shape(2) ? y0 + kh : x.shape(2)},
+        columns{x0 < 0 ? 0 : x0, x0 + kw < x.shape(3) ? x0 + kw : x.shape(3)};
+    y = window_sum<T>(x, i[0], i[1], rows, columns) / T(kh * kw);
   }
 };
 
@@ -120,10 +145,7 @@ struct average_pool_2d_bwd {
                         T& gx) {
     const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)),
                        columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
-    T sum = T(0);
-    for (int64_t oy = rows.first; oy < rows.last; ++oy)
-      for (int64_t ox = columns.first; ox < columns.last; ++ox) sum += gy(i[0], i[1], oy, ox);
-    gx = sum / T(kh * kw);
+    gx = window_sum<T>(gy, i[0], i[1], rows, columns) / T(kh * kw);
   }
 };
 

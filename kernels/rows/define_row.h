@@ -17,6 +17,7 @@
 //
 // If map1 does not look at `stats`, `at_once = 1` beside `phases` has one pass over the row fold both phases.
 //
+// Phases are joined in any order: combine0 and combine1 are associative and commutative but for their rounding.
 // Joining an identity to what was joined to one before changes nothing: lanes without an element may be left out.
 // Outputs are structs of references: Out<T&>. An input that is PerRow has one element per row, which host loops keep in
 // a register. Templates keep their first parameter T, the type all operands are computed in.
@@ -65,10 +66,16 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   static constexpr int passes = at_once ? 1 : Body::phases;  // that fold
   static constexpr int kBoth = 2;                            // as the number of a phase: both
   template <int Phase> using Lanes = A[Phase == kBoth ? 2 : 1][kLanes];
+  // Rounding errors of a sum grow with the number of its terms. So the lanes add up kSpan elements at most; then they
+  // are joined to those of level 0 and begin anew, as level i is joined to level i + 1 after kSpans of what it takes.
+  static constexpr std::int64_t kSpan = 4096, kSpans = 64;
+  static_assert(kSpan % kLanes == 0);
+  static constexpr int kLevels = 3;
   struct alignas(64) Memory {
     RowProgress progress;
     Stats stats;
     alignas(64) Lanes<at_once ? kBoth : 0> lane;  // once position is not 0
+    Lanes<at_once ? kBoth : 0> level[kLevels];    // where holds() says so
   };
 
   // ---- operands ----
@@ -126,13 +133,38 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   }
   // Several blocks in one go, so that the lanes stay in registers meanwhile.
   template <int Phase, bool Keeps>
-  static ND_FN void fold_blocks(Lanes<Phase>& lane, const Stats& stats, std::int64_t n, A* kept, const Input<I>&... x) {
+  static ND_FN void fold_blocks(Lanes<Phase>& lane, const Stats& stats, std::int64_t i, std::int64_t n, A* kept,
+                                const Input<I>&... x) {
     constexpr int kTogether = 32 / int(sizeof(A));
-    std::int64_t i = 0;
     for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
 #pragma GCC unroll 8
       for (int b = 0; b < kTogether; ++b) fold_block<Phase, Keeps>(lane, stats, i + b * kLanes, kept, x...);
     for (; i + kLanes <= n; i += kLanes) fold_block<Phase, Keeps>(lane, stats, i, kept, x...);
+  }
+  // Whether a level has something after `joined` elements have left the lanes.
+  static ND_FN bool holds(int level, std::int64_t joined) {
+    std::int64_t units = joined / kSpan;
+    for (int i = 0; i < level; ++i) units /= kSpans;
+    return level + 1 == kLevels ? units > 0 : units % kSpans != 0;
+  }
+  template <int Phase> static ND_FN void join_lanes(A* to, const A* from, bool holds) {
+    for (int l = 0; l < kLanes; ++l) to[l] = holds ? join<Phase>(to[l], from[l]) : from[l];
+  }
+  // Level 0 is full after `position` elements: it goes to level 1, and so does every level that is full.
+  template <int Phase> [[gnu::noinline]] static void raise_levels(Memory& row, int set, std::int64_t position) {
+    for (int i = 0; i + 1 < kLevels && !holds(i, position); ++i)
+      join_lanes<Phase>(row.level[i + 1][set], row.level[i][set], holds(i + 1, position - kSpan));
+  }
+  template <int Phase> static ND_FN void raise(Memory& row, A* lane, int set, std::int64_t position) {
+    join_lanes<Phase>(row.level[0][set], lane, holds(0, position - kSpan));
+    for (int l = 0; l < kLanes; ++l) lane[l] = identity<Phase>();
+    if (!holds(0, position)) raise_levels<Phase>(row, set, position);
+  }
+  // Lanes that are full after `position` elements go to level 0.
+  template <int Phase> static ND_FN void raise_full(Memory& row, Lanes<Phase>& lane, std::int64_t position) {
+    if (position == 0 || position % kSpan != 0) return;
+    raise<first_of(Phase)>(row, lane[0], 0, position);
+    if constexpr (Phase == kBoth) raise<1>(row, lane[1], 1, position);
   }
   // All lanes are mapped at once: what a vectorised map gives must not depend on the position. Element j of the end
   // lies at 2 * kLanes - m + j or, where the end is all there is, at kLanes + j.
@@ -164,6 +196,7 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     begin_lanes<first>(lane[0], row.lane[0], row.progress.position);
     if constexpr (Phase == kBoth) begin_lanes<1>(lane[1], row.lane[1], row.progress.position);
     const int at = int(row.progress.position % kLanes), m = int(n % kLanes);
+    std::int64_t position = row.progress.position;
     row.progress.position += n;
     A* kept = Keeps ? reinterpret_cast<A*>(p[nin]) : nullptr;
     // The end is mapped first, because what is kept may take the place of an input.
@@ -173,8 +206,14 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       map_end<first>(end[0], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
       if constexpr (Phase == kBoth) map_end<1>(end[1], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
     }
-    fold_blocks<Phase, Keeps>(lane, stats, n, kept, Input<I>(p[I])...);
+    for (std::int64_t i = 0, part; i < n - m; i += part, position += part) {
+      raise_full<Phase>(row, lane, position);
+      part = kSpan - position % kSpan;
+      part = part < n - m - i ? part : n - m - i;
+      fold_blocks<Phase, Keeps>(lane, stats, i, i + part, kept, Input<I>(p[I])...);
+    }
     if (m > 0) {
+      raise_full<Phase>(row, lane, position);
       const int from = n < kLanes ? kLanes : 2 * kLanes - m;
       fold_end<first>(lane[0], end[0].mapped + from, at, m);
       if constexpr (Phase == kBoth) fold_end<1>(lane[1], end[1].mapped + from, at, m);
@@ -193,8 +232,12 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   }
   template <int Phase> static ND_FN A combined(Memory& row) {
     if (row.progress.position == 0) return identity<Phase>();
+    constexpr int set = at_once ? Phase : 0;
+    const std::int64_t joined = (row.progress.position - 1) / kSpan * kSpan;
+    for (int i = 0; i < kLevels && joined > 0; ++i)
+      if (holds(i, joined)) join_lanes<Phase>(row.lane[set], row.level[i][set], true);
     if constexpr (!at_once) row.progress.position = 0;  // where the other phase begins
-    return tree<Phase>(row.lane[at_once ? Phase : 0]);
+    return tree<Phase>(row.lane[set]);
   }
 
   // ---- rows side by side: what is one number for a row is a vector here ----

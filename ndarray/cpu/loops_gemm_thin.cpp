@@ -12,6 +12,7 @@
 #include <catena/kernels/rows/multiarch.h>
 #include <catena/kernels/traits.h>
 #include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/partial_sums.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 #define CATENA_INLINE inline __attribute__((always_inline))
@@ -24,6 +25,8 @@ constexpr std::int64_t kGrain = 32 * 1024;   // elements of the wide matrix, or 
 constexpr std::int64_t kChunk = 512;         // elements of a line of the result that are summed in the cache
 constexpr std::int64_t kTogether = 8;        // rows of the wide matrix that are read together
 constexpr std::int64_t kOnStack = 8 * 1024;  // bytes of the few lines
+constexpr std::int64_t kPart = 128;          // vectors along k that are added up one after the other in a long sum,
+constexpr std::int64_t kPartRows = 128;      // and rows of the wide matrix
 
 template <class T> struct Thin {
   const T* wide;
@@ -73,8 +76,10 @@ template <int G, int n, int L, class V> CATENA_INLINE void sums_of_lanes(V* v) {
   }
 }
 
-// `rows` rows of the wide matrix from `first` on, with `few` lines, which are rows of t.room elements.
-template <class T, int bytes, int rows, int few> CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
+// `rows` rows of the wide matrix from `first` on, with `few` lines, which are rows of t.room elements. `parts`: more
+// than kPart vectors, which are added up in parts.
+template <class T, int bytes, int rows, int few, bool parts>
+CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
   constexpr int L = bytes / int(sizeof(T));
   using V = typename Vector<T, bytes>::V;
   V acc[few][rows] = {};
@@ -95,23 +100,31 @@ template <class T, int bytes, int rows, int few> CATENA_INLINE void inner_tile(c
   };
   typename Vector<T, bytes>::Lanes counts;
   Vector<T, bytes>::from(0, counts);
+  V level[parts ? PartialSums<V>::kLevels * few * rows : 1];
+  PartialSums<V> sums(level, few * rows);
+  if constexpr (parts)
+    while (t.k - p > kPart * L) {
+      for (const std::int64_t end = p + kPart * L; p < end; p += L) step(wide + p, counts);
+      sums.take(acc[0]);
+    }
   for (; p + L <= t.k; p += L) step(wide + p, counts);
   if (p < t.k) {
     // The last vector ends with the row; what it has in common with the one before is zero in both factors.
     Vector<T, bytes>::from(L - (t.k - p), counts);
     step(wide + t.k - L, counts);
   }
+  if constexpr (parts) sums.add_to(acc[0]);
   for (int j = 0; j < few; ++j) {
     sums_of_lanes<L, rows, L>(acc[j]);
     for (int i = 0; i < rows; ++i) t.c[(first + i) * t.wide_step + j * t.few_step] = acc[j][0][i];
   }
 }
 // Groups of rows, the last of them one by one: a row has the same sum either way.
-template <class T, int bytes, int few>
+template <class T, int bytes, int few, bool parts>
 CATENA_INLINE void inner_products(const Thin<T>& t, std::int64_t begin, std::int64_t end) {
   constexpr int L = bytes / int(sizeof(T)), rows = std::min(L, few == 1 ? 8 : few == 2 || bytes == 64 ? 4 : 2);
-  for (; begin + rows <= end; begin += rows) inner_tile<T, bytes, rows, few>(t, begin);
-  for (; begin < end; ++begin) inner_tile<T, bytes, 1, few>(t, begin);
+  for (; begin + rows <= end; begin += rows) inner_tile<T, bytes, rows, few, parts>(t, begin);
+  for (; begin < end; ++begin) inner_tile<T, bytes, 1, few, parts>(t, begin);
 }
 
 // ---- sums of rows ---------------------------------------------------------------------------------
@@ -145,17 +158,27 @@ CATENA_INLINE void add_rows(const Thin<T>& t, const T* wide, const T* factor, T*
     }
   }
 }
-template <class T, int bytes, int few>
+// `parts`: more than kPartRows rows, which are added up in parts.
+template <class T, int bytes, int few, bool parts>
 CATENA_INLINE void sums_of_rows(const Thin<T>& t, std::int64_t begin, std::int64_t end) {
   constexpr int together = few <= 2 || bytes == 64 ? int(kTogether) : int(kTogether) / 2;
-  alignas(64) T sum[few * kChunk];
+  static_assert(kPartRows % together == 0);
+  using V = typename Vector<T, bytes>::V;
+  constexpr std::int64_t vectors = few * kChunk * std::int64_t(sizeof(T)) / bytes;
+  V accumulators[vectors], level[parts ? PartialSums<V>::kLevels * vectors : 1];
+  T* const sum = reinterpret_cast<T*>(accumulators);
   for (std::int64_t chunk = begin; chunk < end; ++chunk) {
     const std::int64_t first = t.lines * chunk / t.chunks, n = t.lines * (chunk + 1) / t.chunks - first;
-    std::fill_n(sum, few * kChunk, T{});
+    std::fill_n(accumulators, vectors, V{});
+    PartialSums<V> sums(level, vectors);
     std::int64_t p = 0;
-    for (; p + together <= t.k; p += together)
+    for (; p + together <= t.k; p += together) {
+      if constexpr (parts)
+        if (p > 0 && p % kPartRows == 0) sums.take(accumulators);
       add_rows<T, bytes, few, together>(t, t.wide + p * t.ld + first, t.few + p * few, sum, n);
+    }
     for (; p < t.k; ++p) add_rows<T, bytes, few, 1>(t, t.wide + p * t.ld + first, t.few + p * few, sum, n);
+    if constexpr (parts) sums.add_to(accumulators);
     T* const c = t.c + first * t.wide_step;
     for (int j = 0; j < few; ++j)
       if (t.wide_step == 1) std::memcpy(c + j * t.few_step, sum + j * kChunk, std::size_t(n) * sizeof(T));
@@ -168,21 +191,29 @@ CATENA_INLINE void sums_of_rows(const Thin<T>& t, std::int64_t begin, std::int64
 template <class T> using Kernel = void (*)(const Thin<T>&, std::int64_t begin, std::int64_t end);
 template <class T> struct Kernels {
   std::int64_t lanes;
-  Kernel<T> inner[kFew], sums[kFew];  // for 1 to kFew lines
+  Kernel<T> inner[kFew], sums[kFew];              // for 1 to kFew lines
+  Kernel<T> inner_parts[kFew], sums_parts[kFew];  // for long sums of floats
 };
+// Whether sums of so many vectors, or rows, are added up in parts. Integers have no rounding errors.
+template <class T> constexpr bool has_parts = std::is_floating_point_v<T>;
 
-#define CATENA_THIN(bytes, ...)                                                                                        \
-  template <class T, int few> __VA_ARGS__ void inner_##bytes(const Thin<T>& t, std::int64_t begin, std::int64_t end) { \
-    inner_products<T, bytes, few>(t, begin, end);                                                                      \
-  }                                                                                                                    \
-  template <class T, int few> __VA_ARGS__ void sums_##bytes(const Thin<T>& t, std::int64_t begin, std::int64_t end) {  \
-    sums_of_rows<T, bytes, few>(t, begin, end);                                                                        \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  constexpr Kernels<T> kernels_##bytes{                                                                                \
-      bytes / std::int64_t(sizeof(T)),                                                                                 \
-      {inner_##bytes<T, 1>, inner_##bytes<T, 2>, inner_##bytes<T, 3>, inner_##bytes<T, 4>},                            \
-      {sums_##bytes<T, 1>, sums_##bytes<T, 2>, sums_##bytes<T, 3>, sums_##bytes<T, 4>}};
+#define CATENA_THIN(bytes, ...)                                                                                     \
+  template <class T, int few, bool parts>                                                                           \
+  __VA_ARGS__ void inner_##bytes(const Thin<T>& t, std::int64_t begin, std::int64_t end) {                          \
+    inner_products<T, bytes, few, parts>(t, begin, end);                                                            \
+  }                                                                                                                 \
+  template <class T, int few, bool parts>                                                                           \
+  __VA_ARGS__ void sums_##bytes(const Thin<T>& t, std::int64_t begin, std::int64_t end) {                           \
+    sums_of_rows<T, bytes, few, parts>(t, begin, end);                                                              \
+  }                                                                                                                 \
+  template <class T, bool p = has_parts<T>>                                                                         \
+  constexpr Kernels<T> kernels_##bytes{                                                                             \
+      bytes / std::int64_t(sizeof(T)),                                                                              \
+      {inner_##bytes<T, 1, false>, inner_##bytes<T, 2, false>, inner_##bytes<T, 3, false>,                          \
+       inner_##bytes<T, 4, false>},                                                                                 \
+      {sums_##bytes<T, 1, false>, sums_##bytes<T, 2, false>, sums_##bytes<T, 3, false>, sums_##bytes<T, 4, false>}, \
+      {inner_##bytes<T, 1, p>, inner_##bytes<T, 2, p>, inner_##bytes<T, 3, p>, inner_##bytes<T, 4, p>},             \
+      {sums_##bytes<T, 1, p>, sums_##bytes<T, 2, p>, sums_##bytes<T, 3, p>, sums_##bytes<T, 4, p>}};
 CATENA_THIN(16)
 #ifdef CATENA_HAS_MULTIARCH
 CATENA_THIN(32, __attribute__((target("arch=x86-64-v3"))))
@@ -302,7 +333,10 @@ template <class T> void gemm_thin(const Gemm& g) {
                   reinterpret_cast<T*>(g.c),
                   rows ? 1 : g.ldc,
                   rows ? g.ldc : 1};
-  const Kernel<T> run = (inner ? all.inner : all.sums)[few.lines - 1];
+  const bool parts = has_parts<T> && g.k > (inner ? kPart * all.lanes : kPartRows);
+  const Kernel<T> run = (inner   ? parts ? all.inner_parts : all.inner
+                         : parts ? all.sums_parts
+                                 : all.sums)[few.lines - 1];
   const auto grain = [&](std::int64_t unit) { return (kGrain + unit * g.k - 1) / (unit * g.k); };
   if (inner)
     catena::parallel_for((lines + kTogether - 1) / kTogether, grain(kTogether), [&](std::int64_t b, std::int64_t e) {

@@ -11,6 +11,7 @@
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/gemm.h>
+#include <catena/ndarray/cpu/gemm_long.h>
 #include <catena/ndarray/cpu/gemm_thin.h>
 #include <catena/ndarray/cpu/walk.h>
 #include <catena/ndarray/cpu/workspace.h>
@@ -100,23 +101,36 @@ class Parts {
 bool multiply_in_parts(Multiply multiply, Dtype dtype, const Gemm& g, double work) {
   const Parts parts(g, work);
   const auto item = static_cast<std::int64_t>(itemsize(dtype));
+  const std::int64_t depth = library_depth(g);  // of the whole product, so that threads do not change the order
   std::atomic<bool> done{true};
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
     for (std::int64_t i = begin; i < end; ++i) {
       const Gemm part = parts.part(i, item);
-      if (part.m > 0 && part.n > 0 && !multiply(dtype, part)) done.store(false, std::memory_order_relaxed);
+      if (part.m > 0 && part.n > 0 && !multiply_in_pieces(multiply, dtype, part, depth))
+        done.store(false, std::memory_order_relaxed);
     }
   };
   catena::parallel_for(parts.count(), 1, run);
   return done.load(std::memory_order_relaxed);
 }
 
+// The thin product has partial sums of its own.
+void multiply_portable(Dtype dtype, const Gemm& g) {
+  if (!catena::is_complex_dtype(dtype) && is_thin(g, std::int64_t(itemsize(dtype)))) return gemm_portable(dtype, g);
+  constexpr std::int64_t kBlocked = 4096, kUnblocked = 256;
+  const auto multiply = [](Dtype t, const Gemm& piece) {
+    gemm_portable(t, piece);
+    return true;
+  };
+  multiply_in_pieces(multiply, dtype, g, catena::is_complex_dtype(dtype) ? kUnblocked : kBlocked);
+}
+
 void run_gemm(Dtype dtype, const Gemm& g) {
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   Implementation by = choose(dtype, g, work);
   if (by.multiply != nullptr && !multiply_in_parts(by.multiply, dtype, g, work)) by = kPortable;
-  if (by.multiply == nullptr) gemm_portable(dtype, g);
+  if (by.multiply == nullptr) multiply_portable(dtype, g);
   last_implementation.store(by.name, std::memory_order_relaxed);
 }
 

@@ -99,7 +99,7 @@ class RowEngine {
   }
 
  private:
-  static constexpr std::size_t kStatsOnStack = 4096;
+  static constexpr std::size_t kStatsOnStack = 16 * 1024;
   static constexpr std::int64_t kMostColumns = 8;  // vectors of rows in a group
 
   struct Slot {

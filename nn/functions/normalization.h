@@ -43,11 +43,19 @@ CATENA_EXPORT Variable fixed_batch_normalization(const Variable& x, const Variab
 
 // Where eps is added: gamma (x - mean) / sqrt(var + eps) + beta, or gamma (x - mean) / (sqrt(var) + eps) + beta.
 enum class EpsAddedTo { variance, deviation };
+// The defaults of layer_normalization() and of the link LayerNormalization: those of the link of Chainer v1.24, which
+// has no such function. The functions of later versions of Chainer and of PyTorch are
+// layer_normalization(x, gamma, beta, 1e-5, EpsAddedTo::variance).
+struct LayerNormalizationDefaults {
+  static constexpr double eps = 1e-6;
+  static constexpr EpsAddedTo where = EpsAddedTo::deviation;
+};
 // Mean and biased variance are computed over the last axes of x, whose shape gamma and beta have. InvalidType unless
 // all have one floating dtype and at least one axis. Statistics of 16-bit floats are float32. The error of x - mean is
 // a few rounding errors of the row's deviation, independent of the size of the mean. Gradients of x, gamma and beta.
 CATENA_EXPORT Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
-                                           double eps = 1e-5, EpsAddedTo where = EpsAddedTo::variance);
+                                           double eps = LayerNormalizationDefaults::eps,
+                                           EpsAddedTo where = LayerNormalizationDefaults::where);
 
 struct LocalResponseOptions {
   int n = 5;  // channels in a window; an even number counts as the next odd one

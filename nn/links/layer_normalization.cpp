@@ -20,7 +20,7 @@ Variable LayerNormalization::operator()(const Variable& x) {
     if (x.ndim() != 2) throw catena::InvalidType("x.ndim == 2", std::to_string(x.ndim()) + " != 2");
     if (!gamma.is_initialized()) gamma.initialize({x.shape(1)});
     if (!beta.is_initialized()) beta.initialize({x.shape(1)});
-    return layer_normalization(x, gamma, beta, eps, EpsAddedTo::deviation);
+    return layer_normalization(x, gamma, beta, eps);
   } catch (...) {
     internal::rethrow_at(*this, "LayerNormalization", x ? internal::dtype_detail(x, gamma) : std::string());
   }

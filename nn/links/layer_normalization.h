@@ -9,7 +9,7 @@
 namespace nn {
 
 struct LayerNormalizationLinkOptions {
-  double eps = 1e-6;
+  double eps = LayerNormalizationDefaults::eps;
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
 };
 

@@ -5,6 +5,7 @@
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/cuda_backend.h>
 #include <catena/ndarray/cuda/plans/index_errors.h>
+#include <catena/ndarray/cuda/plans/long_products.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
@@ -74,7 +75,8 @@ void CudaBackend::nonzero(const catena::bound::Nonzero& call, StreamRef stream) 
 }
 
 void CudaBackend::matmul(const catena::bound::Matmul& call, StreamRef stream) {
-  if (!blas_matmul(call, stream)) run(plan_matmul(call, processors_of(stream)), stream);
+  if (is_long_product(call) ? multiply_in_pieces(*this, call, stream) : blas_matmul(call, stream)) return;
+  run(plan_matmul(call, processors_of(stream)), stream);
 }
 
 void CudaBackend::factorize(const Factorize& call, StreamRef stream) {
