@@ -51,7 +51,9 @@ class Dropout final : public FunctionNode {
   autograd::Operand offset_;
 };
 
-bool trains(const std::optional<bool>& train) { return train.value_or(autograd::internal::modes().train); }
+bool trains(const char* op, const std::optional<bool>& train) {
+  return train ? *train : autograd::internal::trains(op);
+}
 
 // A node that draws a mask for an array of n elements.
 autograd::NodePtr<Dropout> draw(double ratio, autograd::Device device, std::int64_t n) {
@@ -77,13 +79,13 @@ Variable by_mask(const Variable& x, const Array& mask) {
 
 Variable internal::dropout(const Variable& x, const DropoutOptions& o) {
   check_ratio("dropout", o.ratio);
-  if (!trains(o.train)) return x;
+  if (!trains("dropout", o.train)) return x;
   return o.mask ? by_mask(x, o.mask) : draw(o.ratio, x.device(), x.size())->apply({x})[0];
 }
 
 DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
   check_ratio("dropout", o.ratio);
-  if (!trains(o.train)) return {x, autograd::ones_like(x.data())};
+  if (!trains("dropout", o.train)) return {x, autograd::ones_like(x.data())};
   if (o.mask) return {by_mask(x, o.mask), o.mask};
   const auto node = draw(o.ratio, x.device(), x.size());
   const Variable y = node->apply({x})[0];  // checks the dtype
@@ -94,7 +96,7 @@ Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o) 
   catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio <= 1, "zoneout", "the ratio ", o.ratio,
                                     " does not lie in [0, 1]");
   internal::check_inputs("Zoneout", "h x", {h, x}, internal::expect_alike);
-  if (!trains(o.train)) return x;
+  if (!trains("zoneout", o.train)) return x;
   if (o.keep) {
     catena::check<catena::ValueError>(o.keep.shape() == h.shape() && o.keep.dtype() == Dtype::bool_, "zoneout",
                                       "keep must be bool of the shape ", h.shape(), ", it is ", o.keep.dtype(), " of ",
@@ -137,7 +139,7 @@ Variable simplified_dropconnect(const Variable& x, const Variable& W, const Vari
       expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
              in_types[2].shape[0] == in_types[1].shape[0]);
   });
-  const bool train = trains(o.train);
+  const bool train = trains("simplified_dropconnect", o.train);
   const std::int64_t n = x.shape(0), outputs = W.shape(0), units = W.shape(1);
   const autograd::Shape shape{n, outputs, units};
   catena::check<catena::ValueError>(!o.mask || o.mask.shape() == shape, op, "the mask has the shape ",
