@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <catena/autograd/backward_watch.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
@@ -94,6 +95,8 @@ class BackwardEngine {
     }
   }
 
+  internal::BackwardWatch& watch() noexcept { return watch_; }
+
   // The caller holds x with `held`, which is taken over if the gradient is needed later in the run: the last handle may
   // be dropped meanwhile, and that gradient must stay.
   void accumulate(VariableNode* x, const Variable& gx, Variable& held);
@@ -130,6 +133,7 @@ class BackwardEngine {
   bool made_here_ = false;  // the current function has one output, whose gradient was made by this run
   Isolated* isolated_ = nullptr;
   const internal::OnParameter* on_parameter_ = nullptr;
+  internal::BackwardWatch watch_;
   VariableNode* kept_ = nullptr;  // the variable on which backward was called; it keeps its gradient
   std::uint32_t order_ = 0;
   catena::SmallVector<Item, 16> queue_;
@@ -351,6 +355,7 @@ void BackwardEngine::process(FunctionNode& f) {
       internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)),
                            x->data ? x->data.device() : x->device, g);
     if (x->is_parameter && on_parameter_ != nullptr) (*on_parameter_)(*x, f);
+    if (x->creator == nullptr && isolated_ == nullptr) watch_.note(x, f);
     const RuleModes modes(double_);
     accumulate(x, gx[k], held);
   }
@@ -430,7 +435,10 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
   VariableNode* y = Access::node(start)->root();
   const FunctionNode* f = y->creator;
-  if (f == nullptr) return;
+  // Within a rule (forget) and within an optimizer's update the caller knows what it does, or tells more.
+  const bool by_user = !modes().in_backward_rule && on_parameter == nullptr;
+  if (f == nullptr) return by_user ? BackwardWatch::warn_of_no_graph(start) : void();
+  if (!modes().in_backward_rule) BackwardWatch::check_repeated(*f);
   if (y->grad == nullptr) {
     if (start.size() == 1) {
       if (start.device().kind == Device::Kind::cpu && !OwnLossWarning::is_active())
@@ -452,6 +460,7 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   const GradInputsScope no_grad_inputs(nullptr);
   const OnParameterScope reports(on_parameter);
   engine.run();
+  engine.watch().remember(modes().in_backward_rule ? nullptr : y->creator, on_parameter == nullptr);
 }
 
 }  // namespace internal

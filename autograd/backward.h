@@ -20,6 +20,14 @@ CATENA_EXPORT void run_backward(const Variable& start, const BackwardOptions& op
 // The function that the backward pass which calls a rule of this thread reports parameters to; null: to none.
 CATENA_EXPORT const OnParameter* current_on_parameter() noexcept;
 
+// A parameter that got a gradient in a call of Variable::backward on this thread, along with parameters that optimizers
+// update, although none updates it, and the function that used it. Null when there was none since the last call.
+struct Stray {
+  Variable parameter;
+  std::string user;
+};
+CATENA_EXPORT Stray take_stray();
+
 // grad(), as a step of a backward pass. `ends`: variables whose creators do not take part, even where an input lies
 // behind them.
 CATENA_EXPORT Variables gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,

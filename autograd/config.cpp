@@ -66,7 +66,7 @@ UseCudnn::UseCudnn(std::string_view text) {
   else fail<catena::ValueError>("use_cudnn", "\"", text, "\" is not one of never, auto, always");
 }
 
-ConfigScope::ConfigScope(const ConfigOptions& changes) {
+ConfigScope::ConfigScope(const ConfigOptions& changes) : choice_(changes.train) {
   check<catena::ValueError>(changes.max_workspace_size.value_or(0) >= 0, "using_config", "max_workspace_size is ",
                             changes.max_workspace_size.value_or(0), " bytes; it must not be negative");
   previous_ = exchange(changes);

@@ -52,6 +52,7 @@ class CATENA_EXPORT ConfigScope {
   ConfigScope& operator=(const ConfigScope&) = delete;
 
  private:
+  internal::TrainChoice choice_;
   ConfigOptions previous_;
   internal::TypeChecks type_checks_;
 };

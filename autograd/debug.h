@@ -31,6 +31,20 @@ class CATENA_EXPORT OwnLossWarning {
   static bool is_active() noexcept;
 };
 
+// A rule of backward that reads an array which was changed in place since forward is a RuntimeError; while one of these
+// lives, rules of this thread compute with the new values. An optimizer's update of a parameter is permitted without
+// it: as in Chainer, a loss whose graph was made before the update may still be backpropagated once.
+class CATENA_EXPORT InPlaceChanges {
+ public:
+  InPlaceChanges() noexcept;
+  ~InPlaceChanges();
+  InPlaceChanges(const InPlaceChanges&) = delete;
+  InPlaceChanges& operator=(const InPlaceChanges&) = delete;
+  static bool are_allowed() noexcept;
+};
+// const auto scope = allow_in_place_changes();
+[[nodiscard]] inline InPlaceChanges allow_in_place_changes() { return {}; }
+
 namespace internal {
 CATENA_EXPORT std::string capture_stack();                         // one frame per line, innermost first
 CATENA_EXPORT std::string class_name(const std::type_info& type);  // readable, without namespaces

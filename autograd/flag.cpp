@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <ostream>
 
+#include <catena/autograd/debug.h>
+
 namespace autograd {
 namespace {
 
@@ -49,6 +51,29 @@ catena::Atomic<bool> type_checks_disabled{!environment("CHAINER_TYPE_CHECK", tru
 Modes& modes() noexcept {
   static constinit thread_local Modes m;
   return m;
+}
+
+static constinit catena::Atomic<int> testing_scopes{0};  // of all threads
+
+TrainChoice::TrainChoice(std::optional<bool> train) noexcept : is_off_(train == false) {
+  if (train) modes().train_is_chosen = true;
+  if (is_off_) testing_scopes.fetch_add(1, catena::MemoryOrder::relaxed);
+}
+TrainChoice::~TrainChoice() {
+  if (is_off_) testing_scopes.fetch_sub(1, catena::MemoryOrder::relaxed);
+}
+
+bool trains(std::string_view op) {
+  const Modes& m = modes();
+  if (!m.train) return false;
+  // A thread in which a trainer runs knows what it does while another one evaluates.
+  if (!m.train_is_chosen && testing_scopes.load(catena::MemoryOrder::relaxed) > 0 && !OwnLossWarning::is_active())
+    warn("UserWarning",
+         catena::concat(op,
+                        ": the mode train is on in this thread, while another thread has turned it off: modes belong "
+                        "to a thread. Open the scope train_mode(false) in this thread, too, or train_mode(true) if it "
+                        "is to train"));
+  return true;
 }
 
 }  // namespace internal

@@ -44,6 +44,7 @@ struct GradInputs;
 struct Modes {
   bool enable_backprop = true;
   bool train = true;
+  bool train_is_chosen = false;  // by a scope of this thread, or of the thread on whose behalf it works
   TypeChecks type_checks = TypeChecks::as_process;
   bool double_backprop = true;  // gradients being computed get a graph of their own
   // Inside a rule without double backprop: the engine runs hooks and NaN checks, nested calls do not.
@@ -76,8 +77,36 @@ class [[nodiscard]] ModeScope {
 // auto scope = no_backprop_mode();  affects AUTO variables only.
 [[nodiscard]] inline ModeScope no_backprop_mode() { return {&internal::Modes::enable_backprop, false}; }
 [[nodiscard]] inline ModeScope force_backprop_mode() { return {&internal::Modes::enable_backprop, true}; }
-// Default of the `train` option of dropout, batch_normalization and others, for code that does not pass it.
-[[nodiscard]] inline ModeScope train_mode(bool train) { return {&internal::Modes::train, train}; }
+
+namespace internal {
+// For the time of a scope that chooses the mode `train` of this thread; null: it does not.
+class CATENA_EXPORT TrainChoice {
+ public:
+  explicit TrainChoice(std::optional<bool> train) noexcept;
+  ~TrainChoice();
+  TrainChoice(const TrainChoice&) = delete;
+  TrainChoice& operator=(const TrainChoice&) = delete;
+
+ private:
+  bool is_off_;
+};
+// The mode `train`, for a function whose option is not given. Warns in a thread that never chose it while another
+// thread is within a scope that turned it off: a scope counts in its own thread, and it was probably meant for this
+// one, too.
+CATENA_EXPORT bool trains(std::string_view op);
+}  // namespace internal
+
+class [[nodiscard]] TrainScope {
+ public:
+  explicit TrainScope(bool train) : choice_(train), mode_(&internal::Modes::train, train) {}
+
+ private:
+  internal::TrainChoice choice_;
+  ModeScope mode_;
+};
+// Default of the `train` option of dropout, batch_normalization and others, for code that does not pass it. Of the
+// calling thread alone.
+[[nodiscard]] inline TrainScope train_mode(bool train) { return TrainScope(train); }
 
 // Whether functions check the types of their inputs on this thread.
 inline bool is_type_check_enabled() noexcept { return internal::checks_types(internal::modes()); }

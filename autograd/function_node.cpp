@@ -198,6 +198,11 @@ void expect_axes(const type_check::TypeInfoTuple& in_types, const Axes& axes) {
 
 }  // namespace internal
 
+FunctionNode::Pass::~Pass() {
+  for (VariableNode* n : {leaf, grad})
+    if (n != nullptr) internal::release(n);
+}
+
 FunctionNode::Extras& FunctionNode::extras() {
   if (!extras_) extras_ = catena::Owned<Extras>(new Extras);
   return *extras_;
@@ -218,9 +223,11 @@ std::string FunctionNode::describe(const char* what, int index, VariableNode* n)
 }
 
 void FunctionNode::fail_changed(const Array& a, std::string_view what) const {
+  if (InPlaceChanges::are_allowed()) return;
   std::string text = catena::concat(label(), ": ", what, ", of shape ", a.shape(),
                                     ", was changed in place between forward and backward, which needs its values of "
-                                    "then; change a copy, or call backward first");
+                                    "then; change a copy, or call backward first (within "
+                                    "autograd::allow_in_place_changes() it computes with the new values)");
   if (!stack().empty()) text += "\nStacktrace of the function is below:\n" + stack();
   throw catena::RuntimeError(text);
 }

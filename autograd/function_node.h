@@ -30,6 +30,9 @@ namespace autograd {
 
 class BackwardEngine;
 class FunctionHook;
+namespace internal {
+class BackwardWatch;
+}
 using Targets = catena::SmallVector<int, 4>;  // indices of the inputs whose gradient is wanted
 
 namespace internal {
@@ -45,10 +48,36 @@ struct Plan {
 // TypeError naming the input for a null one; ValueError when ON and OFF are mixed.
 CATENA_EXPORT Plan plan_of(std::span<const Variable> inputs);
 
-// The low bits of the number of writes to the array's memory.
+// The number of writes to the array's memory that a graph made before them does not permit: the low bits of its
+// version.
 inline std::uint32_t version_of(const Array& a) noexcept {
   return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(catena::MemoryOrder::relaxed)) : 0;
 }
+// The number of updates by optimizers (OptimizerWrite): the high bits.
+inline std::uint32_t updates_of(const Array& a) noexcept {
+  // The highest bit is the array library's mark of memory whose address it has given out.
+  return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(catena::MemoryOrder::relaxed) >> 32) << 1 >> 1
+                    : 0;
+}
+// What is written to an array while one lives is an optimizer's update. Graphs made before permit it, as in Chainer:
+// rules compute with the new values. The version of the memory changes in any case.
+class OptimizerWrite {
+ public:
+  explicit OptimizerWrite(const Array& a) : array_(a), before_(version_of(a)) {}
+  OptimizerWrite(OptimizerWrite&&) noexcept = default;
+  OptimizerWrite(const OptimizerWrite&) = delete;
+  OptimizerWrite& operator=(const OptimizerWrite&) = delete;
+  ~OptimizerWrite() {
+    if (!array_ || array_->storage == nullptr) return;
+    catena::Atomic<std::uint64_t>& version = array_->storage->version;
+    const std::uint64_t updates = (version.load(catena::MemoryOrder::relaxed) >> 32) + 1;
+    version.store(updates << 32 | before_, catena::MemoryOrder::relaxed);
+  }
+
+ private:
+  Array array_;
+  std::uint32_t before_;
+};
 
 }  // namespace internal
 
@@ -102,7 +131,7 @@ class CATENA_EXPORT FunctionNode {
   void retain_inputs(std::initializer_list<int> indices);
   void retain_outputs(std::initializer_list<int> indices);
   // In backward: the retained value as a variable of the graph, so that the rule stays differentiable. RuntimeError
-  // when the array was written after forward.
+  // when the array was written after forward, unless by an optimizer or within allow_in_place_changes() (debug.h).
   Variable retained_input(int index) const;
   Variable retained_output(int index);
   // The same check for an array that is neither input nor output: `version` is version_of(a) at the time of forward.
@@ -134,6 +163,7 @@ class CATENA_EXPORT FunctionNode {
  private:
   friend class Variable;
   friend class BackwardEngine;
+  friend class internal::BackwardWatch;
   friend class Function;
   friend struct internal::VariableNode;
   friend void retain(FunctionNode* f) noexcept {
@@ -149,6 +179,17 @@ class CATENA_EXPORT FunctionNode {
       array = a;
       version = internal::version_of(a);
     }
+  };
+  // What the last backward pass that began at an output of this node left behind, for the next one to be compared with:
+  // one of the variables that got a gradient, a parameter if there is one.
+  struct Pass {
+    internal::VariableNode *leaf = nullptr, *grad = nullptr;  // owning references, but no handles
+    std::uint32_t grad_version = 0, updates = 0;              // of the gradient's memory, and of that of the data
+    const catena::Storage* memory = nullptr;                  // of the data
+    Pass() = default;
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+    ~Pass();
   };
   struct Extras {  // rarely used members
     std::string stack;
@@ -166,7 +207,7 @@ class CATENA_EXPORT FunctionNode {
   bool lists_output(const internal::VariableNode* n) const noexcept;
   Extras& extras();
   [[noreturn]] void fail_nan(const char* where) const;
-  [[noreturn]] void fail_changed(const Array& a, std::string_view what) const;
+  void fail_changed(const Array& a, std::string_view what) const;                      // unless changes are allowed
   std::string describe(const char* what, int index, internal::VariableNode* n) const;  // "input 1 (W)"
   Arrays run_forward(const Arrays& in);
   Arrays run_forward_with_hooks(const Arrays& in);
@@ -189,6 +230,7 @@ class CATENA_EXPORT FunctionNode {
   catena::SmallVector<Retained, 2> retained_inputs_;
   catena::SmallVector<Retained, 1> retained_outputs_;
   catena::Owned<Extras> extras_;
+  catena::Owned<Pass> last_pass_;  // null: none has begun here
 };
 
 // Owning pointer to a node.

@@ -8,6 +8,7 @@
 namespace training {
 
 Extension::~Extension() = default;
+void Extension::initialize(Trainer&) {}
 void Extension::operator()(Trainer&) {}
 void Extension::finalize() {}
 void Extension::serialize(nn::Serializer&) {}

@@ -11,7 +11,7 @@ namespace training {
 inline constexpr int PRIORITY_WRITER = 300;     // adds observations
 inline constexpr int PRIORITY_EDITOR = 200;     // edits observations
 inline constexpr int PRIORITY_READER = 100;     // reads observations
-inline constexpr int PRIORITY_SNAPSHOT = -100;  // after all other extensions of the iteration
+inline constexpr int PRIORITY_SNAPSHOT = -100;  // see Extension::saves_trainer
 
 // What a class of extensions overrides of these is up to it; the fields are set in its constructor, or by whoever
 // registers it, and what extend() is given counts more.
@@ -30,6 +30,9 @@ class CATENA_EXPORT Extension {
   Extension& operator=(const Extension&) = default;
   Extension& operator=(Extension&&) = default;
   virtual ~Extension();
+  // Called by Trainer::run() before everything else: for finding out what would stop the extension later, such as a
+  // file that cannot be written. Nothing by default.
+  virtual void initialize(Trainer& trainer);
   virtual void operator()(Trainer& trainer);  // nothing by default
   virtual void finalize();
   // What a snapshot stores of the extension, so that a resumed run equals the uninterrupted one: whatever it gives to
@@ -39,6 +42,10 @@ class CATENA_EXPORT Extension {
   TriggerSpec trigger = {1, iteration};
   int priority = PRIORITY_READER;
   bool invoke_before_training = false;
+  // It writes the state of the trainer, which is to be that after everything else of the iteration: its trigger is
+  // asked after all extensions without this mark, whatever their priorities, and it runs when all triggers have been
+  // asked. Extensions of PRIORITY_SNAPSHOT are taken for such; those with the mark run after those without.
+  bool saves_trainer = false;
   // The name where none was set: that of the class, without its namespace.
   virtual std::string default_name() const;
 

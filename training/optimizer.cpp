@@ -369,8 +369,29 @@ void Optimizer::step(Variable loss) {
   loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
   if (!strays.empty()) check_strays(strays);
-  if (use_cleargrads_) check_reached();  // gradients that were set to zero say nothing
+  if (use_cleargrads_) check_reached();                 // gradients that were set to zero say nothing
+  static_cast<void>(autograd::internal::take_stray());  // of earlier calls of Variable::backward
+  struct Step {
+    bool& in_step;
+    explicit Step(bool& flag) : in_step(flag) { in_step = true; }
+    ~Step() { in_step = false; }
+  } const scope(in_step_);
   update();
+}
+
+void Optimizer::check_own_loop() {
+  if (const autograd::internal::Stray stray = autograd::internal::take_stray(); stray.parameter)
+    check_strays({{stray.parameter, stray.user}});
+  const auto takes_part = [](const Slot& s) { return s.takes_part(); };
+  if (std::none_of(slots_.begin(), slots_.end(), takes_part) ||
+      std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.takes_part() && s.has_grad(); }))
+    return;
+  const nn::Link& model = target();
+  autograd::warn(
+      "UserWarning",
+      catena::concat(rule_.name, ": no parameter of the model ", autograd::internal::class_name(typeid(model)),
+                     " has a gradient: was backward called, and on a loss of the model that setup() was given, "
+                     "not of a copy of it?"));
 }
 
 void Optimizer::release_graph() {
@@ -418,6 +439,12 @@ std::uint64_t Optimizer::frozen_slots() const noexcept {
 
 void Optimizer::update() {
   refresh_slots();
+  if (!in_step_ && !autograd::is_capturing()) check_own_loop();
+  // What is written to the parameters from here on, by the hooks or by the rule, is this update.
+  std::vector<autograd::internal::OptimizerWrite> writes;
+  writes.reserve(slots_.size());
+  for (const Slot& s : slots_)
+    if (s.takes_part()) writes.emplace_back(s.param.param.data());
   reallocate_cleared_grads();
   if (!hooks_.empty()) call_hooks();
   prepare_states();

@@ -99,6 +99,10 @@ class CATENA_EXPORT Optimizer {
   // work (autograd/capture.h) a replay is an update of its own, with the hyperparameters of its time; hooks run at the
   // capture only. Parameters, states, gradients, persistents and the list of hooks are watched. A parameter that is
   // first met while capturing is a RuntimeError: replays would make it and its states anew.
+  //
+  // Without any gradient, a warning: the loss was probably that of another model, such as a copy made after setup(). If
+  // the last Variable::backward gave one to a parameter that neither this optimizer nor another one updates (it is not
+  // in NN_MEMBERS), a warning; in debug mode a RuntimeError.
   virtual void update();
   // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are
   // covered), backpropagates and calls update(). The graph of the loss lives until the next update begins, so that it
@@ -204,6 +208,7 @@ class CATENA_EXPORT Optimizer {
   using Strays = std::vector<std::pair<Variable, std::string>>;
   void check_strays(const Strays& strays);
   void check_reached();
+  void check_own_loop();
   std::uint64_t frozen_slots() const noexcept;
   void refresh_slots();
   struct HookScope;
@@ -224,6 +229,7 @@ class CATENA_EXPORT Optimizer {
   Link* target_ = nullptr;
   Variable loss_;
   bool use_cleargrads_ = true;
+  bool in_step_ = false;  // update() is called by step(), which checks the gradients itself
   std::int64_t t_ = 0, epoch_ = 0;
   std::vector<std::pair<std::string, Hook>> hooks_;
   std::vector<Slot> slots_;

@@ -11,6 +11,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
+#include <catena/nn/serializers/npz.h>
 #include <catena/training/non_number.h>
 
 namespace training {
@@ -43,6 +44,12 @@ template <class F, class... Place> void located(F&& f, const Place&... place) {
   }
 }
 
+// What it prints need not have a reader: the training goes on.
+void call(Extension& extension, Trainer& trainer) {
+  const catena::BrokenPipeScope unread;
+  extension(trainer);
+}
+
 }  // namespace
 
 void Trainer::extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options) {
@@ -65,6 +72,7 @@ void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& opti
   entry->priority = options.priority.value_or(extension->priority);
   entry->finalizer = options.finalizer;
   entry->before_training = options.invoke_before_training.value_or(extension->invoke_before_training);
+  entry->saves = extension->saves_trainer || entry->priority == PRIORITY_SNAPSHOT;
   extension->set_name(name);
   entry->extension = std::move(extension);
   entries_.push_back(std::move(entry));
@@ -97,7 +105,10 @@ bool Trainer::should_stop() {
   if (!stop_) return false;
   // As a stop trigger an interval means "at or beyond": a run that is resumed beyond it must not start.
   if (const auto* interval = dynamic_cast<const IntervalTrigger*>(stop_.get())) return interval->reached(*this);
-  return (*stop_)(*this);
+  if (going_on_at_ == updater_->iteration()) return false;
+  const bool stop = (*stop_)(*this);
+  if (!stop && previous_ && previous_->iteration < updater_->iteration()) going_on_at_ = updater_->iteration();
+  return stop;
 }
 
 double Trainer::elapsed_time() const {
@@ -131,29 +142,50 @@ void Trainer::update() {
   located([&] { updater_->update(); }, "iteration ", previous_->iteration + 1);
 }
 
-void Trainer::loop(const std::vector<Entry*>& order) {
+void Trainer::loop() {
+  std::vector<Entry*> others = sorted(), savers;
+  const auto first_saver =
+      std::stable_partition(others.begin(), others.end(), [](const Entry* e) { return !e->saves; });
+  savers.assign(first_saver, others.end());
+  others.erase(first_saver, others.end());
+  std::stable_partition(savers.begin(), savers.end(), [](const Entry* e) { return !e->extension->saves_trainer; });
   previous_ = Position{updater_->iteration(), updater_->epoch_detail()};
-  const auto call = [this](Entry& e) {
-    const catena::BrokenPipeScope unread;  // what it prints need not have a reader, the training goes on
-    (*e.extension)(*this);
-  };
-  for (Entry* e : order)
-    if (e->before_training) located([&] { call(*e); }, "extension ", e->name, " before training");
-  while (!should_stop()) {
+  for (const auto* entries : {&others, &savers})
+    for (Entry* e : *entries)
+      if (e->before_training) located([&] { call(*e->extension, *this); }, "extension ", e->name, " before training");
+  bool stop = should_stop();
+  while (!stop) {
     observation_.clear();
     const Reporter::Scope scope = reporter_.scope(observation_);
     update();
     // A loss on a device is waited for, so it is read rarely: a loss that is NaN once stays so.
     constexpr std::int64_t kDeviceInterval = 100;
     watch_losses(updater_->iteration() % kDeviceInterval == 0);
-    for (Entry* e : order) {
-      const auto step = [&] {
-        if (e->trigger && (*e->trigger)(*this)) call(*e);
-      };
-      located(step, "extension ", e->name, " at iteration ", previous_->iteration + 1);
-    }
+    extend_iteration(others, savers, stop);
   }
   watch_losses(true);
+}
+
+void Trainer::extend_iteration(const std::vector<Entry*>& others, const std::vector<Entry*>& savers, bool& stop) {
+  const auto at = [&](Entry* e, auto&& step) {
+    located(step, "extension ", e->name, " at iteration ", previous_->iteration + 1);
+  };
+  const auto fires = [&](Entry* e) { return e->trigger && (*e->trigger)(*this); };
+  unasked_ = others.size() + savers.size();
+  for (Entry* e : others) {
+    --unasked_;
+    at(e, [&] {
+      if (fires(e)) call(*e->extension, *this);
+    });
+  }
+  std::vector<Entry*> due;
+  for (Entry* e : savers)
+    at(e, [&] {
+      if (fires(e)) due.push_back(e);
+    });
+  unasked_ = 0;
+  stop = should_stop();
+  for (Entry* e : due) at(e, [&] { call(*e->extension, *this); });
 }
 
 void Trainer::watch_losses(bool wait) {
@@ -165,19 +197,37 @@ void Trainer::watch_losses(bool wait) {
                                                 "; training goes on (the extension FailOnNonNumber stops it)"));
 }
 
+void Trainer::make_out() const {
+  if (out_.empty()) return;  // the working folder
+  std::error_code error;
+  std::filesystem::create_directories(out_, error);
+  check<catena::IOError>(!error, "Trainer.run", "cannot create the result folder \"", out_, "\": ", error.message(),
+                         " (the argument `out` of the trainer names another one)");
+}
+
+void Trainer::initialize_all() {
+  try {
+    for (Entry* e : sorted())
+      located([&] { e->extension->initialize(*this); }, "extension ", e->name, " before training");
+  } catch (...) {
+    state_ = State::fresh;
+    throw;
+  }
+}
+
 void Trainer::run() {
   check<RuntimeError>(state_ == State::fresh, "Trainer.run", "a trainer runs only once");
-  // If the folder cannot be created, the first extension that writes to it reports the error with its file name.
-  std::error_code ignored;
-  std::filesystem::create_directories(out_, ignored);
+  make_out();
   state_ = State::running;
   start_ = seconds_now();
+  initialize_all();
   std::exception_ptr cause;
   try {
-    loop(sorted());
+    loop();
   } catch (...) {
     cause = std::current_exception();
   }
+  unasked_ = 0;
   final_time_ = elapsed_time();
   state_ = State::done;
   try {
@@ -242,9 +292,31 @@ void serialize_generators(nn::Serializer& s) {
 
 }  // namespace
 
+// A stop trigger that has a state is not asked again where it was asked before the snapshot.
+void Trainer::serialize_stop(nn::Serializer& s) {
+  if (!stop_ || dynamic_cast<const IntervalTrigger*>(stop_.get()) != nullptr) return;
+  const auto own = s["_catena/stop_trigger"];
+  if (s.is_writer()) {
+    if (going_on_at_) (*own)("going_on_at", *going_on_at_);
+    return;
+  }
+  going_on_at_.reset();
+  nn::serializers::DictionarySerializer state;
+  stop_->serialize(state);
+  if (!own->contains("going_on_at") || state.entries().empty()) return;
+  (*own)("going_on_at", going_on_at_.emplace());
+}
+
 void Trainer::serialize(nn::Serializer& s) {
+  if (s.is_writer() && unasked_ > 0)
+    catena::warn(
+        "UserWarning",
+        catena::concat("Trainer.serialize: an extension saves the trainer at iteration ", updater_->iteration(),
+                       " before all triggers of the iteration have been asked, so that a resumed run may differ "
+                       "from this one; its priority should be PRIORITY_SNAPSHOT"));
   updater_->serialize(*s["updater"]);
   if (stop_) stop_->serialize(*s["stop_trigger"]);
+  serialize_stop(s);
   const auto extensions = s["extensions"], triggers = s["extension_triggers"];
   for (const auto& e : entries_) {
     serialize_extension(*extensions, *e);

@@ -47,11 +47,13 @@ class CATENA_EXPORT Trainer {
   Extension& get_extension(const std::string& name);  // ValueError listing the names
   std::vector<std::string> extension_names() const;
 
-  // May be called once (else RuntimeError). Creates `out`, calls extensions before training, then loops: checks the
-  // stop trigger, runs an update, then evaluates each trigger once, in the order of priorities, right before its
-  // extension. If an exception leaves the loop, extensions and updater are finalized before it is rethrown; its message
-  // then begins with the iteration and the name of the extension. A reported loss (a key that ends in "loss", or the
-  // loss of an optimizer) that is NaN or infinite is warned of once; FailOnNonNumber stops at it.
+  // May be called once (else RuntimeError). Creates `out` (IOError if it cannot, also where an extension will not be
+  // able to write its file; nothing has run then), calls extensions before training, then loops until the stop trigger
+  // fires: runs an update, then evaluates each trigger once, in the order of priorities, right before its extension,
+  // then those of extensions that save the trainer and the stop trigger, and then saves. If an exception leaves the
+  // loop, extensions and updater are finalized before it is rethrown; its message then begins with the iteration and
+  // the name of the extension. A reported loss (a key that ends in "loss", or the loss of an optimizer) that is NaN or
+  // infinite is warned of once; FailOnNonNumber stops at it.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }
@@ -68,8 +70,9 @@ class CATENA_EXPORT Trainer {
   };
   const std::optional<Position>& previous_position() const noexcept { return previous_; }
 
-  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, the thread's random
-  // generator and those of the array library (nd::random). To resume, construct the same objects, load, and call run().
+  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, whether a stop
+  // trigger that has a state has been asked at this iteration, the thread's random generator and those of the array
+  // library (nd::random). To resume, construct the same objects, load, and call run().
   void serialize(nn::Serializer& s);
 
  private:
@@ -78,17 +81,21 @@ class CATENA_EXPORT Trainer {
     catena::Shared<Extension> extension;
     catena::Shared<Trigger> trigger;
     int priority;
-    bool before_training;
+    bool before_training, saves;
     catena::Function<void()> finalizer;
   };
   enum class State { fresh, running, done };
   std::vector<Entry*> sorted();
-  void loop(const std::vector<Entry*>& order);
+  void make_out() const;
+  void initialize_all();
+  void loop();
   void update();
+  void extend_iteration(const std::vector<Entry*>& others, const std::vector<Entry*>& savers, bool& stop);
   void watch_losses(bool wait);
   bool should_stop();
   void finalize_all();
   void serialize_extension(nn::Serializer& extensions, Entry& e);
+  void serialize_stop(nn::Serializer& s);
 
   Held<Updater> updater_;
   catena::Shared<Trigger> stop_;
@@ -98,6 +105,9 @@ class CATENA_EXPORT Trainer {
   std::vector<catena::Owned<Entry>> entries_;
   State state_ = State::fresh;
   std::optional<Position> previous_;
+  // Where the stop trigger has been asked, and has not fired, in this run or in the one that is resumed.
+  std::optional<std::int64_t> going_on_at_;
+  std::size_t unasked_ = 0;  // extensions whose triggers will still be asked in this iteration
   bool warned_of_loss_ = false;
   double start_ = 0;  // seconds, of a steady clock
   double previous_time_ = 0, final_time_ = 0;

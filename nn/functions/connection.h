@@ -129,9 +129,10 @@ struct EmbedIDOptions {
   std::optional<std::int64_t> ignore_label = {};  // its vectors are 0; it need not be a row of W
   std::optional<std::int64_t> padding_idx = {};   // its row of W gets no gradient
 };
-// The rows of W (V, d) for integers x (...): (..., d). Gradients of one row are summed, in the order of x. In debug
-// mode a ValueError for a number outside of [0, V); otherwise as an index out of range in get_item. InvalidType for
-// other ranks and dtypes.
+// The rows of W (V, d) for integers x (...): (..., d). Gradients of one row are summed, in the order of x. A number
+// outside of [0, V), negative ones included, is an IndexError, in debug mode a ValueError; on other devices than the
+// CPU it is looked for in debug mode and after nd::check_indices(true), and wraps otherwise. InvalidType for other
+// ranks and dtypes.
 CATENA_EXPORT Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& options = {});
 inline Variable embed_id(const Variable& x, const Variable& W, std::int64_t ignore_label) {
   return embed_id(x, W, EmbedIDOptions{.ignore_label = ignore_label});

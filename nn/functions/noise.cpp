@@ -51,7 +51,9 @@ class Dropout final : public FunctionNode {
   autograd::Operand offset_;
 };
 
-bool trains(const std::optional<bool>& train) { return train.value_or(autograd::internal::modes().train); }
+bool trains(const char* op, const std::optional<bool>& train) {
+  return train ? *train : autograd::internal::trains(op);
+}
 
 // A node that draws a mask for an array of n elements.
 autograd::NodePtr<Dropout> draw(double ratio, autograd::Device device, std::int64_t n) {
@@ -77,13 +79,13 @@ Variable by_mask(const Variable& x, const Array& mask) {
 
 Variable internal::dropout(const Variable& x, const DropoutOptions& o) {
   check_ratio("dropout", o.ratio);
-  if (!trains(o.train)) return x;
+  if (!trains("dropout", o.train)) return x;
   return o.mask ? by_mask(x, o.mask) : draw(o.ratio, x.device(), x.size())->apply({x})[0];
 }
 
 DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
   check_ratio("dropout", o.ratio);
-  if (!trains(o.train)) return {x, autograd::ones_like(x.data())};
+  if (!trains("dropout", o.train)) return {x, autograd::ones_like(x.data())};
   if (o.mask) return {by_mask(x, o.mask), o.mask};
   const auto node = draw(o.ratio, x.device(), x.size());
   const Variable y = node->apply({x})[0];  // checks the dtype
@@ -112,11 +114,11 @@ static void check_zoneout(const Variable& h, const Variable& x, const ZoneoutOpt
 
 Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o) {
   check_zoneout(h, x, o);
-  return trains(o.train) ? where(keep_of(h, o), h, x) : x;
+  return trains("zoneout", o.train) ? where(keep_of(h, o), h, x) : x;
 }
 ZoneoutResult zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o, ReturnKeep) {
   check_zoneout(h, x, o);
-  if (!trains(o.train)) return {x, autograd::zeros(h.shape(), Dtype::bool_, h.device())};
+  if (!trains("zoneout", o.train)) return {x, autograd::zeros(h.shape(), Dtype::bool_, h.device())};
   const Array keep = keep_of(h, o);
   return {where(keep, h, x), keep};
 }
@@ -170,7 +172,7 @@ static Variable masked_linear(const Variable& x, const Variable& W, const Variab
 // What the weights are multiplied by: 0, or 1 / (1 - ratio) in training and 1 otherwise.
 static Array dropconnect_mask(const Variable& x, const Variable& W, const DropconnectOptions& o) {
   const Dtype dtype = catena::compute_dtype(x.dtype());
-  const double scale = trains(o.train) ? 1 / (1 - o.ratio) : 1.0;
+  const double scale = trains("simplified_dropconnect", o.train) ? 1 / (1 - o.ratio) : 1.0;
   if (o.mask) return autograd::astype(o.mask, dtype) * scale;
   const autograd::Shape shape{x.shape(0), W.shape(0), W.shape(1)};
   return draw(o.ratio, x.device(), catena::size_of(shape))->mask(autograd::empty(shape, dtype, x.device()));
@@ -178,13 +180,13 @@ static Array dropconnect_mask(const Variable& x, const Variable& W, const Dropco
 
 Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, const DropconnectOptions& o) {
   check_dropconnect(x, W, b, o);
-  if (!trains(o.train) && !o.mask) return linear(x, W, b);
+  if (!trains("simplified_dropconnect", o.train) && !o.mask) return linear(x, W, b);
   return masked_linear(x, W, b, dropconnect_mask(x, W, o));
 }
 DropconnectResult simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b,
                                          const DropconnectOptions& o, ReturnMask) {
   check_dropconnect(x, W, b, o);
-  if (!trains(o.train) && !o.mask) {
+  if (!trains("simplified_dropconnect", o.train) && !o.mask) {
     const autograd::Shape shape{x.shape(0), W.shape(0), W.shape(1)};
     return {linear(x, W, b), autograd::full(shape, true, Dtype::bool_, x.device())};
   }

@@ -340,7 +340,7 @@ template <class Options>
 Variables call(const char* op, Network n, const Options& o, const Variable& hx, const Variable& cx,
                const Lists& lists) {
   check_lists(op, n, lists);
-  if (!o.train.value_or(autograd::internal::modes().train)) n.dropout = 0;
+  if (n.dropout > 0 && !(o.train ? *o.train : autograd::internal::trains(op))) n.dropout = 0;
   n.use_cudnn = o.use_cudnn;
   Variables in{hx};
   if (n.cells() == 2) in.push_back(cx);

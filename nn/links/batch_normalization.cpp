@@ -24,7 +24,7 @@ Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizat
   const Array& var = avg_var.array();
   const Variable scale = gamma ? Variable(*gamma) : Variable(autograd::ones_like(mean), {.volatile_ = autograd::AUTO});
   const Variable shift = beta ? Variable(*beta) : Variable(autograd::zeros_like(mean), {.volatile_ = autograd::AUTO});
-  if (o.test.value_or(!autograd::internal::modes().train)) {
+  if (o.test ? *o.test : !autograd::internal::trains("BatchNormalization")) {
     return fixed_batch_normalization(x, scale, shift, Variable(mean, {.volatile_ = autograd::AUTO}),
                                      Variable(var, {.volatile_ = autograd::AUTO}), eps);
   }

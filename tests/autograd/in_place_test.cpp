@@ -49,7 +49,8 @@ BOOST_AUTO_TEST_CASE(what_a_rule_reads_must_not_change) {
     BOOST_TEST(
         message_after(x * w, write(w), options) ==
         "_ * _: input 1 (w), of shape (2, 2), was changed in place between forward and backward, which needs its "
-        "values of then; change a copy, or call backward first");
+        "values of then; change a copy, or call backward first (within autograd::allow_in_place_changes() it computes "
+        "with the new values)");
     BOOST_TEST(has(message_after(x * plain, write(plain), options), "_ * _: input 1, of shape"));
     BOOST_TEST(has(message_after(matmul(x, plain), write(plain), options), "MatMul: input 1 (b), of shape"));
     BOOST_TEST(has(message_after(log(x), write(x), options), "log: input 0 (x), of"));

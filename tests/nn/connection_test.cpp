@@ -389,7 +389,16 @@ BOOST_AUTO_TEST_CASE(embedded_numbers) {
   BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(ones({5}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(ones({5, 3}, Dtype::int32))), catena::InvalidType);
   if (weights.device().kind == Device::Kind::cpu)
-    BOOST_CHECK_THROW(nn::embed_id(Variable(array<int>({5}, {1})), weights), catena::IndexError);
+    for (const int wrong : {5, -1, -5, -6}) {
+      const Variable ids(array<int>({0, wrong}, {2}));
+      const auto names_the_cure = [&](const catena::IndexError& e) {
+        const std::string text = e.what();
+        return text.find("the index " + std::to_string(wrong) + " is out of range") != text.npos &&
+               text.find("ignore_label") != text.npos;
+      };
+      BOOST_CHECK_EXCEPTION(nn::embed_id(ids, weights), catena::IndexError, names_the_cure);
+      BOOST_CHECK_NO_THROW(nn::embed_id(ids, weights, wrong));
+    }
   const DebugMode debug(true);
   BOOST_CHECK_NO_THROW(nn::embed_id(Variable(unknown), weights, -1));
   BOOST_CHECK_EXCEPTION(nn::embed_id(Variable(unknown), weights), catena::ValueError, [](const catena::Error& e) {

@@ -66,6 +66,12 @@ inline void gradients_of(nn::Link& model, const training::Example& batch) {
   loss.backward();
 }
 
+// The gradients times a number, in arrays of their own.
+inline void scale_gradients(nn::Link& model, double by) {
+  for (Variable p : model.params())
+    if (const Array g = p.grad()) p.set_grad(g * by);
+}
+
 // Every parameter, as its path and bytes.
 inline std::vector<std::string> params_of(const nn::Link& model) {
   std::vector<std::string> all;

@@ -3,6 +3,10 @@
 
 #include <cmath>
 
+#include <catena/autograd/config.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/extensions/log_report.h>
@@ -73,14 +77,69 @@ BOOST_AUTO_TEST_CASE(evaluator) {
     of_means += autograd::item(model.loss.data()).to_double() / 3;
   }
   BOOST_TEST(std::fabs(loss - of_means) > 1e-6);
-  BOOST_TEST(std::fabs(first.at("main/loss").value() - loss) < 1e-9);
-  Evaluator as_the_reference(it, model, {.weighted = false});
-  BOOST_TEST(std::fabs(as_the_reference().at("main/loss").value() - of_means) < 1e-9);
+  BOOST_TEST(std::fabs(first.at("main/loss").value() - of_means) < 1e-9);
+  Evaluator weighted(it, model, {.weighted = true});
+  BOOST_TEST(std::fabs(weighted().at("main/loss").value() - loss) < 1e-9);
 
   SerialIterator endless(data, 4);
   Evaluator wrong(endless, model);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { wrong(); }), "repeat"));
   BOOST_CHECK_THROW(evaluator.get_target("other"), catena::KeyError);
+}
+
+// Nothing that a model computes in an evaluation has a graph: not from the batch, not from parameters alone, and not
+// what it reports or keeps. The modes are those of before afterwards, also after an error.
+BOOST_AUTO_TEST_CASE(an_evaluation_builds_no_graph) {
+  struct Keeping : nn::Chain {
+    nn::Linear l{2, 2};
+    nn::Parameter scale{1.0, {1}};
+    std::vector<Variable> kept;
+    bool fails = false;
+    NN_MEMBERS(l, scale)
+    Variable operator()(const Variable& x) {
+      catena::check<catena::ValueError>(!fails, "Keeping", "as asked");
+      const Variable h = nn::tanh(l(x)), decay = autograd::sum(l.W * l.W) * scale;
+      kept = {h, decay, autograd::sum(h) + autograd::reshape(decay, {}), nn::dropout(h)};
+      nn::report("loss", kept[2], this);
+      nn::report("decay", decay, this);
+      return kept[2];
+    }
+  } model;
+  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{autograd::ones({4, 2})});
+  SerialIterator it(data, 2, {.repeat = false, .shuffle = false});
+  const auto graphs = [&] {
+    int found = 0;
+    for (const Variable& v : model.kept) found += v.creator() != nullptr;
+    return found;
+  };
+  model(Variable(data->arrays()[0]));
+  BOOST_TEST(graphs() == 4);  // outside of an evaluation
+  model.kept.clear();
+  int reported = 0;
+  struct Watched : Evaluator {
+    using Evaluator::Evaluator;
+    int* reported = nullptr;
+    Observation evaluate() override {
+      Observation result = Evaluator::evaluate();
+      *reported = 0;
+      for (const auto& [key, value] : result)
+        *reported += 1 + (value.variable() && value.variable().creator() != nullptr);
+      return result;
+    }
+  } evaluator(it, model);
+  evaluator.reported = &reported;
+  (void)evaluator();
+  BOOST_TEST(model.kept.size() == 4u);
+  BOOST_TEST(graphs() == 0);
+  BOOST_TEST(reported == 2);
+  for (const nn::NamedParam& p : model.namedparams()) BOOST_TEST(!p.param.grad());
+  model.fails = true;
+  BOOST_CHECK_THROW((void)evaluator(), catena::ValueError);
+  BOOST_TEST(autograd::config().train);
+  BOOST_TEST(autograd::config().enable_backprop);
+  model.fails = false;
+  model(Variable(data->arrays()[0]));
+  BOOST_TEST(graphs() == 4);
 }
 
 BOOST_AUTO_TEST_CASE(two_evaluators_have_two_names) {

@@ -17,7 +17,7 @@ using namespace training;
 
 BOOST_AUTO_TEST_SUITE(parallel_updaters)
 
-// Copies of the model, parts with a stride, addgrads, one update, copyparams; the same bits.
+// Copies of the model, parts with a stride, weights, addgrads, one update, copyparams; the same bits.
 BOOST_AUTO_TEST_CASE(the_same_steps_by_hand) {
   for (const std::vector<Device>& devices : replica_devices())
     for (const bool is_stacked : {true, false})
@@ -44,6 +44,7 @@ BOOST_AUTO_TEST_CASE(the_same_steps_by_hand) {
               Example part = whole;
               for (Array& a : part.values) a = autograd::slice(a, 0, k, batch.size(), n);
               gradients_of(hand[std::size_t(k)], to_device(devices[std::size_t(k)], part));
+              if (n > 1) scale_gradients(hand[std::size_t(k)], double(part.values[0].shape(0)) / double(batch.size()));
               if (k > 0) hand[0].addgrads(hand[std::size_t(k)]);
             }
             by_hand.update();
@@ -61,22 +62,26 @@ BOOST_AUTO_TEST_CASE(the_same_steps_by_hand) {
       }
 }
 
-// A loss that is a sum over its part: the gradient is that of the whole batch, up to the order of additions.
-BOOST_AUTO_TEST_CASE(gradients_are_summed) {
+// A loss that is a sum over its part, times the number of models: the gradient is that of the whole batch, up to the
+// order of additions.
+BOOST_AUTO_TEST_CASE(losses_that_are_sums) {
   const DatasetPtr data = host_examples(12, true);
   autograd::seed(4);
   nn::Classifier one{TinyMLP()}, two = one;
-  const auto total = [](Link& model, const Variables& x) {
+  const auto sum_times = [](Link& model, const Variables& x, double models) {
     return nn::softmax_cross_entropy(static_cast<nn::Classifier<TinyMLP>&>(model).predictor(x[0]), x[1],
                                      {.normalize = false}) *
-           double(x[0].shape(0));
+           double(x[0].shape(0)) * models;
   };
   SGD a(0.1), b(0.1);
   a.setup(one);
   b.setup(two);
   SerialIterator it_a(data, 6, {.shuffle = false}), it_b(data, 6, {.shuffle = false});
-  StandardUpdater single(it_a, a, {.device = kCpu, .loss_func = [&](const Variables& x) { return total(one, x); }});
-  ParallelUpdater parallel(it_b, b, two, {.devices = {{"second", -1}, {"main", -1}}, .loss_func = total});
+  StandardUpdater single(it_a, a,
+                         {.device = kCpu, .loss_func = [&](const Variables& x) { return sum_times(one, x, 1); }});
+  ParallelUpdater parallel(it_b, b, two,
+                           {.devices = {{"second", -1}, {"main", -1}},
+                            .loss_func = [&](Link& model, const Variables& x) { return sum_times(model, x, 2); }});
   single.update();
   parallel.update();
   const auto p = one.params(), q = two.params();
@@ -149,8 +154,10 @@ BOOST_AUTO_TEST_CASE(lazily_sized_models) {
   };
   gradients_of(hand, part(0));
   nn::Classifier<StatefulMLP> others[] = {hand, hand};
+  scale_gradients(hand, 3 / 8.0);
   for (int k = 0; k < 2; ++k) {
     gradients_of(others[k], part(k + 1));
+    scale_gradients(others[k], k == 0 ? 3 / 8.0 : 2 / 8.0);
     hand.addgrads(others[k]);
   }
   by_hand.update();

@@ -3,6 +3,8 @@
 
 #include <catena/autograd/debug.h>
 #include <catena/autograd/forget.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -101,6 +103,161 @@ BOOST_AUTO_TEST_CASE(a_loss_that_reaches_no_parameter) {
   model.disable_update();  // on purpose
   sgd.update([&] { return autograd::sum(model(x)); });
   BOOST_TEST(warnings.texts.size() == 1u);
+}
+
+// The same in a loop of one's own.
+BOOST_AUTO_TEST_CASE(a_parameter_that_nothing_updates_in_an_own_loop) {
+  Forgetful model;
+  SGD sgd;
+  sgd.setup(model);
+  const Variable x(floats({1, 2}, {1, 2}));
+  const auto step = [&](const std::function<void()>& update) {
+    model.cleargrads();
+    Variable loss = model(x);
+    loss.backward();
+    update();
+  };
+  {
+    const Warnings warnings;
+    step([&] { sgd.update(); });
+    BOOST_REQUIRE(warnings.texts.size() == 1u);
+    BOOST_TEST(has(warnings.texts[0], "LinearFunction used a parameter W of shape (1, 2)"), warnings.texts[0]);
+    BOOST_TEST(has(warnings.texts[0], "NN_MEMBERS"), warnings.texts[0]);
+  }
+  {
+    const autograd::DebugMode debug(true);
+    const Array before = autograd::copy(model.listed.W.data());
+    BOOST_CHECK_THROW(step([&] { sgd.update(); }), catena::RuntimeError);
+    BOOST_TEST(same_bits(model.listed.W.data(), before));
+  }
+  // Trained by another optimizer, frozen, or no longer there.
+  const Warnings warnings;
+  SGD other;
+  other.setup(model.forgotten);
+  step([&] { sgd.update(); });
+  Forgetful frozen;
+  sgd.setup(frozen);
+  frozen.forgotten.disable_update();
+  frozen(x).backward();
+  sgd.update();
+  {
+    Forgetful gone;
+    sgd.setup(gone);
+    gone(x).backward();
+  }
+  sgd.setup(frozen);
+  frozen.cleargrads();
+  frozen(x).backward();
+  sgd.update();
+  // Gradients of a model without an optimizer are no training.
+  TinyMLP alone;
+  autograd::sum(alone(Variable(autograd::ones({1, 4})))).backward();
+  frozen.cleargrads();
+  frozen(x).backward();
+  sgd.update();
+  BOOST_TEST(warnings.texts.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_was_copied_after_setup) {
+  const Warnings warnings;
+  TinyMLP model;
+  SGD sgd;
+  sgd.setup(model);
+  TinyMLP copied = model;
+  const Variable x(autograd::ones({1, 4}));
+  copied.cleargrads();
+  autograd::sum(copied(x)).backward();
+  sgd.update();
+  BOOST_REQUIRE(warnings.texts.size() == 1u);
+  BOOST_TEST(has(warnings.texts[0], "SGD: no parameter of the model TinyMLP has a gradient"), warnings.texts[0]);
+  BOOST_TEST(has(warnings.texts[0], "copy"), warnings.texts[0]);
+  // With some gradients the others are zeros, as in Chainer.
+  autograd::sum(model.l1(x)).backward();
+  model.l2.cleargrads();
+  sgd.update();
+  sgd.update([&] { return autograd::sum(model(x)); });
+  BOOST_TEST(warnings.texts.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_without_a_graph) {
+  TinyMLP model;
+  const Variable x(autograd::ones({1, 4}));
+  const auto warning = [](Variable loss) {
+    const Warnings warnings;
+    loss.backward();
+    return warnings.texts.size() == 1 ? warnings.texts[0] : std::to_string(warnings.texts.size()) + " warnings";
+  };
+  {
+    const auto scope = autograd::no_backprop_mode();
+    // The parameters are AUTO, so that the mode counts.
+    BOOST_TEST(has(warning(autograd::sum(model.l1.W * 2)), "of shape () has no graph"));
+  }
+  BOOST_TEST(has(warning(autograd::sum(model(Variable(autograd::ones({1, 4}), {.volatile_ = autograd::ON})))),
+                 "is volatile, so it has no graph"));
+  BOOST_TEST(
+      has(warning(Variable(model(x).data(), {.name = "loss"})), "the variable loss of shape (1, 3) has no graph"));
+  Variable unchained = autograd::sum(model(x));
+  unchained.unchain_backward();
+  BOOST_TEST(has(warning(unchained), "unchained"));
+  BOOST_TEST(warning(autograd::sum(model(x))) == "0 warnings");
+}
+
+// The gradients of the first time are still there, and the same is added.
+BOOST_AUTO_TEST_CASE(backward_twice) {
+  TinyMLP model;
+  const Variable x(autograd::ones({1, 4}));
+  const Warnings warnings;
+  Variable loss = autograd::sum(model(x));
+  loss.backward();
+  const Array once = autograd::copy(model.l2.b->grad());
+  loss.backward();
+  BOOST_REQUIRE(warnings.texts.size() == 1u);
+  BOOST_TEST(has(warnings.texts[0], "gradients are doubled"), warnings.texts[0]);
+  BOOST_TEST(has(warnings.texts[0], "cleargrads()"), warnings.texts[0]);
+  BOOST_TEST(same_bits(model.l2.b->grad(), once + once));
+  // On purpose: other gradients, cleared ones, zeros, another loss over the same graph, several batches.
+  for (const bool zeros : {false, true}) {
+    model.cleargrads();
+    if (zeros)
+      for (Variable p : model.params()) p.set_grad(autograd::zeros_like(p.data()));
+    loss.backward();
+    BOOST_TEST(same_bits(model.l2.b->grad(), once));
+  }
+  Variable h = model(x), first = autograd::sum(h), second = autograd::sum(h * h);
+  first.backward();
+  second.backward();
+  autograd::sum(model(x)).backward();
+  Variable rows = model(x);
+  for (int k = 0; k < 3; ++k) {  // a Jacobian
+    model.cleargrads();
+    Array one = autograd::zeros({1, 3});
+    autograd::assign(autograd::slice(one, 1, k, k + 1), 1);
+    rows.set_grad(one);
+    rows.backward();
+  }
+  BOOST_TEST(warnings.texts.size() == 1u);
+}
+
+// A loss that is computed once, before the loop.
+BOOST_AUTO_TEST_CASE(a_loss_of_an_earlier_step) {
+  TinyMLP model;
+  SGD sgd;
+  sgd.setup(model);
+  const Variable x(autograd::ones({1, 4}));
+  Variable loss = autograd::sum(model(x));
+  loss.backward();
+  sgd.update();
+  const Array before = autograd::copy(model.l1.W.data());
+  model.cleargrads();
+  const std::string message = message_of<catena::RuntimeError>([&] { loss.backward(); });
+  BOOST_TEST(has(message, "compute the loss anew"), message);
+  BOOST_TEST(has(message, "allow_in_place_changes"), message);
+  BOOST_TEST(!model.l1.W.grad());
+  {
+    const auto scope = autograd::allow_in_place_changes();
+    loss.backward();
+  }
+  BOOST_TEST(bool(model.l1.W.grad()));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_trained_gives_no_warning) {

@@ -124,7 +124,12 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written) {
   FakeUpdater updater(5);
   Trainer trainer(updater, {1, iteration}, folder / "file");
   trainer.extend(Snapshot({.trigger = {1, iteration}}));
-  BOOST_TEST(has(message_of<catena::IOError>([&] { trainer.run(); }), "snapshot_iter_1"));
+  BOOST_TEST(has(message_of<catena::IOError>([&] { trainer.run(); }), "cannot create the result folder"));
+  // One that goes away during the training.
+  Trainer second(FakeUpdater(5), {1, iteration}, folder / "folder");
+  second.extend(Snapshot({.trigger = {1, iteration}}));
+  second.extend([&](Trainer&) { std::filesystem::remove(folder / "folder"); });
+  BOOST_TEST(has(message_of<catena::IOError>([&] { second.run(); }), "snapshot_iter_1"));
 }
 
 BOOST_AUTO_TEST_CASE(killed_at_every_system_call) {

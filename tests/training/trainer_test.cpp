@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
       const TemporaryFolder folder("reference");
       Trainer trainer(StandardUpdater(train, *optimizer), {c["continued_to_epoch"].get<double>(), epoch},
                       folder.path.string());
-      trainer.extend(Evaluator(test, model, {.weighted = false}));
+      trainer.extend(Evaluator(test, model));
       // Chainer cannot store text in HDF5 files: theirs is of a trainer without these.
       const bool with_log = !file.ends_with(".h5");
       LogReport* const log = with_log ? &trainer.extend(LogReport()) : nullptr;

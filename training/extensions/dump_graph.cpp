@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/training/extensions/output_file.h>
 
 namespace training {
 
@@ -11,6 +12,8 @@ DumpGraph::DumpGraph(std::string root_name, Options options)
     : root_name_(std::move(root_name)), options_(std::move(options)) {
   trigger = TriggerSpec([](Trainer& trainer) { return trainer.updater().iteration() == 1; });
 }
+
+void DumpGraph::initialize(Trainer& trainer) { internal::check_output_file("dump_graph", trainer, options_.out_name); }
 
 void DumpGraph::operator()(Trainer& trainer) {
   const nn::Variable& root = trainer.observation().at(root_name_).variable();

@@ -21,6 +21,7 @@ class CATENA_EXPORT DumpGraph : public Extension {
  public:
   using Options = DumpGraphOptions;
   DumpGraph(std::string root_name, Options options);
+  void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "dump_graph"; }
 

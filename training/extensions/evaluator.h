@@ -17,8 +17,9 @@ struct EvaluatorOptions {
   std::optional<Device> device = {};                  // the device to which batches are moved
   catena::Function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
   LossFunction eval_func = {};                        // default: the call of the target
-  // Batches count by their numbers of examples, so a short last one counts less. false: all alike, as in Chainer.
-  bool weighted = true;
+  // false: the mean of the batches' means, as in Chainer, so that a short last batch counts as much as the others.
+  // true: batches count by their numbers of examples, which gives the mean over the examples.
+  bool weighted = false;
 };
 
 // Runs the model over the whole validation iterator without a graph (inputs are volatile) and with the thread's train

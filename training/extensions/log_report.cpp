@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/training/extensions/output_file.h>
 #include <catena/training/summary_state.h>
 
 namespace training {
@@ -11,6 +12,10 @@ namespace training {
 LogReport::LogReport() : LogReport(Options{}) {}
 
 LogReport::LogReport(Options options) : options_(std::move(options)), trigger_(options_.trigger.make()) {}
+
+void LogReport::initialize(Trainer& trainer) {
+  if (options_.log_name) internal::check_output_file("LogReport", trainer, *options_.log_name);
+}
 
 void LogReport::operator()(Trainer& trainer) {
   for (const auto& [key, value] : trainer.observation())

@@ -30,6 +30,7 @@ class CATENA_EXPORT LogReport : public Extension {
   explicit LogReport(Options options);
   LogReport();
 
+  void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "LogReport"; }
   // "_log" in Chainer's format; the running means and the trigger under the "_summary" and "_trigger" of its later

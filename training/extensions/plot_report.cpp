@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/training/extensions/output_file.h>
 #include <catena/training/json_text.h>
 #include <catena/training/summary_state.h>
 
@@ -23,6 +24,10 @@ PlotReport::PlotReport(std::vector<std::string> y_keys, Options options)
     : y_keys_(std::move(y_keys)), options_(std::move(options)), trigger_(options_.trigger.make()) {
   (void)to_svg({.marker = options_.marker, .width = 1, .height = 1});  // refuses an unknown marker before training
   for (const std::string& key : y_keys_) curves_.emplace_back(key, Points());
+}
+
+void PlotReport::initialize(Trainer& trainer) {
+  if (!y_keys_.empty()) internal::check_output_file("PlotReport", trainer, options_.file_name);
 }
 
 void PlotReport::operator()(Trainer& trainer) {

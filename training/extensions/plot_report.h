@@ -36,6 +36,7 @@ class CATENA_EXPORT PlotReport : public Extension {
   explicit PlotReport(const char* y_key) : PlotReport(y_key, Options{}) {}
   static bool available() noexcept { return true; }
 
+  void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "PlotReport"; }
   // "_plot_<file name>" as in Chainer, {"main/loss": [[1, 0.5], [2, 0.25]]}; the running means and the trigger under

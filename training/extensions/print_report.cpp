@@ -40,6 +40,10 @@ std::string PrintReport::row(const LogEntry& entry) {
   return text;
 }
 
+void PrintReport::initialize(Trainer& trainer) {
+  if (options_.own_log_report) options_.own_log_report->initialize(trainer);
+}
+
 void PrintReport::operator()(Trainer& trainer) {
   const internal::Console console(options_.out, options_.terminal);
   const LogReport* report = options_.own_log_report.get();

@@ -28,6 +28,7 @@ class CATENA_EXPORT PrintReport : public Extension {
   explicit PrintReport(std::vector<std::string> entries, Options options);
   explicit PrintReport(std::vector<std::string> entries);
 
+  void initialize(Trainer& trainer) override;  // that of its own LogReport
   void operator()(Trainer& trainer) override;
   void finalize() override;
   std::string default_name() const override { return "PrintReport"; }

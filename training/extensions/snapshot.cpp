@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/training/extensions/output_file.h>
 
 namespace training {
 
@@ -39,7 +40,10 @@ Snapshot::Snapshot(Options options) : options_(std::move(options)) {
   check_trainer_pattern(options_.filename);
   trigger = options_.trigger;
   priority = PRIORITY_SNAPSHOT;
+  saves_trainer = true;
 }
+
+void Snapshot::initialize(Trainer& trainer) { internal::check_output_file("snapshot", trainer, options_.filename); }
 
 void Snapshot::operator()(Trainer& trainer) {
   if (options_.savefun)
@@ -53,6 +57,10 @@ SnapshotObject::SnapshotObject(catena::Function<void(const std::string&)> save, 
   check_trainer_pattern(filename_);
   trigger = std::move(options.trigger);
   priority = PRIORITY_SNAPSHOT;
+}
+
+void SnapshotObject::initialize(Trainer& trainer) {
+  internal::check_output_file("snapshot_object", trainer, filename_);
 }
 
 void SnapshotObject::operator()(Trainer& trainer) { save_whole(trainer, filename_, save_); }

@@ -23,13 +23,14 @@ struct SnapshotOptions {
 // Saves the whole trainer: model, optimizer with the hyperparameters that changed, iterators with their generators,
 // extensions, triggers, the thread's random generator and those of nd::random. To resume, build an equal trainer, load
 // the file with load_npz and call run(): the result equals that of an uninterrupted run bit for bit. A failed write
-// leaves the previous file of that name unchanged. Runs after all other extensions of an iteration.
+// leaves the previous file of that name unchanged. Runs after everything else of an iteration, whatever its priority.
 class CATENA_EXPORT Snapshot : public Extension {
  public:
   using Options = SnapshotOptions;
   explicit Snapshot(Options options);  // ValueError for an unknown field of the file name
   Snapshot();
 
+  void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "snapshot"; }
 
@@ -41,13 +42,14 @@ struct SnapshotObjectOptions {
   TriggerSpec trigger = {1, epoch};
 };
 
-// The same for one object.
+// The same for one object. If it is a trainer, it runs after everything else of an iteration, too.
 class CATENA_EXPORT SnapshotObject : public Extension {
  public:
   using Options = SnapshotObjectOptions;
   // save(path) writes the object to `path`.
   SnapshotObject(catena::Function<void(const std::string& path)> save, std::string filename, Options options);
 
+  void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "snapshot_object"; }
 
@@ -64,7 +66,10 @@ SnapshotObject snapshot_object(T&& target, std::string filename, Save savefun, S
   Held held;
   if constexpr (std::is_lvalue_reference_v<T>) held = Held::borrowed(&target);
   else held = Held::make(std::forward<T>(target));
-  return {[held, savefun](const std::string& path) { savefun(path, *held); }, std::move(filename), std::move(options)};
+  SnapshotObject result([held, savefun](const std::string& path) { savefun(path, *held); }, std::move(filename),
+                        std::move(options));
+  result.saves_trainer = std::is_base_of_v<Trainer, std::remove_reference_t<T>>;
+  return result;
 }
 template <class T>
 SnapshotObject snapshot_object(T&& target, std::string filename, SnapshotObjectOptions options = {}) {

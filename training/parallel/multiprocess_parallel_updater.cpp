@@ -6,8 +6,6 @@
 
 #include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/base/warning.h>
-#include <catena/training/optimizers.h>
 #include <catena/training/parallel/fork_gate.h>
 #include <catena/training/parallel/loading_iterator.h>
 #include <catena/training/parallel/replicas.h>
@@ -24,10 +22,11 @@ namespace internal {
 
 Replicas::~Replicas() = default;
 
-Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device device) {
+Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device device, std::int64_t& examples) {
   const std::optional<Batch> batch = iterator.next();
   check<RuntimeError>(batch.has_value(), "MultiprocessParallelUpdater",
                       "the iterator has ended; training needs one that repeats");
+  examples = batch->size();
   // Reports need an observer that is registered, but nobody reads those of a worker.
   nn::Reporter reporter;
   reporter.add_link("main", model);
@@ -41,9 +40,7 @@ Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device d
 namespace {
 
 constexpr const char* kName = "MultiprocessParallelUpdater";
-constexpr const char* kFailed =
-    "a worker has failed, and the workers were stopped; make a new updater, and set lr or eps of the optimizer "
-    "before, because it is rescaled already";
+constexpr const char* kFailed = "a worker has failed, and the workers were stopped; make a new updater";
 
 bool is_gpu(const Device& d) { return d.kind == Device::Kind::cuda; }
 
@@ -87,29 +84,6 @@ void check_lengths(const std::vector<Held<Iterator>>& iterators) {
     if (const std::optional<std::int64_t> n = examples_of(*iterators[k]))
       check<ValueError>(!first || *n == *first, kName, "the dataset of iterator ", k, " has ", *n,
                         " examples, that of iterator 0 ", *first, "; they must be of one length");
-}
-
-void rescale(Optimizer& optimizer, std::size_t workers) {
-  if (workers == 1) return;
-  const auto n = double(workers);
-  const auto is_any_of = [&]<class... O>(O*...) { return (... || (dynamic_cast<const O*>(&optimizer) != nullptr)); };
-  const std::vector<std::string> names = optimizer.hyper_names();
-  std::string name;
-  double value = 0;
-  if (is_any_of(static_cast<Adam*>(nullptr), static_cast<AdaGrad*>(nullptr), static_cast<RMSprop*>(nullptr))) {
-    name = "eps";
-    value = optimizer.get_hyper(name) * n;
-  } else if (is_any_of(static_cast<RMSpropGraves*>(nullptr), static_cast<AdaDelta*>(nullptr))) {
-    name = "eps";
-    value = optimizer.get_hyper(name) * n * n;
-  } else if (std::count(names.begin(), names.end(), "lr") > 0) {
-    name = "lr";
-    value = optimizer.get_hyper(name) / n;
-  }
-  if (name.empty()) return;
-  catena::warn("UserWarning", catena::concat("optimizer.", name, " is changed to ", value, " by ", kName,
-                                             " for the sum of the gradients of ", workers, " workers"));
-  optimizer.set_hyper(name, value);
 }
 
 HeldMap<Iterator> main_iterator(const std::vector<Held<Iterator>>& iterators) {
@@ -159,7 +133,6 @@ MultiprocessParallelUpdater::MultiprocessParallelUpdater(std::vector<Held<Iterat
   }
   optimizer->target().to_device(devices_[0]);
   optimizer->prepare();
-  rescale(*optimizer, devices_.size());
 }
 
 MultiprocessParallelUpdater::~MultiprocessParallelUpdater() = default;
@@ -178,6 +151,7 @@ void MultiprocessParallelUpdater::local_step() {
   const training::internal::ForkGate::Work work;  // workers may fork meanwhile, for their iterators
   const std::optional<Batch> batch = get_iterator("main").next();
   check<RuntimeError>(batch.has_value(), kName, "the iterator main has ended; training needs one that repeats");
+  examples_ = batch->size();
   loss_ = training::internal::compute_gradients(get_optimizer("main").target(), loss_func_,
                                                 options_.converter(*batch, devices_[0]), devices_[0]);
 }
@@ -198,7 +172,7 @@ void MultiprocessParallelUpdater::update_core() {
     if (!is_pending) begin();
     local_step();
     if (is_pending) begin();
-    if (!others_.empty()) replicas_->add_gradients();
+    if (!others_.empty()) replicas_->add_gradients(examples_);
   } catch (...) {
     const std::exception_ptr error = std::current_exception();
     failed_ = !others_.empty();

@@ -18,9 +18,9 @@ namespace internal {
 class Replicas;
 }
 
-// In every update, each worker computes the gradients of a batch of its own iterator; the gradients are summed into
-// those of the main model, which the optimizer updates; the workers get the new parameters. The first of `iterators`
-// and of `devices` are those of the main model.
+// In every update, each worker computes the gradients of a batch of its own iterator; the mean of these, in which every
+// batch counts by its number of examples, is given to the main model, which the optimizer updates; the workers get the
+// new parameters. The first of `iterators` and of `devices` are those of the main model.
 //
 //   auto parts = training::split_dataset_n_random(train, 2);
 //   training::SerialIterator first(parts[0], 100), second(parts[1], 100);
@@ -32,9 +32,9 @@ class Replicas;
 // shared memory; it has its share of catena::max_threads(), and no other thread of the program may be at work with
 // arrays at that time. Where there is no fork(), that is a NotImplementedError (ParallelUpdater uses threads).
 //
-// Because gradients are summed over n workers, the constructor rescales the optimizer, with a warning: eps of Adam,
-// AdaGrad and RMSprop is multiplied by n, eps of RMSpropGraves and AdaDelta by n^2; for other optimizers with a
-// hyperparameter lr, lr is divided by n.
+// So a loss that is a mean over its examples gives the gradients that one model would have of all the batches as one,
+// and optimizers, their hooks and schedules do not depend on the number of workers. (Chainer adds the gradients up, and
+// changes hyperparameters of the optimizer instead.)
 //
 // Gradients are added in the order of the devices on the CPU, and of two GPUs in any order, so that a run is
 // reproducible bit for bit; the order for more GPUs is NCCL's. Every dtype is communicated as it is. A parameter
@@ -99,7 +99,8 @@ class CATENA_EXPORT MultiprocessParallelUpdater : public StandardUpdater {
   std::vector<Held<Iterator>> others_;  // of the workers
   std::vector<Device> devices_;
   catena::Shared<internal::Replicas> replicas_;
-  Variable loss_;  // of the last update, with its graph
+  Variable loss_;              // of the last update, with its graph
+  std::int64_t examples_ = 0;  // in the last batch of the main model
   bool failed_ = false;
 };
 

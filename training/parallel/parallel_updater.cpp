@@ -110,8 +110,12 @@ void ParallelUpdater::update_core() {
   const auto n = std::int64_t(replicas_.size());
   const auto busy = static_cast<std::size_t>(std::min(n, batch->size()));
   std::vector<Example> parts;
-  for (std::size_t k = 0; k < busy; ++k)
-    parts.push_back(options_.converter(part_of(*batch, std::int64_t(k), n), replicas_[k].device));
+  std::vector<std::int64_t> examples;  // in each part
+  for (std::size_t k = 0; k < busy; ++k) {
+    const Batch part = part_of(*batch, std::int64_t(k), n);
+    examples.push_back(part.size());
+    parts.push_back(options_.converter(part, replicas_[k].device));
+  }
 
   const internal::CallerState caller;
   const std::vector<std::uint64_t> seeds = internal::replica_seeds(replicas_.size() - 1);
@@ -150,8 +154,11 @@ void ParallelUpdater::update_core() {
   }
   crew_->wait();
 
+  const std::vector<double> shares = internal::shares_of(examples);
+  internal::scale_gradients(main, shares[0]);
   for (std::size_t k = 1; k < busy; ++k) {
     caller.report(reported[k]);
+    internal::scale_gradients(*replicas_[k].model, shares[k]);
     main.addgrads(*replicas_[k].model);
   }
   get_optimizer("main").update();

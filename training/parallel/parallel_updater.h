@@ -19,14 +19,16 @@ class Crew;
 }
 
 // Data parallel training. Of a batch, model k of n gets the examples k, k + n, k + 2n...; every model computes the
-// gradients of its part, in a thread of its own; those of the others are added to those of the main model, which is the
-// optimizer's target; after one update of the optimizer the parameters are copied to the others.
+// gradients of its part, in a thread of its own; the mean of these, in which every part counts by its number of
+// examples, is given to the main model, which is the optimizer's target; after one update of the optimizer the
+// parameters are copied to the others.
 //
 //   ParallelUpdater(train_iter, optimizer, model, {.devices = {{"main", 0}, {"second", 1}}})
 //
-// Gradients are summed, not averaged: a loss that is a mean over its part gives n times the gradient of the mean over
-// the batch, so learning rates are to be divided by n. The sum is made in the order of the models, main first, so a run
-// is reproducible bit for bit, and equals the same steps by hand (copies of the model, addgrads, update, copyparams).
+// So a loss that is a mean over its examples gives the gradients that one model would have of the whole batch, and
+// optimizers, their hooks and schedules do not depend on the number of models. (Chainer adds the gradients up. For a
+// loss that is a sum over its examples, multiply it by the number of models: its mean is 1 / n of the sum.) Gradients
+// are added in the order of the models, main first, so a run is reproducible bit for bit.
 //
 // A batch of fewer examples than there are models leaves the last ones idle. Persistents, such as the running
 // statistics of a batch normalization, are not synchronized; a snapshot has those of all models. Random numbers of the

@@ -54,8 +54,9 @@ class Child {
     switch (r.get<Order>()) {
       case Order::step: {
         const auto count = r.get<std::uint64_t>(), bytes = r.get<std::uint64_t>();
-        step(r.get<std::uint64_t>(), count, bytes);
-        break;
+        MessageWriter w;
+        w.put(step(r.get<std::uint64_t>(), count, bytes));
+        return w.take();
       }
       case Order::state: return state();
       case Order::finalize: iterator_->finalize(); break;
@@ -64,8 +65,9 @@ class Child {
   }
 
  private:
-  // `count` and `bytes`: of the parameters of the main model, which the shared memory holds.
-  void step(std::uint64_t seed, std::uint64_t count, std::uint64_t bytes) {
+  // `count` and `bytes`: of the parameters of the main model, which the shared memory holds. Returns the number of
+  // examples in the batch.
+  std::int64_t step(std::uint64_t seed, std::uint64_t count, std::uint64_t bytes) {
     const FlatParams flat(*team_.main);
     catena::check<catena::RuntimeError>(flat.count() == count && std::uint64_t(flat.bytes()) == bytes,
                                         "MultiprocessParallelUpdater", "the model of the worker has ", flat.count(),
@@ -75,9 +77,11 @@ class Child {
     for (const FlatParams::Part& part : flat.parts()) part.set_data(from_memory(part, from));
     const autograd::RandomScope random(seed);
     if (loss_) loss_.unchain_backward();
-    loss_ = worker_step(*iterator_, *team_.main, team_, Device{});
+    std::int64_t examples = 0;
+    loss_ = worker_step(*iterator_, *team_.main, team_, Device{}, examples);
     std::byte* to = grads_.data();
     for (const FlatParams::Part& part : flat.parts()) to_memory(part.grads(), to);
+    return examples;
   }
   std::string state() {
     DictionarySerializer s;
@@ -148,20 +152,28 @@ class ProcessReplicas final : public Replicas {
     }
   }
 
-  void add_gradients() override {
+  void add_gradients(std::int64_t examples) override {
+    std::vector<std::int64_t> all{examples};
     for (std::size_t k = 0; k < workers_.size(); ++k) {
       try {
-        workers_[k]->receive();
+        const std::string answer = workers_[k]->receive();
+        all.push_back(MessageReader(answer).get<std::int64_t>());
       } catch (...) {
         catena::rethrow_from(catena::concat("worker ", k + 1));
       }
     }
+    const std::vector<double> shares = training::internal::shares_of(all);
     std::vector<const std::byte*> from;
     for (const auto& memory : grads_) from.push_back(memory->bytes().data());
     const FlatParams flat(*team_.main);
     for (const FlatParams::Part& part : flat.parts()) {
       const Array sum = part.grads();
-      for (const std::byte*& at : from) sum += from_memory(part, at);
+      sum *= shares[0];
+      for (std::size_t k = 0; k < from.size(); ++k) {
+        const Array of_worker = from_memory(part, from[k]);
+        of_worker *= shares[k + 1];
+        sum += of_worker;
+      }
       part.set_grads(sum);
     }
   }

@@ -1,5 +1,7 @@
 #include <catena/training/parallel/replica_step.h>
 
+#include <numeric>
+
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/random_state.h>
@@ -31,6 +33,20 @@ Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Exam
   return loss;
 }
 
+std::vector<double> shares_of(const std::vector<std::int64_t>& examples) {
+  const auto total = double(std::accumulate(examples.begin(), examples.end(), std::int64_t(0)));
+  std::vector<double> shares;
+  for (const std::int64_t n : examples) shares.push_back(total > 0 ? double(n) / total : 1 / double(examples.size()));
+  return shares;
+}
+
+void scale_gradients(const Link& model, double by) {
+  if (by == 1) return;
+  // Backward may have given one array to several parameters, so each gets a new one.
+  for (Variable p : model.params())
+    if (const Array g = p.grad()) p.set_grad(g * by);
+}
+
 std::vector<std::uint64_t> replica_seeds(std::size_t count) {
   std::vector<std::uint64_t> seeds;
   if (count == 0) return seeds;
@@ -49,6 +65,7 @@ CallerState::CallerState()
 
 void CallerState::run(std::uint64_t seed, nn::Observation& reported, const catena::Function<void()>& f) const {
   autograd::internal::modes() = modes_;
+  autograd::internal::modes().train_is_chosen = true;  // by the caller
   autograd::internal::cudnn_modes() = cudnn_modes_;
   const autograd::RandomScope random(seed);
   std::optional<autograd::OwnLossWarning> told;

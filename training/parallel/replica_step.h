@@ -23,6 +23,12 @@ bool has_pending_params(const Link& model);
 Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Example& batch,
                            std::optional<Device> device);
 
+// The part of `examples` in the sum of all replicas' examples: the weight of a replica's gradients in those of the
+// whole batch. 1 / n of n replicas where there are no examples at all.
+std::vector<double> shares_of(const std::vector<std::int64_t>& examples);
+// Multiplies the gradients of a model by a number.
+void scale_gradients(const Link& model, double by);
+
 // Seeds for the random numbers of `count` replicas in this update, from the thread's default generator, whose state
 // is part of snapshots.
 std::vector<std::uint64_t> replica_seeds(std::size_t count);

@@ -27,8 +27,10 @@ class Replicas {
   virtual bool is_running() const = 0;
   virtual void setup() = 0;
   virtual void begin(const std::vector<std::uint64_t>& seeds) = 0;
-  virtual void add_gradients() = 0;  // waits for the workers; to those of the main model
-  virtual void fetch_state() = 0;    // iterators and persistents, as they are in the workers, if these run
+  // Waits for the workers, and makes the gradients of the main model, which are those of a batch of `examples`, the
+  // mean of all, weighted by the numbers of examples.
+  virtual void add_gradients(std::int64_t examples) = 0;
+  virtual void fetch_state() = 0;  // iterators and persistents, as they are in the workers, if these run
   // Ends the workers. In good order, their state is fetched and their iterators are finalized before.
   virtual void stop(bool in_good_order) = 0;
   virtual training::internal::Persistents persistents(std::size_t worker) = 0;
@@ -38,7 +40,8 @@ class Replicas {
 catena::Shared<Replicas> thread_replicas(Team team, std::vector<Held<Link>> models);
 catena::Shared<Replicas> process_replicas(Team team);
 
-// What a worker does in an update. An error says where it happened, but not in which worker.
-Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device device);
+// What a worker does in an update; `examples` becomes the number of those in its batch. An error says where it
+// happened, but not in which worker.
+Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device device, std::int64_t& examples);
 
 }  // namespace training::updaters::internal

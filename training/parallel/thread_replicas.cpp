@@ -34,6 +34,7 @@ class ThreadReplicas final : public Replicas {
     group_ = comm.connect(team_.devices);
     crew_ = catena::Owned<Crew>(new Crew(static_cast<int>(models_.size())));
     losses_.resize(models_.size());
+    examples_.resize(models_.size());
   }
 
   void begin(const std::vector<std::uint64_t>& seeds) override {
@@ -52,21 +53,28 @@ class ThreadReplicas final : public Replicas {
       nn::Observation unused;  // the reports of the main model alone are the trainer's
       try {
         if (losses_[k]) losses_[k].unchain_backward();
-        caller.run(seeds[k], unused,
-                   [&] { losses_[k] = worker_step(*team_.iterators[k], *models_[k], team_, team_.devices[k + 1]); });
+        caller.run(seeds[k], unused, [&] {
+          losses_[k] = worker_step(*team_.iterators[k], *models_[k], team_, team_.devices[k + 1], examples_[k]);
+        });
       } catch (...) {
         catena::rethrow_from(catena::concat("worker ", k + 1));
       }
     });
   }
 
-  void add_gradients() override {
+  void add_gradients(std::int64_t examples) override {
     if (models_.empty()) return;
     crew_->wait();
+    std::vector<std::int64_t> counts{examples};
+    counts.insert(counts.end(), examples_.begin(), examples_.end());
+    const std::vector<double> shares = training::internal::shares_of(counts);
     const std::vector<FlatParams> all = flat_params();
     for (std::size_t p = 0; p < all[0].parts().size(); ++p) {
       std::vector<Array> flat;
-      for (const FlatParams& of : all) flat.push_back(of.parts()[p].grads());
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        flat.push_back(all[k].parts()[p].grads());
+        flat[k] *= shares[k];
+      }
       group_->reduce(flat);
       all[0].parts()[p].set_grads(flat[0]);
     }
@@ -96,7 +104,8 @@ class ThreadReplicas final : public Replicas {
 
   Team team_;
   std::vector<Held<Link>> models_;
-  std::vector<Variable> losses_;  // of the last update, with their graphs
+  std::vector<Variable> losses_;        // of the last update, with their graphs
+  std::vector<std::int64_t> examples_;  // in the workers' batches
   catena::Owned<autograd::CommExtension::Group> group_;
   catena::Owned<Crew> crew_;
 };

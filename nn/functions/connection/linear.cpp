@@ -145,6 +145,25 @@ Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, con
   return V1 ? y + matmul(left, V1) + matmul(right, V2) + b : y;
 }
 
+namespace {
+
+// A negative number is no row counted from the end: it mostly stands for nothing, and would train a row by mistake.
+void check_rows(const Array& ids, std::int64_t rows, const std::optional<std::int64_t>& ignored) {
+  catena::IndexRule rule;
+  rule.high = rows;
+  rule.ignored = ignored.value_or(0);
+  rule.ignores = ignored.has_value();
+  rule.axis = 0;
+  try {
+    ids.backend().check_indices({ids.get(), rule, "embed_id"});
+  } catch (const catena::IndexError& e) {
+    throw catena::IndexError(catena::concat(
+        e.what(), "; a number that stands for nothing, as -1 does for padding, is given as ignore_label"));
+  }
+}
+
+}  // namespace
+
 Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& o) {
   autograd::internal::check_input_types(
       "EmbedIDFunction", {x, W},
@@ -161,6 +180,7 @@ Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& o)
     for (const std::int64_t id : autograd::to_vector<std::int64_t>(ids))
       catena::check<catena::ValueError>((id >= 0 && id < W.shape(0)) || (o.ignore_label && id == *o.ignore_label),
                                         "embed_id", "x has the number ", id, ", which is not in [0, ", W.shape(0), ")");
+  check_rows(ids, W.shape(0), o.ignore_label);
   // Where the number is another one, as a column beside the rows of W.
   const auto differs = [&](std::int64_t id) {
     return autograd::expand_dims(autograd::apply(catena::rows::not_equal, {ids, id}), ids.ndim());
