@@ -1,10 +1,12 @@
 // Positions of non-zero elements. The array is cut into blocks of whole runs of the last axis; the blocks are counted
 // first, and each block then writes behind the positions of the blocks before it.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/numeric.h>
+#include <catena/kernels/rows/multiarch.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -19,6 +21,73 @@ constexpr std::int64_t kTile = 1024;
 template <class E> bool is_nonzero(const std::byte* p) {
   if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // of a bool too, only the byte is examined
   else return catena::convert<bool>(*reinterpret_cast<const E*>(p));
+}
+
+// ---- neighbouring bytes: those of masks ---------------------------------------------------------
+constexpr std::int64_t kWord = 8, kGroup = 64;  // bytes
+constexpr std::uint64_t kHighBits = 0x8080808080808080u;
+
+// Bit j is set if byte j of the word is not 0.
+inline unsigned nonzero_bytes(std::uint64_t word) {
+  const std::uint64_t high = (((word & ~kHighBits) + ~kHighBits) | word) & kHighBits;
+  return unsigned(((high >> 7) * 0x0102040810204080u) >> 56);
+}
+
+// A word, and a number for each of its bytes; compilers do not make vectors of the loop over them.
+using Bytes = std::uint8_t __attribute__((vector_size(8)));
+using Numbers = std::int64_t __attribute__((vector_size(64)));
+
+// The places of the set bits of every byte, in ascending order; the rest is 0.
+struct Places {
+  std::uint8_t of[256][kWord];
+};
+constexpr Places kPlaces = [] {
+  Places places{};
+  for (unsigned bits = 0; bits < 256; ++bits) {
+    int count = 0;
+    for (unsigned j = 0; j < kWord; ++j)
+      if ((bits >> j & 1) != 0) places.of[bits][count++] = std::uint8_t(j);
+  }
+  return places;
+}();
+
+CATENA_MULTIARCH std::int64_t count_bytes(const std::byte* p, std::int64_t n) {
+  constexpr std::int64_t kPart = 3 * kGroup;  // a byte holds the sum of that many
+  std::int64_t count = 0, i = 0;
+  for (; i + kPart <= n; i += kPart) {
+    std::uint8_t part = 0;
+    for (std::int64_t j = 0; j < kPart; ++j) part = std::uint8_t(part + std::uint8_t(p[i + j] != std::byte(0)));
+    count += part;
+  }
+  for (; i < n; ++i) count += p[i] != std::byte(0);
+  return count;
+}
+
+// Writes from + j for every byte j that is not 0, and returns their number. Groups of zeros are passed over, because
+// masks are often sparse or have runs. `found` has space for a word more than n numbers.
+CATENA_MULTIARCH std::int64_t find_bytes(const std::byte* p, std::int64_t from, std::int64_t n, std::int64_t* found) {
+  std::int64_t count = 0, i = 0;
+  for (; i + kGroup <= n; i += kGroup) {
+    std::uint64_t words[kGroup / kWord], any = 0;
+    std::memcpy(words, p + i, kGroup);
+    for (const std::uint64_t w : words) any |= w;
+    if (any == 0) continue;
+    for (std::int64_t k = 0; k < kGroup / kWord; ++k) {
+      if (words[k] == 0) continue;
+      const unsigned bits = nonzero_bytes(words[k]);
+      const std::int64_t at = from + i + k * kWord;
+      Bytes places;
+      std::memcpy(&places, kPlaces.of[bits], sizeof places);
+      const Numbers numbers = __builtin_convertvector(places, Numbers) + at;
+      std::memcpy(found + count, &numbers, sizeof numbers);
+      count += __builtin_popcount(bits);
+    }
+  }
+  for (; i < n; ++i) {
+    found[count] = from + i;
+    count += p[i] != std::byte(0);
+  }
+  return count;
 }
 
 template <class E> class Finder {
@@ -44,7 +113,9 @@ template <class E> class Finder {
       for (; b < e; ++b) {
         std::int64_t n = 0;
         visit(b, [&](const std::byte* p, std::int64_t, std::int64_t m, const std::int64_t*) {
-          for (std::int64_t i = 0; i < m; ++i) n += is_nonzero<E>(p + i * step_);
+          if (has_bytes()) n += count_bytes(p, m);
+          else
+            for (std::int64_t i = 0; i < m; ++i) n += is_nonzero<E>(p + i * step_);
         });
         first[b] = n;
       }
@@ -57,6 +128,8 @@ template <class E> class Finder {
   }
 
  private:
+  bool has_bytes() const { return sizeof(E) == 1 && step_ == 1; }
+
   // Calls f(first element, its position along the last axis, count, positions along the other axes) for every run of a
   // block.
   template <class F> void visit(std::int64_t block, F&& f) const {
@@ -78,13 +151,17 @@ template <class E> class Finder {
   void write(std::int64_t block, std::int64_t to) const {
     auto* const out = reinterpret_cast<std::int64_t*>(call_.out.data);
     visit(block, [&](const std::byte* p, std::int64_t from, std::int64_t n, const std::int64_t* position) {
-      std::int64_t found[kTile];
+      std::int64_t found[kTile + kWord];
       for (std::int64_t i = 0; i < n; i += kTile) {
         const std::int64_t m = std::min(kTile, n - i);
         std::int64_t count = 0;
-        for (std::int64_t j = 0; j < m; ++j) {
-          found[count] = from + i + j;
-          count += is_nonzero<E>(p + (i + j) * step_);
+        if (has_bytes()) {
+          count = find_bytes(p + i, from + i, m, found);
+        } else {
+          for (std::int64_t j = 0; j < m; ++j) {
+            found[count] = from + i + j;
+            count += is_nonzero<E>(p + (i + j) * step_);
+          }
         }
         for (int a = 0; a < rank_ - 1; ++a) std::fill_n(out + a * call_.count + to, count, position[a]);
         std::copy_n(found, count, out + (rank_ - 1) * call_.count + to);

@@ -258,6 +258,10 @@ void execute(const catena::call::Elementwise& call) {
 }
 
 void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
+  if (!in.is_array() && out.size == 1 && out.device.kind == Device::Kind::cpu) {  // a(i) = x: no loop
+    in.scalar().store(out.dtype, out.data);
+    return raise_version(out);
+  }
   const KernelDef& copy = catena::rows::copy;
   const catena::EagerProgram program(copy, catena::choose_loop_by_output(copy, out.dtype));
   ArrayHeader* const outputs[] = {&out};

@@ -320,16 +320,19 @@ Array reduce_elements(const TracedProgram& elements, const FusedReduce& how, std
 // ---- programs of earlier calls --------------------------------------------------------------------
 namespace {
 
-// The number of arguments, and of each whether it is an array and of which dtype, or the kind of the host scalar.
+// The number of arguments, and of each whether it is an array and of which dtype, or type and kind of the number.
 class Signature {
  public:
-  explicit Signature(std::span<const Operand> arguments) {
+  Signature(std::span<const Operand> arguments, std::span<const NumberType> types) {
     if (arguments.size() >= bytes_.size()) return;
-    std::size_t n = 0;
-    bytes_[n++] = static_cast<std::uint8_t>(arguments.size());
-    for (const Operand& o : arguments)
-      bytes_[n++] = o.is_array() ? static_cast<std::uint8_t>(o.header()->dtype)
-                                 : static_cast<std::uint8_t>(0x80 | static_cast<int>(o.scalar().kind()));
+    bytes_[0] = static_cast<std::uint8_t>(arguments.size());
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      const Operand& o = arguments[k];
+      const auto type = [&] { return types.empty() ? widest_type(o.scalar()) : types[k]; };
+      bytes_[k + 1] = static_cast<std::uint8_t>(o.is_array() ? static_cast<int>(o.header()->dtype)
+                                                             : 0x80 | static_cast<int>(type()) << 3 |
+                                                                   static_cast<int>(o.scalar().kind()));
+    }
   }
   bool is_known() const { return bytes_[0] != 0; }
   friend bool operator==(const Signature&, const Signature&) = default;
@@ -359,8 +362,14 @@ bool applies(const TracedProgram& program, std::span<const Operand> arguments) {
     if (first == nullptr) first = h;
     if (!(h->device == first->device)) return false;
   }
+  const ComputedNumbers numbers = program.numbers(arguments);
   for (std::size_t k = 0; k < program.sources.size(); ++k) {
-    const int a = program.sources[k].argument;
+    const TracedProgram::Source& source = program.sources[k];
+    if (source.number_step >= 0) {
+      const Scalar& number = numbers[std::size_t(source.number_step)].value;
+      if (number.kind() != source.constant.kind() || !is_value_of(number, program.slots[k])) return false;
+    }
+    const int a = source.argument;
     if (a >= 0 && !arguments[std::size_t(a)].is_array() &&
         !is_value_of(arguments[std::size_t(a)].scalar(), program.slots[k]))
       return false;
@@ -387,15 +396,16 @@ struct FusionCache::State {
 FusionCache::FusionCache() : state_(new State) {}
 FusionCache::~FusionCache() = default;
 
-const TracedProgram* FusionCache::find(std::span<const Operand> arguments) const {
-  const Signature wanted(arguments);
+const TracedProgram* FusionCache::find(std::span<const Operand> arguments, std::span<const NumberType> types) const {
+  const Signature wanted(arguments, types);
   for (const Entry* e = state_->first.load(std::memory_order_acquire); e != nullptr; e = e->next)
     if (e->signature == wanted) return applies(e->program, arguments) ? &e->program : nullptr;
   return nullptr;
 }
 
-void FusionCache::add(std::span<const Operand> arguments, const TracedProgram& program) {
-  const Signature signature(arguments);
+void FusionCache::add(std::span<const Operand> arguments, std::span<const NumberType> types,
+                      const TracedProgram& program) {
+  const Signature signature(arguments, types);
   if (!signature.is_known() || !program.is_free()) return;
   const Entry* first = state_->first.load(std::memory_order_acquire);
   for (const Entry* e = first; e != nullptr; e = e->next)
@@ -405,8 +415,9 @@ void FusionCache::add(std::span<const Operand> arguments, const TracedProgram& p
   while (!state_->first.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) {}
 }
 
-bool FusionCache::run(std::span<const Operand> arguments, std::span<Array> results) const {
-  const TracedProgram* program = find(arguments);
+bool FusionCache::run(std::span<const Operand> arguments, std::span<const NumberType> types,
+                      std::span<Array> results) const {
+  const TracedProgram* program = find(arguments, types);
   if (program == nullptr) return false;
   if (results.size() == program->targets.size()) {
     program->execute(arguments, results);
@@ -420,18 +431,29 @@ bool FusionCache::run(std::span<const Operand> arguments, std::span<Array> resul
 
 Array FusionCache::reduce(std::span<const Operand> arguments, const FusedReduce& how,
                           const TestOptions& options) const {
-  const TracedProgram* program = find(arguments);
+  const TracedProgram* program = find(arguments, {});
   return program == nullptr ? Array() : reduce_elements(*program, how, arguments, options);
 }
 
 // ---- tracing ------------------------------------------------------------------------------------
-Trace::Trace(std::span<const Operand> arguments) : state_(new State) {
+namespace {
+
+catena::SmallVector<NumberType, 8> types_of(const Trace::State& trace) {
+  catena::SmallVector<NumberType, 8> types;
+  for (std::size_t k = 0; k < trace.arguments.size(); ++k) types.push_back(trace.values[k].type);
+  return types;
+}
+
+}  // namespace
+
+Trace::Trace(std::span<const Operand> arguments, std::span<const NumberType> types) : state_(new State) {
   check<TypeError>(std::any_of(arguments.begin(), arguments.end(), [](const Operand& o) { return o.is_array(); }),
                    kFusedName, "at least one argument must be an array");
   state_->arguments = arguments;
-  for (const Operand& o : arguments) {
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const Operand& o = arguments[k];
     if (o.is_array()) state_->add_value({o.header()->dtype, o.header()});
-    else state_->add_value({o.scalar().natural_dtype(), nullptr, o.scalar()});
+    else state_->add_number({o.scalar(), types.empty() ? widest_type(o.scalar()) : types[k]});
   }
 }
 Trace::~Trace() = default;
@@ -472,7 +494,7 @@ void Trace::run(std::span<const Traced> parameters, std::span<const Traced> resu
     Assembly whole(*state_, values, targets);
     if (whole.fits()) {
       const TracedProgram program = whole.take_program();
-      if (cache != nullptr) cache->add(state_->arguments, program);
+      if (cache != nullptr) cache->add(state_->arguments, types_of(*state_), program);
       program.execute(state_->arguments, arrays);
     } else {
       state_->truncate(steps);
@@ -501,7 +523,7 @@ Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, co
     Assembly assembly(*state_, values, Numbers{-1});
     if (assembly.fits()) {
       const TracedProgram elements = assembly.take_program();
-      if (cache != nullptr) cache->add(state_->arguments, elements);
+      if (cache != nullptr) cache->add(state_->arguments, types_of(*state_), elements);
       return reduce_elements(elements, how, state_->arguments, options);
     }
     state_->truncate(steps);
@@ -541,7 +563,18 @@ std::pair<Traced, Traced> trace_pair(const KernelDef& def, std::initializer_list
   return {Traced(trace, first), Traced(trace, first + 1)};
 }
 
+Traced trace_operator(const KernelDef& def, NumberOperation op, const TracedOperand& a, const TracedOperand& b) {
+  Trace* const trace = a.trace() != nullptr ? a.trace() : b.trace();
+  if (a.trace() == nullptr || b.trace() == nullptr || a.trace() == b.trace())
+    if (const std::optional<int> number = trace->state().compute_number(op, a, b)) return {trace, *number};
+  return op == NumberOperation::negate || op == NumberOperation::invert ? trace_step(def, {a})
+                                                                        : trace_step(def, {a, b});
+}
+
 Traced trace_assigned(const Traced& value, const Traced& target) {
+  if (value.trace() == target.trace())
+    if (const auto number = value.trace()->state().compute_number(NumberOperation::convert, value, target))
+      return {value.trace(), *number};
   catena::check_output_cast(kFusedName, value.dtype(), target.dtype(), Casting::same_kind);
   return value.astype(target.dtype());
 }

@@ -11,9 +11,11 @@
 // The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h, those
 // with two results among them, operators, where, clip, copy and astype; elements and shapes are not available. Dtypes
 // follow the rules of each function step by step, and every step rounds to its dtype, so the result has the same bits
-// as the unfused computation (always on the CPU; on CUDA if each function does). Arguments broadcast; all results have
-// the common shape of the arrays that the function reads. Assigning to a parameter taken by reference (+= and the like)
-// writes the argument.
+// and dtypes as the unfused computation (always on the CPU; on CUDA if each function does). Numbers among the arguments
+// are C++ numbers of their types: where two of them meet in an operator, they compute as in C++ (2.0 * h of a double h
+// is a double, which does not promote an array; 1 / 2 of ints is 0). Arguments broadcast;
+// all results have the common shape of the arrays that the function reads. Assigning to a parameter taken by reference
+// (+= and the like) writes the argument.
 //
 // A function without captures is traced once for each list of dtypes of its arguments; the program is kept until the
 // process ends. So it must not read variables that change, such as globals: they would keep the values of the first
@@ -51,6 +53,7 @@
 #include <catena/kernels/rows/families/elementwise.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/user_kernel/host_number.h>
 
 namespace nd {
 
@@ -79,16 +82,17 @@ class CATENA_EXPORT Traced {
 class TracedOperand {
  public:
   TracedOperand(const Traced& x) noexcept : trace_(x.trace()), value_(x.value()) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> TracedOperand(T v) : constant_(v) {}
-  TracedOperand(const Scalar& v) : constant_(v) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  TracedOperand(T v) : constant_{v, internal::number_type<T>()} {}
+  TracedOperand(const Scalar& v) : constant_{v, internal::widest_type(v)} {}
   internal::Trace* trace() const noexcept { return trace_; }  // null for a constant
   int value() const noexcept { return value_; }
-  const Scalar& constant() const noexcept { return constant_; }
+  const internal::HostNumber& constant() const noexcept { return constant_; }
 
  private:
   internal::Trace* trace_ = nullptr;
   int value_ = -1;
-  Scalar constant_;
+  internal::HostNumber constant_;
 };
 
 enum class Reduction : std::uint8_t { sum, prod, amax, amin, all, any };
@@ -105,6 +109,10 @@ CATENA_EXPORT Traced trace_step(const catena::KernelDef& def, std::initializer_l
 // Of a row with two outputs.
 CATENA_EXPORT std::pair<Traced, Traced> trace_pair(const catena::KernelDef& def,
                                                    std::initializer_list<TracedOperand> in);
+// The operators: steps of the rows that compute them for arrays, except between numbers. Those of one operand have it
+// twice.
+CATENA_EXPORT Traced trace_operator(const catena::KernelDef& def, NumberOperation op, const TracedOperand& a,
+                                    const TracedOperand& b);
 // `value` converted to the dtype of `target`; TypeError if casting 'same_kind' does not allow that.
 CATENA_EXPORT Traced trace_assigned(const Traced& value, const Traced& target);
 
@@ -119,14 +127,14 @@ class CATENA_EXPORT FusionCache {
   FusionCache& operator=(const FusionCache&) = delete;
 
   // Runs the program of an earlier call. False, or a null array, if there is none that suits these arguments.
-  bool run(std::span<const Operand> arguments, std::span<Array> results) const;
+  bool run(std::span<const Operand> arguments, std::span<const NumberType> types, std::span<Array> results) const;
   Array reduce(std::span<const Operand> arguments, const FusedReduce& how, const TestOptions& options) const;
-  void add(std::span<const Operand> arguments, const TracedProgram& program);
+  void add(std::span<const Operand> arguments, std::span<const NumberType> types, const TracedProgram& program);
 
  private:
   struct Entry;
   struct State;
-  const TracedProgram* find(std::span<const Operand> arguments) const;
+  const TracedProgram* find(std::span<const Operand> arguments, std::span<const NumberType> types) const;
 
   catena::Owned<State> state_;
 };
@@ -144,8 +152,8 @@ template <class F> FusionCache* fusion_cache() {
 // The steps of one call.
 class CATENA_EXPORT Trace {
  public:
-  // The arguments must outlive this object.
-  explicit Trace(std::span<const Operand> arguments);
+  // The arguments must outlive this object. `types`: of those that are numbers; empty: the widest of each kind.
+  explicit Trace(std::span<const Operand> arguments, std::span<const NumberType> types = {});
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -186,11 +194,14 @@ template <class F> class Fused {
 
   template <class... A> auto operator()(const A&... arguments) const {
     const Operand operands[] = {Operand(arguments)...};
-    return call(operands, std::make_index_sequence<sizeof...(A)>{});
+    static constexpr internal::NumberType types[] = {internal::number_type<A>()...};
+    return call(operands, types, std::make_index_sequence<sizeof...(A)>{});
   }
 
  private:
-  template <std::size_t... K> auto call(std::span<const Operand> operands, std::index_sequence<K...>) const {
+  template <std::size_t... K>
+  auto call(std::span<const Operand> operands, std::span<const internal::NumberType> types,
+            std::index_sequence<K...>) const {
     if constexpr (!std::is_invocable_v<const F&, internal::TracedParameter<K>...>) {
       static_assert(sizeof(F) == 0,
                     "fuse calls the function with traced values: write auto for its parameters, as in "
@@ -199,15 +210,15 @@ template <class F> class Fused {
       using Returned = std::remove_cvref_t<std::invoke_result_t<const F&, internal::TracedParameter<K>...>>;
       internal::FusionCache* const cache = internal::fusion_cache<F>();
       if constexpr (std::is_void_v<Returned>) {
-        if (cache != nullptr && cache->run(operands, {})) return;
-        internal::Trace trace(operands);
+        if (cache != nullptr && cache->run(operands, types, {})) return;
+        internal::Trace trace(operands, types);
         Traced parameters[] = {trace.argument(K)...};
         f_(parameters[K]...);
         trace.run(parameters, {}, {}, cache);
       } else {
         std::array<Array, std::tuple_size_v<decltype(internal::traced_results(std::declval<Returned>()))>> results;
-        if (cache == nullptr || !cache->run(operands, results)) {
-          internal::Trace trace(operands);
+        if (cache == nullptr || !cache->run(operands, types, results)) {
+          internal::Trace trace(operands, types);
           Traced parameters[] = {trace.argument(K)...};
           const Returned returned = f_(parameters[K]...);
           trace.run(parameters, internal::traced_results(returned), results, cache);
@@ -312,28 +323,40 @@ CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, cons
 
 template <class T>
 concept TracedConstant = std::is_arithmetic_v<T>;
-#define ND_TRACE_OPERATOR(op, name)                                                                \
-  inline Traced operator op(const Traced& a, const Traced& b) { return name(a, b); }               \
-  inline Traced operator op(const Traced& a, TracedConstant auto b) { return name(a, Scalar(b)); } \
-  inline Traced operator op(TracedConstant auto a, const Traced& b) { return name(Scalar(a), b); }
+#define ND_TRACE_OPERATOR(op, name, number)                                                       \
+  inline Traced operator op(const Traced& a, const Traced& b) {                                   \
+    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+  }                                                                                               \
+  inline Traced operator op(const Traced& a, TracedConstant auto b) {                             \
+    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+  }                                                                                               \
+  inline Traced operator op(TracedConstant auto a, const Traced& b) {                             \
+    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+  }
 // Assignment keeps the dtype of its target, as with arrays.
-#define ND_TRACE_ARITHMETIC(op, name)                                                         \
-  ND_TRACE_OPERATOR(op, name)                                                                 \
-  inline Traced& operator op##=(Traced& a, const TracedOperand& b) {                          \
-    return a = internal::trace_assigned(internal::trace_step(catena::rows::name, {a, b}), a); \
+#define ND_TRACE_ARITHMETIC(op, name, number)                                                             \
+  ND_TRACE_OPERATOR(op, name, number)                                                                     \
+  inline Traced& operator op##=(Traced& a, const TracedOperand& b) {                                      \
+    return a = internal::trace_assigned(                                                                  \
+               internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b), a); \
   }
 // clang-format off
-ND_TRACE_ARITHMETIC(+, add) ND_TRACE_ARITHMETIC(-, subtract) ND_TRACE_ARITHMETIC(*, multiply)
-ND_TRACE_ARITHMETIC(/, true_divide) ND_TRACE_ARITHMETIC(%, remainder)
-ND_TRACE_ARITHMETIC(&, bitwise_and) ND_TRACE_ARITHMETIC(|, bitwise_or)
-ND_TRACE_ARITHMETIC(^, bitwise_xor) ND_TRACE_ARITHMETIC(<<, left_shift) ND_TRACE_ARITHMETIC(>>, right_shift)
-ND_TRACE_OPERATOR(==, equal) ND_TRACE_OPERATOR(!=, not_equal)
-ND_TRACE_OPERATOR(<, less) ND_TRACE_OPERATOR(<=, less_equal)
-ND_TRACE_OPERATOR(>, greater) ND_TRACE_OPERATOR(>=, greater_equal)
+ND_TRACE_ARITHMETIC(+, add, add) ND_TRACE_ARITHMETIC(-, subtract, subtract)
+ND_TRACE_ARITHMETIC(*, multiply, multiply) ND_TRACE_ARITHMETIC(/, true_divide, divide)
+ND_TRACE_ARITHMETIC(%, remainder, remainder) ND_TRACE_ARITHMETIC(&, bitwise_and, bit_and)
+ND_TRACE_ARITHMETIC(|, bitwise_or, bit_or) ND_TRACE_ARITHMETIC(^, bitwise_xor, bit_xor)
+ND_TRACE_ARITHMETIC(<<, left_shift, shift_left) ND_TRACE_ARITHMETIC(>>, right_shift, shift_right)
+ND_TRACE_OPERATOR(==, equal, equal) ND_TRACE_OPERATOR(!=, not_equal, not_equal)
+ND_TRACE_OPERATOR(<, less, less) ND_TRACE_OPERATOR(<=, less_equal, less_equal)
+ND_TRACE_OPERATOR(>, greater, greater) ND_TRACE_OPERATOR(>=, greater_equal, greater_equal)
 // clang-format on
 #undef ND_TRACE_ARITHMETIC
 #undef ND_TRACE_OPERATOR
-inline Traced operator-(const Traced& x) { return negative(x); }
-inline Traced operator~(const Traced& x) { return invert(x); }
+inline Traced operator-(const Traced& x) {
+  return internal::trace_operator(catena::rows::negative, internal::NumberOperation::negate, x, x);
+}
+inline Traced operator~(const Traced& x) {
+  return internal::trace_operator(catena::rows::invert, internal::NumberOperation::invert, x, x);
+}
 
 }  // namespace nd

@@ -38,7 +38,29 @@ int Trace::State::add_value(Value v) {
 }
 
 int Trace::State::value_of(const TracedOperand& x) {
-  return x.trace() != nullptr ? x.value() : add_value({x.constant().natural_dtype(), nullptr, x.constant()});
+  return x.trace() != nullptr ? x.value() : add_number(x.constant());
+}
+
+int Trace::State::add_number(const HostNumber& number) {
+  return add_value({number.value.natural_dtype(), nullptr, number.value, number.type});
+}
+
+std::optional<NumberStep::Operand> Trace::State::number(const TracedOperand& x) const {
+  if (x.trace() == nullptr) return NumberStep::Operand{-1, -1, x.constant()};
+  const Value& value = values[std::size_t(x.value())];
+  if (!value.constant) return {};
+  const bool is_argument = std::size_t(x.value()) < arguments.size();
+  return NumberStep::Operand{is_argument ? x.value() : -1, value.number_step, {*value.constant, value.type}};
+}
+
+std::optional<int> Trace::State::compute_number(NumberOperation op, const TracedOperand& a, const TracedOperand& b) {
+  const std::optional<NumberStep::Operand> x = number(a), y = number(b);
+  const std::optional<HostNumber> result = x && y ? compute(op, x->number, y->number) : std::nullopt;
+  if (!result) return {};
+  number_steps.push_back({op, *x, *y});
+  const int v = add_number(*result);
+  values[std::size_t(v)].number_step = static_cast<int>(number_steps.size()) - 1;
+  return v;
 }
 
 catena::Input Trace::State::input(int v) const {
@@ -67,10 +89,22 @@ bool TracedProgram::is_free() const {
   return std::all_of(sources.begin(), sources.end(), [](const Source& s) { return s.array == nullptr; });
 }
 
+ComputedNumbers TracedProgram::numbers(std::span<const Operand> arguments) const {
+  ComputedNumbers results;
+  const auto number = [&](const NumberStep::Operand& o) -> HostNumber {
+    if (o.step >= 0) return results[std::size_t(o.step)];
+    return o.argument >= 0 ? HostNumber{arguments[std::size_t(o.argument)].scalar(), o.number.type} : o.number;
+  };
+  for (const NumberStep& step : number_steps) results.push_back(*compute(step.op, number(step.a), number(step.b)));
+  return results;
+}
+
 catena::SmallVector<catena::Input, 8> TracedProgram::inputs(std::span<const Operand> arguments) const {
+  const ComputedNumbers computed = numbers(arguments);
   catena::SmallVector<catena::Input, 8> list;
   for (const Source& s : sources) {
-    if (s.argument >= 0) list.push_back(arguments[std::size_t(s.argument)]);
+    if (s.number_step >= 0) list.push_back(catena::Input(computed[std::size_t(s.number_step)].value));
+    else if (s.argument >= 0) list.push_back(arguments[std::size_t(s.argument)]);
     else list.push_back(s.array != nullptr ? catena::Input(*s.array) : catena::Input(s.constant));
   }
   return list;
@@ -139,6 +173,7 @@ void Assembly::reset(Numbers& list) const {
 }
 
 void Assembly::assemble(bool argument_first) {
+  code_.number_steps = trace_.number_steps;
   assign_inputs(argument_first);
   fits_ = assign_outputs() && assign_temporaries();
   if (fits_) make_steps();
@@ -193,14 +228,14 @@ int Assembly::slot_of_array(int v) {
 // the input of equal constants; a host scalar among the arguments may have another value in the next call.
 int Assembly::slot_of_constant(int v, Dtype dtype) {
   const Scalar& constant = *value(v).constant;
-  const int argument = v < num_arguments() ? v : -1;
+  const int argument = v < num_arguments() ? v : -1, step = value(v).number_step;
   const catena::ScalarCell cell(constant, dtype);
   for (const Constant& known : constants_)
-    if (known.dtype == dtype && known.argument == argument &&
+    if (known.dtype == dtype && known.argument == argument && known.number_step == step &&
         std::memcmp(known.cell.bytes, cell.bytes, catena::itemsize(dtype)) == 0)
       return known.slot;
-  constants_.push_back({dtype, argument, cell, add_slot(dtype)});
-  code_.sources.push_back({argument, nullptr, constant});
+  constants_.push_back({dtype, argument, step, cell, add_slot(dtype)});
+  code_.sources.push_back({argument, nullptr, constant, step});
   return constants_.back().slot;
 }
 

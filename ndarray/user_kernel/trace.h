@@ -18,10 +18,24 @@ inline constexpr std::string_view kFusedName = "fused function";
 // Calls with captures are traced every time, so the lists of usual functions must not cost a malloc.
 using Numbers = catena::SmallVector<int, 8>;
 
+// A number that is computed from others: in every call, because some of them are arguments.
+struct NumberStep {
+  struct Operand {
+    int argument = -1, step = -1;  // which argument, or the result of which step; both -1: the constant
+    HostNumber number;
+  };
+  NumberOperation op;
+  Operand a, b;
+};
+// The results of the steps.
+using ComputedNumbers = catena::SmallVector<HostNumber, 4>;
+
 struct Value {
   Dtype dtype;
   const catena::ArrayHeader* array = nullptr;  // of an argument, or of a step that has been executed
-  std::optional<Scalar> constant = {};         // set for a host scalar
+  std::optional<Scalar> constant = {};         // set for a number
+  NumberType type = NumberType::float64;       // of the number
+  int number_step = -1;                        // that computes it
 };
 // Its results are the values out, out + 1...
 struct TracedStep {
@@ -38,9 +52,15 @@ struct Trace::State {
   catena::SmallVector<Value, 8> values;  // the arguments come first
   catena::SmallVector<TracedStep, 4> steps;
   std::vector<std::pair<int, Array>> computed;  // values of steps that have been executed and are no longer on the list
+  catena::SmallVector<NumberStep, 2> number_steps;
 
   int add_value(Value v);
   int value_of(const TracedOperand& x);
+  int add_number(const HostNumber& number);
+  // The number that an operand is; absent for an array.
+  std::optional<NumberStep::Operand> number(const TracedOperand& x) const;
+  // The value of `a op b`; absent if one of them is no number, or C++ does not have the operator for them.
+  std::optional<int> compute_number(NumberOperation op, const TracedOperand& a, const TracedOperand& b);
   catena::Input input(int v) const;
   // The number of its first result.
   int add_step(const catena::KernelDef& def, int loop, catena::SmallVector<int, 4> in);
@@ -53,9 +73,10 @@ struct Trace::State {
 // `array` is set.
 struct TracedProgram {
   struct Source {
-    int argument = -1;  // number of an argument, an array or a host scalar; -1: one of these two
+    int argument = -1;  // number of an argument, an array or a host scalar; -1: one of these
     const catena::ArrayHeader* array = nullptr;
     Scalar constant = {};
+    int number_step = -1;  // that computes the constant
   };
   struct Target {
     int argument = -1;  // number of the argument that is written; -1: a new array
@@ -66,7 +87,9 @@ struct TracedProgram {
   catena::SmallVector<Dtype, 16> slots;
   catena::SmallVector<Source, 8> sources;
   catena::SmallVector<Target, 4> targets;
+  catena::SmallVector<NumberStep, 2> number_steps;
 
+  ComputedNumbers numbers(std::span<const Operand> arguments) const;
   catena::Program program() const {
     return {steps, slots, static_cast<std::uint8_t>(sources.size()), 0, static_cast<std::uint8_t>(targets.size())};
   }
@@ -111,7 +134,7 @@ class Assembly {
 
   struct Constant {
     Dtype dtype;
-    int argument;
+    int argument, number_step;
     catena::ScalarCell cell;
     int slot;
   };
