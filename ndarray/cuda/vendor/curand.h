@@ -13,9 +13,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 
+#include <catena/kernels/base/pointers.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/cuda/api/curand.h>
 #include <catena/ndarray/device/device.h>
@@ -94,7 +94,7 @@ class CATENA_EXPORT CurandGenerator {
   nd::Device device_;
   unsigned dimensions_;
   std::optional<CurandOrdering> ordering_;  // that was chosen
-  std::shared_ptr<Handle> handle_;          // also kept by graphs in which it was captured
+  catena::Shared<Handle> handle_;           // also kept by graphs in which it was captured
 };
 
 }  // namespace nd::cuda
