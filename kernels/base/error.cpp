@@ -24,6 +24,7 @@ std::string internal::concat(std::initializer_list<TextPart> parts) {
 // The destructors are defined here so that the type information of each class is emitted in exactly one library.
 Error::~Error() = default;
 ValueError::~ValueError() = default;
+OverflowError::~OverflowError() = default;
 TypeError::~TypeError() = default;
 IndexError::~IndexError() = default;
 KeyError::~KeyError() = default;
