@@ -251,6 +251,7 @@ void assign(const Array& to, const Operand& from) {
       return assign(to, reshape(source, shape));
     }
   }
+  if (!from.is_array()) catena::check_fits("assign", from.scalar(), to.dtype());
   const Input input = from.is_array() ? Input(*from.array().get()) : Input(from.scalar());
   run(catena::rows::copy, copy_loop(to.dtype()), {&input, 1}, {&to, 1});
 }
@@ -481,7 +482,7 @@ int loop_of_element(const KernelDef& kernel, Dtype dtype) {
 Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool keepdims, std::optional<Dtype> dtype) {
   check_kind(kernel, KernelKind::reduction, "reduce");
   check<ValueError>(bool(a), kernel.name, "the array is null");
-  const Dims along = catena::normalize_axes(kernel.name, axes, a.ndim());
+  const Dims along = catena::reduced_axes(kernel.name, axes, a.ndim());
   const int loop = choose_reduction_loop(kernel, a, dtype);
   if (!kernel.has_identity && a.size() == 0)
     for (std::int64_t axis : along)
@@ -511,7 +512,7 @@ struct MappedReduction {
                        inputs.size(), " operands");
     }
     shape = in.shape(map != nullptr ? map->name : kernel.name);
-    const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
+    const Dims along = catena::reduced_axes(kernel.name, axes, shape.size());
     check<ValueError>(kernel.has_identity || catena::size_of(shape) != 0, kernel.name, "shape ", shape,
                       " has no elements, and the reduction has no identity");
     Dtype element = Dtype::float64;

@@ -16,7 +16,7 @@ struct bfloat16 {
                                                                  : rounded);  // a NaN keeps a set fraction bit
   }
   ND_FN explicit operator float() const { return bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-  ND_FN explicit bfloat16(double d) : bfloat16(static_cast<float>(d)) {}
+  ND_FN explicit bfloat16(double d) : bfloat16(rounded_to_odd(d)) {}
   ND_FN explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
   static ND_FN bfloat16 from_bits(uint16_t b) {
     bfloat16 r;

@@ -14,8 +14,9 @@ template <> struct compute<float16> { using type = float; };
 template <> struct compute<bfloat16> { using type = float; };
 template <class T> using compute_t = typename compute<T>::type;
 
-// Conversion between element types. Float to integer truncates and saturates, NaN gives 0; integers wrap; the
-// conversion to bool is x != 0. A complex number loses its imaginary part on the way to a real one.
+// Conversion between element types. A number becomes the nearest one of a narrower floating type, the even one of two
+// that are equally near; float to integer truncates and saturates, NaN gives 0; integers wrap; the conversion to bool
+// is x != 0. A complex number loses its imaginary part on the way to a real one.
 template <class To, class From> ND_FN To convert(From v) {
   if constexpr (is_same<To, From>) {
     return v;
@@ -29,7 +30,7 @@ template <class To, class From> ND_FN To convert(From v) {
   } else if constexpr (is_same<From, float16> || is_same<From, bfloat16>) {
     return convert<To>(static_cast<float>(v));
   } else if constexpr (is_same<To, float16> || is_same<To, bfloat16>) {
-    return To(static_cast<float>(v));
+    return To(rounded_to_odd(v));
   } else if constexpr (is_same<To, bool>) {
     return v != From(0);
   } else if constexpr (is_float<From> && is_int<To>) {

@@ -16,8 +16,8 @@ struct arange {
   }
 };
 
-// Element i is start + i * step, and `stop` at position `last`. Where the step underflows to 0, which would make all
-// elements equal, i * distance / count stands for i * step.
+// Element i is start + i * step, and `stop` at position `last`; an integer is the floor of that. Where the step
+// underflows to 0, which would make all elements equal, i * distance / count stands for i * step.
 struct linspace {
   enum : bool { of_position = true };
   template <class I, class T>
@@ -25,7 +25,9 @@ struct linspace {
                         T& y) {
     const double k = double(i.linear());
     const double v = start + (step == 0 ? k * distance / count : k * step);
-    y = convert<T>(i.linear() == last ? stop : v);
+    const double element = i.linear() == last ? stop : v;
+    if constexpr (is_int<T>) y = convert<T>(m::floor(element));
+    else y = convert<T>(element);
   }
 };
 

@@ -34,7 +34,7 @@ struct float16 {
                            (static_cast<uint32_t>(bits & 0x8000) << 16));
   }
 #endif
-  ND_FN explicit float16(double d) : float16(static_cast<float>(d)) {}
+  ND_FN explicit float16(double d) : float16(rounded_to_odd(d)) {}
   ND_FN explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
   static ND_FN float16 from_bits(uint16_t b) {
     float16 r;

@@ -63,6 +63,29 @@ template <class To, class From> ND_FN constexpr To bit_cast(From v) {
   return __builtin_bit_cast(To, v);
 }
 
+// The float32 from which a 16-bit float is rounded, such that the two roundings give what one would: v with 14
+// significant bits, the last of which is 1 if bits were cut off ("rounded to odd": Boldo and Melquiond, "Emulation of
+// FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). A 16-bit float has at least two bits
+// less, so what is cut off never looks like a tie. float32 holds 14 bits of every number that is not 0 as a 16-bit
+// float. Infinities and NaN stay what they are.
+ND_FN float rounded_to_odd(double v) {
+  enum : uint64_t { cut = (uint64_t(1) << 39) - 1 };
+  const uint64_t bits = bit_cast<uint64_t>(v);
+  return static_cast<float>(bit_cast<double>((bits | ((bits & cut) + cut)) & ~uint64_t(cut)));
+}
+template <class T> ND_FN float rounded_to_odd(T v) {
+  if constexpr (is_same<T, float> || sizeof(T) < 4) {
+    return static_cast<float>(v);
+  } else if constexpr (sizeof(T) == 8) {
+    // float64 does not hold all of these, so what lies below the last 53 bits is cut off first.
+    const bool wide = v > T(1) << 53 || (is_signed_int<T> && v < T(-1) * (T(1) << 53));
+    const T kept = (v & ~T(0x7ff)) | T(T(v & T(0x7ff)) != T(0)) << 11;
+    return rounded_to_odd(static_cast<double>(wide ? kept : v));
+  } else {
+    return rounded_to_odd(static_cast<double>(v));
+  }
+}
+
 // The infinities of the floating types: the identities of minimum and maximum.
 template <> struct limits<float> {
   static constexpr float min() { return __builtin_bit_cast(float, 0xff800000u); }

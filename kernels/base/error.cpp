@@ -45,6 +45,7 @@ Error::Error(const std::string& message) : std::runtime_error(printable(message)
 // The destructors are defined here so that the type information of each class is emitted in exactly one library.
 Error::~Error() = default;
 ValueError::~ValueError() = default;
+OverflowError::~OverflowError() = default;
 TypeError::~TypeError() = default;
 IndexError::~IndexError() = default;
 KeyError::~KeyError() = default;

@@ -33,6 +33,7 @@ class CATENA_EXPORT Error : public std::runtime_error {
   }
 
 CATENA_DEFINE_ERROR(ValueError, Error);
+CATENA_DEFINE_ERROR(OverflowError, ValueError);  // a number that a dtype cannot hold
 CATENA_DEFINE_ERROR(TypeError, Error);
 CATENA_DEFINE_ERROR(IndexError, Error);
 CATENA_DEFINE_ERROR(KeyError, Error);

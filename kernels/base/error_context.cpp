@@ -47,8 +47,8 @@ void rethrow_from(std::string_view where) {
 #define CATENA_REPLACE(Name, ...) replace_cuda_error<Name>(e, prefix);
     CATENA_CUDA_ERRORS(CATENA_REPLACE)
 #undef CATENA_REPLACE
-    replace_one_of<Error, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, RuntimeError,
-                   NotImplementedError, IOError, LinAlgError, OutOfMemoryError, CompileError>(e, prefix);
+    replace_one_of<Error, ValueError, OverflowError, TypeError, IndexError, KeyError, AttributeError, AssertionError,
+                   RuntimeError, NotImplementedError, IOError, LinAlgError, OutOfMemoryError, CompileError>(e, prefix);
     replace_one_of<std::runtime_error, std::logic_error, std::invalid_argument, std::out_of_range, std::domain_error,
                    std::length_error, std::range_error, std::overflow_error, std::underflow_error>(e, prefix);
     throw;

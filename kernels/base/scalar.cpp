@@ -21,6 +21,45 @@ void Scalar::store(Dtype t, void* out) const {
 
 namespace {
 
+// Of an integer dtype of `bits` bits: the limits are powers of two, which float64 holds.
+bool is_within(double v, int bits, bool is_signed) {
+  const double whole = std::trunc(v), above = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+  return whole < above && whole >= (is_signed ? -above : 0.0);
+}
+
+}  // namespace
+
+bool Scalar::fits(Dtype t) const noexcept {
+  if (!is_integer(t)) return true;
+  const bool is_signed = kind_of(t) == DtypeKind::signed_;
+  const int bits = static_cast<int>(8 * itemsize(t));
+  if (kind_ == Kind::floating || kind_ == Kind::complex) return is_within(z_.re, bits, is_signed);
+  if (kind_ == Kind::bool_) return true;
+  if (kind_ == Kind::unsigned_) return t == Dtype::uint64;
+  if (bits == 64) return is_signed || i_ >= 0;
+  const std::int64_t above = std::int64_t(1) << (is_signed ? bits - 1 : bits);
+  return i_ < above && i_ >= (is_signed ? -above : 0);
+}
+
+Scalar Scalar::lowest(Dtype t) noexcept {
+  return kind_of(t) == DtypeKind::signed_ ? Scalar(std::int64_t(-1) << (8 * itemsize(t) - 1)) : Scalar(0);
+}
+Scalar Scalar::highest(Dtype t) noexcept {
+  const std::uint64_t all = ~std::uint64_t(0) >> (64 - 8 * itemsize(t));
+  return Scalar(kind_of(t) == DtypeKind::signed_ ? all >> 1 : all);
+}
+
+void check_fits(std::string_view op, const Scalar& value, Dtype t) {
+  if (value.fits(t)) [[likely]]
+    return;
+  const double number = value.to_double();
+  check<ValueError>(!std::isnan(number), op, "NaN is no value of ", t);
+  fail<OverflowError>(op, "the number ", value, " does not fit ", t, ", which holds ", Scalar::lowest(t), " to ",
+                      Scalar::highest(t));
+}
+
+namespace {
+
 // Without the point of a whole part; the real part is left out if it is 0: 2j, (1+2j), (nan-0.5j).
 std::string complex_text(complex128 z) {
   const std::string imaginary = shortest_text(z.im) + 'j';

@@ -1,12 +1,14 @@
 // A host number: a value and its kind. As an operand it is weakly typed: it does not promote an array of its kind.
 //
-// Scalars calculate as Python's numbers do: a bool counts as an integer, `/` gives a floating number, and integers that
-// leave 64 bits become floating. Division by zero gives an infinity or NaN. Ordering complex numbers is a TypeError.
+// A long double becomes a double. Scalars calculate as Python's numbers do: a bool counts as an integer, `/` gives a
+// floating number, and integers that leave 64 bits become floating. Division by zero gives an infinity or NaN. Ordering
+// complex numbers is a TypeError.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <iosfwd>
+#include <string_view>
 #include <type_traits>
 
 #include <catena/kernels/base/dtype.h>
@@ -51,6 +53,12 @@ class Scalar {
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> explicit operator T() const noexcept {
     return to<T>();
   }
+  // Whether an element of dtype t can hold the value: false for an integer, or the whole part of a floating number,
+  // that lies outside of an integer dtype, and for NaN as an integer.
+  CATENA_EXPORT bool fits(Dtype t) const noexcept;
+  // The least and the greatest number of an integer dtype.
+  CATENA_EXPORT static Scalar lowest(Dtype t) noexcept;
+  CATENA_EXPORT static Scalar highest(Dtype t) noexcept;
   // Writes the value as an element of dtype t to `out` (itemsize(t) bytes).
   CATENA_EXPORT void store(Dtype t, void* out) const;
   // The dtype it has when no array takes part: bool, int64, uint64, float64 or complex128.
@@ -86,5 +94,8 @@ class Scalar {
 };
 
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Scalar& s);
+
+// Throws unless an element of dtype t can hold the value: OverflowError, or ValueError for NaN as an integer.
+CATENA_EXPORT void check_fits(std::string_view op, const Scalar& value, Dtype t);
 
 }  // namespace catena

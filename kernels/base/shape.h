@@ -119,6 +119,12 @@ class Dims {
 using Shape = Dims;    // lengths, outermost axis first
 using Strides = Dims;  // byte distance between neighbours along each axis; may be negative or 0
 
+// What a shape can be made of, other than a list in braces. Where an overload takes options in the place of a shape, a
+// shape is an argument of such a type, or a std::initializer_list<Integer>: for one of the type Shape, g++ would take
+// the options {.ndmin = 3} for the shape {3}.
+template <class S>
+concept ShapeLike = std::is_convertible_v<const S&, Shape>;
+
 // Prints (2, 3), (4,) and () as NumPy does.
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Dims& d);
 CATENA_EXPORT std::string to_string(const Dims& d);
@@ -143,15 +149,16 @@ class Axes {
  public:
   Axes() = default;  // all axes
   Axes(std::nullopt_t) {}
-  template <class I, class = if_index<I>> Axes(I axis) noexcept : given_(true), v_(axis) {}
+  template <class I, class = if_index<I>> Axes(I axis) noexcept : given_(true), is_one_(true), v_(axis) {}
   Axes(std::initializer_list<Integer> v) : given_(true), v_(v) {}
   template <class I, class = if_index<I>> Axes(const std::vector<I>& v) : given_(true), v_(v) {}
   Axes(const Dims& v) : given_(true), v_(v) {}
   bool given() const noexcept { return given_; }
+  bool is_one() const noexcept { return is_one_; }  // one int, not a list
   const Dims& values() const noexcept { return v_; }
 
  private:
-  bool given_ = false;
+  bool given_ = false, is_one_ = false;
   Dims v_;
 };
 
@@ -163,6 +170,12 @@ template <class E = ValueError> inline int normalize_axis(std::string_view op, s
 }
 // All given axes, normalised and sorted; every axis if none is given. ValueError for duplicates.
 CATENA_EXPORT Dims normalize_axes(std::string_view op, const Axes& axes, int rank);
+// The same for a reduction, where a 0-d array has, as in NumPy, the axis 0 or -1 if that is given as one int: it is no
+// axis then.
+inline Dims reduced_axes(std::string_view op, const Axes& axes, int rank) {
+  if (rank == 0 && axes.is_one() && (axes.values()[0] == 0 || axes.values()[0] == -1)) return {};
+  return normalize_axes(op, axes, rank);
+}
 // `shape` with the normalised axes removed, or with length 1 if keepdims.
 CATENA_EXPORT Shape reduced_shape(const Shape& shape, const Dims& axes, bool keepdims);
 

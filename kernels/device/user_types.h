@@ -62,12 +62,18 @@ namespace catena::user {
 // for a long and a long long.
 using int64 = long long;
 
+// Numbers that a float does not hold, so that a 16-bit float must be made of them at once.
+template <class T>
+concept finer_than_float = is_same<T, double> || is_same<T, int> || is_same<T, unsigned> || is_same<T, long> ||
+    is_same<T, unsigned long> || is_same<T, long long> || is_same<T, unsigned long long>;
+
 // A 16-bit float: computed in float, rounded to nearest even at every store.
 template <class S> struct Half {
   S stored;
 
   Half() = default;
   ND_FN Half(float v) : stored(v) {}
+  template <finer_than_float T> ND_FN Half(T v) : stored(convert<S>(v)) {}
   ND_FN operator float() const { return float(stored); }
   ND_FN Half& operator+=(float v) { return *this = Half(float(*this) + v); }
   ND_FN Half& operator-=(float v) { return *this = Half(float(*this) - v); }
@@ -109,9 +115,15 @@ template <class S, class A> ND_FN Half<S> max(A a, Half<S> b) { return skip_nan_
 template <class T> struct computed { using type = T; };
 template <class S> struct computed<Half<S>> { using type = float; };
 template <class S> struct computed<thrust::complex<S>> { using type = complex<S>; };
+template <class To> struct converted_to {
+  template <class V> static ND_FN To of(V v) { return To(convert<typename computed<To>::type>(v)); }
+};
+template <class S> struct converted_to<Half<S>> {
+  template <class V> static ND_FN Half<S> of(V v) { return Half<S>::of_bits(convert<S>(v).bits); }
+};
 template <class To, class From> ND_FN To converted(From v) {
   using Wide = typename computed<From>::type;
-  return To(convert<typename computed<To>::type>(Wide(v)));
+  return converted_to<To>::of(Wide(v));
 }
 
 // Adds by the GPU's own instruction, or by compare-and-swap on the aligned 32-bit word that contains the element.

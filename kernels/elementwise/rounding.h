@@ -1,7 +1,8 @@
-// Rounding to integral values.
+// Rounding to integral values. All but rint leave integers as they are.
 #pragma once
 
 #include <catena/kernels/math.h>
+#include <catena/kernels/traits.h>
 
 namespace catena::k {
 
@@ -9,16 +10,25 @@ struct rint {
   template <class T> ND_FN static void run(T x, T& y) { y = m::rint(x); }
 };  // ties to even
 struct floor {
-  template <class T> ND_FN static void run(T x, T& y) { y = m::floor(x); }
+  template <class T> ND_FN static void run(T x, T& y) {
+    if constexpr (is_float<T>) y = m::floor(x);
+    else y = x;
+  }
 };
 struct ceil {
-  template <class T> ND_FN static void run(T x, T& y) { y = m::ceil(x); }
+  template <class T> ND_FN static void run(T x, T& y) {
+    if constexpr (is_float<T>) y = m::ceil(x);
+    else y = x;
+  }
 };
 struct trunc {
-  template <class T> ND_FN static void run(T x, T& y) { y = m::trunc(x); }
+  template <class T> ND_FN static void run(T x, T& y) {
+    if constexpr (is_float<T>) y = m::trunc(x);
+    else y = x;
+  }
 };
 struct fix {
-  template <class T> ND_FN static void run(T x, T& y) { y = m::trunc(x); }
+  template <class T> ND_FN static void run(T x, T& y) { trunc::run(x, y); }
 };
 
 }  // namespace catena::k

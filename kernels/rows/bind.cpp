@@ -35,8 +35,9 @@ Level level_of(const Scalar& s) {
 struct Summary {
   bool any_array = false, any_scalar = false;
   Dtype arrays = Dtype::bool_;  // promotion of all array dtypes
+  bool any_integer = false;     // integers that the arrays cannot hold are not weak
 
-  explicit Summary(std::span<const Input> inputs) {
+  explicit Summary(std::span<const Input> inputs, bool takes_any_integer = false) : any_integer(takes_any_integer) {
     for (const Input& in : inputs) {
       if (!in.is_array()) {
         any_scalar = true;
@@ -47,7 +48,9 @@ struct Summary {
       any_array = true;
     }
   }
-  bool is_weak(const Scalar& s) const { return any_array && level_of(s) <= level_of(arrays); }
+  bool is_weak(const Scalar& s) const {
+    return any_array && level_of(s) <= level_of(arrays) && (!any_integer || s.fits(arrays));
+  }
   // The dtype with which an input takes part in the choice of a loop.
   Dtype of(const Input& in) const {
     if (in.is_array()) return in.array().dtype;
@@ -82,22 +85,13 @@ bool holds_safely(const Summary& all, std::span<const Input> inputs, const Loop&
   return true;
 }
 
-bool integer_fits(const Scalar& s, Dtype t) {
-  if (!is_integer(t)) return true;
-  if (s.kind() == Scalar::Kind::unsigned_) return t == Dtype::uint64;
-  const auto v = s.to<std::int64_t>();
-  if (t == Dtype::uint64) return v >= 0;
-  const int bits = static_cast<int>(8 * itemsize(t));
-  if (kind_of(t) == DtypeKind::unsigned_) return v >= 0 && v < (std::int64_t(1) << bits);
-  return bits == 64 || (v >= -(std::int64_t(1) << (bits - 1)) && v < (std::int64_t(1) << (bits - 1)));
-}
-
-void check_scalars_fit(const KernelDef& def, std::span<const Input> inputs, const Loop& loop) {
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    if (inputs[k].is_array() || level_of(inputs[k].scalar()) != Level::integer) continue;
-    check<ValueError>(integer_fits(inputs[k].scalar(), loop.type[k]), def.name, "the integer ", inputs[k].scalar(),
-                      " does not fit ", loop.type[k], ", the dtype it takes beside the arrays");
-  }
+// The position of the first integer that does not fit its slot; -1 if there is none.
+int find_misfit(std::span<const Input> inputs, const Loop& loop) {
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (!inputs[k].is_array() && level_of(inputs[k].scalar()) == Level::integer &&
+        !inputs[k].scalar().fits(loop.type[k]))
+      return static_cast<int>(k);
+  return -1;
 }
 
 std::string dtype_list(std::span<const Input> inputs) {
@@ -184,8 +178,12 @@ int choose_loop(const KernelDef& def, std::span<const Input> inputs) {
   const Summary all(inputs);
   const int found = search_loop(def, inputs, all);
   if (found < 0) fail_no_loop(def, inputs, all);
-  if (all.any_scalar) check_scalars_fit(def, inputs, def.loop_table[found]);
-  return found;
+  const int misfit = all.any_scalar ? find_misfit(inputs, def.loop_table[found]) : -1;
+  if (misfit < 0) return found;
+  if (def.is(takes_any_integer)) return search_loop(def, inputs, Summary(inputs, true));
+  const auto k = static_cast<std::size_t>(misfit);
+  fail<OverflowError>(def.name, "the integer ", inputs[k].scalar(), " does not fit ", def.loop_table[found].type[k],
+                      ", the dtype it takes beside the arrays");
 }
 
 int choose_loop_by_output(const KernelDef& def, Dtype dtype) {

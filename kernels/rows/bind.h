@@ -34,9 +34,9 @@ inline DtypeKind least_kind(const Scalar& s) noexcept {
 }
 
 // Index of the first loop of `def` whose inputs (and in-outs) can hold `inputs` without loss. Host scalars are weak: a
-// scalar whose kind is not above that of the arrays takes their dtype (ValueError for an integer that does not fit), a
-// scalar of a higher kind counts as int64, float64 or complex128, or as complex64 beside floats of at most 32 bits.
-// TypeError "<name>: no loop for (float32, bool)" if there is none.
+// scalar whose kind is not above that of the arrays takes their dtype (OverflowError for an integer that does not fit,
+// unless the row has the trait takes_any_integer), a scalar of a higher kind counts as int64, float64 or complex128, or
+// as complex64 beside floats of at most 32 bits. TypeError "<name>: no loop for (float32, bool)" if there is none.
 CATENA_EXPORT int choose_loop(const KernelDef& def, std::span<const Input> inputs);
 // The first loop whose outputs all have `dtype`; the caller then casts the inputs unsafely. TypeError if there is none.
 CATENA_EXPORT int choose_loop_by_output(const KernelDef& def, Dtype dtype);

@@ -197,10 +197,12 @@ struct Loop {
 // Special properties of a row. Code decides by these, never by the id or the name of a row.
 enum RowTraits : std::uint8_t {
   no_traits = 0,
-  refuses_bool = 1,  // TypeError for bool operands instead of promotion to int8: libraries differ on the result
-  is_copy = 2,       // the output is the input
-  is_random = 4,     // numbers of a Philox stream: the inputs begin with its seed and offset
-  may_scan = 8,      // the reduction can be used as a scan
+  refuses_bool = 1,        // TypeError for bool operands instead of promotion to int8: libraries differ on the result
+  is_copy = 2,             // the output is the input
+  is_random = 4,           // numbers of a Philox stream: the inputs begin with its seed and offset
+  may_scan = 8,            // the reduction can be used as a scan
+  takes_any_integer = 16,  // a host integer outside of the arrays' dtype counts as int64 or uint64 instead of being
+                           // refused: the function asks for values (comparisons), or gives floats (true_divide)
 };
 
 struct KernelDef;

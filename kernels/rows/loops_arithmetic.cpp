@@ -30,7 +30,8 @@ constexpr KernelDef subtract =
     elementwise<k::subtract, and_complex<Numbers2, Complex2>, by_width>("subtract", kHeader).with(refuses_bool);
 constexpr KernelDef multiply = elementwise<k::multiply, and_complex<All2, Complex2>, by_width>("multiply", kHeader);
 constexpr KernelDef true_divide =
-    elementwise<k::true_divide, and_complex<Quotients, Complex2>, divided>("true_divide", kHeader);
+    elementwise<k::true_divide, and_complex<Quotients, Complex2>, divided>("true_divide", kHeader)
+        .with(takes_any_integer);
 constexpr KernelDef negative =
     elementwise<k::negative, and_complex<Numbers1, Complex1>, by_width>("negative", kHeader).with(refuses_bool);
 constexpr KernelDef absolute =

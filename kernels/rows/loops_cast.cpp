@@ -51,6 +51,14 @@ template <class To> CATENA_MULTIARCH void convert_bools(const std::byte* in, std
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(std::uint8_t(x[i] != 0));
 }
 
+// The float32 from which 16-bit floats are rounded once.
+template <class From> CATENA_MULTIARCH void round_to_odd_block(const std::byte* in, std::byte* out, std::int64_t n) {
+  const From* x = reinterpret_cast<const From*>(in);
+  float* y = reinterpret_cast<float*>(out);
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) y[i] = rounded_to_odd(x[i]);
+}
+
 // Between float16 and float processors have instructions, which compilers do not find in the portable rule. The two
 // agree in all values but NaN: the instructions quiet a signalling one, which the rule does not on the way to float,
 // and keep the payload, which the rule drops on the way back. Groups with a NaN, and what is left at the end, take the
@@ -128,8 +136,15 @@ template <class From, class To> constexpr BlockFn direct_block() {
 // 16-bit floats for float, complex numbers for their real part. Both are so by definition of the conversions.
 template <class From, class Middle, class To> void convert_by(const std::byte* in, std::byte* out, std::int64_t n);
 template <class T> inline constexpr bool is_half = is_same<T, float16> || is_same<T, bfloat16>;
+// Whether a number may round to a float in the middle of two 16-bit floats. Integers do not for float16: those that a
+// float does not hold are beyond its largest number.
+template <class From, class To>
+inline constexpr bool needs_odd = is_same<From, double> ||
+                                  (is_same<To, bfloat16> && any_integer<From> && sizeof(From) > 2);
 template <class From, class To> constexpr BlockFn block_function() {
-  if constexpr ((is_half<From> && !is_same<To, float>) || (is_half<To> && !is_same<From, float>)) {
+  if constexpr (is_half<From> && !is_same<To, float>) {
+    return &convert_by<From, float, To>;
+  } else if constexpr (is_half<To> && !is_same<From, float> && !is_complex<From>) {
     return &convert_by<From, float, To>;
   } else if constexpr (is_complex<From> && !is_complex<To> && !is_same<To, bool> && !is_same<To, real_of_t<From>>) {
     return &convert_by<From, real_of_t<From>, To>;
@@ -143,7 +158,9 @@ template <class From, class Middle, class To> void convert_by(const std::byte* i
   alignas(64) std::byte tile[kTile * sizeof(Middle)];
   for (std::int64_t i = 0; i < n; i += kTile) {
     const std::int64_t m = n - i < kTile ? n - i : kTile;
-    block_function<From, Middle>()(in + i * std::int64_t(sizeof(From)), tile, m);
+    if constexpr (is_half<To> && needs_odd<From, To>)
+      round_to_odd_block<From>(in + i * std::int64_t(sizeof(From)), tile, m);
+    else block_function<From, Middle>()(in + i * std::int64_t(sizeof(From)), tile, m);
     block_function<Middle, To>()(tile, out + i * std::int64_t(sizeof(To)), m);
   }
 }

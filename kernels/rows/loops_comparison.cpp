@@ -16,12 +16,15 @@ constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_16_
 
 }  // namespace
 
-constexpr KernelDef equal = elementwise<k::equal, Equalities, bits>("equal", kHeader);
-constexpr KernelDef not_equal = elementwise<k::not_equal, Equalities, bits>("not_equal", kHeader);
-constexpr KernelDef less = elementwise<k::less, Comparisons, ordered>("less", kHeader);
-constexpr KernelDef less_equal = elementwise<k::less_equal, Comparisons, ordered>("less_equal", kHeader);
-constexpr KernelDef greater = swapped<k::less, Comparisons, ordered>("greater", kHeader);
-constexpr KernelDef greater_equal = swapped<k::less_equal, Comparisons, ordered>("greater_equal", kHeader);
+constexpr KernelDef equal = elementwise<k::equal, Equalities, bits>("equal", kHeader).with(takes_any_integer);
+constexpr KernelDef not_equal =
+    elementwise<k::not_equal, Equalities, bits>("not_equal", kHeader).with(takes_any_integer);
+constexpr KernelDef less = elementwise<k::less, Comparisons, ordered>("less", kHeader).with(takes_any_integer);
+constexpr KernelDef less_equal =
+    elementwise<k::less_equal, Comparisons, ordered>("less_equal", kHeader).with(takes_any_integer);
+constexpr KernelDef greater = swapped<k::less, Comparisons, ordered>("greater", kHeader).with(takes_any_integer);
+constexpr KernelDef greater_equal =
+    swapped<k::less_equal, Comparisons, ordered>("greater_equal", kHeader).with(takes_any_integer);
 constexpr KernelDef maximum = elementwise<k::maximum, All2, widened_but_16_bits>("maximum", kHeader);
 constexpr KernelDef minimum = elementwise<k::minimum, All2, widened_but_16_bits>("minimum", kHeader);
 constexpr KernelDef fmax = elementwise<k::fmax, All2, widened_but_16_bits>("fmax", kHeader);

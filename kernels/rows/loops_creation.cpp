@@ -13,7 +13,7 @@ constexpr const char* kHeader = "catena/kernels/creation.h";
 using Ranges = loops<"??->?", "bb->b", "BB->B", "hh->h", "HH->H", "ii->i", "II->I", "ll->l", "LL->L", "ee->e", "EE->E",
                      "ff->f", "dd->d">;
 using Spaces = loops<"dddddl->?", "dddddl->b", "dddddl->B", "dddddl->h", "dddddl->H", "dddddl->i", "dddddl->I",
-                     "dddddl->l", "dddddl->L", "dddddl->e", "dddddl->E", "dddddl->f", "dddddl->d">;
+                     "dddddl->l", "dddddl->L", "dddddl->f", "dddddl->d">;
 
 }  // namespace
 

@@ -15,9 +15,12 @@ using Selections = loops<"???->?", "?bb->b", "?BB->B", "?hh->h", "?HH->H", "?ii-
 
 }  // namespace
 
-constexpr KernelDef logical_and = elementwise<k::logical_and, Predicates2, predicate<by_bits>>("logical_and", kHeader);
-constexpr KernelDef logical_or = elementwise<k::logical_or, Predicates2, predicate<by_bits>>("logical_or", kHeader);
-constexpr KernelDef logical_xor = elementwise<k::logical_xor, Predicates2, predicate<by_bits>>("logical_xor", kHeader);
+constexpr KernelDef logical_and =
+    elementwise<k::logical_and, Predicates2, predicate<by_bits>>("logical_and", kHeader).with(takes_any_integer);
+constexpr KernelDef logical_or =
+    elementwise<k::logical_or, Predicates2, predicate<by_bits>>("logical_or", kHeader).with(takes_any_integer);
+constexpr KernelDef logical_xor =
+    elementwise<k::logical_xor, Predicates2, predicate<by_bits>>("logical_xor", kHeader).with(takes_any_integer);
 constexpr KernelDef logical_not = elementwise<k::logical_not, Predicates1, predicate<by_bits>>("logical_not", kHeader);
 constexpr KernelDef where = elementwise<k::where, Selections, as_bits>("where", kHeader);
 

@@ -95,6 +95,7 @@ using catena::NcclError;
 using catena::NotImplementedError;
 using catena::NvrtcError;
 using catena::OutOfMemoryError;
+using catena::OverflowError;
 using catena::RuntimeError;
 using catena::TypeError;
 using catena::ValueError;

@@ -43,7 +43,8 @@ CATENA_EXPORT void execute(const catena::call::Matmul& call);
 CATENA_EXPORT void execute(const catena::call::Random& call);
 CATENA_EXPORT void execute(const catena::call::MultiTensor& call);
 
-// out[...] = in, converted; shapes broadcast, any dtypes.
+// out[...] = in, converted; shapes broadcast, any dtypes. OverflowError, or ValueError for NaN, if `in` is a number
+// that the integer dtype of `out` does not hold.
 CATENA_EXPORT void convert_into(std::string_view op, const catena::Input& in, ArrayHeader& out);
 
 // ---- bytes --------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ void check_output(const KernelDef& def, const Array& a, const Array& out, const 
 
 Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const ReductionOptions& options,
                        Dtype result_dtype) {
-  const Dims axes = catena::normalize_axes(def.name, options.axis, a.ndim());
+  const Dims axes = catena::reduced_axes(def.name, options.axis, a.ndim());
   const Shape shape = catena::reduced_shape(a.shape(), axes, options.keepdims);
   const bool nothing = reduced_count(a.shape(), axes) == 0 && catena::size_of(shape) != 0;
   if (nothing && !def.has_identity && !options.of_nothing)

@@ -201,8 +201,10 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
                    out.size(), " were given");
   const int loop = dtype ? choose_loop_of_dtype(def, inputs, *dtype) : catena::choose_loop(def, inputs);
   const Dtype* slots = def.loop_table[loop].type.data();
-  for (std::size_t k = 0; dtype && k < in.size(); ++k)
+  for (std::size_t k = 0; dtype && k < in.size(); ++k) {
     if (in[k].is_array()) catena::warn_of_lost_imaginary_part(def.name, in[k].header()->dtype, slots[k]);
+    else catena::check_fits(def.name, in[k].scalar(), slots[k]);
+  }
   check_outputs(def, loop, out, casting);
   const Shape shape = common_shape(def, inputs, out);
   const Device device = common_device(def.name, in, out);

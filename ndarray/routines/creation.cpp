@@ -98,12 +98,39 @@ Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, cons
   return with_leading_axes(a, options.ndmin);
 }
 
+namespace {
+
+// The elements that decide whether an integer dtype holds all: the least, the greatest, and NaN.
+template <class E> void check_range_of(const E* data, std::int64_t n, Dtype to) {
+  using C = catena::compute_t<E>;
+  C least = C(data[0]), greatest = least;
+  bool any_nan = false;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const C x = C(data[i]);
+    least = x < least ? x : least;
+    greatest = x > greatest ? x : greatest;
+    any_nan |= x != x;
+  }
+  for (const Scalar& s : {Scalar(least), Scalar(greatest), any_nan ? Scalar(kNaN) : Scalar(least)})
+    catena::check_fits("array", s, to);
+}
+void check_range(const Values& values, std::int64_t n, Dtype to) {
+  const Dtype from = values.stored();
+  if (n == 0 || !catena::is_integer(to) || catena::is_complex_dtype(from) || catena::can_cast(from, to)) return;
+  catena::visit_real_dtype("array", from, [&](auto tag) {
+    check_range_of(static_cast<const typename decltype(tag)::type*>(values.data()), n, to);
+  });
+}
+
+}  // namespace
+
 Array from_values(const Values& values, const Shape& shape, const ArrayOptions& options) {
   const std::int64_t n = catena::size_of(values.shape());
   check<ValueError>(catena::checked_size(shape) == n, "array", n, " values do not fill the shape ", shape, " of ",
                     catena::checked_size(shape), " elements");
   ArrayOptions o = options;
   if (!o.dtype) o.dtype = values.dtype();
+  else if (values.in_braces()) check_range(values, n, *o.dtype);
   return from_elements(values.data(), values.stored(), shape, o);
 }
 
@@ -131,40 +158,16 @@ void Values::append(const void* element, std::size_t bytes) {
   copy_.insert(copy_.end(), first, first + bytes);
 }
 
-namespace {
-
-// The dtype of a list of mixed numbers.
-template <class List> void widen(const List& list, std::optional<Dtype>& dtype) {
-  for (const auto& item : list) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(item)>, Scalar>) {
-      const Dtype own = item.natural_dtype();
-      dtype = dtype ? promote_types(*dtype, own) : own;
-    } else {
-      widen(item, dtype);
-    }
+void Values::widen(const std::initializer_list<internal::Number>& list, std::optional<Dtype>& common) {
+  for (const internal::Number& n : list) {
+    const Dtype own = n.value.natural_dtype();
+    common = common ? promote_types(*common, own) : own;
   }
 }
-
-template <class List> Dtype common_dtype(const List& list) {
-  std::optional<Dtype> dtype;
-  widen(list, dtype);
-  return dtype.value_or(Dtype::float64);
-}
-
-}  // namespace
-
-Values::Values(std::initializer_list<Scalar> mixed) : stored_(common_dtype(mixed)), dtype_(stored_) {
-  add_scalars(mixed, 0);
-}
-Values::Values(std::initializer_list<std::initializer_list<Scalar>> mixed)
-    : stored_(common_dtype(mixed)), dtype_(stored_) {
-  enter(mixed.size(), 0);
-  for (const auto& row : mixed) add_scalars(row, 1);
-}
-void Values::add_scalars(std::initializer_list<Scalar> list, int depth) {
+void Values::add_scalars(const std::initializer_list<internal::Number>& list, int depth) {
   enter(list.size(), depth);
-  for (const Scalar& s : list) {
-    const catena::ScalarCell cell(s, stored_);
+  for (const internal::Number& n : list) {
+    const catena::ScalarCell cell(n.value, stored_);
     append(cell.bytes, itemsize(stored_));
   }
 }
@@ -225,6 +228,14 @@ Array internal::arange(const Scalar& start, const Scalar& stop, const Scalar& st
   const Dtype dtype = options.dtype.value_or(floating ? Dtype::float64 : Dtype::int64);
   const std::int64_t n = range_length(start, stop, step);
   check<TypeError>(!catena::is_complex_dtype(dtype), "arange", "there is no range of ", dtype, " numbers");
+  if (catena::is_integer(dtype)) {
+    // As NumPy does: the step is the distance of the first two values once they are integers.
+    const Scalar second = n > 1 ? start + step : start;
+    if (n > 0) catena::check_fits("arange", start, dtype);
+    catena::check_fits("arange", n > 1 ? second : Scalar(0), dtype);
+    const auto whole = [](const Scalar& s) { return s.is_floating() ? Scalar(s.to<std::int64_t>()) : s; };
+    return run_range("arange", catena::rows::arange, n, dtype, {whole(start), whole(second) - whole(start)});
+  }
   if (dtype != Dtype::bool_) return run_range("arange", catena::rows::arange, n, dtype, {start, step});
   check<TypeError>(n <= 2, "arange", "a range of ", n, " bools; at most two make sense");
   return run_range("arange", catena::rows::arange, n, dtype,
@@ -236,11 +247,13 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   const Dtype dtype = options.dtype.value_or(Dtype::float64);
   const std::int64_t div = options.endpoint ? num - 1 : num;
   const double step = num > 1 ? (stop - start) / static_cast<double>(div) : kNaN;
-  const bool complex = catena::is_complex_dtype(dtype);
+  // The row rounds to the type in which it computes, which for 16-bit floats would be one rounding too many.
+  const bool by_float64 =
+      catena::is_complex_dtype(dtype) || (catena::is_floating(dtype) && catena::itemsize(dtype) == 2);
   // A single number is the start.
   const Scalar by = num > 1 ? step : 0.0, distance = num > 1 ? stop - start : 0.0;
   const std::int64_t last = options.endpoint && num > 1 ? num - 1 : -1;
-  const Array values = run_range("linspace", catena::rows::linspace, num, complex ? Dtype::float64 : dtype,
+  const Array values = run_range("linspace", catena::rows::linspace, num, by_float64 ? Dtype::float64 : dtype,
                                  {Scalar(start), Scalar(stop), by, distance,
                                   Scalar(static_cast<double>(std::max<std::int64_t>(div, 1))), Scalar(last)});
   return {values.astype(dtype, {.copy = false}), step};

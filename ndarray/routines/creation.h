@@ -159,6 +159,26 @@ Array full(const Shape& shape, E value, const O& options = {}) {
 }
 
 // ---- from data ----------------------------------------------------------------------------------
+namespace internal {
+// Lists in braces of up to six levels. A list of more levels must not compile: C++ would drop the outermost pair of
+// braces until the rest fits, so every class that is made from lists deletes the constructor for seven. (Macros,
+// because clang 14 does not deduce T through alias templates.)
+#define ND_LIST1(T) std::initializer_list<T>
+#define ND_LIST2(T) std::initializer_list<ND_LIST1(T)>
+#define ND_LIST3(T) std::initializer_list<ND_LIST2(T)>
+#define ND_LIST4(T) std::initializer_list<ND_LIST3(T)>
+#define ND_LIST5(T) std::initializer_list<ND_LIST4(T)>
+#define ND_LIST6(T) std::initializer_list<ND_LIST5(T)>
+#define ND_LIST7(T) std::initializer_list<ND_LIST6(T)>
+// An item of a list of numbers of several types. Unlike a Scalar, it is not made of braces around two numbers, which
+// would be a complex number.
+struct Number {
+  Scalar value;
+  template <class E>
+  requires(Element<E> || std::is_same_v<E, Scalar>) Number(E number) : value(number) {}
+};
+}  // namespace internal
+
 // Host data as an argument of array(), for the duration of the call: lists, vectors, spans, std::array and arrays of
 // numbers, and lists and vectors of these (ValueError if they differ in length). Integers in lists give int64, as in
 // NumPy, and a list of mixed numbers has the dtype that holds them all: {1, 2.5} is float64. Otherwise the dtype is
@@ -167,17 +187,24 @@ class Values {
  public:
   template <Element E>
   Values(std::initializer_list<E> list)
-      : Values(list.begin(), catena::dtype_of<E>, internal::literal_dtype<E>(), Shape(list.size())) {}
-  template <Element E> Values(std::initializer_list<std::initializer_list<E>> rows) {
-    add<E>(rows, internal::literal_dtype<E>());
+      : Values(list.begin(), catena::dtype_of<E>, internal::literal_dtype<E>(), Shape(list.size()), true) {}
+  // A template, so that {{1}, {2.5}} is a list of lists, although a number may stand in braces.
+  template <class N = internal::Number> Values(std::initializer_list<std::type_identity_t<N>> mixed) {
+    add_mixed(mixed);
   }
-  template <Element E> Values(std::initializer_list<std::initializer_list<std::initializer_list<E>>> planes) {
-    add<E>(planes, internal::literal_dtype<E>());
-  }
-  CATENA_EXPORT Values(std::initializer_list<Scalar> mixed);
-  CATENA_EXPORT Values(std::initializer_list<std::initializer_list<Scalar>> mixed);
+#define ND_NESTED(List)                                                                                            \
+  template <Element E> Values(List(E) nested) : in_braces_(true) { add<E>(nested, internal::literal_dtype<E>()); } \
+  Values(List(internal::Number) mixed) { add_mixed(mixed); }
+  ND_NESTED(ND_LIST2)
+  ND_NESTED(ND_LIST3)
+  ND_NESTED(ND_LIST4)
+  ND_NESTED(ND_LIST5)
+  ND_NESTED(ND_LIST6)
+#undef ND_NESTED
+  template <Element E> Values(ND_LIST7(E)) = delete;
+  Values(ND_LIST7(internal::Number)) = delete;
   template <Element E, std::size_t N>
-  Values(const E (&elements)[N]) : Values(elements, catena::dtype_of<E>, catena::dtype_of<E>, Shape(N)) {}
+  Values(const E (&elements)[N]) : Values(elements, catena::dtype_of<E>, catena::dtype_of<E>, Shape(N), false) {}
   // A container of elements, or of such containers.
   template <internal::NestedContainer C> Values(const C& list) {
     using E = internal::nested_element<C>;
@@ -189,10 +216,11 @@ class Values {
   Dtype stored() const noexcept { return stored_; }  // of the elements at data()
   Dtype dtype() const noexcept { return dtype_; }    // of the array, unless another one is asked for
   const Shape& shape() const noexcept { return shape_; }
+  bool in_braces() const noexcept { return in_braces_; }  // written out, not elements of a container
 
  private:
-  Values(const void* data, Dtype stored, Dtype dtype, const Shape& shape)
-      : data_(data), stored_(stored), dtype_(dtype), shape_(shape) {}
+  Values(const void* data, Dtype stored, Dtype dtype, const Shape& shape, bool in_braces)
+      : data_(data), stored_(stored), dtype_(dtype), shape_(shape), in_braces_(in_braces) {}
   void refer(const void* data, Dtype dtype, std::size_t n) {
     data_ = data;
     stored_ = dtype_ = dtype;
@@ -214,14 +242,31 @@ class Values {
       }
     }
   }
+  // A list of numbers of several types.
+  template <class List> void add_mixed(const List& list) {
+    in_braces_ = true;
+    std::optional<Dtype> common;
+    widen(list, common);
+    stored_ = dtype_ = common.value_or(Dtype::float64);
+    add_scalars(list, 0);
+  }
+  CATENA_EXPORT static void widen(const std::initializer_list<internal::Number>& list, std::optional<Dtype>& common);
+  template <class List> static void widen(const List& list, std::optional<Dtype>& common) {
+    for (const auto& item : list) widen(item, common);
+  }
+  CATENA_EXPORT void add_scalars(const std::initializer_list<internal::Number>& list, int depth);
+  template <class List> void add_scalars(const List& list, int depth) {
+    enter(list.size(), depth);
+    for (const auto& item : list) add_scalars(item, depth + 1);
+  }
   CATENA_EXPORT void enter(std::size_t length,
                            int depth);  // ValueError if another list of that depth had another length
-  void add_scalars(std::initializer_list<Scalar> list, int depth);
   CATENA_EXPORT void append(const void* element, std::size_t bytes);
 
   const void* data_ = nullptr;  // null: the elements are in copy_
   Dtype stored_ = Dtype::float64, dtype_ = Dtype::float64;
   Shape shape_;
+  bool in_braces_ = false;
   std::vector<std::byte> copy_;
 };
 
@@ -235,8 +280,20 @@ class ArrayLike {
   template <Element E> ArrayLike(E number) : ArrayLike(Scalar(number)) {}
   CATENA_EXPORT ArrayLike(const Scalar& number);
   CATENA_EXPORT ArrayLike(const Values& list);
-  ArrayLike(std::initializer_list<Scalar> list) : ArrayLike(Values(list)) {}
-  ArrayLike(std::initializer_list<std::initializer_list<Scalar>> rows) : ArrayLike(Values(rows)) {}
+  template <Element E> ArrayLike(std::initializer_list<E> list) : ArrayLike(Values(list)) {}
+  template <class N = internal::Number>
+  ArrayLike(std::initializer_list<std::type_identity_t<N>> mixed) : ArrayLike(Values(mixed)) {}
+#define ND_NESTED(List)                                                         \
+  template <Element E> ArrayLike(List(E) nested) : ArrayLike(Values(nested)) {} \
+  ArrayLike(List(internal::Number) mixed) : ArrayLike(Values(mixed)) {}
+  ND_NESTED(ND_LIST2)
+  ND_NESTED(ND_LIST3)
+  ND_NESTED(ND_LIST4)
+  ND_NESTED(ND_LIST5)
+  ND_NESTED(ND_LIST6)
+#undef ND_NESTED
+  template <Element E> ArrayLike(ND_LIST7(E)) = delete;
+  ArrayLike(ND_LIST7(internal::Number)) = delete;
   template <internal::NestedContainer C> ArrayLike(const C& list) : ArrayLike(Values(list)) {}
 
   const Array& array() const noexcept { return array_; }
@@ -248,19 +305,36 @@ class ArrayLike {
   bool is_array_ = false;
   std::optional<Scalar> number_;
 };
+#undef ND_LIST1
+#undef ND_LIST2
+#undef ND_LIST3
+#undef ND_LIST4
+#undef ND_LIST5
+#undef ND_LIST6
+#undef ND_LIST7
 
 // array({1, 2, 3})  array({{1.0, 2.0}, {3.0, 4.0}}, nd::float32)  array(vector)  array(vector, {2, 3})
+// OverflowError, or ValueError for NaN, if a given integer dtype does not hold one of the numbers in braces; elements
+// of containers are converted as those of arrays are.
 template <internal::DtypeOr<ArrayOptions> O = ArrayOptions> Array array(const Values& values, const O& options = {}) {
   return internal::from_values(values, values.shape(), internal::with_dtype<ArrayOptions>(options));
 }
 // The elements in C order as an array of `shape`; ValueError if their number is another one.
 template <internal::DtypeOr<ArrayOptions> O = ArrayOptions>
-Array array(const Values& values, const Shape& shape, const O& options = {}) {
+Array array(const Values& values, std::initializer_list<catena::Integer> shape, const O& options = {}) {
+  return internal::from_values(values, shape, internal::with_dtype<ArrayOptions>(options));
+}
+template <catena::ShapeLike S, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
+Array array(const Values& values, const S& shape, const O& options = {}) {
   return internal::from_values(values, shape, internal::with_dtype<ArrayOptions>(options));
 }
 // n host elements in C order, copied. The dtype is that of E unless given.
 template <Element E, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
-Array array(const E* data, const Shape& shape, const O& options = {}) {
+Array array(const E* data, std::initializer_list<catena::Integer> shape, const O& options = {}) {
+  return internal::from_elements(data, catena::dtype_of<E>, shape, internal::with_dtype<ArrayOptions>(options));
+}
+template <Element E, catena::ShapeLike S, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
+Array array(const E* data, const S& shape, const O& options = {}) {
   return internal::from_elements(data, catena::dtype_of<E>, shape, internal::with_dtype<ArrayOptions>(options));
 }
 // The elements from one iterator to another.
@@ -301,8 +375,9 @@ CATENA_EXPORT Array asnumpy(const Values& values);
 
 // ---- ranges -------------------------------------------------------------------------------------
 // start + k * step for 0 <= k < ceil((stop - start) / step). The values are computed in the dtype, which is, unless
-// given, float64 if an argument is floating, else int64. ValueError for a step of 0 or a length that is NaN or too
-// large; TypeError for more than two bools.
+// given, float64 if an argument is floating, else int64, from the first two, which are converted to it. ValueError for
+// a step of 0 or a length that is NaN or too large; OverflowError if an integer dtype does not hold the first two
+// values; TypeError for more than two bools.
 template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array arange(const Scalar& stop, const O& options = {}) {
   return internal::arange(0, stop, 1, internal::with_dtype<CreateOptions>(options));
 }
@@ -316,7 +391,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
 }
 
 // num evenly spaced numbers from start to stop (the last one is exactly stop if endpoint), computed in float64 and cast
-// unsafely. ValueError for num < 0.
+// unsafely; integers are their floors. ValueError for num < 0.
 CATENA_EXPORT Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
 inline Array linspace(double start, double stop, std::int64_t num, Dtype dtype) {
   return linspace(start, stop, num, {.dtype = dtype});

@@ -66,9 +66,7 @@ Array solve(const Array& a, const Array& b, const SolveOptions& options) {
   const Operand both[] = {a, b};
   nd::internal::common_device("solve", both);
   check<LinAlgError>(b.ndim() > 0, "solve", "b is 0-d, it must be a vector or matrices");
-  Shape vectors = a.shape();
-  vectors.pop_back();
-  if (b.ndim() > 1 && b.shape() != vectors) return solve_matrices(a, b, options.check);
+  if (b.ndim() > 1) return solve_matrices(a, b, options.check);
   return solve_matrices(a, expand_dims(b, -1), options.check).squeeze(-1);
 }
 

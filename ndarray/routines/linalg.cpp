@@ -109,7 +109,8 @@ Array Array::dot(const Array& b, const DotOptions& options) const { return nd::d
 Array vdot(const Array& a, const Array& b) {
   check<ValueError>(a.size() == b.size(), "vdot", "shapes ", a.shape(), " and ", b.shape(), " have ", a.size(), " and ",
                     b.size(), " elements");
-  return contract("vdot", a.ravel(), b.ravel(), {0}, {0});
+  const Array left = catena::is_complex_dtype(a.dtype()) ? a.conjugate() : a;
+  return contract("vdot", left.ravel(), b.ravel(), {0}, {0});
 }
 
 Array inner(const Array& a, const Array& b) {

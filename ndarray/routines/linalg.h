@@ -22,7 +22,7 @@ struct DotOptions {
 // The sum over the last axis of a and the second-to-last axis of b (the only axis of a 1-D b). Result axes: the other
 // axes of a, then those of b. With a 0-d operand: the product with every element.
 CATENA_EXPORT Array dot(const Array& a, const Array& b, const DotOptions& options = {});
-// The sum of products of corresponding elements in C order, 0-d; ValueError if the sizes differ.
+// The sum of products of corresponding elements in C order, those of a conjugated, 0-d; ValueError if the sizes differ.
 CATENA_EXPORT Array vdot(const Array& a, const Array& b);
 // The sum over the last axes of both. Result axes: the other axes of a, then those of b. With a 0-d operand: the
 // product with every element.
@@ -148,9 +148,9 @@ CATENA_EXPORT Array eigvalsh(const Array& a, std::string_view UPLO = "L");
 struct SolveOptions {
   bool check = true;  // false: the solution for a singular matrix is NaN, instead of a LinAlgError
 };
-// The x of a x = b for a (..., M, M). b is a vector (M,), a stack of vectors with the shape of a without its last axis,
-// or otherwise matrices (..., M, K) whose leading axes broadcast with those of a. x has the shape of b, broadcast.
-// LinAlgError if a is singular, ValueError if b does not fit.
+// The x of a x = b for a (..., M, M). b is a vector (M,) if it has one axis, else matrices (..., M, K); the leading
+// axes broadcast with those of a. x has the shape of b, broadcast. (As in NumPy 2: a stack of vectors is b(...,
+// newaxis).) LinAlgError if a is singular, ValueError if b does not fit.
 CATENA_EXPORT Array solve(const Array& a, const Array& b, const SolveOptions& options = {});
 CATENA_EXPORT Array inv(const Array& a, const SolveOptions& options = {});
 // The pseudo-inverse (..., N, M) of a (..., M, N), without the singular values that are at most rcond times the largest

@@ -42,8 +42,27 @@ Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& option
   return internal::apply_ufunc(internal::row_for(catena::rows::nextafter, in, options.dtype), in, options);
 }
 
+namespace {
+
+// A bound that lies beyond the numbers of the arrays, all of which have the dtype t, clips nothing, so the last of
+// these numbers stands for it. A bound on the other side, which no number reaches, stays as it is and does not fit.
+Operand reachable(const Operand& bound, Dtype t, const Scalar& last, bool above) {
+  if (bound.is_array() || bound.scalar().fits(t)) return bound;
+  return (bound.scalar() > last) == above ? Operand(last) : bound;
+}
+
+}  // namespace
+
 Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options) {
-  const Operand in[3] = {a, a_min, a_max};
+  Operand in[3] = {a, a_min, a_max};
+  const auto is_whole = [](const Operand& o) { return o.is_array() || catena::is_integer(o.scalar().natural_dtype()); };
+  const auto is_of = [&](const Operand& o) { return !o.is_array() || o.header()->dtype == a.header()->dtype; };
+  if (a.is_array() && catena::is_integer(a.header()->dtype) && is_of(a_min) && is_of(a_max) && is_whole(a_min) &&
+      is_whole(a_max)) {
+    const Dtype t = a.header()->dtype;
+    in[1] = reachable(a_min, t, Scalar::lowest(t), false);
+    in[2] = reachable(a_max, t, Scalar::highest(t), true);
+  }
   return internal::apply_ufunc(catena::rows::clip, in, options);
 }
 
@@ -65,7 +84,13 @@ Array Array::imag() const { return nd::imag(*this); }
 Array Array::conjugate() const { return nd::conjugate(*this); }
 
 Array around(const Array& a, int decimals) {
-  const bool whole = !catena::is_floating(a.dtype());
+  if (catena::is_complex_dtype(a.dtype())) {
+    const Array parts = a.copy();
+    internal::assign("round", parts.real(), around(a.real(), decimals));
+    internal::assign("round", parts.imag(), around(a.imag(), decimals));
+    return parts;
+  }
+  const bool whole = catena::is_integer(a.dtype());
   if (whole && decimals >= 0) return a.copy();
   if (decimals == 0) return rint(a);
   const Scalar power(std::pow(10.0, std::abs(decimals)));

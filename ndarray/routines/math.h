@@ -6,9 +6,10 @@
 // A scalar does not promote an array of its kind.
 //   nd::exp(x)   nd::add(a, 1, {.out = a})   nd::multiply(a, b, {.dtype = nd::float64})
 // Functions with bool results choose their loop by the inputs, so options.dtype must be bool.
-// Errors: ValueError for shapes that do not broadcast, an output of another shape, arrays on different devices, an
-// integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the result does not cast to
-// the output under options.casting.
+// Comparisons, logical functions and true_divide take integer scalars that the arrays' dtype does not hold.
+// Errors: ValueError for shapes that do not broadcast, an output of another shape, arrays on different devices;
+// OverflowError for an integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the
+// result does not cast to the output under options.casting.
 //
 // Most functions are declared from the lines of kernels/rows/families/*.h, which state the results of special cases. A
 // new function is one line there, beside its kernel.
@@ -42,6 +43,7 @@ CATENA_EXPORT std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOpt
 // The next float after x1 in the direction of x2; x1 itself if they are equal.
 CATENA_EXPORT Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
 // a_min where x < a_min, a_max where x > a_max; a_max wins if the bounds cross. NaN stays NaN, NaN bounds do not clip.
+// An integer bound that no element can lie beyond, such as -1 for unsigned ones, does not clip either.
 CATENA_EXPORT Array clip(const Operand& a, const Operand& a_min, const Operand& a_max,
                          const UfuncOptions& options = {});
 // x where the condition (any dtype, nonzero is true) holds, else y; all three broadcast. The dtype is the promotion of
@@ -55,7 +57,7 @@ CATENA_EXPORT Array imag(const Array& a);
 
 // Rounds to `decimals` places after the point, halves to even; a negative number rounds before the point. Floats are
 // multiplied by 10^|decimals|, rounded and divided (or the reverse), as NumPy does; integers stay unless it is
-// negative.
+// negative. Complex numbers are rounded in both parts.
 CATENA_EXPORT Array around(const Array& a, int decimals = 0);
 inline Array round(const Array& a, int decimals = 0) { return around(a, decimals); }
 

@@ -61,8 +61,8 @@ Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, 
 
 Array accumulate(std::string_view op, const KernelDef& def, const Array& a, const ScanOptions& o) {
   check<TypeError>(!a.is_null(), op, "the array is null");
-  if (!o.axis) return scan(op, def, a.ravel(), 0, o, {});
-  return scan(op, def, a, catena::normalize_axis(op, *o.axis, a.ndim()), o, {});
+  const Array source = o.axis && a.ndim() > 0 ? a : a.ravel();  // a 0-d array is one of length 1, as in NumPy
+  return scan(op, def, source, o.axis ? catena::normalize_axis(op, *o.axis, source.ndim()) : 0, o, {});
 }
 
 // A copy of `a` with every NaN replaced by `value`.

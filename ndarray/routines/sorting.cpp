@@ -34,6 +34,9 @@ struct AlongAxis {
   int axis;
 };
 
+// Positions of the elements of a 0-d array are those of one of length 1, as in NumPy.
+Array at_least_one_axis(const Array& a) { return !a.is_null() && a.ndim() == 0 ? a.ravel() : a; }
+
 // kth: the places that matter, in ascending order; empty: all of them.
 Array run_sort(const AlongAxis& a, bool positions, std::span<const std::int64_t> kth = {}) {
   const Array out(internal::new_array(a.array.shape(), positions ? Dtype::int64 : a.array.dtype(), a.array.device()));
@@ -74,7 +77,8 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
   const Array out(internal::new_array(v.shape(), Dtype::int64, device));
   const catena::KernelDef& def = catena::rows::searchsorted;
   int loop = 0;
-  while (def.loop_table[loop].type[0] != common) ++loop;
+  while (loop < def.num_loops && def.loop_table[loop].type[0] != common) ++loop;
+  check<TypeError>(loop < def.num_loops, op, "no loop for ", common, " numbers");
   const catena::Input inputs[] = {catena::Input(*sorted.get()), catena::Input(*wanted.get()),
                                   catena::Input(Scalar(right))};
   catena::ArrayHeader* const output = out.get();
@@ -101,7 +105,7 @@ Array sort(const Array& a, const SortOptions& options) {
 
 Array argsort(const Array& a, const SortOptions& options) {
   check_kind("argsort", options.kind);
-  return run_sort({"argsort", a, options.axis}, true);
+  return run_sort({"argsort", at_least_one_axis(a), options.axis}, true);
 }
 
 Array msort(const Array& a) { return run_sort({"msort", a, 0}, false); }
@@ -130,7 +134,7 @@ Array partition(const Array& a, const std::vector<std::int64_t>& kth, const Part
 }
 
 Array argpartition(const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options) {
-  return run_partition("argpartition", a, kth, options, true);
+  return run_partition("argpartition", at_least_one_axis(a), kth, options, true);
 }
 
 // ---- searching ----------------------------------------------------------------------------------
@@ -152,10 +156,11 @@ Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& optio
   check<TypeError>(!bins.is_null(), "digitize", "the array of bins is null");
   check<ValueError>(bins.ndim() == 1, "digitize", "the bins have rank ", bins.ndim(), ", must have rank 1");
   const Array before = bins(Slice({}, -1)), behind = bins(Slice(1, {}));
+  // The interval is open at its right end, or with `right` at its left end, whichever way the bins are ordered.
   if (all(before <= behind).item<bool>()) return places("digitize", bins, x, !options.right);
   check<ValueError>(all(before >= behind).item<bool>(), "digitize", "the ", bins.size(),
                     " bins neither increase nor decrease");
-  return bins.size() - places("digitize", bins(Slice({}, {}, -1)), x, options.right);
+  return bins.size() - places("digitize", bins(Slice({}, {}, -1)), x, !options.right);
 }
 
 std::vector<Array> nonzero(const Array& a) {

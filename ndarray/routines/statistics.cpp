@@ -74,6 +74,7 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
 }  // namespace
 
 Array mean(const Array& a, const ReduceOptions& o) {
+  if (!a.is_null() && a.ndim() == 0) catena::normalize_axes("mean", o.axis, 0);  // a mean of a 0-d array has no axis
   return internal::apply_reduction(
       catena::rows::mean, a,
       {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)});

@@ -216,7 +216,7 @@ Array simple_reduction_function::operator()(const Array& a, const ReduceOptions&
   const catena::Input input(*a.get());
   const int loop =
       options.dtype ? data_->loop_by_output(a.dtype(), *options.dtype) : catena::choose_loop(def, {&input, 1});
-  const Dims axes = catena::normalize_axes(name(), options.axis, a.ndim());
+  const Dims axes = catena::reduced_axes(name(), options.axis, a.ndim());
   const Shape shape = catena::reduced_shape(a.shape(), axes, options.keepdims);
   const Dtype result = def.loop_table[loop].type[1];
   if (!options.out.is_null()) {

@@ -238,7 +238,7 @@ class ReducedProgram {
   }
 
   Array run(const TestOptions& options) {
-    axes_ = catena::normalize_axes(def_.name, options.axis, shape_.size());
+    axes_ = catena::reduced_axes(def_.name, options.axis, shape_.size());
     const Shape shape = catena::reduced_shape(shape_, axes_, options.keepdims);
     check<ValueError>(def_.has_identity || catena::size_of(shape_) != 0 || catena::size_of(shape) == 0, def_.name,
                       "shape ", shape_, " has no elements along axes ", axes_,

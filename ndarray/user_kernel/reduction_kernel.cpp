@@ -160,7 +160,7 @@ std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const
   }
   KernelArguments arguments(text, args, options.stream);
   const Shape in = input_shape(arguments, text);
-  const Dims axes = catena::normalize_axes(text.label, options.axis, in.size());
+  const Dims axes = catena::reduced_axes(text.label, options.axis, in.size());
   check_raw(arguments, text, axes);
   const Shape shape = catena::reduced_shape(in, axes, options.keepdims);
   const bool nothing = catena::size_of(in) == 0 && catena::size_of(shape) != 0;

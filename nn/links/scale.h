@@ -1,7 +1,9 @@
 // A factor along some axes, with or without a bias.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
+#include <type_traits>
 
 #include <catena/nn/links/bias.h>
 
@@ -32,8 +34,13 @@ class CATENA_EXPORT Scale : public Chain {
   using Options = ScaleOptions;
   explicit Scale(int along = 1) : Scale(along, Options{}) {}
   Scale(int along, const Options& options);
-  Scale(int along, const Shape& W_shape, bool bias_term = false)
-      : Scale(along, Options{.W_shape = W_shape, .bias_term = bias_term}) {}
+  // A template, so that {.W_shape = {3}}, which g++ also takes for the list {{3}}, is options.
+  template <class N = catena::Integer>
+  Scale(int along, std::initializer_list<std::type_identity_t<N>> W_shape, bool bias_term = false)
+      : Scale(along, Options{.W_shape = Shape(W_shape), .bias_term = bias_term}) {}
+  template <catena::ShapeLike S>
+  Scale(int along, const S& W_shape, bool bias_term = false)
+      : Scale(along, Options{.W_shape = Shape(W_shape), .bias_term = bias_term}) {}
 
   NN_MEMBERS(W, bias)
   Variable operator()(const Variable& x);

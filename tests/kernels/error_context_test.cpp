@@ -34,6 +34,7 @@ BOOST_AUTO_TEST_SUITE(error_context)
 
 BOOST_AUTO_TEST_CASE(classes_stay_and_messages_begin_with_the_place) {
   thrown_again(catena::ValueError("f: bad"), "extension x: f: bad");
+  thrown_again(catena::OverflowError("f: bad"), "extension x: f: bad");
   thrown_again(catena::KeyError("f: bad"), "extension x: f: bad");
   thrown_again(catena::OutOfMemoryError("f: bad"), "extension x: f: bad");
   thrown_again(std::runtime_error("bad"), "extension x: bad");

@@ -68,6 +68,7 @@ namespace {
 #define CATENA_TRANSPORTED(X)    \
   X(catena::Error)               \
   X(catena::ValueError)          \
+  X(catena::OverflowError)       \
   X(catena::TypeError)           \
   X(catena::IndexError)          \
   X(catena::KeyError)            \

@@ -5,10 +5,10 @@
 
 // clang-format off
 #define CATENA_ROUNDING_ROWS(ROW) \
-  ROW(rint, unary)  /* to the nearest, ties to even; rounding functions give floats for integers */ \
-  ROW(floor, unary)                                                                                 \
-  ROW(ceil, unary)                                                                                  \
-  ROW(trunc, unary)  /* toward zero */                                                              \
+  ROW(rint, unary)  /* to the nearest, ties to even; gives floats for integers */                    \
+  ROW(floor, unary)  /* integers and bools stay as they are, as for the functions that follow */     \
+  ROW(ceil, unary)                                                                                   \
+  ROW(trunc, unary)  /* toward zero */                                                               \
   ROW(fix, unary)  /* as trunc */
 // clang-format on
 
