@@ -62,20 +62,24 @@ template <class Body, fixed_string S> struct Reduction {
 
   // The order of combination by definition: see kernel.h.
   static constexpr bool has_moments = folds_moments<Body, A, T>;
-  static constexpr bool has_groups = !any_order && !has_moments;
+  // Sums of integers as float64 round rarely.
+  static constexpr bool has_groups = !any_order && !has_moments && !std::is_integral_v<T>;
   template <bool Ahead>
   static ND_FN void fold_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; i += kLanes) {
       if constexpr (Ahead)
         for (std::size_t line = 0; line < sizeof(T) * kLanes; line += 64)
           __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
+#pragma GCC ivdep
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     }
   }
-  // Fewer than make a group: unrolled, the loop would store the lanes again and again.
-  static ND_FN void fold_few_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
-#pragma GCC unroll 1
-    for (std::int64_t i = begin; i < end; i += kLanes) fold_rounds<false>(lane, x, index, i, i + kLanes);
+  // Whole rounds of n elements, too few for a group. The compiler must not know how few: it would unroll the loop over
+  // them and store the lanes in between.
+  static ND_FN std::int64_t few_rounds(std::int64_t n) {
+    n = n / kLanes * kLanes;
+    __asm__("" : "+r"(n));
+    return n;
   }
   template <bool Ahead>
   static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
@@ -99,8 +103,9 @@ template <class Body, fixed_string S> struct Reduction {
     alignas(64) A lane[kLanes], total[kLanes];
     begin_lanes(lane);
     if (n < kWhole) {
-      fold_few_rounds(lane, x, index, 0, n / kLanes * kLanes);
-      return fold_end(out, lane, x, index, n / kLanes * kLanes, n);
+      const std::int64_t end = few_rounds(n);
+      fold_rounds<false>(lane, x, index, 0, end);
+      return fold_end(out, lane, x, index, end, n);
     }
     begin_lanes(total);
     std::int64_t i = 0;
@@ -110,22 +115,24 @@ template <class Body, fixed_string S> struct Reduction {
       fold_rounds<true>(group, x, index, i, i + kWhole);
       for (int l = 0; l < kLanes; ++l) total[l] = Body::combine(total[l], group[l]);
     }
-    fold_few_rounds(lane, x, index, i, n / kLanes * kLanes);
-    fold_end(out, lane, x, index, n / kLanes * kLanes, n, total);
+    const std::int64_t end = i + few_rounds(n - i);
+    fold_rounds<true>(lane, x, index, i, end);
+    fold_end(out, lane, x, index, end, n, total);
   }
   // The same for a part of a row.
   static ND_FN void fold_part(A& out, GroupedLanes<A>& kept, const T* x, std::int64_t index, std::int64_t n, bool first,
                               bool last) {
     const std::int64_t whole = n / kLanes * kLanes;
     if (first) {
-      begin_lanes(kept.group);
       begin_lanes(kept.total);
       kept.rounds = 0;
     }
     alignas(64) A lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = kept.group[l];
+    begin_lanes(lane);
+    if (kept.rounds > 0)
+      for (int l = 0; l < kLanes; ++l) lane[l] = kept.group[l];
     std::int64_t i = 0;
-    while (kept.rounds * kLanes + n - i > kGroup * kLanes) {
+    while (kept.rounds * kLanes + n - i >= kGroup * kLanes) {
       const std::int64_t end = i + (kGroup - kept.rounds) * kLanes;
       fold_rounds<false>(lane, x, index, i, end);
       for (int l = 0; l < kLanes; ++l) kept.total[l] = Body::combine(kept.total[l], lane[l]);
@@ -135,13 +142,15 @@ template <class Body, fixed_string S> struct Reduction {
     fold_rounds<false>(lane, x, index, i, whole);
     kept.rounds += (whole - i) / kLanes;
     if (last) return fold_end(out, lane, x, index, whole, n, kept.total);
-    for (int l = 0; l < kLanes; ++l) kept.group[l] = lane[l];
+    if (kept.rounds > 0)
+      for (int l = 0; l < kLanes; ++l) kept.group[l] = lane[l];
   }
   // The last elements, fewer than there are lanes, and the tree over the lanes.
   static ND_FN void fold_end(A& out, A* lane, const T* x, std::int64_t index, std::int64_t i, std::int64_t n,
                              const A* total = nullptr) {
     if constexpr (std::is_arithmetic_v<A>) {
       if (const U rest = U(n - i); rest > 0) {
+#pragma GCC ivdep
 #pragma GCC unroll 1
         for (int l = 0; l < kLanes; ++l)  // of fixed length: a few masked vectors
           lane[l] = U(l) < rest ? Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l)) : lane[l];
@@ -266,12 +275,12 @@ template <class Body, fixed_string S> struct Reduction {
       MomentFolds<Body, A, T>::template fold_strip<W>(acc, b, j, first);
     } else {
       A column[W];
-      for (int l = 0; l < W; ++l) column[l] = Body::template identity<A>();
+      for (int l = 0; l < W; ++l) column[l] = has_groups || first ? Body::template identity<A>() : acc[j + l];
       for (std::int64_t r = 0; r < b.rows; ++r) {
         const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step) + j;
         for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<A>(x[l], b.index));
       }
-      if (!first)
+      if (has_groups && !first)
         for (int l = 0; l < W; ++l) column[l] = Body::combine(acc[j + l], column[l]);
       for (int l = 0; l < W; ++l) acc[j + l] = column[l];
     }

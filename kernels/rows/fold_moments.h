@@ -26,6 +26,7 @@ template <class Body, class A, class T> struct MomentFolds {
       return {__builtin_convertvector(e, Wide)};
     }
   };
+  static constexpr std::size_t kAhead = 512;  // bytes
   // Of N vectors of lanes.
   template <int W, int N> struct Sums {
     Vector<W> pivot[N], sum[N], squares[N];
@@ -38,6 +39,8 @@ template <class Body, class A, class T> struct MomentFolds {
         }
       for (std::int64_t r = 0; r < rounds; ++r) {
         const T* x = reinterpret_cast<const T*>(in + r * step);
+        // Of columns, which the processor does not ask for in time.
+        if constexpr (N > 1) __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead);
 #pragma GCC unroll 2
         for (int k = 0; k < N; ++k) {
           const auto distance = Vector<W>::load(x + k * W).v - pivot[k].v;

@@ -156,7 +156,7 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
 // a lane, or where there are none, a few rows.
 void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
                            std::int64_t lanes) const {
-  const std::int64_t step = reduced_stride(), together = table_.any_order ? 8 : std::min(table_.group, kTogether);
+  const std::int64_t step = reduced_stride(), together = table_.any_order ? 8 : catena::kGroup;
   for (std::int64_t i = 0; i < n; i += lanes * together) {
     const std::int64_t rest = std::min(lanes * together, n - i);
     for (std::int64_t lane = 0; lane < std::min(lanes, rest); ++lane)

@@ -167,9 +167,20 @@ BOOST_AUTO_TEST_CASE(parameters) {
 }
 
 // The parameters tell which thread adds up what; the number of blocks alone may depend on the device.
+void check_equal(const nd::cuda::Sequence& a, const nd::cuda::Sequence& b, const char* what, const Shape& shape) {
+  BOOST_REQUIRE_EQUAL(a.launches.size(), b.launches.size());
+  for (std::size_t k = 0; k < a.launches.size(); ++k) {
+    const nd::cuda::LaunchPlan &x = a.launches[k], &y = b.launches[k];
+    const bool same = x.key == y.key && x.grid_y == y.grid_y && x.parameters.size() == y.parameters.size() &&
+                      std::memcmp(x.parameters.data(), y.parameters.data(), x.parameters.size()) == 0;
+    BOOST_CHECK_MESSAGE(same, what << " of " << shape);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sums_do_not_depend_on_the_number_of_multiprocessors) {
-  const Shape shapes[] = {{1 << 20, 1}, {1, 1 << 20}, {40, 30000}, {30000, 40}, {300, 300}};
-  for (const Shape& shape : shapes)
+  constexpr int kCards[] = {1, 7, 80, 132, 200};
+  const KernelDef& sum = catena::find_kernel("sum");
+  for (const Shape& shape : {Shape{1 << 20, 1}, Shape{1, 1 << 20}, Shape{40, 30000}, Shape{30000, 40}, Shape{300, 300}})
     for (const std::int64_t axis : {0, 1}) {
       HostArray in = make_array(Dtype::float32, shape), out = make_array(Dtype::float32, shape);
       Shape kept = shape;
@@ -177,7 +188,6 @@ BOOST_AUTO_TEST_CASE(sums_do_not_depend_on_the_number_of_multiprocessors) {
       HostArray reduced = make_array(Dtype::float32, kept);
       Strides strides = reduced.strides;
       strides[int(axis)] = 0;
-      const KernelDef& sum = catena::find_kernel("sum");
       catena::bound::Reduce reduce;
       reduce.kernel = &sum;
       reduce.loop = loop_number(sum, "f->f");
@@ -186,20 +196,18 @@ BOOST_AUTO_TEST_CASE(sums_do_not_depend_on_the_number_of_multiprocessors) {
       reduce.out.strides = &strides;
       reduce.axes = {axis};
       const catena::bound::Scan scan{&sum, reduce.loop, in.operand(), out.operand(), int(axis)};
-      const auto check_equal = [&](const nd::cuda::Sequence& a, const nd::cuda::Sequence& b, const char* what) {
-        BOOST_REQUIRE_EQUAL(a.launches.size(), b.launches.size());
-        for (std::size_t k = 0; k < a.launches.size(); ++k) {
-          const nd::cuda::LaunchPlan &x = a.launches[k], &y = b.launches[k];
-          const bool same = x.key == y.key && x.grid_y == y.grid_y && x.parameters.size() == y.parameters.size() &&
-                            std::memcmp(x.parameters.data(), y.parameters.data(), x.parameters.size()) == 0;
-          BOOST_CHECK_MESSAGE(same, what << " over axis " << axis << " of " << shape);
-        }
-      };
-      for (const int processors : {1, 7, 80, 132, 200}) {
-        check_equal(nd::cuda::plan_reduce(reduce, 16), nd::cuda::plan_reduce(reduce, processors), "sum");
-        check_equal(nd::cuda::plan_scan(scan, 16), nd::cuda::plan_scan(scan, processors), "running sum");
+      for (const int processors : kCards) {
+        check_equal(nd::cuda::plan_reduce(reduce, 16), nd::cuda::plan_reduce(reduce, processors), "sum", shape);
+        check_equal(nd::cuda::plan_scan(scan, 16), nd::cuda::plan_scan(scan, processors), "running sum", shape);
       }
     }
+  for (const Shape& shape : {Shape{2, 20000}, Shape{70, 20000}}) {
+    HostArray a = make_array(Dtype::float32, shape), b = make_array(Dtype::float32, {shape[1], 3}),
+              out = make_array(Dtype::float32, {shape[0], 3});
+    const catena::bound::Matmul product{a.operand(), b.operand(), out.operand()};
+    for (const int processors : kCards)
+      check_equal(nd::cuda::plan_matmul(product, 16), nd::cuda::plan_matmul(product, processors), "product", shape);
+  }
 }
 
 // sqrt(sum(((a * b) + a) * b) * 2) of float16 over the rows of a matrix: a is a transposed matrix, b one number for

@@ -381,7 +381,8 @@ BOOST_AUTO_TEST_CASE(matmul_shapes) {
   check_product(f, 200, 130, 65, Form::matmul_tiles);
   check_product(f, 5, 5, 0, Form::matmul_tiles);  // zeros
   check_product(f, 0, 5, 3, Form::matmul_rows);
-  check_product(f, 2, 100, 900, Form::matmul_columns);
+  check_product(f, 2, 100, 100, Form::matmul_columns);
+  check_product(f, 2, 100, 900, Form::matmul_columns, true);
   check_product(f, 100, 2, 900, Form::matmul_rows);
   check_product(f, 100, 4, 7, Form::matmul_rows);
   check_product(f, 4, 40, 2000, Form::matmul_columns, true);
@@ -488,7 +489,8 @@ BOOST_AUTO_TEST_CASE(running_results) {
   check_scan("sum", "f->f", small_integers(f, {50, 37}, 1), 1, kColumns, running_sum);
   check_scan("sum", "f->f", small_integers(f, {37, 50}, 1), 0, kColumns, running_sum);
   check_scan("sum", "f->f", small_integers(f, {3000, 40}, 1), 0, kCutColumns, running_sum);
-  check_scan("sum", "f->f", small_integers(f, {7, 200, 300}, 1), 1, kColumns, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {7, 100, 300}, 1), 1, kColumns, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {7, 200, 300}, 1), 1, kCutColumns, running_sum);
   check_scan("sum", "f->f", small_integers(f, {2, 3, 2, 500, 2, 3}, 1), 3, kCutColumns, running_sum);
   check_scan("sum", "l->l", small_integers(l, {5, 1000}, 1, 100), 1, kRows, running_sum);
   check_scan("sum", "e->e", small_integers(Dtype::float16, {600}, 1), 0, kRows, running_sum);

@@ -189,7 +189,9 @@ template <class Body, class Out, class T>
 Out reduce_by_definition(const std::vector<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>& x) {
   using A = typename Body::template accumulator<T, Out>;
   constexpr bool adds = requires(A a, T v) { Body::add(a, v); };
-  constexpr std::size_t round = adds ? 8 : kLanes, group = adds ? SIZE_MAX / 2 : round * kGroup;
+  // Integers have no groups, but uint64 is averaged as float64.
+  constexpr bool grouped = !adds && (!std::is_integral_v<T> || std::is_same_v<T, std::uint64_t>);
+  constexpr std::size_t round = adds ? 8 : kLanes, group = grouped ? round * kGroup : SIZE_MAX / 2;
   std::array<A, kLanes> lane, ended;  // no vector, which packs bools
   lane.fill(Body::template identity<A>());
   ended = lane;

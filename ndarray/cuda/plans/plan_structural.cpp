@@ -253,7 +253,7 @@ Sequence plan_matmul(const catena::bound::Matmul& call, int processors) {
     least = 16 * device::kWarp;
   }
   if (outputs == 0) return sequence;
-  const std::int64_t wanted = std::int64_t(processors) * 2;
+  constexpr std::int64_t wanted = kBlocks / 2;
   const std::int64_t splits =
       items >= wanted ? 1 : std::clamp<std::int64_t>(x.k / least, 1, std::min<std::int64_t>(wanted / items, 256));
   plan.grid_x = static_cast<std::uint32_t>(std::min(items, kMax31));
