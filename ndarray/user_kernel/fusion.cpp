@@ -362,19 +362,19 @@ bool applies(const TracedProgram& program, std::span<const Operand> arguments) {
     if (first == nullptr) first = h;
     if (!(h->device == first->device)) return false;
   }
-  const ComputedNumbers numbers = program.numbers(arguments);
-  for (std::size_t k = 0; k < program.sources.size(); ++k) {
-    const TracedProgram::Source& source = program.sources[k];
-    if (source.number_step >= 0) {
-      const Scalar& number = numbers[std::size_t(source.number_step)].value;
+  return program.with_numbers(arguments, [&](std::span<const HostNumber> numbers) {
+    for (std::size_t k = 0; k < program.sources.size(); ++k) {
+      const TracedProgram::Source& source = program.sources[k];
+      const int a = source.argument, step = source.number_step;
+      if (a >= 0 && !arguments[std::size_t(a)].is_array() &&
+          !is_value_of(arguments[std::size_t(a)].scalar(), program.slots[k]))
+        return false;
+      if (step < 0) continue;
+      const Scalar& number = numbers[std::size_t(step)].value;
       if (number.kind() != source.constant.kind() || !is_value_of(number, program.slots[k])) return false;
     }
-    const int a = source.argument;
-    if (a >= 0 && !arguments[std::size_t(a)].is_array() &&
-        !is_value_of(arguments[std::size_t(a)].scalar(), program.slots[k]))
-      return false;
-  }
-  return true;
+    return true;
+  });
 }
 
 }  // namespace

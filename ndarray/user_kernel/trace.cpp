@@ -100,14 +100,15 @@ ComputedNumbers TracedProgram::numbers(std::span<const Operand> arguments) const
 }
 
 catena::SmallVector<catena::Input, 8> TracedProgram::inputs(std::span<const Operand> arguments) const {
-  const ComputedNumbers computed = numbers(arguments);
-  catena::SmallVector<catena::Input, 8> list;
-  for (const Source& s : sources) {
-    if (s.number_step >= 0) list.push_back(catena::Input(computed[std::size_t(s.number_step)].value));
-    else if (s.argument >= 0) list.push_back(arguments[std::size_t(s.argument)]);
-    else list.push_back(s.array != nullptr ? catena::Input(*s.array) : catena::Input(s.constant));
-  }
-  return list;
+  return with_numbers(arguments, [&](std::span<const HostNumber> numbers) {
+    catena::SmallVector<catena::Input, 8> list;
+    for (const Source& s : sources) {
+      if (s.argument >= 0) list.push_back(arguments[std::size_t(s.argument)]);
+      else if (s.number_step >= 0) list.push_back(catena::Input(numbers[std::size_t(s.number_step)].value));
+      else list.push_back(s.array != nullptr ? catena::Input(*s.array) : catena::Input(s.constant));
+    }
+    return list;
+  });
 }
 
 namespace {
@@ -218,8 +219,8 @@ int Assembly::slot_of_array(int v) {
   int& slot = slot_[std::size_t(v)];
   if (slot < 0) {
     slot = add_slot(value(v).dtype);
-    if (v < num_arguments()) code_.sources.push_back({v, nullptr, {}});
-    else code_.sources.push_back({-1, value(v).array, {}});
+    if (v < num_arguments()) code_.sources.push_back({v, -1, nullptr, {}});
+    else code_.sources.push_back({-1, -1, value(v).array, {}});
   }
   return slot;
 }
@@ -235,7 +236,7 @@ int Assembly::slot_of_constant(int v, Dtype dtype) {
         std::memcmp(known.cell.bytes, cell.bytes, catena::itemsize(dtype)) == 0)
       return known.slot;
   constants_.push_back({dtype, argument, step, cell, add_slot(dtype)});
-  code_.sources.push_back({argument, nullptr, constant, step});
+  code_.sources.push_back({argument, step, nullptr, constant});
   return constants_.back().slot;
 }
 

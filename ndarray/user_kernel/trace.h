@@ -73,10 +73,10 @@ struct Trace::State {
 // `array` is set.
 struct TracedProgram {
   struct Source {
-    int argument = -1;  // number of an argument, an array or a host scalar; -1: one of these
+    int argument = -1;     // number of an argument, an array or a host scalar; -1: one of these
+    int number_step = -1;  // that computes the constant
     const catena::ArrayHeader* array = nullptr;
     Scalar constant = {};
-    int number_step = -1;  // that computes the constant
   };
   struct Target {
     int argument = -1;  // number of the argument that is written; -1: a new array
@@ -89,6 +89,13 @@ struct TracedProgram {
   catena::SmallVector<Target, 4> targets;
   catena::SmallVector<NumberStep, 2> number_steps;
 
+  // Calls f with the results of the number steps.
+  template <class F> auto with_numbers(std::span<const Operand> arguments, F&& f) const {
+    if (number_steps.empty()) [[likely]]
+      return f(std::span<const HostNumber>());
+    const ComputedNumbers results = numbers(arguments);
+    return f(std::span<const HostNumber>(results.data(), results.size()));
+  }
   ComputedNumbers numbers(std::span<const Operand> arguments) const;
   catena::Program program() const {
     return {steps, slots, static_cast<std::uint8_t>(sources.size()), 0, static_cast<std::uint8_t>(targets.size())};
