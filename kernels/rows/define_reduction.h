@@ -108,7 +108,8 @@ template <class Body, fixed_string S> struct Reduction {
       return fold_end(out, lane, x, index, end, n);
     }
     begin_lanes(total);
-    std::int64_t i = 0;
+    fold_rounds<true>(total, x, index, 0, kWhole);
+    std::int64_t i = kWhole;
     for (; n - i >= kWhole; i += kWhole) {
       alignas(64) A group[kLanes];
       begin_lanes(group);

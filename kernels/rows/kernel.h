@@ -94,8 +94,8 @@ struct ReductionLoop {
   void (*fold_far)(std::byte* acc, const ReductionBlock& block);
   // Adds element j, all of which have the number `index`, to accumulator j, which holds a group of a lane.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
-  // Combines element j of all rows, which are a group or its beginning (or if there is but one group, any part of it),
-  // and adds the result to accumulator j, which holds a lane. `first`: the accumulators hold nothing yet. Null: only fold_rows exists.
+  // Combines element j of all rows, which are a group or its beginning, and adds the result to accumulator j, which
+  // holds a lane. `first`: the accumulators hold nothing yet. Null: only fold_rows exists.
   void (*fold_columns)(std::byte* acc, const ReductionBlock& block, bool first);
   // Adds element j of row r, which has the number index + r, to accumulator j. Not null if the result is the number of
   // an element; only then numbers mean something.
