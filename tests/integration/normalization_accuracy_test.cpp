@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(fixed_statistics_and_groups) {
 }
 
 BOOST_AUTO_TEST_CASE(softmax_of_long_rows) {
-  const std::int64_t n = many() / 2;
+  const std::int64_t n = 4'000'000;
   const Array x = nd::zeros({2, n}, Dtype::float32);
   const Array y = nn::softmax(Variable(x)).data(), log_y = nn::log_softmax(Variable(x)).data();
   BOOST_TEST(relative(y(0, 3), 1.0L / n) < 3e-6);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(softmax_of_long_rows) {
   Variable z = nn::softmax(v);
   z.set_grad(nd::full({2, n}, 1.0, Dtype::float32));
   z.backward();
-  BOOST_TEST(std::abs(Array(v.grad())(1, n - 1).item<double>()) * double(n) < 1e-5);
+  BOOST_TEST(std::abs(Array(v.grad())(1, n - 1).item<double>()) * double(n) < 3e-6);
   const std::vector<std::int32_t> labels{5, 6};
   BOOST_TEST(relative(nn::softmax_cross_entropy(Variable(x), nd::array(labels)).data(),
                       std::log(static_cast<long double>(n))) < 3e-7);
