@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(files_never_take_the_standard_streams) {
           // As on a closed one, and closed for programs that are started.
           char byte = 0;
           if (::write(fd, &byte, 1) != -1 || errno != EBADF || ::read(fd, &byte, 1) != -1 || errno != EBADF) return 2;
-          if ((::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0) return 3;
+          const int flags = ::fcntl(fd, F_GETFD);
+          if (flags < 0 || (flags & FD_CLOEXEC) == 0) return 3;
         }
         return 0;
       });
