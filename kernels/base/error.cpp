@@ -35,7 +35,8 @@ void internal::TextPart::write(std::ostream& out) const {
 
 std::string internal::concat(std::initializer_list<TextPart> parts) {
   std::ostringstream out;
-  out.imbue(std::locale::classic());  // for the operator<< of other types
+  // For the operator<< of other types. Most programs have no other locale, and setting one takes as long as the text.
+  if (out.getloc() != std::locale::classic()) out.imbue(std::locale::classic());
   for (const TextPart& part : parts) part.write(out);
   return out.str();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <string>
 
 namespace catena {
 namespace {
@@ -51,7 +52,7 @@ void Dims::throw_too_many(std::int64_t n) {
 
 std::string to_string(const Dims& d) {
   std::string text = "(";
-  for (int i = 0; i < d.size(); ++i) text += concat(i > 0 ? ", " : "", d[i]);
+  for (int i = 0; i < d.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(d[i]);
   return text + (d.size() == 1 ? ",)" : ")");
 }
 

@@ -180,6 +180,7 @@ class ElementFormat {
   }
 
   std::string operator()(const Scalar& value) const {
+    if (text_ == "%s") return catena::concat(value);
     if (conversion_ == 's') return catena::printf_text(text_, catena::concat(value).c_str());
     check<TypeError>(!value.is_complex(), "tofile", "the complex number ", value, " has no conversion '", conversion_,
                      "'");
