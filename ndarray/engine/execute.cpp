@@ -258,7 +258,7 @@ void execute(const catena::call::Elementwise& call) {
 }
 
 void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
-  if (!in.is_array()) catena::check_fits(op, in.scalar(), out.dtype);
+  if (!in.is_array() && catena::is_integer(out.dtype)) catena::check_fits(op, in.scalar(), out.dtype);
   const KernelDef& copy = catena::rows::copy;
   const catena::EagerProgram program(copy, catena::choose_loop_by_output(copy, out.dtype));
   ArrayHeader* const outputs[] = {&out};
