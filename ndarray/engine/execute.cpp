@@ -258,7 +258,7 @@ void execute(const catena::call::Elementwise& call) {
 }
 
 void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
-  if (!in.is_array()) catena::check_fits(op, in.scalar(), out.dtype);
+  if (!in.is_array() && catena::is_integer(out.dtype)) catena::check_fits(op, in.scalar(), out.dtype);
   if (!in.is_array() && out.size == 1 && out.device.kind == Device::Kind::cpu) {  // a(i) = x: no loop
     in.scalar().store(out.dtype, out.data);
     return raise_version(out);
