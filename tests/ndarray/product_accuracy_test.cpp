@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(batches_of_products) {
     for (int i = 0; i < 3; ++i) BOOST_TEST(error(y(i, 1, 0), exact) < kBound);
 }
 
-// A product of 16-bit floats is rounded once. On CUDA by the library's own kernels, which take these strides.
+// A product of 16-bit floats is rounded once.
 BOOST_AUTO_TEST_CASE(products_of_16_bit_floats) {
   const std::int64_t n = 100'003;
   for (const Dtype t : {Dtype::float16, Dtype::bfloat16}) BOOST_TEST_CONTEXT(t) {

@@ -11,7 +11,7 @@ using catena::BoundOperand;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::int64_t kShort = 8192, kFewResults = 16 * 1024;
+constexpr std::int64_t kShort = 8192, kFewResults = 16 * 1024, kNarrowResults = 64;
 
 // Terms that cuBLASLt adds up. Writing and reading the sums of the pieces is little beside reading the operands.
 std::int64_t piece_length(std::int64_t results) {
@@ -49,13 +49,15 @@ struct Rest {
 
 bool is_long_product(const catena::bound::Matmul& call) {
   const std::int64_t results = catena::size_of(*call.out.shape);
-  return call.out.dtype == catena::Dtype::float32 && call.a.shape->back() > kShort && results > 0 &&
-         results <= kFewResults;
+  const bool narrow = catena::itemsize(call.out.dtype) == 2 && catena::compute_dtype(call.out.dtype) != call.out.dtype;
+  return call.a.shape->back() > kShort && results > 0 &&
+         (narrow ? results <= kNarrowResults : call.out.dtype == catena::Dtype::float32 && results <= kFewResults);
 }
 
 bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, StreamRef stream) {
   const int rank = call.out.shape->size();
-  if (rank == catena::kMaxRank) return false;
+  // The pieces of a 16-bit product would be rounded to 16 bits.
+  if (rank == catena::kMaxRank || call.out.dtype != catena::Dtype::float32) return false;
   const std::int64_t k = call.a.shape->back(), results = catena::size_of(*call.out.shape);
   const std::int64_t length = piece_length(results), pieces = k / length, cut = pieces * length,
                      bytes = results * std::int64_t(sizeof(float));
