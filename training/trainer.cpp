@@ -105,9 +105,12 @@ bool Trainer::should_stop() {
   if (!stop_) return false;
   // As a stop trigger an interval means "at or beyond": a run that is resumed beyond it must not start.
   if (const auto* interval = dynamic_cast<const IntervalTrigger*>(stop_.get())) return interval->reached(*this);
-  if (going_on_at_ == updater_->iteration()) return false;
+  if (asked_at_ == updater_->iteration()) return stops_;
   const bool stop = (*stop_)(*this);
-  if (!stop && previous_ && previous_->iteration < updater_->iteration()) going_on_at_ = updater_->iteration();
+  if (previous_ && previous_->iteration < updater_->iteration()) {
+    asked_at_ = updater_->iteration();
+    stops_ = stop;
+  }
   return stop;
 }
 
@@ -292,19 +295,22 @@ void serialize_generators(nn::Serializer& s) {
 
 }  // namespace
 
-// A stop trigger that has a state is not asked again where it was asked before the snapshot.
+// A stop trigger that has a state is not asked again where it was asked before the snapshot: its answer holds.
 void Trainer::serialize_stop(nn::Serializer& s) {
   if (!stop_ || dynamic_cast<const IntervalTrigger*>(stop_.get()) != nullptr) return;
   const auto own = s["_catena/stop_trigger"];
   if (s.is_writer()) {
-    if (going_on_at_) (*own)("going_on_at", *going_on_at_);
+    if (!asked_at_) return;
+    (*own)("asked_at", *asked_at_);
+    (*own)("stops", stops_);
     return;
   }
-  going_on_at_.reset();
+  asked_at_.reset();
   nn::serializers::DictionarySerializer state;
   stop_->serialize(state);
-  if (!own->contains("going_on_at") || state.entries().empty()) return;
-  (*own)("going_on_at", going_on_at_.emplace());
+  if (!own->contains("asked_at") || state.entries().empty()) return;
+  (*own)("asked_at", asked_at_.emplace());
+  (*own)("stops", stops_);
 }
 
 void Trainer::serialize(nn::Serializer& s) {

@@ -70,9 +70,9 @@ class CATENA_EXPORT Trainer {
   };
   const std::optional<Position>& previous_position() const noexcept { return previous_; }
 
-  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, whether a stop
-  // trigger that has a state has been asked at this iteration, the thread's random generator and those of the array
-  // library (nd::random). To resume, construct the same objects, load, and call run().
+  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, what a stop trigger
+  // that has a state answered at this iteration (it is not asked again), the thread's random generator and those of the
+  // array library (nd::random). To resume, construct the same objects, load, and call run().
   void serialize(nn::Serializer& s);
 
  private:
@@ -105,8 +105,9 @@ class CATENA_EXPORT Trainer {
   std::vector<catena::Owned<Entry>> entries_;
   State state_ = State::fresh;
   std::optional<Position> previous_;
-  // Where the stop trigger has been asked, and has not fired, in this run or in the one that is resumed.
-  std::optional<std::int64_t> going_on_at_;
+  // Where the stop trigger was last asked after an update, in this run or in the one that is resumed, and its answer.
+  std::optional<std::int64_t> asked_at_;
+  bool stops_ = false;
   std::size_t unasked_ = 0;  // extensions whose triggers will still be asked in this iteration
   bool warned_of_loss_ = false;
   double start_ = 0;  // seconds, of a steady clock

@@ -200,6 +200,7 @@ BOOST_AUTO_TEST_CASE(every_way_of_saving_the_trainer) {
 BOOST_AUTO_TEST_CASE(stop_triggers) {
   const Kind stops[] = {
       {"patience", [] { return TriggerSpec(Patience(2)); }},
+      {"no patience", [] { return TriggerSpec(Patience(1)); }},
       {"calls",
        [] {
          struct TenthCall : EveryThird {
