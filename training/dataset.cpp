@@ -450,7 +450,9 @@ void set_dataset_root(const std::string& path) {
 
 std::string get_dataset_directory(const std::string& name, bool create_directory) {
   const std::filesystem::path path = std::filesystem::path(get_dataset_root()) / name;
-  if (create_directory) std::filesystem::create_directories(path);
+  std::error_code error;
+  if (create_directory) std::filesystem::create_directories(path, error);
+  check<catena::IOError>(!error, "get_dataset_directory", "cannot create \"", path.string(), "\": ", error.message());
   return path.string();
 }
 

@@ -54,7 +54,9 @@ struct Drain {
 
 [[gnu::noinline]] void* allocate_header() {
   open_cache();
-  return ::operator new(sizeof(ArrayHeader));
+  void* const memory = ::operator new(sizeof(ArrayHeader), std::nothrow);
+  check<OutOfMemoryError>(memory != nullptr, "array", "the host has no memory left");
+  return memory;
 }
 
 }  // namespace

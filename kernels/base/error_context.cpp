@@ -1,7 +1,9 @@
 #include <catena/kernels/base/error_context.h>
 
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <typeinfo>
 
 #include <catena/kernels/base/cuda_error.h>
@@ -52,6 +54,16 @@ void rethrow_from(std::string_view where) {
     replace_one_of<std::runtime_error, std::logic_error, std::invalid_argument, std::out_of_range, std::domain_error,
                    std::length_error, std::range_error, std::overflow_error, std::underflow_error>(e, prefix);
     throw;
+  }
+}
+
+void rethrow_standard(std::string_view where) {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError(concat(where, ": the host has no memory left"));
+  } catch (const std::system_error& e) {
+    throw RuntimeError(concat(where, ": ", e.what()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/device/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
@@ -124,6 +125,8 @@ namespace {
     const std::string what = e.what();
     if (what.starts_with(op)) throw;
     throw catena::OutOfMemoryError(catena::concat(op, ": no memory for shape ", shape, " of ", dtype, ": ", what));
+  } catch (const std::bad_alloc&) {
+    catena::rethrow_standard(op);
   }
 }
 }  // namespace

@@ -119,7 +119,7 @@ struct Free {
 // Not from a pool, whose statistics are the program's own.
 std::unique_ptr<std::byte, Free> aligned_memory(std::size_t bytes) {
   auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 127) / 64 * 64));
-  if (memory == nullptr) throw std::bad_alloc();
+  catena::check<catena::OutOfMemoryError>(memory != nullptr, "fuse", "there are no ", bytes, " bytes for a trial");
   return std::unique_ptr<std::byte, Free>(memory);
 }
 

@@ -2,8 +2,11 @@
 
 #include <catena/kernels/base/error_context.h>
 
+#include <cerrno>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <typeinfo>
 
 #include <catena/kernels/base/error.h>
@@ -68,6 +71,29 @@ BOOST_AUTO_TEST_CASE(parts_of_errors_stay) {
     BOOST_TEST(e.expect() == "a");
     BOOST_TEST(e.actual() == "b");
   }
+}
+
+// What the standard library throws where memory or threads are short becomes an error of this library.
+BOOST_AUTO_TEST_CASE(errors_of_the_standard_library) {
+  const auto again = [](auto thrown) {
+    try {
+      try {
+        throw thrown;
+      } catch (...) {
+        catena::rethrow_standard("here");
+      }
+    } catch (const catena::OutOfMemoryError& e) {
+      return std::string("memory ") + e.what();
+    } catch (const catena::RuntimeError& e) {
+      return std::string("system ") + e.what();
+    } catch (const std::exception& e) {
+      return std::string("as it is ") + e.what();
+    }
+  };
+  BOOST_TEST(again(std::bad_alloc()) == "memory here: the host has no memory left");
+  BOOST_TEST(again(std::system_error(EAGAIN, std::generic_category(), "thread")).starts_with("system here: thread"));
+  BOOST_TEST(again(catena::ValueError("f: x")) == "as it is f: x");
+  BOOST_TEST(again(std::out_of_range("y")) == "as it is y");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -43,7 +43,7 @@ BatchLoader::BatchLoader(const char* who, std::vector<LoadFunction> functions)
     for (std::size_t k = 0; k < functions_.size(); ++k) threads_.emplace_back([this, k] { serve(k); });
   } catch (...) {  // the system refuses further threads
     stop();
-    throw;
+    catena::rethrow_standard(catena::concat(who_, ": a thread cannot be started"));
   }
 }
 

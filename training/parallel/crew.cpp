@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/training/parallel/fork_gate.h>
 
 namespace training::internal {
@@ -11,7 +12,7 @@ Crew::Crew(int size) : errors_(static_cast<std::size_t>(size)) {
     for (int k = 0; k < size; ++k) threads_.emplace_back([this, k] { serve(k); });
   } catch (...) {  // the system refuses further threads
     stop();
-    throw;
+    catena::rethrow_standard("a thread of a parallel updater cannot be started");
   }
 }
 
