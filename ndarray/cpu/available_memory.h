@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include <catena/kernels/base/export.h>
+
 namespace nd::cpu {
 
 struct MachineMemory {
@@ -13,6 +15,6 @@ struct MachineMemory {
 };
 
 // `root` is the folder in which proc/ and sys/ lie. All zero if the system tells nothing.
-MachineMemory machine_memory(const std::string& root = "/");
+CATENA_EXPORT MachineMemory machine_memory(const std::string& root = "/");
 
 }  // namespace nd::cpu
