@@ -2,6 +2,9 @@
 //
 // Floating dtypes and these ranks only (InvalidType). Sizes are those of convolutions; AssertionError where an output
 // would be empty. Functions for any number of axes take their number from x.
+//
+// A window that lies wholly in the padding, as there may be with a padding as long as the window or with cover_all, has
+// the maximum -infinity, as in the reference, and an average of no numbers (pad_value = {}) that is NaN.
 #pragma once
 
 #include <optional>

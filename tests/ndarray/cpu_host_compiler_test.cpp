@@ -152,9 +152,11 @@ BOOST_AUTO_TEST_CASE(nothing_is_made_in_the_working_folder) {
 
 BOOST_AUTO_TEST_CASE(leftovers_in_the_folder_for_temporary_files_are_removed) {
   const fs::path temporary = Folder::path / "temporary";
-  const fs::path old = temporary / "catena-compiling-killed", young = temporary / "catena-compiling-running",
+  const fs::path own = temporary / ("catena-" + std::to_string(geteuid())) / "host";
+  const fs::path old = own / "compiling-killed", young = own / "compiling-running",
                  other = temporary / "compiling-of-another-program";
   for (const fs::path& folder : {old, young, other}) fs::create_directories(folder / "include");
+  for (const fs::path& folder : {own.parent_path(), own}) fs::permissions(folder, fs::perms::owner_all);
   for (const fs::path& folder : {old, other})
     fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(2));
   const pid_t child = fork();

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 
 #include <catena/autograd/debug.h>
 #include <catena/autograd/nn_extension.h>
@@ -202,6 +203,20 @@ BOOST_AUTO_TEST_CASE(golden_values) {
        {"spatial_pyramid_pooling_2d",
         [](Call c) { return Variables{nn::spatial_pyramid_pooling_2d(c.x(0), int(c.integer("pyramid_height", 1)))}; }}},
       {.once_only = {"max_pooling_2d", "max_pooling_nd", "roi_pooling_2d", "spatial_pyramid_pooling_2d"}});
+}
+
+BOOST_AUTO_TEST_CASE(windows_wholly_in_the_padding) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Variable x = autograd::ones({1, 1, 4, 4}, Dtype::float64), wide = autograd::ones({1, 1, 8, 8}, Dtype::float64);
+  const auto averages = autograd::to_vector<double>(
+      nn::average_pooling_2d(x, 2, {.stride = nn::Pair(2), .pad = 2, .pad_value = std::nullopt}).data());
+  BOOST_TEST(averages.size() == 16u);
+  for (int k = 0; k < 16; ++k) {
+    const bool inside = k / 4 % 3 != 0 && k % 4 % 3 != 0;
+    BOOST_TEST((inside ? averages[std::size_t(k)] == 1 : std::isnan(averages[std::size_t(k)])));
+  }
+  const auto maxima = autograd::to_vector<double>(nn::max_pooling_2d(wide, nn::Pair(3, 3), nn::Pair(3, 4)).data());
+  BOOST_TEST(maxima == (std::vector<double>{1, 1, -inf, 1, 1, -inf, 1, 1, -inf}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -122,7 +122,9 @@ bool declares(const Header& header, const NotRun& line, const std::string& name)
   if (of_ndarray != header.path.starts_with("ndarray/")) return false;
   if (line.group == "links" || line.group == "initializers")  // a link Parameter would not be nn::Parameter
     return header.path.starts_with("nn/links/") && is_type(header.code, name);
-  const bool of_functions = header.path.starts_with("autograd/") || header.path.starts_with("nn/");
+  // Of the headers beside the folders of functions, variable.h has members of the same names.
+  const bool beside = fs::path(header.path).parent_path() == "autograd" && header.path != "autograd/variable.h";
+  const bool of_functions = header.path.find("/functions/") != std::string::npos || beside;
   if (of_functions && line.group != "triggers") return is_function_of_variables(header.code, name);
   const bool of_a_class =
       line.group == "triggers" || line.group == "computational_graph" || line.group == "serializers/index";
