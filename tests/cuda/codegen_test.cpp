@@ -404,7 +404,7 @@ BOOST_AUTO_TEST_CASE(compiler_reports) {
       "ptxas info    : 0 bytes gmem\n"
       "ptxas info    : Compiling entry function 'first' for 'sm_90'\n"
       "ptxas info    : Function properties for first\n"
-      "    8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n"
+      "ptxas         .     8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n"
       "ptxas info    : Used 40 registers, used 1 barriers, 8 bytes cumulative stack size, 1024 bytes smem, 400 bytes "
       "cmem[0]\n"
       "ptxas info    : Compile time = 5.000 ms\n"

@@ -95,11 +95,15 @@ BOOST_AUTO_TEST_CASE(golden_cases) {
     const std::string function = c["function"];
     const auto in = test::arrays_of(golden, c["inputs"]);
     if (in.size() == 1) {
-      if (function == "linalg.norm" && !turns.take_case()) return {};
+      Array expected = test::array_of(golden.array(c["outputs"][0]));
+      if (function == "linalg.norm") {
+        if (!turns.take_case()) return {};
+        // The NumPy of the reference gave float64 for general orders; NumPy 2 keeps the dtype of floats.
+        if (nd::issubdtype(in[0].dtype(), nd::Kind::floating)) expected = expected.astype(in[0].dtype());
+      }
       for (const Array& a : {in[0], test::scattered(in[0], random)}) {
         const auto before = test::bytes_of(a);
-        CHECK_SAME(run_decomposition(c, a, test::array_of(golden.array(c["outputs"][0]))),
-                   c["name"].get<std::string>());
+        CHECK_SAME(run_decomposition(c, a, expected), c["name"].get<std::string>());
         BOOST_TEST((test::bytes_of(a) == before));
       }
       return {};
