@@ -229,13 +229,19 @@ template <class T, int Rank> struct Matmul {
     }
   }
 
-  // The second stage: one thread per result adds up the partial sums of the splits.
+  // The second stage: one thread per result adds up the partial sums of the splits, of which there are at most 256, in
+  // groups of 16.
   static ND_FN void second(const P& p) {
     const int64_t each = p.m * p.n, outputs = each * p.batch;
     for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < outputs; i += int64_t(gridDim.x) * kBlock) {
       const A* partial = static_cast<const A*>(p.partial) + i;
       A sum = partial[0];
-      for (int64_t s = 1; s < p.splits; ++s) sum = D::combine(sum, partial[s * outputs]);
+      for (int64_t first = 0; first < p.splits; first += 16) {
+        A group = partial[first * outputs];
+        for (int64_t s = first + 1; s < p.splits && s < first + 16; ++s)
+          group = D::combine(group, partial[s * outputs]);
+        sum = first == 0 ? group : D::combine(sum, group);
+      }
       const Matrices at = matrices(p, i / each);
       D::put(at.out + i % each / p.n * p.out_row + i % p.n * p.out_column, sum);
     }
