@@ -198,6 +198,11 @@ void expect_axes(const type_check::TypeInfoTuple& in_types, const Axes& axes) {
 
 }  // namespace internal
 
+void* FunctionNode::Pass::operator new(std::size_t bytes) { return internal::allocate_block(bytes); }
+void FunctionNode::Pass::operator delete(void* block, std::size_t bytes) noexcept {
+  internal::free_block(block, bytes);
+}
+
 FunctionNode::Pass::~Pass() {
   for (VariableNode* n : {leaf, grad})
     if (n != nullptr) internal::release(n);

@@ -190,6 +190,9 @@ class CATENA_EXPORT FunctionNode {
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
     ~Pass();
+    // From the free lists of graphs, as there is one for every backward pass.
+    static void* operator new(std::size_t bytes);
+    static void operator delete(void* block, std::size_t bytes) noexcept;
   };
   struct Extras {  // rarely used members
     std::string stack;
