@@ -14,13 +14,17 @@
 
 namespace autograd {
 
-// A host number or an array that takes part in a differentiable function without a gradient.
+// A host number or an array that takes part in a differentiable function without a gradient. TypeError for a null
+// array.
 class Constant {
  public:
   Constant() = default;  // 0
-  Constant(const Array& a) : array_(a) {}
+  Constant(const Array& a) : array_(a) {
+    if (!a) [[unlikely]]
+      refuse_null();
+  }
   Constant(const Scalar& s) : scalar_(s) {}
-  template <ForeignArray T> Constant(const T& a) : array_(a) {}
+  template <ForeignArray T> Constant(const T& a) : Constant(Array(a)) {}
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Constant(T v) : scalar_(v) {}
   bool is_array() const noexcept { return bool(array_); }
   const Array& array() const noexcept { return array_; }
@@ -29,6 +33,8 @@ class Constant {
   CATENA_EXPORT std::string label() const;
 
  private:
+  [[noreturn]] CATENA_EXPORT static void refuse_null();
+
   Array array_;
   Scalar scalar_;
 };

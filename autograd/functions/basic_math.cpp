@@ -11,6 +11,8 @@
 
 namespace autograd {
 
+void Constant::refuse_null() { catena::fail<catena::TypeError>("operator", "an operand is a null array"); }
+
 std::string Constant::label() const {
   if (array_) return "constant array";
   const Scalar& s = scalar_;

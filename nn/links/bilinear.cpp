@@ -3,27 +3,23 @@
 namespace nn {
 
 // An array is not broadcast here, as in the reference.
-static void check_shape(const char* name, const Initializer& values, const Shape& shape) {
+static const Initializer& of_shape(const char* name, const Initializer& values, const Shape& shape) {
   catena::check<catena::AssertionError>(!values.array() || values.array().shape() == shape, "Bilinear", "the initial ",
                                         name, " has the shape ", values.array() ? values.array().shape() : Shape(),
                                         ", it must have ", shape);
+  return values;
 }
 
 Bilinear::Bilinear(int left, int right, int out, const Options& o)
-    : W(scaled_initializer(o.initialW, 1.0), {left, right, out}) {
+    : W(scaled_initializer(of_shape("W", o.initialW, {left, right, out}), 1.0), {left, right, out}) {
   const auto& given = o.initial_bias;
   catena::check<catena::ValueError>(given.empty() || given.size() == 3, "Bilinear", "initial_bias has ", given.size(),
                                     " entries; those of V1, V2 and b are needed, or none");
-  check_shape("W", o.initialW, {left, right, out});
   if (!o.nobias) {
-    if (!given.empty()) {
-      check_shape("V1", given[0], {left, out});
-      check_shape("V2", given[1], {right, out});
-      check_shape("b", given[2], {out});
-    }
-    V1.emplace(given.empty() ? scaled_initializer({}, 1.0) : given[0], Shape{left, out});
-    V2.emplace(given.empty() ? scaled_initializer({}, 1.0) : given[1], Shape{right, out});
-    b.emplace(given.empty() ? Initializer(0.0) : given[2], Shape{out});
+    const Shape first{left, out}, second{right, out}, last{out};
+    V1.emplace(given.empty() ? scaled_initializer({}, 1.0) : of_shape("V1", given[0], first), first);
+    V2.emplace(given.empty() ? scaled_initializer({}, 1.0) : of_shape("V2", given[1], second), second);
+    b.emplace(given.empty() ? Initializer(0.0) : of_shape("b", given[2], last), last);
   }
   name_params();
 }
