@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(killed_at_every_system_call) {
   for (Variable& p : new_model.params()) autograd::fill(p.data(), 2);
   const std::string path = folder / "snapshot";
   int kills = 0, olds = 0, news = 0;
-  for (int n = 1; n < 400; ++n) {
+  for (int n = 1; n < 2000; ++n) {
     nn::serializers::save_npz(path, old_model);
     const bool killed = killed_at(n, [&] { nn::serializers::save_npz(path, new_model); });
     TinyMLP loaded;
