@@ -117,8 +117,8 @@ void list_config(catena::internal::ConfigList& list) {
                            "CATENA_DUMP_KERNELS", "CATENA_KERNEL_STATISTICS"})
     list.add_variable(name);
   list.add_variable("CATENA_ALLOW_TF32", tf32);
-  for (const char* name :
-       {"CATENA_HOST_COMPILER", "CXX", "CATENA_COMPILE_FUSED", "OPENBLAS_CORETYPE", "CUPY_TEST_FULL_COMBINATION"})
+  for (const char* name : {"CATENA_HOST_COMPILER", "CXX", "TMPDIR", "CATENA_COMPILE_FUSED", "OPENBLAS_CORETYPE",
+                           "CUPY_TEST_FULL_COMBINATION"})
     list.add_variable(name);
   list.add_variable("NVTX_INJECTION64_PATH", profiler);
 }

@@ -24,6 +24,7 @@
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/tests/cuda/compile_records.h>
 #include <catena/tests/support/cuda_device/manifest.h>
+#include <catena/tests/support/spills.h>
 
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
@@ -150,10 +151,7 @@ struct Usage {
   }
 };
 
-// The assembler spills a few registers around calls of slow paths, such as that of a division, which costs nothing
-// where they are not taken. More is a kernel that needs more registers than it may have: these, with the bytes that
-// each may spill on any architecture.
-constexpr int kFewBytes = 64;
+// Kernels that need more registers than they may have, with the bytes that each may spill on any architecture.
 constexpr std::pair<std::string_view, int> kSpilling[] = {
     {"log_softmax f->f row_warp", 144},
     {"layer_norm_bwd fffffff->f row_warp", 160},
@@ -161,7 +159,7 @@ constexpr std::pair<std::string_view, int> kSpilling[] = {
     {"batch_norm_bwd EEEff->E;ff row_block", 368},
 };
 bool may_spill(std::string_view kernel, int bytes) {
-  if (bytes <= kFewBytes) return true;
+  if (bytes <= test::kFewSpilledBytes) return true;
   return std::any_of(std::begin(kSpilling), std::end(kSpilling),
                      [&](const auto& known) { return known.first == kernel && bytes <= known.second; });
 }
