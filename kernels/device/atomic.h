@@ -26,8 +26,8 @@ struct SharedWord {
 // Whether additions of all threads to one element take a time that grows with their number alone. (On the CPU, which
 // stands in for a GPU of capability 9.0, 16-bit floats are added as there: one after the other.)
 template <class T>
-constexpr bool adds_in_one_step = sizeof(T) >= 4 || has_pair_addition<T> ||
-                                  (!CATENA_DEVICE && (is_same<T, float16> || is_same<T, bfloat16>));
+concept adds_in_one_step = sizeof(T) >= 4 || has_pair_addition<T> ||
+                           (!CATENA_DEVICE && (is_same<T, float16> || is_same<T, bfloat16>));
 
 // *to += v. Complex: each part by itself. bool: logical or. Integers wrap.
 template <class T> ND_FN void atomic_add(T* to, T v) {

@@ -9,11 +9,14 @@
 namespace catena::device {
 
 #if CATENA_DEVICE && __CUDA_ARCH__ >= 900
-template <class T> constexpr bool has_pair_addition = is_same<T, float16> || is_same<T, bfloat16>;
+template <class T>
+concept has_pair_addition = is_same<T, float16> || is_same<T, bfloat16>;
 #elif CATENA_DEVICE
-template <class T> constexpr bool has_pair_addition = is_same<T, float16>;
+template <class T>
+concept has_pair_addition = is_same<T, float16>;
 #else
-template <class T> constexpr bool has_pair_addition = false;
+template <class T>
+concept has_pair_addition = false;
 #endif
 
 #if CATENA_DEVICE

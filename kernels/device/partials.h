@@ -1,5 +1,6 @@
-// Partial results of one thread, joined as a binary tree, the earlier one always on the left: the rounding errors of a
-// sum then grow with the logarithm of its length. A thread adds up a few elements in registers before each of them.
+// Partial results of one thread: 16 are joined one after the other, 16 of what comes of these, and so on, the earlier
+// one always on the left. The rounding errors of a sum then hardly grow with its length. A thread adds up a few
+// elements in registers before each of them.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -8,31 +9,42 @@ namespace catena::device {
 
 enum : int { kGroup = 16 };  // elements that are combined one after the other
 
+// The levels are members and no array, which would lie in memory.
 template <class A> class Partials {
  public:
   template <class Join> ND_FN void add(A a, Join join) {
-    int i = 0;
-    for (; ((count_ >> i) & 1) != 0; ++i) a = join(at(i), a);
-    at(i) = a;
-    ++count_;
+    if (!add_to(first_, in_first_, a, join)) return;
+    if (!add_to(second_, in_second_, first_, join)) return;
+    if (!add_to(third_, in_third_, second_, join)) return;
+    last_ = in_last_ == 0 ? third_ : join(last_, third_);
+    in_last_ = 1;
   }
   // Of at least one.
-  template <class Join> ND_FN A total(Join join) {
-    int i = 0;
-    while (((count_ >> i) & 1) == 0) ++i;
-    A a = at(i);
-    for (++i; (count_ >> i) != 0; ++i)
-      if (((count_ >> i) & 1) != 0) a = join(at(i), a);
-    return a;
+  template <class Join> ND_FN A total(Join join) const {
+    A all;
+    bool some = false;
+    follow(all, some, last_, in_last_, join);
+    follow(all, some, third_, in_third_, join);
+    follow(all, some, second_, in_second_, join);
+    follow(all, some, first_, in_first_, join);
+    return all;
   }
 
  private:
-  enum : int { kLevels = 40 };
-  ND_FN A& at(int i) { return reinterpret_cast<A*>(memory_)[i]; }
+  // True if the level is full; it counts as empty from then on.
+  template <class Join> static ND_FN bool add_to(A& level, int& count, const A& a, Join join) {
+    level = count == 0 ? a : join(level, a);
+    count = (count + 1) % kGroup;
+    return count == 0;
+  }
+  template <class Join> static ND_FN void follow(A& all, bool& some, const A& level, int count, Join join) {
+    if (count == 0) return;
+    all = some ? join(all, level) : level;
+    some = true;
+  }
 
-  alignas(
-      16) unsigned char memory_[kLevels * sizeof(A)];  // bit i of the count: level i holds the result of 2^i partials
-  uint64_t count_ = 0;
+  A first_, second_, third_, last_;
+  int in_first_ = 0, in_second_ = 0, in_third_ = 0, in_last_ = 0;
 };
 
 template <class Body, class A>
