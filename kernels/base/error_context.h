@@ -19,9 +19,9 @@ namespace catena {
 // replaced, is thrown on as it is.
 [[noreturn]] CATENA_EXPORT void rethrow_from(std::string_view where);
 
-// To be called in a catch block: where the standard library has thrown for want of memory or of threads, the exception of
-// Catena for that, "<where>: ...": OutOfMemoryError for std::bad_alloc, RuntimeError for std::system_error. Any other
-// exception is thrown on as it is.
+// To be called in a catch block: where the standard library has thrown for want of memory or of threads, the exception
+// of Catena for that, "<where>: ...": OutOfMemoryError for std::bad_alloc, RuntimeError for std::system_error. Any
+// other exception is thrown on as it is.
 [[noreturn]] CATENA_EXPORT void rethrow_standard(std::string_view where);
 
 }  // namespace catena

@@ -212,8 +212,9 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
   std::array<Array, kMaxOutputs> results;
   std::array<ArrayHeader*, kMaxOutputs> outputs;
   for (std::size_t k = 0; k < out.size(); ++k) {
-    results[k] =
-        out[k].is_null() ? Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device, def.name)) : out[k];
+    results[k] = out[k].is_null()
+                     ? Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device, def.name))
+                     : out[k];
     outputs[k] = results[k].get();
   }
   if (runner == nullptr) {

@@ -127,7 +127,8 @@ Array bincount(const Array& x, const BincountOptions& options) {
   }
   const std::int64_t needed = x.size() == 0 ? 0 : count_of_numbers(x);
   const std::int64_t length = options.minlength ? std::max(needed, least) : needed;
-  const Array result(internal::new_array(Shape{length}, weights.is_null() ? Dtype::int64 : Dtype::float64, x.device(), "bincount"));
+  const Array result(
+      internal::new_array(Shape{length}, weights.is_null() ? Dtype::int64 : Dtype::float64, x.device(), "bincount"));
   result.fill(0);
   if (x.size() == 0) return result;
   const Array numbers = x.dtype() == Dtype::bool_ ? as_unsigned(x) : x;

@@ -3,8 +3,8 @@
 
 namespace test {
 
-// The assembler spills a few registers around calls of slow paths, such as that of a division, which costs nothing where
-// they are not taken.
+// The assembler spills a few registers around calls of slow paths, such as that of a division, which costs nothing
+// where they are not taken.
 inline constexpr int kFewSpilledBytes = 64;
 
 }  // namespace test
