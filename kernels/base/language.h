@@ -4,7 +4,7 @@
 
 #if __cplusplus < 202002L
 #error \
-    "Catena needs C++20: compile with -std=c++20 (in CMake, target_link_libraries to catena::ndarray or catena::training sets it)"
+    "Catena needs C++20: compile with -std=c++20 (CMake: by linking to catena::ndarray or catena::training)"
 #include <end_of_the_compilation>  // a file that is not found is the only error after which compilers stop
 #elif !defined(__cpp_exceptions) || !defined(__cpp_rtti)
 #error "Catena needs exceptions and run-time type information: compile without -fno-exceptions and -fno-rtti"
