@@ -62,7 +62,7 @@ struct Epochs {
     training::SerialIterator train_iter(of_first(x, t), batch, {.shuffle = shuffle}),
         test_iter(of_first(test_x, test_t), batch, {.repeat = false, .shuffle = false});
     training::Trainer trainer(training::StandardUpdater(train_iter, adam), {1, training::epoch}, folder.path());
-    trainer.extend(training::Evaluator(test_iter, model));
+    trainer.extend(training::Evaluator(test_iter, model, {.weighted = true}));
     trainer.extend(training::dump_graph("main/loss"));
     trainer.extend(training::Snapshot());
     const training::LogReport& report = trainer.extend(training::LogReport());
