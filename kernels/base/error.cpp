@@ -3,6 +3,7 @@
 #include <charconv>
 #include <locale>
 #include <sstream>
+#include <utility>
 
 #include <catena/kernels/base/text.h>
 
@@ -33,12 +34,52 @@ void internal::TextPart::write(std::ostream& out) const {
   }
 }
 
-std::string internal::concat(std::initializer_list<TextPart> parts) {
-  std::ostringstream out;
-  // For the operator<< of other types. Most programs have no other locale, and setting one takes as long as the text.
-  if (out.getloc() != std::locale::classic()) out.imbue(std::locale::classic());
-  for (const TextPart& part : parts) part.write(out);
+namespace {
+
+// The stream of a thread, whose construction takes a lock of the standard library where the program has set a locale:
+// in a child of fork() another thread of the parent may hold it for ever. Its locale is that of C, for the operator<<
+// of other types.
+class ThreadStream {
+ public:
+  ~ThreadStream() { delete std::exchange(stream_, nullptr); }
+  // Null within a call of operator<< that asks for a text itself.
+  std::ostringstream* take() {
+    if (stream_ == nullptr) {
+      stream_ = new std::ostringstream;
+      stream_->imbue(std::locale::classic());
+    }
+    return std::exchange(busy_, true) ? nullptr : stream_;
+  }
+  void give_back() noexcept { busy_ = false; }
+
+ private:
+  std::ostringstream* stream_ = nullptr;
+  bool busy_ = false;
+};
+
+std::string text_of(std::initializer_list<internal::TextPart> parts, std::ostringstream& out) {
+  for (const internal::TextPart& part : parts) part.write(out);
   return out.str();
+}
+
+}  // namespace
+
+std::string internal::concat(std::initializer_list<TextPart> parts) {
+  static thread_local ThreadStream of_thread;
+  std::ostringstream* const out = of_thread.take();
+  if (out == nullptr) {
+    std::ostringstream own;
+    own.imbue(std::locale::classic());
+    return text_of(parts, own);
+  }
+  struct Return {
+    ~Return() { of_thread.give_back(); }
+  } const at_the_end;
+  out->str({});
+  out->clear();
+  out->flags(std::ios_base::dec | std::ios_base::skipws);
+  out->precision(6);
+  return text_of(parts, *out);
 }
 
 Error::Error(const std::string& message) : std::runtime_error(printable(message)) {}

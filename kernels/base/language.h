@@ -3,8 +3,7 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error \
-    "Catena needs C++20: compile with -std=c++20 (CMake: by linking to catena::ndarray or catena::training)"
+#error "Catena needs C++20: compile with -std=c++20 (CMake: by linking to catena::ndarray or catena::training)"
 #include <end_of_the_compilation>  // a file that is not found is the only error after which compilers stop
 #elif !defined(__cpp_exceptions) || !defined(__cpp_rtti)
 #error "Catena needs exceptions and run-time type information: compile without -fno-exceptions and -fno-rtti"
