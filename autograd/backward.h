@@ -22,11 +22,11 @@ CATENA_EXPORT const OnParameter* current_on_parameter() noexcept;
 
 // A parameter that got a gradient in a call of Variable::backward on this thread, along with parameters that optimizers
 // update, although none updates it, and the function that used it. Null when there was none since the last call.
-struct Stray {
+struct Untrained {
   Variable parameter;
   std::string user;
 };
-CATENA_EXPORT Stray take_stray();
+CATENA_EXPORT Untrained take_untrained();
 
 // grad(), as a step of a backward pass. `ends`: variables whose creators do not take part, even where an input lies
 // behind them.

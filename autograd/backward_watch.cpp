@@ -8,9 +8,9 @@
 namespace autograd::internal {
 
 BackwardWatch::~BackwardWatch() {
-  for (VariableNode* n : {leaf_, stray_})
+  for (VariableNode* n : {leaf_, untrained_})
     if (n != nullptr) release(n);
-  if (stray_user_ != nullptr) release(stray_user_);
+  if (untrained_user_ != nullptr) release(untrained_user_);
 }
 
 void BackwardWatch::note(VariableNode* x, FunctionNode& f) {
@@ -20,24 +20,24 @@ void BackwardWatch::note(VariableNode* x, FunctionNode& f) {
   }
   if (!x->is_parameter) return;
   trained_ = trained_ || x->has_optimizer;
-  if (x->has_optimizer || stray_ != nullptr) return;
-  retain(stray_ = x);
-  retain(stray_user_ = &f);
+  if (x->has_optimizer || untrained_ != nullptr) return;
+  retain(untrained_ = x);
+  retain(untrained_user_ = &f);
 }
 
 namespace {
 
-// What take_stray() of this thread will return.
-struct LastStray {
+// The next result of take_untrained() in this thread.
+struct LastUntrained {
   VariableNode* parameter = nullptr;  // owned
   std::string user;
-  ~LastStray() { reset(nullptr); }
+  ~LastUntrained() { reset(nullptr); }
   void reset(VariableNode* n) {
     if (n != nullptr) retain(n);
     if (VariableNode* const before = std::exchange(parameter, n)) release(before);
   }
 };
-thread_local LastStray last_stray;
+thread_local LastUntrained last_untrained;
 
 std::string described(const Variable& v) {
   return catena::concat("the variable ", v.name(), v.name().empty() ? "" : " ", "of shape ", v.shape());
@@ -45,18 +45,18 @@ std::string described(const Variable& v) {
 
 }  // namespace
 
-Stray take_stray() {
-  Stray stray;
-  if (last_stray.parameter == nullptr) return stray;
-  stray = {last_stray.parameter->hold(), std::move(last_stray.user)};
-  last_stray.reset(nullptr);
-  return stray;
+Untrained take_untrained() {
+  Untrained untrained;
+  if (last_untrained.parameter == nullptr) return untrained;
+  untrained = {last_untrained.parameter->hold(), std::move(last_untrained.user)};
+  last_untrained.reset(nullptr);
+  return untrained;
 }
 
-void BackwardWatch::remember(FunctionNode* start, bool keeps_stray) {
-  if (keeps_stray && stray_ != nullptr && trained_) {
-    last_stray.reset(stray_);
-    last_stray.user = stray_user_->label();
+void BackwardWatch::remember(FunctionNode* start, bool keeps_untrained) {
+  if (keeps_untrained && untrained_ != nullptr && trained_) {
+    last_untrained.reset(untrained_);
+    last_untrained.user = untrained_user_->label();
   }
   if (start == nullptr || leaf_ == nullptr) return;
   const Variable held = leaf_->hold();

@@ -59,7 +59,7 @@ inline std::uint32_t updates_of(const Array& a) noexcept {
   return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(catena::MemoryOrder::relaxed) >> 32) << 1 >> 1
                     : 0;
 }
-// What is written to an array while one lives is an optimizer's update. Graphs made before permit it, as in Chainer:
+// While an object of this class lives, writes to the array count as an optimizer's update. Earlier graphs permit them:
 // rules compute with the new values. The version of the memory changes in any case.
 class OptimizerWrite {
  public:
@@ -180,8 +180,8 @@ class CATENA_EXPORT FunctionNode {
       version = internal::version_of(a);
     }
   };
-  // What the last backward pass that began at an output of this node left behind, for the next one to be compared with:
-  // one of the variables that got a gradient, a parameter if there is one.
+  // A record of the last backward pass from an output of this node, with which the next pass is compared: one of the
+  // variables that got a gradient, a parameter if there is one.
   struct Pass {
     internal::VariableNode *leaf = nullptr, *grad = nullptr;  // owning references, but no handles
     std::uint32_t grad_version = 0, updates = 0;              // of the gradient's memory, and of that of the data

@@ -360,17 +360,17 @@ void Optimizer::run_hook(const Hook& hook) {
 void Optimizer::step(Variable loss) {
   if (use_cleargrads_) target().cleargrads();
   else target().zerograds();
-  Strays strays;
-  const autograd::internal::OnParameter note = [&strays](autograd::internal::VariableNode& n,
-                                                         autograd::FunctionNode& f) {
-    if (!n.has_optimizer && n.requires_grad) strays.emplace_back(n.handle(), f.label());
+  UntrainedParameters not_updated;
+  const autograd::internal::OnParameter note = [&not_updated](autograd::internal::VariableNode& n,
+                                                              autograd::FunctionNode& f) {
+    if (!n.has_optimizer && n.requires_grad) not_updated.emplace_back(n.handle(), f.label());
   };
   autograd::internal::run_backward(loss, {}, &note);
   loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
-  if (!strays.empty()) check_strays(strays);
-  if (use_cleargrads_) check_reached();                 // gradients that were set to zero say nothing
-  static_cast<void>(autograd::internal::take_stray());  // of earlier calls of Variable::backward
+  if (!not_updated.empty()) check_untrained(not_updated);
+  if (use_cleargrads_) check_reached();                     // gradients that were set to zero say nothing
+  static_cast<void>(autograd::internal::take_untrained());  // of earlier calls of Variable::backward
   struct Step {
     bool& in_step;
     explicit Step(bool& flag) : in_step(flag) { in_step = true; }
@@ -380,8 +380,8 @@ void Optimizer::step(Variable loss) {
 }
 
 void Optimizer::check_own_loop() {
-  if (const autograd::internal::Stray stray = autograd::internal::take_stray(); stray.parameter)
-    check_strays({{stray.parameter, stray.user}});
+  if (const autograd::internal::Untrained untrained = autograd::internal::take_untrained(); untrained.parameter)
+    check_untrained({{untrained.parameter, untrained.user}});
   const auto takes_part = [](const Slot& s) { return s.takes_part(); };
   if (std::none_of(slots_.begin(), slots_.end(), takes_part) ||
       std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.takes_part() && s.has_grad(); }))
@@ -416,10 +416,10 @@ void Optimizer::check_reached() {
                                 " (was it computed from arrays, in no_backprop_mode, or by another model?)"));
 }
 
-void Optimizer::check_strays(const Strays& strays) {
+void Optimizer::check_untrained(const UntrainedParameters& not_updated) {
   refresh_slots();  // the step may have given the model new parameters
   const nn::Link& model = target();
-  for (const auto& [p, user] : strays) {
+  for (const auto& [p, user] : not_updated) {
     if (!p || autograd::internal::Access::node(p)->has_optimizer) continue;
     const std::string message = catena::concat(
         rule_.name, ": ", user, " used a parameter ", p.name(), p.name().empty() ? "" : " ", "of shape ", p.shape(),

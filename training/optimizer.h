@@ -205,8 +205,8 @@ class CATENA_EXPORT Optimizer {
   void set_target(Link& target);
   void step(Variable loss);
   // Parameters that got a gradient and that no optimizer updates, with the functions that used them.
-  using Strays = std::vector<std::pair<Variable, std::string>>;
-  void check_strays(const Strays& strays);
+  using UntrainedParameters = std::vector<std::pair<Variable, std::string>>;
+  void check_untrained(const UntrainedParameters& not_updated);
   void check_reached();
   void check_own_loop();
   std::uint64_t frozen_slots() const noexcept;

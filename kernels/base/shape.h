@@ -119,9 +119,9 @@ class Dims {
 using Shape = Dims;    // lengths, outermost axis first
 using Strides = Dims;  // byte distance between neighbours along each axis; may be negative or 0
 
-// What a shape can be made of, other than a list in braces. Where an overload takes options in the place of a shape, a
-// shape is an argument of such a type, or a std::initializer_list<Integer>: for one of the type Shape, g++ would take
-// the options {.ndmin = 3} for the shape {3}.
+// Types from which a shape can be made, other than a list in braces. Where an overload takes options in the place of a
+// shape, a shape is an argument of such a type, or a std::initializer_list<Integer>: for one of the type Shape, g++
+// would take the options {.ndmin = 3} for the shape {3}.
 template <class S>
 concept ShapeLike = std::is_convertible_v<const S&, Shape>;
 

@@ -43,7 +43,7 @@ std::optional<Dtype> dtype_of_code(char kind, std::uint64_t bytes, char order) {
 struct DescrName {
   std::string_view name, code;
 };
-// What numpy.dtype takes besides a kind and a count: letters, which may have a byte order, and names, which have none.
+// Two further spellings of numpy.dtype: letters, which may have a byte order, and names, which have none.
 constexpr DescrName kLetters[] = {{"?", "b1"},  {"b", "i1"}, {"B", "u1"},  {"h", "i2"},  {"H", "u2"}, {"i", "i4"},
                                   {"I", "u4"},  {"l", "i8"}, {"L", "u8"},  {"q", "i8"},  {"Q", "u8"}, {"p", "i8"},
                                   {"P", "u8"},  {"n", "i8"}, {"N", "u8"},  {"e", "f2"},  {"f", "f4"}, {"d", "f8"},

@@ -104,7 +104,7 @@ std::string path_in(const std::string& folder, std::string_view key) {
   return concat(folder, "/", catena::hexadecimal_text(catena::fnv1a(key), 16), kSuffix);
 }
 
-// What goes wrong with folders is told once per process.
+// A problem with the folders is reported once per process.
 void tell(const std::string& line) {
   static std::atomic_flag told;
   if (told.test_and_set()) return;

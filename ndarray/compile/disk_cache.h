@@ -8,8 +8,8 @@
 // the caller creates the value again. Errors of the file system do not throw: they are counted, and reported on stderr
 // once per process.
 //
-// What is kept is executed later. So a folder that users other than this one and root may write is not used, nor is
-// such a record in a folder (private_files.h): its value is created again.
+// Kept kernels are executed later. A folder or a record that users other than this one and root may write is therefore
+// not used (private_files.h); the value of such a record is created again.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once

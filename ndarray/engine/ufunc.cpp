@@ -67,7 +67,7 @@ bool can_lend(const Operand& o, const Shape& shape, Dtype dtype) {
          h.data == s->data && catena::is_sole_reference(h) && s->destroy == pool_destroy() && h.shape == shape;
 }
 
-Array* find_lender(std::span<const Operand> in, const Shape& shape, Dtype dtype) {
+Array* find_donated_buffer(std::span<const Operand> in, const Shape& shape, Dtype dtype) {
   for (const Operand& o : in)
     if (can_lend(o, shape, dtype)) return o.expiring();
   return nullptr;
@@ -114,15 +114,15 @@ Flat look_at(std::span<const Operand> in) {
 Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, const ArrayHeader& model,
                  const Array* out) {
   const Dtype out_dtype = out ? out->dtype() : def.loop_table[loop].type[in.size()];
-  Array* lender = out ? nullptr : find_lender(in, model.shape, out_dtype);
+  Array* donated = out ? nullptr : find_donated_buffer(in, model.shape, out_dtype);
   Array result;
   if (out) result = *out;
-  else if (!lender) result = Array(new_array(model.shape, out_dtype, model.device, def.name));
-  ArrayHeader* const output = lender ? lender->get() : result.get();
+  else if (!donated) result = Array(new_array(model.shape, out_dtype, model.device, def.name));
+  ArrayHeader* const output = donated ? donated->get() : result.get();
   const catena::EagerProgram program(def, loop);
   execute(catena::call::Elementwise{&program, Inputs(def, in), {&output, 1}, {}, &model});
-  if (lender) {
-    result = std::move(*lender);
+  if (donated) {
+    result = std::move(*donated);
     catena::take_ownership(*result.get());
   }
   return result;

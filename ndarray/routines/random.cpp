@@ -102,7 +102,7 @@ void States::begin(Entry& entry, Device device) {
   entry.in_use = true;
 }
 
-// Those of scopes that have ended. They are kept because a program may still hold references to their generators.
+// The states of scopes that have ended. They are kept because a program may still hold references to their generators.
 struct UnusedStates {
   std::mutex mutex;
   States* first = nullptr;

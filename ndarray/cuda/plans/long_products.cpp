@@ -34,7 +34,7 @@ struct Cut {
   BoundOperand operand() const { return {data, catena::Dtype::float32, false, &shape, &strides}; }
 };
 
-// What is left behind the pieces.
+// The end of an operand, behind the last whole piece.
 struct Rest {
   Shape shape;
   std::byte* data;

@@ -154,8 +154,8 @@ PointerInfo pointer_info(const void* p) {
   return info;
 }
 
-// Those of which the driver's documentation says that the process must be relaunched or that the context is gone, and
-// the one for which it knows no cause.
+// Sticky are the errors after which, by the driver's documentation, the process must be relaunched or the context is
+// gone, and the error of unknown cause.
 bool is_sticky(api::cu_result status) noexcept {
   switch (status) {
     case api::cu_error_ecc_uncorrectable:

@@ -81,7 +81,7 @@ void communicate(const char* name, StreamRef stream, const std::shared_ptr<const
 #define CATENA_NCCL_WORK(field, stream, arrays, count, ...)          \
   communicate(api::NcclNames::field, stream, handle_, arrays, count, \
               [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
-// Those that a group has to keep.
+// The arrays that an open group has to keep until its end; none outside of a group.
 template <class... A> std::vector<Array> arrays(const A&... a) {
   if (groups.open == 0) return {};
   return {a...};
