@@ -5,7 +5,7 @@
 #include <cstring>
 #include <deque>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 namespace {
@@ -89,7 +89,7 @@ void check_kind(const KernelDef& kernel, KernelKind kind, std::string_view funct
 }
 
 // ---- layouts ----
-// Images are often channels-last in memory behind their logical axes. Elementwise and row kernels then run over the
+// Images are often channels-last in memory behind their logical axes. Elementwise and row-wise kernels then run over the
 // axes in memory order, as over contiguous arrays, and their results have the layout of their operands.
 
 // The permutation of axes that makes a dense array C-contiguous; empty for an array that is C-contiguous already or has
@@ -156,7 +156,7 @@ int copy_loop(Dtype dtype) {
   static const auto loops = [] {
     std::array<int, catena::kNumDtypes> table{};
     for (int t = 0; t < catena::kNumDtypes; ++t)
-      table[std::size_t(t)] = catena::choose_loop_by_output(catena::rows::copy, static_cast<Dtype>(t));
+      table[std::size_t(t)] = catena::choose_loop_by_output(catena::kernels::copy, static_cast<Dtype>(t));
     return table;
   }();
   check<TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, "assign", "dtype ", static_cast<int>(dtype),
@@ -253,7 +253,7 @@ void assign(const Array& to, const Operand& from) {
   }
   if (!from.is_array()) catena::check_fits("assign", from.scalar(), to.dtype());
   const Input input = from.is_array() ? Input(*from.array().get()) : Input(from.scalar());
-  run(catena::rows::copy, copy_loop(to.dtype()), {&input, 1}, {&to, 1});
+  run(catena::kernels::copy, copy_loop(to.dtype()), {&input, 1}, {&to, 1});
 }
 
 void fill(const Array& to, const Scalar& value) { assign(to, value); }
@@ -547,8 +547,8 @@ Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer
   return bound.out;
 }
 
-Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes) {
-  return rows_and_sums(kernel, inputs, axes, {});
+Arrays row_wise(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes) {
+  return row_wise_and_sums(kernel, inputs, axes, {});
 }
 
 namespace {
@@ -565,16 +565,16 @@ std::optional<Arrays> rows_in_memory_order(const KernelDef& kernel, std::span<co
   std::vector<SumOverRows> moved_sums;
   for (const SumOverRows& sum : sums) operands.push_back(reordered(sum.inputs, *order));
   for (std::size_t k = 0; k < sums.size(); ++k) moved_sums.push_back({sums[k].map, operands[k]});
-  Arrays out = rows_and_sums(kernel, reordered(inputs, *order), moved, moved_sums);
+  Arrays out = row_wise_and_sums(kernel, reordered(inputs, *order), moved, moved_sums);
   for (Array& a : out) a = transpose(a, inverse);
   return out;
 }
 
 }  // namespace
 
-Arrays rows_and_sums(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
+Arrays row_wise_and_sums(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
                      std::span<const SumOverRows> sums) {
-  check_kind(kernel, KernelKind::row, "rows");
+  check_kind(kernel, KernelKind::row_wise, "row_wise");
   const Inputs in(kernel.name, inputs);
   const int loop = catena::choose_loop(kernel, in.span());
   const catena::Loop& types = kernel.loop_table[loop];
@@ -593,8 +593,8 @@ Arrays rows_and_sums(const KernelDef& kernel, std::span<const Operand> inputs, c
     out.push_back(backend.empty(per_row, types.type[std::size_t(kernel.first_output() + kernel.nout + k)], device));
   catena::SmallVector<catena::ArrayHeader*, 8> written;
   for (const Array& a : out) written.push_back(a.get());
-  const catena::call::Rows call{&kernel, loop, &shape, along, in.span(), written};
-  if (sums.empty()) return backend.rows(call), out;
+  const catena::call::RowWise call{&kernel, loop, &shape, along, in.span(), written};
+  if (sums.empty()) return backend.row_wise(call), out;
   Dims others;
   for (int a = 0; a < shape.size(); ++a)
     if (std::find(along.begin(), along.end(), a) == along.end()) others.push_back(a);
@@ -602,25 +602,25 @@ Arrays rows_and_sums(const KernelDef& kernel, std::span<const Operand> inputs, c
   catena::SmallVector<catena::call::Reduce, 2> calls;
   for (const SumOverRows& sum : sums) {
     const MappedReduction& r =
-        bound.emplace_back("rows_and_sums", catena::rows::sum, sum.map, sum.inputs, others, true);
-    check<ValueError>(r.shape == shape, "rows_and_sums", "a sum of shape ", r.shape, " beside rows of shape ", shape);
+        bound.emplace_back("row_wise_and_sums", catena::kernels::sum, sum.map, sum.inputs, others, true);
+    check<ValueError>(r.shape == shape, "row_wise_and_sums", "a sum of shape ", r.shape, " beside rows of shape ", shape);
     calls.push_back(r.call);
     out.push_back(r.out);
   }
-  backend.rows_and_sums({call, calls});
+  backend.row_wise_and_sums({call, calls});
   return out;
 }
 
 #define AUTOGRAD_BINARY(op, name)                                                                       \
-  Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::rows::name, a, b); } \
-  const Array& operator op##=(const Array& a, const Operand& b) { return apply_in_place(catena::rows::name, a, b); }
+  Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::kernels::name, a, b); } \
+  const Array& operator op##=(const Array& a, const Operand& b) { return apply_in_place(catena::kernels::name, a, b); }
 AUTOGRAD_BINARY(+, add)
 AUTOGRAD_BINARY(-, subtract)
 AUTOGRAD_BINARY(*, multiply)
 AUTOGRAD_BINARY(/, true_divide)
 #undef AUTOGRAD_BINARY
 
-Array operator-(const Array& a) { return apply(catena::rows::negative, {a}); }
+Array operator-(const Array& a) { return apply(catena::kernels::negative, {a}); }
 
 namespace {
 
@@ -638,16 +638,16 @@ Array reduce_in_any_order(const KernelDef& kernel, const Array& a, const Axes& a
 }  // namespace
 
 Array sum(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::rows::sum, a, axes, keepdims);
+  return reduce_in_any_order(catena::kernels::sum, a, axes, keepdims);
 }
 Array mean(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::rows::mean, a, axes, keepdims);
+  return reduce_in_any_order(catena::kernels::mean, a, axes, keepdims);
 }
 Array amax(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::rows::amax, a, axes, keepdims);
+  return reduce_in_any_order(catena::kernels::amax, a, axes, keepdims);
 }
 Array amin(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::rows::amin, a, axes, keepdims);
+  return reduce_in_any_order(catena::kernels::amin, a, axes, keepdims);
 }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
@@ -665,12 +665,12 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
     truth = backend.empty({}, Dtype::bool_, near ? near->device() : backend.default_device());
     fill(truth, condition.scalar());
   }
-  return apply(catena::rows::where, {truth, x, y});
+  return apply(catena::kernels::where, {truth, x, y});
 }
 
 bool has_nan(const Array& a) {
   if (!catena::is_floating(a.dtype()) || a.size() == 0) return false;
-  return item(reduce(catena::rows::any, apply(catena::rows::isnan, {a}))).to<bool>();
+  return item(reduce(catena::kernels::any, apply(catena::kernels::isnan, {a}))).to<bool>();
 }
 
 Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b) {

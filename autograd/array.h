@@ -1,5 +1,5 @@
 // The value API: arrays without a graph, over seam S2. Backward rules on raw arrays, optimizers and converters use it.
-// Semantics are NumPy's (broadcasting, weak scalars; see kernels/rows/bind.h). Every function allocates its result on
+// Semantics are NumPy's (broadcasting, weak scalars; see kernels/registry/bind.h). Every function allocates its result on
 // the device of its array operands; operands on different devices or backends are a ValueError naming both.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/operand.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 
@@ -56,7 +56,7 @@ CATENA_EXPORT void fill(const Array& to, const Scalar& value);
 CATENA_EXPORT void copy_across(const Array& to, const Array& from);
 
 // ---- kernels ----
-// Any elementwise row: apply(catena::rows::add, {a, b}).
+// Any elementwise row: apply(catena::kernels::add, {a, b}).
 CATENA_EXPORT Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs);
 CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const Operand> inputs);  // several outputs
 // Writes into the given outputs (in-outs first). The loop is chosen by the inputs, which include the in-outs.
@@ -74,17 +74,17 @@ CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, cons
 // reduce(kernel, apply(map, inputs), axes, keepdims), without storing the result of the elementwise row `map`.
 CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::KernelDef& map,
                                std::initializer_list<Operand> inputs, const Axes& axes = {}, bool keepdims = false);
-// Row kernels over `axes`: first the outputs of the common shape, then the outputs with one element per row (axes kept
+// Row-wise kernels over `axes`: first the outputs of the common shape, then the outputs with one element per row (axes kept
 // with length 1).
-CATENA_EXPORT Arrays rows(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
+CATENA_EXPORT Arrays row_wise(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
 // The same and, behind these outputs, a sum over all other axes for each of `sums`, which have length 1 in it:
-// map_reduce(catena::rows::sum, *map, inputs, ..., true), or the sum of inputs[0] where `map` is null. The operands,
+// map_reduce(catena::kernels::sum, *map, inputs, ..., true), or the sum of inputs[0] where `map` is null. The operands,
 // which broadcast to the shape of the rows, are read in one pass for all where the device gains by it.
 struct SumOverRows {
   const catena::KernelDef* map = nullptr;
   std::span<const Operand> inputs;
 };
-CATENA_EXPORT Arrays rows_and_sums(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
+CATENA_EXPORT Arrays row_wise_and_sums(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
                                    std::span<const SumOverRows> sums);
 
 CATENA_EXPORT Array operator+(const Operand& a, const Operand& b);

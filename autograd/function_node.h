@@ -4,7 +4,7 @@
 //
 //   struct Exp : FunctionNode {
 //     std::string label() const override { return "exp"; }
-//     Arrays forward(const Arrays& x) override { retain_outputs({0}); return {apply(catena::rows::exp, {x[0]})}; }
+//     Arrays forward(const Arrays& x) override { retain_outputs({0}); return {apply(catena::kernels::exp, {x[0]})}; }
 //     Variables backward(const Targets&, const Variables& gy) override { return {gy[0] * retained_output(0)}; }
 //   };
 //   Variable exp(const Variable& x) { return apply_node<Exp>({x})[0]; }
@@ -24,7 +24,7 @@
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/atomic.h>
 #include <catena/kernels/base/pointers.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 

@@ -44,7 +44,7 @@ Array places_of(const IndexedAccess& to, const Dims& index_first, const Shape& i
     Array index = transpose(broadcast_to(to.indices[j], to.loop), index_first);
     for (int axis = index_shape.size(); axis < index.ndim(); ++axis) index = slice(index, axis, 0, 1);
     const std::int64_t length = to.base.shape(int(to.axes[int(j)]));
-    index = apply(catena::rows::remainder, {astype(reshape(index, index_shape), Dtype::int64), length});
+    index = apply(catena::kernels::remainder, {astype(reshape(index, index_shape), Dtype::int64), length});
     place = place ? place * length + index : index;
   }
   return reshape(place, {place.size()});
@@ -81,9 +81,9 @@ void scatter_sums(const IndexedAccess& to, const Array& values) {
   const Array order = integers(rows), starts = integers(count + 1);
   backend.sort({places.get(), 0, true, order.get()});
   const Array sorted = take(places, order, 0);
-  apply_indexed(catena::rows::segment_starts, std::array<Operand, 1>{sorted}, {&starts, 1});
+  apply_indexed(catena::kernels::segment_starts, std::array<Operand, 1>{sorted}, {&starts, 1});
   const Array sums = backend.empty({count, columns}, dtype, to.base.device());
-  apply_indexed(catena::rows::segment_sum,
+  apply_indexed(catena::kernels::segment_sum,
                 std::array<Operand, 3>{reshape(transpose(values, index_first), {rows, columns}), order, starts},
                 {&sums, 1});
   const Array base = transpose(to.base, base_first);

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 
 namespace {
@@ -30,7 +30,7 @@ void elementwise(benchmark::State& state, const Shape& shape, bool strided) {
   Operands x(shape, strided);
   const catena::Strides packed = catena::c_strides(shape, sizeof(float));
   if (strided) x.all[2].strides = &packed;  // so that the axes do not merge
-  const catena::EagerProgram add(catena::rows::add, loop_of(catena::rows::add));
+  const catena::EagerProgram add(catena::kernels::add, loop_of(catena::kernels::add));
   for (auto _ : state) benchmark::DoNotOptimize(nd::cuda::plan_elementwise(add, x.all, shape, 100));
 }
 BENCHMARK_CAPTURE(elementwise, contiguous, Shape{100}, false);
@@ -39,8 +39,8 @@ BENCHMARK_CAPTURE(elementwise, strided, Shape{64, 48}, true);
 void reduce(benchmark::State& state, const Shape& shape) {
   Operands x(shape, false);
   catena::bound::Reduce call;
-  call.kernel = &catena::rows::sum;
-  call.loop = loop_of(catena::rows::sum);
+  call.kernel = &catena::kernels::sum;
+  call.loop = loop_of(catena::kernels::sum);
   call.in = x.all[0];
   call.axes = {1};
   Shape kept = shape;

@@ -1,6 +1,6 @@
 // The room kernels/: the bodies of all computations, each written once as a plain functor. Families of bodies are
 // folders (elementwise/, reduction/, nn/, training/); the headers of this folder are what those share: element types,
-// numeric rules, indices, random numbers. No launch, no allocation and no error text: those are in kernels/rows/ and
+// numeric rules, indices, random numbers. No launch, no allocation and no error text: those are in kernels/registry/ and
 // above. These headers include each other only.
 //
 // This header is the first include of every kernel header. It is compiled by g++ for the CPU backend, by NVRTC for CUDA

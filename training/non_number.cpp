@@ -18,7 +18,7 @@ std::optional<std::string> checked(const std::string& key, const nn::Observed& o
   return catena::concat(key, " is ", value);
 }
 
-Array all_finite(const Array& a) { return autograd::map_reduce(catena::rows::all, catena::rows::isfinite, {a}); }
+Array all_finite(const Array& a) { return autograd::map_reduce(catena::kernels::all, catena::kernels::isfinite, {a}); }
 bool is_true(const Array& a) { return autograd::item(a).to_double() != 0; }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::optional<std::string> parameter_that_is_no_number(Trainer& trainer) {
     for (nn::NamedParam& p : optimizer->target().namedparams()) {
       if (!p.param.data() || p.param.size() == 0) continue;
       const Array one = all_finite(p.param.data());
-      all = all ? autograd::apply(catena::rows::logical_and, {all, autograd::to_device(one, all.device())}) : one;
+      all = all ? autograd::apply(catena::kernels::logical_and, {all, autograd::to_device(one, all.device())}) : one;
       params.emplace_back(name, std::move(p));
     }
   }

@@ -18,7 +18,7 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
-#include <catena/kernels/rows/call.h>
+#include <catena/kernels/registry/call.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/serializer.h>
 
@@ -51,7 +51,7 @@ concept NamedHook = requires(H& h, Optimizer& o) {
 //    protected:
 //     void update_one(Variable& param, std::span<Array> states) override {
 //       states[0] += (param.grad() - states[0]) * 0.1;
-//       autograd::assign(param.data(), param.data() - autograd::apply(catena::rows::sign, {states[0]}) * lr());
+//       autograd::assign(param.data(), param.data() - autograd::apply(catena::kernels::sign, {states[0]}) * lr());
 //     }
 //   };
 //

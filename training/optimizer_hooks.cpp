@@ -4,20 +4,20 @@
 
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace training {
 
 using autograd::Dtype;
 
 void WeightDecay::operator()(Optimizer& optimizer) const {
-  optimizer.transform_grads(catena::rows::weight_decay, {rate});
+  optimizer.transform_grads(catena::kernels::weight_decay, {rate});
 }
 
-void Lasso::operator()(Optimizer& optimizer) const { optimizer.transform_grads(catena::rows::lasso, {rate}); }
+void Lasso::operator()(Optimizer& optimizer) const { optimizer.transform_grads(catena::kernels::lasso, {rate}); }
 
 void GradientHardClipping::operator()(Optimizer& optimizer) const {
-  optimizer.transform_grads(catena::rows::gradient_hard_clip, {lower_bound, upper_bound});
+  optimizer.transform_grads(catena::kernels::gradient_hard_clip, {lower_bound, upper_bound});
 }
 
 Array grads_norm(const Link& target) {
@@ -28,19 +28,19 @@ Array grads_norm(const Link& target) {
     // The square of a 16-bit norm may be out of its dtype's range.
     const Dtype wide = catena::compute_dtype(g.dtype());
     const Array part =
-        autograd::astype(autograd::reduce(catena::rows::sum_squares, g, {}, false, wide), Dtype::float64);
+        autograd::astype(autograd::reduce(catena::kernels::sum_squares, g, {}, false, wide), Dtype::float64);
     if (!total) total = part;
     else total += autograd::to_device(part, total.device());
   }
-  return total ? autograd::apply(catena::rows::sqrt, {total}) : autograd::zeros({}, Dtype::float64);
+  return total ? autograd::apply(catena::kernels::sqrt, {total}) : autograd::zeros({}, Dtype::float64);
 }
 
 void GradientClipping::operator()(Optimizer& optimizer) const {
   const Array rate = threshold / grads_norm(optimizer.target());
   // NaN compares false, so it leaves the gradients alone, as an infinite rate (norm 0) does.
-  const Array below_one = autograd::apply(catena::rows::less, {rate, 1.0});
+  const Array below_one = autograd::apply(catena::kernels::less, {rate, 1.0});
   const Array scale = autograd::where(below_one, rate, 1.0);
-  optimizer.transform_grads(catena::rows::scale_by, {}, {&scale, 1});
+  optimizer.transform_grads(catena::kernels::scale_by, {}, {&scale, 1});
 }
 
 Array exponential_decay_noise(const autograd::Shape& shape, Dtype dtype, autograd::Device device,

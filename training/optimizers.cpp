@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace training {
 namespace {
@@ -18,14 +18,14 @@ double adam_lr(Values h, std::int64_t t) {
 
 SGD::SGD(Options o)
     : Optimizer({.name = "SGD",
-                 .kernel = &catena::rows::sgd_update,
+                 .kernel = &catena::kernels::sgd_update,
                  .hyper = {{"lr", o.lr}},
                  .states = {},
                  .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0]}; }}) {}
 
 MomentumSGD::MomentumSGD(Options o)
     : Optimizer({.name = "MomentumSGD",
-                 .kernel = &catena::rows::momentum_sgd_update,
+                 .kernel = &catena::kernels::momentum_sgd_update,
                  .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
                  .states = {{"v"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
@@ -34,7 +34,7 @@ MomentumSGD::MomentumSGD(Options o)
 
 Adam::Adam(Options o)
     : Optimizer({.name = "Adam",
-                 .kernel = &catena::rows::adam_update,
+                 .kernel = &catena::kernels::adam_update,
                  .hyper = {{"alpha", o.alpha}, {"beta1", o.beta1}, {"beta2", o.beta2}, {"eps", o.eps}},
                  .states = {{"m"}, {"v"}},
                  .block = [](Values h, std::int64_t t) -> catena::Hyper {
@@ -44,7 +44,7 @@ Adam::Adam(Options o)
 
 NesterovAG::NesterovAG(Options o)
     : Optimizer({.name = "NesterovAG",
-                 .kernel = &catena::rows::nesterov_ag_update,
+                 .kernel = &catena::kernels::nesterov_ag_update,
                  .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
                  .states = {{"v"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
@@ -53,7 +53,7 @@ NesterovAG::NesterovAG(Options o)
 
 AdaGrad::AdaGrad(Options o)
     : Optimizer({.name = "AdaGrad",
-                 .kernel = &catena::rows::ada_grad_update,
+                 .kernel = &catena::kernels::ada_grad_update,
                  .hyper = {{"lr", o.lr}, {"eps", o.eps}},
                  .states = {{"h"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
@@ -62,7 +62,7 @@ AdaGrad::AdaGrad(Options o)
 
 AdaDelta::AdaDelta(Options o)
     : Optimizer({.name = "AdaDelta",
-                 .kernel = &catena::rows::ada_delta_update,
+                 .kernel = &catena::kernels::ada_delta_update,
                  .hyper = {{"rho", o.rho}, {"eps", o.eps}},
                  .states = {{"msg"}, {"msdx"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
@@ -71,7 +71,7 @@ AdaDelta::AdaDelta(Options o)
 
 RMSprop::RMSprop(Options o)
     : Optimizer({.name = "RMSprop",
-                 .kernel = &catena::rows::rmsprop_update,
+                 .kernel = &catena::kernels::rmsprop_update,
                  .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}},
                  .states = {{"ms"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
@@ -80,7 +80,7 @@ RMSprop::RMSprop(Options o)
 
 RMSpropGraves::RMSpropGraves(Options o)
     : Optimizer({.name = "RMSpropGraves",
-                 .kernel = &catena::rows::rmsprop_graves_update,
+                 .kernel = &catena::kernels::rmsprop_graves_update,
                  .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"momentum", o.momentum}, {"eps", o.eps}},
                  .states = {{"n"}, {"g"}, {"delta"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
@@ -89,7 +89,7 @@ RMSpropGraves::RMSpropGraves(Options o)
 
 SMORMS3::SMORMS3(Options o)
     : Optimizer({.name = "SMORMS3",
-                 .kernel = &catena::rows::smorms3_update,
+                 .kernel = &catena::kernels::smorms3_update,
                  .hyper = {{"lr", o.lr}, {"eps", o.eps}},
                  .states = {{"mem", 1.0}, {"g"}, {"g2"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {

@@ -35,8 +35,8 @@ void Backend::recurrence(const catena::call::Recurrence& call) {
   }
 }
 
-void Backend::rows_and_sums(const catena::call::RowsAndSums& call) {
-  rows(call.rows);
+void Backend::row_wise_and_sums(const catena::call::RowWiseAndSums& call) {
+  row_wise(call.rows);
   for (const catena::call::Reduce& sum : call.sums) reduce(sum);
 }
 

@@ -2,10 +2,10 @@
 // Backend, the handle Array, the argument type Operand, and the extension for asynchronous devices. Operations of
 // neural networks are in autograd/nn_extension. Implementations of the interface are elsewhere: ndarray's in
 // autograd/ndarray_backend, a naive one for tests in tests/support. The headers of this room include only kernels/base
-// and kernels/rows.
+// and kernels/registry.
 //
-// Operations are rows of the kernel registry, so a new elementwise function, reduction or row kernel adds no method.
-// Callers do the binding (loop choice, broadcasting, result shapes) with kernels/rows/bind.h and pass allocated
+// Operations are rows of the kernel registry, so a new elementwise function, reduction or row-wise kernel adds no method.
+// Callers do the binding (loop choice, broadcasting, result shapes) with kernels/registry/bind.h and pass allocated
 // outputs.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <catena/kernels/base/array_members.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/call.h>
+#include <catena/kernels/registry/call.h>
 
 namespace autograd {
 
@@ -96,7 +96,7 @@ class CATENA_EXPORT Backend {
   // The basis of all view operations: same storage, new shape and strides, first element moved by offset_bytes.
   virtual Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) = 0;
 
-  // The calls of kernels/rows/call.h, where their meaning is defined. All arrays of a call are on one device (else a
+  // The calls of kernels/registry/call.h, where their meaning is defined. All arrays of a call are on one device (else a
   // ValueError naming both); outputs may share memory with inputs.
   virtual void elementwise(const catena::call::Elementwise& call) = 0;
   virtual void recurrence(const catena::call::Recurrence& call);  // here one call per position
@@ -104,8 +104,8 @@ class CATENA_EXPORT Backend {
   virtual void scan(const catena::call::Scan& call) = 0;
   virtual void sort(const catena::call::Sort& call) = 0;
   virtual void nonzero(const catena::call::Nonzero& call) = 0;
-  virtual void rows(const catena::call::Rows& call) = 0;
-  virtual void rows_and_sums(const catena::call::RowsAndSums& call);  // here one after the other
+  virtual void row_wise(const catena::call::RowWise& call) = 0;
+  virtual void row_wise_and_sums(const catena::call::RowWiseAndSums& call);  // here one after the other
   virtual void gather(const catena::call::Gather& call) = 0;
   virtual void scatter(const catena::call::Scatter& call) = 0;
   virtual void check_indices(const catena::call::CheckIndices& call) = 0;

@@ -7,7 +7,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 
@@ -37,63 +37,63 @@ using Values = ElementwiseValues;
 
 // ---- the rows -----------------------------------------------------------------------------------
 
-constexpr ElementwiseRow kNegate = {.label = "__neg__",
-                                    .kernel = &catena::rows::negative,
+constexpr ElementwiseFunction kNegate = {.label = "__neg__",
+                                    .kernel = &catena::kernels::negative,
                                     .gradient = [](int, const Values& v) { return -v.gy; },
                                     .any_dtype = true};
 
-constexpr ElementwiseRow kAbsolute = {
-    .label = "|_|", .kernel = &catena::rows::absolute, .retain = kRetainX, .gradient = [](int, const Values& v) {
-      return v.gy * apply(catena::rows::sign, {v.x0.data()});
+constexpr ElementwiseFunction kAbsolute = {
+    .label = "|_|", .kernel = &catena::kernels::absolute, .retain = kRetainX, .gradient = [](int, const Values& v) {
+      return v.gy * apply(catena::kernels::sign, {v.x0.data()});
     }};
 
-constexpr ElementwiseRow kAdd = {.label = "_ + _",
-                                 .kernel = &catena::rows::add,
+constexpr ElementwiseFunction kAdd = {.label = "_ + _",
+                                 .kernel = &catena::kernels::add,
                                  .gradient = [](int, const Values& v) { return v.gy; },
                                  .any_dtype = true};
-constexpr ElementwiseRow kAddConstant = {.label = "_ + $",
-                                         .kernel = &catena::rows::add,
+constexpr ElementwiseFunction kAddConstant = {.label = "_ + $",
+                                         .kernel = &catena::kernels::add,
                                          .gradient = [](int, const Values& v) { return v.gy; },
                                          .any_dtype = true};
 
-constexpr ElementwiseRow kSubtract = {
+constexpr ElementwiseFunction kSubtract = {
     .label = "_ - _",
-    .kernel = &catena::rows::subtract,
+    .kernel = &catena::kernels::subtract,
     .gradient = [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; },
     .any_dtype = true};
-constexpr ElementwiseRow kSubtractFromConstant = {.label = "$ - _",
-                                                  .kernel = &catena::rows::subtract,
+constexpr ElementwiseFunction kSubtractFromConstant = {.label = "$ - _",
+                                                  .kernel = &catena::kernels::subtract,
                                                   .gradient = [](int, const Values& v) { return -v.gy; },
                                                   .any_dtype = true,
                                                   .constant_first = true};
 
-constexpr ElementwiseRow kMultiply = {
+constexpr ElementwiseFunction kMultiply = {
     .label = "_ * _",
-    .kernel = &catena::rows::multiply,
+    .kernel = &catena::kernels::multiply,
     .retain = kRetainXs,
     .gradient = [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }};
-constexpr ElementwiseRow kMultiplyConstant = {.label = "_ * $",
-                                              .kernel = &catena::rows::multiply,
+constexpr ElementwiseFunction kMultiplyConstant = {.label = "_ * $",
+                                              .kernel = &catena::kernels::multiply,
                                               .gradient = [](int, const Values& v) { return v.gy * v.c[0]; },
                                               .any_dtype = true};
-constexpr ElementwiseRow kDivideByConstant = {  // the constant of the kernel is the reciprocal
+constexpr ElementwiseFunction kDivideByConstant = {  // the constant of the kernel is the reciprocal
     .label = "_ * $",
-    .kernel = &catena::rows::multiply,
+    .kernel = &catena::kernels::multiply,
     .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }};
 
-constexpr ElementwiseRow kDivide = {
+constexpr ElementwiseFunction kDivide = {
     .label = "_ / _",
-    .kernel = &catena::rows::true_divide,
+    .kernel = &catena::kernels::true_divide,
     .retain = kRetainX1 | kRetainY,
     .gradient = [](int target, const Values& v) { return target == 0 ? v.gy / v.x1 : -(v.gy * v.y / v.x1); }};
-constexpr ElementwiseRow kDivideConstant = {.label = "_ / $",
-                                            .kernel = &catena::rows::true_divide,
+constexpr ElementwiseFunction kDivideConstant = {.label = "_ / $",
+                                            .kernel = &catena::kernels::true_divide,
                                             .retain = kRetainX | kRetainY,
                                             .gradient = [](int, const Values& v) { return -(v.gy * v.y / v.x0); },
                                             .constant_first = true};
 
-constexpr ElementwiseRow kPower = {.label = "_ ** _",
-                                   .kernel = &catena::rows::power,
+constexpr ElementwiseFunction kPower = {.label = "_ ** _",
+                                   .kernel = &catena::kernels::power,
                                    .retain = kRetainXs | kRetainY,
                                    .gradient = [](int target, const Values& v) {
                                      return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
@@ -106,16 +106,16 @@ Variable power_constant_gradient(int, const Values& v) {
   if (exponent == 0) return zeros_of(v.gy);
   return exponent == 2 ? v.gy * v.x0 * 2 : v.gy * pow(v.x0, exponent - 1) * exponent;
 }
-constexpr ElementwiseRow kPowerConstant = {
-    .label = "_ ** $", .kernel = &catena::rows::power, .retain = kRetainX, .gradient = power_constant_gradient};
+constexpr ElementwiseFunction kPowerConstant = {
+    .label = "_ ** $", .kernel = &catena::kernels::power, .retain = kRetainX, .gradient = power_constant_gradient};
 
 Variable constant_power_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
   const Variable g = v.gy * v.y;
-  return c.is_array() ? g * apply(catena::rows::log, {c.array()}) : g * std::log(c.scalar().to_double());
+  return c.is_array() ? g * apply(catena::kernels::log, {c.array()}) : g * std::log(c.scalar().to_double());
 }
-constexpr ElementwiseRow kConstantPower = {.label = "$ ** _",
-                                           .kernel = &catena::rows::power,
+constexpr ElementwiseFunction kConstantPower = {.label = "$ ** _",
+                                           .kernel = &catena::kernels::power,
                                            .retain = kRetainY,
                                            .gradient = constant_power_gradient,
                                            .constant_first = true};
@@ -131,7 +131,7 @@ class PowerOfTwo final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
-    return {apply(catena::rows::square, {x[0]})};
+    return {apply(catena::kernels::square, {x[0]})};
   }
   Variables backward(const Targets&, const Variables& gy) override { return {gy[0] * retained_input(0) * 2}; }
 

@@ -14,7 +14,7 @@ using internal::Access;
 
 namespace {
 
-Array run_kernel(const ElementwiseRow& row, std::span<const Array* const> x, std::span<const Constant> c) {
+Array run_kernel(const ElementwiseFunction& row, std::span<const Array* const> x, std::span<const Constant> c) {
   const catena::KernelDef& kernel = *row.kernel;
   const auto operand = [](const Constant& k) { return k.is_array() ? Operand(k.array()) : Operand(k.scalar()); };
   if (c.empty()) return x.size() == 1 ? apply(kernel, {*x[0]}) : apply(kernel, {*x[0], *x[1]});
@@ -40,7 +40,7 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
 
 class Elementwise final : public FunctionNode {
  public:
-  Elementwise(const ElementwiseRow& row, std::size_t inputs, std::span<const Constant> c)
+  Elementwise(const ElementwiseFunction& row, std::size_t inputs, std::span<const Constant> c)
       : row_(row), num_constants_(c.size()) {
     std::copy(c.begin(), c.end(), constants_.begin());
     for (std::size_t k = 0; k < c.size(); ++k)
@@ -106,20 +106,20 @@ class Elementwise final : public FunctionNode {
         row_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c, overwrite_gy}));
   }
 
-  const ElementwiseRow& row_;
+  const ElementwiseFunction& row_;
   std::size_t num_constants_;
   std::array<Constant, 2> constants_;
   std::array<std::uint32_t, 2> versions_{};
 };
 
-bool types_fit(const ElementwiseRow& row, std::span<const Array* const> x) {
+bool types_fit(const ElementwiseFunction& row, std::span<const Array* const> x) {
   if (!row.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
   if (x.size() < 2) return true;
   return x[0]->dtype() == x[1]->dtype() &&
          (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
 }
 
-Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::span<const Constant> c) {
+Variable call(const ElementwiseFunction& row, std::span<const Variable> inputs, std::span<const Constant> c) {
   const internal::Plan plan = internal::plan_of(inputs);
   const internal::Modes& modes = internal::modes();
   // Hooks and debug mode are rare and take the general path.
@@ -173,17 +173,17 @@ Array ElementwiseArrays::result(const catena::KernelDef& kernel, std::initialize
   return gy;
 }
 
-Variable elementwise(const ElementwiseRow& row, const Variable& x) { return call(row, {&x, 1}, {}); }
+Variable elementwise(const ElementwiseFunction& row, const Variable& x) { return call(row, {&x, 1}, {}); }
 
-Variable elementwise(const ElementwiseRow& row, const Variable& x0, const Variable& x1) {
+Variable elementwise(const ElementwiseFunction& row, const Variable& x0, const Variable& x1) {
   return call(row, internal::BorrowedPair(x0, x1), {});
 }
 
-Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c) {
+Variable elementwise(const ElementwiseFunction& row, const Variable& x, const Constant& c) {
   return elementwise(row, x, {&c, 1});
 }
 
-Variable elementwise(const ElementwiseRow& row, const Variable& x, std::span<const Constant> c) {
+Variable elementwise(const ElementwiseFunction& row, const Variable& x, std::span<const Constant> c) {
   catena::check<catena::ValueError>(c.size() <= 2, row.label, c.size(), " constants given; a row takes at most two");
   Constant own[2];
   for (std::size_t k = 0; k < c.size(); ++k) own[k] = internal::converted(row.label, c[k], x);

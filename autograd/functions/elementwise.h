@@ -1,6 +1,6 @@
 // Differentiable elementwise functions as rows of a table, without a class for each.
 //
-//   constexpr ElementwiseRow kExp = {"exp", &catena::rows::exp, kRetainY,
+//   constexpr ElementwiseFunction kExp = {"exp", &catena::kernels::exp, kRetainY,
 //                                    [](int, const ElementwiseValues& v) { return v.gy * v.y; }};
 //   Variable exp(const Variable& x) { return elementwise(kExp, x); }
 //
@@ -16,7 +16,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/operators.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 
@@ -41,7 +41,7 @@ constexpr Retain operator|(Retain a, Retain b) {
   return static_cast<Retain>(static_cast<int>(a) | static_cast<int>(b));
 }
 
-struct ElementwiseRow {
+struct ElementwiseFunction {
   const char* label;  // "$" stands for the first constant
   const catena::KernelDef* kernel;
   Retain retain = kRetainNothing;
@@ -56,10 +56,10 @@ struct ElementwiseRow {
 // operands of the kernel. They are converted to the dtype of x; an array constant must broadcast to x's shape (else
 // ValueError) and be on its device (else TypeError). The row must outlive the graph (a constexpr at namespace scope
 // does).
-CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x);
-CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x0, const Variable& x1);
-CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c);
-CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x,
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x);
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x0, const Variable& x1);
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x, const Constant& c);
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x,
                                    std::span<const Constant> c);  // at most two
 
 // g where the bool array `condition` is true, 0 elsewhere (never NaN). Differentiable in g.

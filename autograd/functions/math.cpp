@@ -7,7 +7,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 
@@ -23,27 +23,27 @@ constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
 template <const catena::KernelDef& kRow> Array run_fused(int, const ElementwiseArrays& v) {
   return v.result(kRow, {v.x0 ? v.x0 : v.y, v.gy});
 }
-#define rule_fused(name) run_fused<catena::rows::name>
+#define rule_fused(name) run_fused<catena::kernels::name>
 
 // The reference labels a function by its name, but its activations by their classes.
 constexpr const char* label_of(std::string_view name) {
   return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
 }
 
-#define CATENA_ROW(name, reads, rule, fused_rule)                         \
+#define CATENA_FUNCTION(name, reads, rule, fused_rule)                         \
   struct name##_row {                                                     \
     static Variable gradient(int, const ElementwiseValues& v) {           \
       [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;    \
       return rule;                                                        \
     }                                                                     \
-    static constexpr ElementwiseRow row = {.label = label_of(#name),      \
-                                           .kernel = &catena::rows::name, \
+    static constexpr ElementwiseFunction row = {.label = label_of(#name),      \
+                                           .kernel = &catena::kernels::name, \
                                            .retain = retain_##reads,      \
                                            .gradient = gradient,          \
                                            .fused = rule_##fused_rule};   \
   };
-CATENA_UNARY_MATH(CATENA_ROW)
-#undef CATENA_ROW
+CATENA_UNARY_MATH(CATENA_FUNCTION)
+#undef CATENA_FUNCTION
 #undef rule_fused
 
 }  // namespace
@@ -78,14 +78,14 @@ template <bool kMaximum> class Extremum final : public SameShape {
   std::string label() const override { return kMaximum ? "Maximum" : "Minimum"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
-    return {apply(kMaximum ? catena::rows::maximum : catena::rows::minimum, {x[0], x[1]})};
+    return {apply(kMaximum ? catena::kernels::maximum : catena::kernels::minimum, {x[0], x[1]})};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Array a = retained_input(0).data(), b = retained_input(1).data();
     Variables gx;
     for (const int t : targets) {
-      const catena::KernelDef& k = t == 0 ? (kMaximum ? catena::rows::greater_equal : catena::rows::less_equal)
-                                          : (kMaximum ? catena::rows::less : catena::rows::greater);
+      const catena::KernelDef& k = t == 0 ? (kMaximum ? catena::kernels::greater_equal : catena::kernels::less_equal)
+                                          : (kMaximum ? catena::kernels::less : catena::kernels::greater);
       gx.push_back(masked(gy[0], compare(k, a, b)));
     }
     return gx;
@@ -97,7 +97,7 @@ class Fmod final : public SameShape {
   std::string label() const override { return "fmod"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
-    return {apply(catena::rows::fmod, {x[0], x[1]})};
+    return {apply(catena::kernels::fmod, {x[0], x[1]})};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     Variables gx;
@@ -105,7 +105,7 @@ class Fmod final : public SameShape {
       if (t == 0) {
         gx.push_back(gy[0]);
       } else {  // no second derivative: the quotient is piecewise constant
-        const Array quotient = apply(catena::rows::trunc, {retained_input(0).data() / retained_input(1).data()});
+        const Array quotient = apply(catena::kernels::trunc, {retained_input(0).data() / retained_input(1).data()});
         gx.push_back(-(gy[0] * quotient));
       }
     }
@@ -118,7 +118,7 @@ class SquaredDifference final : public SameShape {
   std::string label() const override { return "SquaredDifference"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
-    return {apply(catena::rows::square, {x[0] - x[1]})};
+    return {apply(catena::kernels::square, {x[0] - x[1]})};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Variable g = gy[0] * (retained_input(0) - retained_input(1)) * 2;
@@ -174,7 +174,7 @@ class Where final : public FunctionNode {
     for (const int t : targets) {
       if (t == 0) gx.emplace_back();
       else if (t == 1) gx.push_back(sum_to(masked(gy[0], condition), input_shape(1)));
-      else gx.push_back(sum_to(masked(gy[0], apply(catena::rows::logical_not, {condition})), input_shape(2)));
+      else gx.push_back(sum_to(masked(gy[0], apply(catena::kernels::logical_not, {condition})), input_shape(2)));
     }
     return gx;
   }
@@ -193,16 +193,16 @@ class Identity final : public FunctionNode {
 
 Variable clip_gradient(int, const ElementwiseValues& v) {
   const Array x = v.x0.data();
-  const Array inside = apply(catena::rows::logical_and, {apply(catena::rows::greater, {x, v.c[0].scalar()}),
-                                                         apply(catena::rows::less, {x, v.c[1].scalar()})});
+  const Array inside = apply(catena::kernels::logical_and, {apply(catena::kernels::greater, {x, v.c[0].scalar()}),
+                                                         apply(catena::kernels::less, {x, v.c[1].scalar()})});
   return masked(v.gy, inside);
 }
-constexpr ElementwiseRow kClip = {
-    .label = "Clip", .kernel = &catena::rows::clip, .retain = kRetainX, .gradient = clip_gradient};
+constexpr ElementwiseFunction kClip = {
+    .label = "Clip", .kernel = &catena::kernels::clip, .retain = kRetainX, .gradient = clip_gradient};
 
-constexpr ElementwiseRow kRsqrt = {
+constexpr ElementwiseFunction kRsqrt = {
     .label = "rsqrt",
-    .kernel = &catena::rows::rsqrt,
+    .kernel = &catena::kernels::rsqrt,
     .retain = kRetainY,
     .gradient = [](int, const ElementwiseValues& v) { return v.gy * (v.y * v.y * v.y * -0.5); }};
 

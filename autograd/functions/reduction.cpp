@@ -7,7 +7,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/input_types.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 
@@ -72,7 +72,7 @@ class ExtremumAlong final : public Reduction {
   }
   Variables backward(const Targets&, const Variables& gy) override {
     const Array x = retained_input(0).data(), y = spread(retained_output(0)).data();
-    return {masked(spread(gy[0]), apply(catena::rows::equal, {x, y}))};
+    return {masked(spread(gy[0]), apply(catena::kernels::equal, {x, y}))};
   }
 
  private:
@@ -90,7 +90,7 @@ class BatchL2NormSquared final : public FunctionNode {
     retain_inputs({0});
     Dims axes;
     for (int i = 1; i < x[0].ndim(); ++i) axes.push_back(i);
-    return {astype(reduce(catena::rows::sum_squares, x[0], axes), x[0].dtype())};
+    return {astype(reduce(catena::kernels::sum_squares, x[0], axes), x[0].dtype())};
   }
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable x = retained_input(0);
@@ -110,14 +110,14 @@ class LogSumExp final : public Reduction {
     const Dims axes = axes_of(x[0]);
     const Array greatest = amax(x[0], axes, true);
     // Elements of a slice whose greatest one is infinite are not shifted.
-    const Array shift = where(apply(catena::rows::isfinite, {greatest}), greatest, 0);
-    const Array y = apply(catena::rows::log, {sum(apply(catena::rows::exp, {x[0] - shift}), axes, true)}) + shift;
+    const Array shift = where(apply(catena::kernels::isfinite, {greatest}), greatest, 0);
+    const Array y = apply(catena::kernels::log, {sum(apply(catena::kernels::exp, {x[0] - shift}), axes, true)}) + shift;
     return {keepdims_ ? y : reshape(y, catena::reduced_shape(x[0].shape(), axes, false))};
   }
   // Where y is -inf, x - y is NaN and the gradient 0.
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable y = retained_output(0);
-    const Array empty = apply(catena::rows::equal, {y.data(), -std::numeric_limits<double>::infinity()});
+    const Array empty = apply(catena::kernels::equal, {y.data(), -std::numeric_limits<double>::infinity()});
     return {exp(retained_input(0) - spread(where(empty, 0, y))) * spread(gy[0])};
   }
 
@@ -137,7 +137,7 @@ class ArgExtremum final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override {
     const Array along = axis_ ? x[0] : autograd::reshape(x[0], {x[0].size()});
-    const Array at = reduce(greatest_ ? catena::rows::argmax : catena::rows::argmin, along, axis_.value_or(0));
+    const Array at = reduce(greatest_ ? catena::kernels::argmax : catena::kernels::argmin, along, axis_.value_or(0));
     return {astype(at, Dtype::int32)};
   }
 

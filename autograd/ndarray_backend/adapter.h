@@ -34,8 +34,8 @@ class NdarrayBackend final : public Backend {
   void scan(const catena::call::Scan& call) override { nd::internal::execute(call); }
   void sort(const catena::call::Sort& call) override { nd::internal::execute(call); }
   void nonzero(const catena::call::Nonzero& call) override { nd::internal::execute(call); }
-  void rows(const catena::call::Rows& call) override { nd::internal::execute(call); }
-  void rows_and_sums(const catena::call::RowsAndSums& call) override { nd::internal::execute(call); }
+  void row_wise(const catena::call::RowWise& call) override { nd::internal::execute(call); }
+  void row_wise_and_sums(const catena::call::RowWiseAndSums& call) override { nd::internal::execute(call); }
   void gather(const catena::call::Gather& call) override { nd::internal::execute(call); }
   void scatter(const catena::call::Scatter& call) override { nd::internal::execute(call); }
   void check_indices(const catena::call::CheckIndices& call) override { nd::internal::execute(call); }

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include <catena/autograd/ndarray_backend/cudnn_arrays.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -78,7 +78,7 @@ Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta
                        p.images.get(), y->data, p.parameters.get(), scale->data, bias->data, 1.0, nullptr, nullptr, eps,
                        mean->data, inv_std->data);
   // cuDNN does not return the variance. It is computed from inv_std; rounding can make it negative where it is 0.
-  const Array variance = apply(catena::rows::maximum, {1 / (inv_std * inv_std) - eps, 0});
+  const Array variance = apply(catena::kernels::maximum, {1 / (inv_std * inv_std) - eps, 0});
   return {y, mean, variance, inv_std};
 }
 

@@ -6,7 +6,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/config.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 namespace {
@@ -473,7 +473,7 @@ RnnOperands layer_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t lay
 void drop_into(const Array& y, const Array& a, const RnnSpec& spec, std::int64_t layer, std::int64_t direction) {
   const Operand& offset = spec.offsets[std::size_t((layer - 1) * directions_of(spec) + direction)];
   const Operand in[] = {a, Scalar(spec.seed), offset, spec.dropout};
-  apply_indexed(catena::rows::dropout, in, {&y, 1});
+  apply_indexed(catena::kernels::dropout, in, {&y, 1});
 }
 
 Array columns_of(const Array& a, std::int64_t direction, std::int64_t width) {

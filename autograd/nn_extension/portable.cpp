@@ -7,7 +7,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/nn_extension/window_program.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 namespace {
@@ -140,7 +140,7 @@ Array is_indexed(const Array& indexes, const PoolingSpec& spec) {
   const Array positions = indexes.backend().from_host(numbers.data(), {count}, Dtype::int32, indexes.device());
   Shape shape = Shape::filled(indexes.ndim() - 1, 1);
   shape[0] = count;
-  return apply(catena::rows::equal, {expand_dims(indexes, 2), reshape(positions, shape)});
+  return apply(catena::kernels::equal, {expand_dims(indexes, 2), reshape(positions, shape)});
 }
 
 Array unwindowed(const Array& values, const Dims& spatial, const PoolingSpec& spec) {
@@ -165,11 +165,11 @@ Arrays NnExtension::do_max_pooling(const Array& x, const PoolingSpec& spec, cons
   if (out.size() > 2) {
     const Array col = windows(x, spec, out, -std::numeric_limits<double>::infinity());
     ran();
-    return {amax(col, 2), astype(reduce(catena::rows::argmax, col, 2), Dtype::int32)};
+    return {amax(col, 2), astype(reduce(catena::kernels::argmax, col, 2), Dtype::int32)};
   }
   const Arrays y{near(x, out, x.dtype()), near(x, out, Dtype::int32)};
   const Operand in[] = {x, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(catena::rows::max_pool_2d, in, y);
+  apply_indexed(catena::kernels::max_pool_2d, in, y);
   ran();
   return y;
 }
@@ -196,7 +196,7 @@ Array NnExtension::do_max_pooling_backward(const Array& gy, const Array& indexes
   Array gx = near(gy, spatial, gy.dtype());
   const Operand in[] = {gy,          indexes,    spec.size[0], spec.size[1], spec.stride[0], spec.stride[1],
                         spec.pad[0], spec.pad[1]};
-  apply_indexed(catena::rows::max_pool_2d_bwd, in, {&gx, 1});
+  apply_indexed(catena::kernels::max_pool_2d_bwd, in, {&gx, 1});
   ran();
   return gx;
 }
@@ -211,7 +211,7 @@ Array NnExtension::do_max_pooling_by_index(const Array& x, const Array& indexes,
   }
   Array y = near(x, out, x.dtype());
   const Operand in[] = {x, indexes, spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(catena::rows::max_pool_2d_by_index, in, {&y, 1});
+  apply_indexed(catena::kernels::max_pool_2d_by_index, in, {&y, 1});
   ran();
   return y;
 }
@@ -224,7 +224,7 @@ Array NnExtension::do_average_pooling(const Array& x, const PoolingSpec& spec, c
   }
   Array y = near(x, out, x.dtype());
   const Operand in[] = {x, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(catena::rows::average_pool_2d, in, {&y, 1});
+  apply_indexed(catena::kernels::average_pool_2d, in, {&y, 1});
   ran();
   return y;
 }
@@ -241,7 +241,7 @@ Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spat
   }
   Array gx = near(gy, spatial, gy.dtype());
   const Operand in[] = {gy, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(catena::rows::average_pool_2d_bwd, in, {&gx, 1});
+  apply_indexed(catena::kernels::average_pool_2d_bwd, in, {&gx, 1});
   ran();
   return gx;
 }
@@ -249,7 +249,7 @@ Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spat
 // ---- batch normalisation ------------------------------------------------------------------------
 namespace {
 
-// Batch normalization when neighbours in memory belong to different channels (channels-last). A row kernel would read
+// Batch normalization when neighbours in memory belong to different channels (channels-last). A row-wise kernel would read
 // every channel with a large stride; this class instead views the array as a matrix whose rows hold several positions
 // with all their channels, over which contiguous elementwise and reduction calls run.
 class NeighbouringChannels {
@@ -319,18 +319,18 @@ Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, c
   if (const auto c = NeighbouringChannels::of(x, axes)) {
     const Array m = c->matrix(x);
     const Shape& per_channel = gamma.shape();
-    const Array center = c->total(reduce(catena::rows::sum, m, 1), per_channel) / c->positions(),
+    const Array center = c->total(reduce(catena::kernels::sum, m, 1), per_channel) / c->positions(),
                 centers = c->along_row(center);
     const Array variance =
-        c->total(map_reduce(catena::rows::sum, catena::rows::squared_difference, {m, centers}, 1), per_channel) /
+        c->total(map_reduce(catena::kernels::sum, catena::kernels::squared_difference, {m, centers}, 1), per_channel) /
         c->positions();
-    const Array inv_std = 1 / apply(catena::rows::sqrt, {variance + eps});
-    const Array y = apply(catena::rows::batch_norm_write,
+    const Array inv_std = 1 / apply(catena::kernels::sqrt, {variance + eps});
+    const Array y = apply(catena::kernels::batch_norm_write,
                           {m, c->along_row(gamma), c->along_row(beta), centers, c->along_row(inv_std)});
     return {c->restored(y, x.shape()), center, variance, inv_std};
   }
   const Operand in[] = {x, gamma, beta, eps};
-  return rows(catena::rows::batch_norm_fwd, in, axes);
+  return row_wise(catena::kernels::batch_norm_fwd, in, axes);
 }
 
 Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma,
@@ -338,16 +338,16 @@ Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array&
   ran();
   if (const auto c = NeighbouringChannels::of(x, axes)) {
     const Array m = c->matrix(x), gm = c->matrix(gy), centers = c->along_row(mean), scales = c->along_row(inv_std);
-    const Array gbeta = c->total(reduce(catena::rows::sum, gm, 1), gamma.shape());
+    const Array gbeta = c->total(reduce(catena::kernels::sum, gm, 1), gamma.shape());
     const Array ggamma = c->total(
-        map_reduce(catena::rows::sum, catena::rows::batch_norm_ggamma, {m, gm, centers, scales}, 1), gamma.shape());
-    const Array gx = apply(catena::rows::batch_norm_gx,
+        map_reduce(catena::kernels::sum, catena::kernels::batch_norm_ggamma, {m, gm, centers, scales}, 1), gamma.shape());
+    const Array gx = apply(catena::kernels::batch_norm_gx,
                            {m, gm, c->along_row(gamma), centers, scales, c->along_row(gbeta / c->positions()),
                             c->along_row(ggamma / c->positions())});
     return {c->restored(gx, x.shape()), ggamma, gbeta};
   }
   const Operand in[] = {x, gy, gamma, mean, inv_std};
-  Arrays g = rows(catena::rows::batch_norm_bwd, in, axes);
+  Arrays g = row_wise(catena::kernels::batch_norm_bwd, in, axes);
   for (int k = 1; k < 3; ++k) g[std::size_t(k)] = astype(g[std::size_t(k)], x.dtype());
   return g;
 }
@@ -357,8 +357,8 @@ Array NnExtension::do_fixed_batch_normalization(const Array& x, const Array& gam
   ran();
   // On the CPU a root and a quotient per channel cost less than those of every element.
   if (x.device().kind == Device::Kind::cpu && catena::itemsize(x.dtype()) >= 4)
-    return apply(catena::rows::batch_norm_write, {x, gamma, beta, mean, apply(catena::rows::rsqrt, {var + eps})});
-  return apply(catena::rows::fixed_batch_norm, {x, gamma, beta, mean, var, eps});
+    return apply(catena::kernels::batch_norm_write, {x, gamma, beta, mean, apply(catena::kernels::rsqrt, {var + eps})});
+  return apply(catena::kernels::fixed_batch_norm, {x, gamma, beta, mean, var, eps});
 }
 
 // ---- columns ------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ Array NnExtension::do_im2col(const Array& x, const Dims& taps, const Convolution
   if (by_views(x, taps, out)) return columns_by_views(x, taps, spec, out, 0);
   Array col = x.backend().empty({x.shape(0), x.shape(1), taps[0], taps[1], out[0], out[1]}, x.dtype(), x.device());
   const Operand in[] = {x, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
-  apply_indexed(catena::rows::im2col_2d, in, {&col, 1});
+  apply_indexed(catena::kernels::im2col_2d, in, {&col, 1});
   return col;
 }
 
@@ -383,7 +383,7 @@ Array NnExtension::do_col2im(const Array& col, const Dims& spatial, const Convol
     return images_by_views(col, spatial, spec);
   Array x = near(col, spatial, col.dtype());
   const Operand in[] = {col, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
-  apply_indexed(catena::rows::col2im_2d, in, {&x, 1});
+  apply_indexed(catena::kernels::col2im_2d, in, {&x, 1});
   return x;
 }
 

@@ -4,7 +4,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/nn_extension.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd {
 namespace {
@@ -95,7 +95,7 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
       next = rows_of(y, begin, count);
       const Operand in[] = {block(gates, 2, n), block(gates, 0, n), block(gates, 1, n), block(gates, 3, n), cell};
       const Array out[] = {now, next};
-      apply_into(catena::rows::lstm, in, out);
+      apply_into(catena::kernels::lstm, in, out);
       assign(cell, now);
       assign(h, next);
       return;
@@ -103,17 +103,17 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
       product += state_bias;
       Array doors = block(gates, 0, n, 2), candidate = block(gates, 2, n);
       doors += block(product, 0, n, 2);
-      apply_to(catena::rows::sigmoid, doors);
+      apply_to(catena::kernels::sigmoid, doors);
       assign(rows_of(to.extra, begin, count), block(product, 2, n));
       candidate += block(gates, 0, n) * block(product, 2, n);
-      apply_to(catena::rows::tanh, candidate);
+      apply_to(catena::kernels::tanh, candidate);
       next = h - candidate;
       next *= block(gates, 1, n);
       next += candidate;
     } else {
       gates += product;
-      if (c.mode == RnnMode::tanh) apply_to(catena::rows::tanh, gates);
-      else apply_to(catena::rows::relu, gates);
+      if (c.mode == RnnMode::tanh) apply_to(catena::kernels::tanh, gates);
+      else apply_to(catena::kernels::relu, gates);
       next = gates;
     }
     assign(h, next);
@@ -152,7 +152,7 @@ Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const
   } else if (c.mode == RnnMode::tanh) {
     set(0, 1 - gates * gates);
   } else {
-    set(0, apply(catena::rows::relu_bwd, {gates, 1}));
+    set(0, apply(catena::kernels::relu_bwd, {gates, 1}));
   }
   return f;
 }
@@ -202,7 +202,7 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
                                 cell,
                                 gh};
           const Array out[] = {gate(2), gate(0), gate(1), gate(3), cell};
-          apply_into(catena::rows::lstm_bwd, in, out);
+          apply_into(catena::kernels::lstm_bwd, in, out);
         } else {
           assign(part, rows_of(f.gates, begin, count) * expand_dims(gh, 1));
           if (gru) assign(rows_of(candidate, begin, count), gh * rows_of(f.candidate, begin, count));

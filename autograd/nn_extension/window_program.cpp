@@ -4,8 +4,8 @@
 #include <limits>
 
 #include <catena/autograd/array.h>
-#include <catena/kernels/rows/families.h>
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/program.h>
 
 namespace autograd::internal {
 namespace {
@@ -117,9 +117,9 @@ void add_position(const Array& gy, const Array& indexes, std::int64_t k, const A
   const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32), k_slot = steps.slot(Dtype::int32),
                      old = steps.slot(dtype), sum = steps.slot(dtype), ahead = steps.slot(Dtype::int32),
                      sent = steps.slot(dtype);
-  steps.add(catena::rows::subtract, Dtype::int32, {index, k_slot, ahead});
-  steps.add(catena::rows::max_pool_step_bwd, dtype, {g, ahead, sent});
-  steps.add(catena::rows::add, dtype, {old, sent, sum});
+  steps.add(catena::kernels::subtract, Dtype::int32, {index, k_slot, ahead});
+  steps.add(catena::kernels::max_pool_step_bwd, dtype, {g, ahead, sent});
+  steps.add(catena::kernels::add, dtype, {old, sent, sum});
   const Input inputs[] = {*gy.get(), *indexes.get(), Scalar(k), *gx.get()};
   steps.run(inputs, {&gx, 1});
 }
@@ -161,10 +161,10 @@ Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& 
   inputs.emplace_back(Scalar(n - 1));
   const std::uint8_t last = steps.slot(Dtype::int32), y = steps.slot(dtype), index = steps.slot(Dtype::int32),
                      distance = steps.slot(Dtype::int32);
-  steps.add(catena::rows::max_pool_first, dtype, {0, y, distance});
+  steps.add(catena::kernels::max_pool_first, dtype, {0, y, distance});
   for (std::int64_t k = 1; k < n; ++k)
-    steps.add(catena::rows::max_pool_step, dtype, {static_cast<std::uint8_t>(k), y, distance});
-  steps.add(catena::rows::subtract, Dtype::int32, {last, distance, index});
+    steps.add(catena::kernels::max_pool_step, dtype, {static_cast<std::uint8_t>(k), y, distance});
+  steps.add(catena::kernels::subtract, Dtype::int32, {last, distance, index});
   const Arrays results{empty_images(x, out, dtype), empty_images(x, out, Dtype::int32)};
   steps.run(inputs, results);
   return results;
@@ -184,11 +184,11 @@ Array max_pooling_values_program(const Array& x, const PoolingSpec& spec, const 
     steps.slot(dtype);
   }
   const std::uint8_t y = steps.slot(dtype);
-  if (n == 1) steps.add(catena::rows::copy, dtype, {0, y});
+  if (n == 1) steps.add(catena::kernels::copy, dtype, {0, y});
   std::uint8_t best = 0;
   for (std::int64_t k = 1; k < n; ++k) {
     const std::uint8_t next = k + 1 < n ? steps.slot(dtype) : y;
-    steps.add(catena::rows::maximum, dtype, {best, static_cast<std::uint8_t>(k), next});
+    steps.add(catena::kernels::maximum, dtype, {best, static_cast<std::uint8_t>(k), next});
     best = next;
   }
   steps.run(inputs, {&result, 1});
@@ -216,9 +216,9 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
     steps.slot(dtype);
   }
   const std::uint8_t ahead = steps.slot(Dtype::int32);
-  steps.add(catena::rows::copy, Dtype::int32, {index, ahead});
+  steps.add(catena::kernels::copy, Dtype::int32, {index, ahead});
   for (std::int64_t k = 0; k < n; ++k)
-    steps.add(catena::rows::max_pool_step_bwd, dtype, {g, ahead, static_cast<std::uint8_t>(index + 1 + k)});
+    steps.add(catena::kernels::max_pool_step_bwd, dtype, {g, ahead, static_cast<std::uint8_t>(index + 1 + k)});
   const Input inputs[] = {*gy.get(), *indexes.get()};
   steps.run(inputs, views);
   return image_of(images, spatial, spec);

@@ -136,7 +136,7 @@ template <class Stored, class Slot> struct In {
     ND_FN compute_t<Slot> operator()(int j) const { return to_slot<Slot>(raw[j]); }
   };
 };
-// An input of row kernels that has one element per row.
+// An input of row-wise kernels that has one element per row.
 template <class Stored, class Slot> struct PerRow {
   template <int V> struct lane : Fixed {
     const char* base;

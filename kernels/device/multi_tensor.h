@@ -36,8 +36,8 @@ ND_FN void run_update(const double* hyper, int64_t begin, int64_t end, L... lane
 template <class Body, int V, class... Tag, int... K>
 ND_FN void multi_tensor_over(const MultiTensorParameters& p, Indices<K...>) {
   const TensorChunk at = p.chunks[blockIdx.x];
-  const TensorRow<int(sizeof...(Tag))>& tensor =
-      static_cast<const TensorRow<int(sizeof...(Tag))>*>(p.tensors)[at.tensor];
+  const TensorEntry<int(sizeof...(Tag))>& tensor =
+      static_cast<const TensorEntry<int(sizeof...(Tag))>*>(p.tensors)[at.tensor];
   const double* from = p.hyper != nullptr ? p.hyper + tensor.hyper * kHyper : p.common;
   double hyper[kHyper];
   ND_UNROLL

@@ -19,7 +19,7 @@ enum : int {
   kMaxExactRank = 4,       // elementwise loops and reductions of higher merged rank use the generic kernel
   kMaxIndexedRank = 8,     // the axes of indexed kernels cannot be merged
   kMaxRawRank = 8,         // axes of a raw operand
-  kGenericRank = 32,       // reductions and row kernels: the highest rank of an array
+  kGenericRank = 32,       // reductions and row-wise kernels: the highest rank of an array
   kParameterBytes = 4096,  // limit that every driver accepts
   kRowElements = 32,       // of a row that a thread can keep in registers
   kHyper = 8,              // hyperparameters of a tensor
@@ -91,7 +91,7 @@ template <int Operands, int Kept, int Reduced> struct RowParameters {
 
 // One launch over many tensors. Block b processes elements [chunk * kChunk, (chunk + 1) * kChunk) of tensor
 // chunks[b].tensor.
-template <int Operands> struct TensorRow {
+template <int Operands> struct TensorEntry {
   void* data[Operands];
   int64_t n;
   int64_t hyper;  // index into `hyper`, in blocks of kHyper
@@ -100,7 +100,7 @@ struct TensorChunk {
   int32_t tensor, chunk;
 };
 struct MultiTensorParameters {
-  const void* tensors;  // TensorRow<Operands>; in device memory, as the two below
+  const void* tensors;  // TensorEntry<Operands>; in device memory, as the two below
   const TensorChunk* chunks;
   const double* hyper;  // null: all tensors use `common`
   double common[kHyper];

@@ -1,9 +1,9 @@
-// Batch normalisation: as row kernels the reduced axes are all but the channel's; gamma, beta and the statistics are
+// Batch normalisation: as row-wise kernels the reduced axes are all but the channel's; gamma, beta and the statistics are
 // per row. Layer normalisation: the reduced axes are those of gamma and beta, which lie along the row.
 #pragma once
 
 #include <catena/kernels/numeric.h>
-#include <catena/kernels/row_operands.h>
+#include <catena/kernels/row_wise_operands.h>
 
 namespace catena::k {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <catena/kernels/numeric.h>
-#include <catena/kernels/row_operands.h>
+#include <catena/kernels/row_wise_operands.h>
 
 namespace catena::k {
 

@@ -16,7 +16,7 @@
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/compile/private_files.h>
 
 namespace nd::cuda {

@@ -1,6 +1,6 @@
 // The room ndarray/core/: nd::Array, its storage, and the names of namespace nd for the types of kernels/base/. Nothing
 // here launches work: calculation is declared here and implemented in ndarray/engine/ and ndarray/routines/. May use
-// kernels/base/ and kernels/rows/; memory comes from the pools of ndarray/device/.
+// kernels/base/ and kernels/registry/; memory comes from the pools of ndarray/device/.
 //
 // This header: nd::Array, an n-dimensional array on one device.
 //
@@ -30,7 +30,7 @@
 #include <vector>
 
 #include <catena/kernels/base/array_members.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/core/fwd.h>
 #include <catena/ndarray/core/index_key.h>
 

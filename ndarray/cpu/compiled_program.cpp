@@ -23,7 +23,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/host_compiler.h>
 #include <catena/ndarray/cpu/interpreter.h>
 #include <catena/ndarray/cpu/program_text.h>

@@ -17,7 +17,7 @@
 #include <string>
 
 #include <catena/kernels/base/export.h>
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/program.h>
 
 namespace nd::cpu {
 

@@ -2,8 +2,8 @@
 // see the compute type of the slot (float for the 16-bit floats).
 #pragma once
 
-#include <catena/kernels/rows/cast.h>
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/cast.h>
+#include <catena/kernels/registry/program.h>
 
 namespace nd::cpu {
 

@@ -6,7 +6,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/word.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/walk.h>

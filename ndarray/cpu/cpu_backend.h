@@ -46,8 +46,8 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
                    const catena::Shape& loop, StreamRef stream) override;
   bool elementwise_flat(const catena::bound::Flat& call, StreamRef stream) override;
   void reduce(const catena::bound::Reduce& call, StreamRef stream) override;
-  void rows(const catena::bound::Rows& call, StreamRef stream) override;
-  void rows_and_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums,
+  void row_wise(const catena::bound::RowWise& call, StreamRef stream) override;
+  void row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
                      StreamRef stream) override;
   void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) override;
   void gather(const catena::bound::Gather& call, StreamRef stream) override;

@@ -11,8 +11,8 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/word.h>
 #include <catena/kernels/numeric.h>
-#include <catena/kernels/rows/cast.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/cast.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/counts.h>

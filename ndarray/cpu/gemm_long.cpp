@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {

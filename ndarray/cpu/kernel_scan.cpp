@@ -1,7 +1,7 @@
 #include <catena/ndarray/cpu/kernel_scan.h>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/user_kernel/text_scanner.h>
 
 namespace nd::cpu {

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/copy.h>
 
 namespace nd::cpu {

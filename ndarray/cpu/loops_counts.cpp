@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/counts.h>
 
 namespace nd::cpu {

@@ -8,7 +8,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/complex_math.h>
 #include <catena/kernels/numeric.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/gemm_thin.h>

@@ -7,8 +7,8 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/scalar.h>
-#include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/walk.h>
 

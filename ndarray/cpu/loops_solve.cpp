@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/lapack.h>
 #include <catena/ndarray/cpu/workspace.h>
 

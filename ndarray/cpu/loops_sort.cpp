@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <catena/kernels/base/parallel.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/kernels/traits.h>
 #include <catena/ndarray/cpu/along_axis.h>
 #include <catena/ndarray/cpu/copy.h>

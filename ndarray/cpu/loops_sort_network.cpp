@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/sort_network.h>
 
 #ifdef CATENA_HAS_MULTIARCH

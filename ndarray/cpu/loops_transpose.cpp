@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/copy.h>
 
 #define CATENA_INLINE inline __attribute__((always_inline))

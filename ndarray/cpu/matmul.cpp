@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <catena/kernels/base/parallel.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>

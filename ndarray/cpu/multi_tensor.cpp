@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <catena/kernels/base/parallel.h>
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 

@@ -6,7 +6,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/numeric.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/workspace.h>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/program.h>
 
 namespace nd::cpu {
 

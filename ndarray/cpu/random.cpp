@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include <catena/ndarray/cpu/cpu_backend.h>
-#include <catena/ndarray/device/random_row.h>
+#include <catena/ndarray/device/random_kernel.h>
 
 namespace nd::cpu {
 namespace {
@@ -19,7 +19,7 @@ void keep_below_one(const catena::BoundOperand& out, std::int64_t n) {
 
 void CpuBackend::random(const catena::bound::Random& call, StreamRef stream) {
   if (call.n == 0) return;
-  const auto& [def, loop] = random_row(call);
+  const auto& [def, loop] = random_kernel(call);
   const catena::Scalar parameters[4] = {call.seed, call.offset, call.low, call.high};
   const catena::Shape shape{call.n};
   const catena::Strides zero{0}, step{static_cast<std::int64_t>(catena::itemsize(call.out.dtype))};

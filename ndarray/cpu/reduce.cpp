@@ -14,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-#include <catena/kernels/rows/families/extremum.h>
+#include <catena/kernels/registry/families/extremum.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
 #include <catena/ndarray/cpu/stream_store.h>
@@ -54,7 +54,7 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   outputs_ = catena::size_of(kept_);
   if (call.pre != nullptr) prepare(*call.pre);
   copies_ = count_ == 1 && !pre_ && in_dtype_ == in_type_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
-            (call.kernel == &catena::rows::amax || call.kernel == &catena::rows::amin);
+            (call.kernel == &catena::kernels::amax || call.kernel == &catena::kernels::amin);
   folds_far_ = table_.fold_far != nullptr && table_.in == table_.element && reduced_stride() == in_item_ && !tiled() &&
                outputs_ * count_ * in_item_ >= kFetchedBytes;
   chunk_ = chunk_length();

@@ -9,7 +9,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/interpreter.h>

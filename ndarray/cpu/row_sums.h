@@ -1,7 +1,7 @@
-// Row kernels whose loops add up what a kernel's sums (KernelDef::sums) need in the pass that writes.
+// Row-wise kernels whose loops add up what a kernel's sums (KernelDef::sums) need in the pass that writes.
 #pragma once
 
-#include <catena/kernels/rows/bound_call.h>
+#include <catena/kernels/registry/bound_call.h>
 
 namespace nd::cpu {
 
@@ -13,8 +13,8 @@ struct RowSums {
 };
 // Lanes of the sums of rows of `count` elements. Rows so short that they are computed side by side, whatever their
 // layout, have a lane for each of them.
-std::int64_t row_sum_lanes(const catena::RowLoop& loop, std::int64_t count);
+std::int64_t row_sum_lanes(const catena::RowWiseLoop& loop, std::int64_t count);
 // Runs the rows in their order, on this thread.
-void rows_with_sums(const catena::bound::Rows& call, const RowSums& sums);
+void rows_with_sums(const catena::bound::RowWise& call, const RowSums& sums);
 
 }  // namespace nd::cpu

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 
 #ifdef CATENA_HAS_MULTIARCH
 #include <immintrin.h>

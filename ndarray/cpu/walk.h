@@ -8,8 +8,8 @@
 #include <span>
 
 #include <catena/kernels/base/parallel.h>
-#include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/program.h>
 
 namespace nd::cpu {
 

@@ -5,7 +5,7 @@
 //
 // This header: the backend itself. It executes programs and bound calls with kernels that are compiled at run time, on
 // streams of the driver. Work is enqueued; a call returns before it is done. The order of combination in reductions,
-// row kernels and scans depends on shapes and strides, never on timing or on the number of multiprocessors: equal calls
+// row-wise kernels and scans depends on shapes and strides, never on timing or on the number of multiprocessors: equal calls
 // give equal bits. (A view may round differently from its copy.) Scratch memory comes from the pool,
 // ordered by the stream. Thread safety: all members may be called from any thread.
 #pragma once
@@ -46,7 +46,7 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
   void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                    const catena::Shape& loop, StreamRef stream) override;
   void reduce(const catena::bound::Reduce& call, StreamRef stream) override;
-  void rows(const catena::bound::Rows& call, StreamRef stream) override;
+  void row_wise(const catena::bound::RowWise& call, StreamRef stream) override;
   void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) override;
   void gather(const catena::bound::Gather& call, StreamRef stream) override;
   void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) override;

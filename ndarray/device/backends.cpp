@@ -11,9 +11,9 @@ namespace nd {
 Runtime::~Runtime() = default;
 Executor::~Executor() = default;
 
-void Executor::rows_and_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums,
+void Executor::row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
                              StreamRef stream) {
-  this->rows(rows, stream);
+  this->row_wise(rows, stream);
   for (const catena::bound::Reduce& sum : sums) reduce(sum, stream);
 }
 TextKernels::~TextKernels() = default;

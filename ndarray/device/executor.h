@@ -9,7 +9,7 @@
 
 #include <span>
 
-#include <catena/kernels/rows/call.h>
+#include <catena/kernels/registry/call.h>
 #include <catena/ndarray/device/runtime.h>
 
 namespace nd {
@@ -28,9 +28,9 @@ class CATENA_EXPORT Executor {
   // nothing was executed. Few elements are then computed without binding operands.
   virtual bool elementwise_flat(const catena::bound::Flat&, StreamRef) { return false; }
   virtual void reduce(const catena::bound::Reduce& call, StreamRef stream) = 0;
-  virtual void rows(const catena::bound::Rows& call, StreamRef stream) = 0;
-  // catena::call::RowsAndSums; here one after the other.
-  virtual void rows_and_sums(const catena::bound::Rows& rows, std::span<const catena::bound::Reduce> sums,
+  virtual void row_wise(const catena::bound::RowWise& call, StreamRef stream) = 0;
+  // catena::call::RowWiseAndSums; here one after the other.
+  virtual void row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
                              StreamRef stream);
   virtual void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) = 0;
   virtual void gather(const catena::bound::Gather& call, StreamRef stream) = 0;

@@ -5,9 +5,9 @@
 #include <mutex>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/families.h>
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/program.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
 #include <catena/ndarray/device/block_pool.h>
@@ -76,7 +76,7 @@ void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const S
   check_inside("memset", bytes);
   catena::check<catena::ValueError>(stream.device() == device(), "memset", "the stream belongs to ", stream.device(),
                                     ", the memory to ", device());
-  const catena::KernelDef& fill = catena::rows::copy;
+  const catena::KernelDef& fill = catena::kernels::copy;
   const int loop = catena::choose_loop_by_output(fill, Dtype::uint8);
   const Shape shape{static_cast<std::int64_t>(bytes)};
   const Strides fixed{0}, contiguous{1};

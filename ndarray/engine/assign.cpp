@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/registry/cast.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>

@@ -8,8 +8,8 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/families.h>
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/executor.h>
@@ -263,7 +263,7 @@ void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
     in.scalar().store(out.dtype, out.data);
     return raise_version(out);
   }
-  const KernelDef& copy = catena::rows::copy;
+  const KernelDef& copy = catena::kernels::copy;
   const catena::EagerProgram program(copy, catena::choose_loop_by_output(copy, out.dtype));
   ArrayHeader* const outputs[] = {&out};
   execute(catena::call::Elementwise{&program, {&in, 1}, outputs, op});
@@ -476,13 +476,13 @@ void execute(const catena::call::Nonzero& call) {
   });
 }
 
-// ---- row kernels --------------------------------------------------------------------------------
+// ---- row-wise kernels --------------------------------------------------------------------------------
 namespace {
 
-// The operands of a row kernel, with one stride per axis of the shape.
-class BoundRows {
+// The operands of a row-wise kernel, with one stride per axis of the shape.
+class BoundRowWise {
  public:
-  BoundRows(const catena::call::Rows& call, Reads inputs) {
+  BoundRowWise(const catena::call::RowWise& call, Reads inputs) {
     const KernelDef& kernel = *call.kernel;
     const Shape& shape = *call.shape;
     const Shape per_row = catena::reduced_shape(shape, call.axes, true);
@@ -509,8 +509,8 @@ class BoundRows {
       ++n_;
     }
   }
-  BoundRows(const BoundRows&) = delete;
-  BoundRows& operator=(const BoundRows&) = delete;
+  BoundRowWise(const BoundRowWise&) = delete;
+  BoundRowWise& operator=(const BoundRowWise&) = delete;
   std::span<const BoundOperand> operands() const { return {operands_.data(), n_}; }
 
  private:
@@ -522,7 +522,7 @@ class BoundRows {
 
 }  // namespace
 
-void execute(const catena::call::Rows& call) {
+void execute(const catena::call::RowWise& call) {
   const KernelDef& kernel = *call.kernel;
   check<ValueError>(call.inputs.size() == kernel.nin && int(call.outputs.size()) == kernel.num_operands() - kernel.nin,
                     kernel.name, call.inputs.size(), " inputs and ", call.outputs.size(),
@@ -531,19 +531,19 @@ void execute(const catena::call::Rows& call) {
   // A row is read completely before its elements are written, each from the inputs at the same position, so an output
   // may be identical to an input.
   const Sources inputs(call.inputs, [&](std::size_t, const ArrayHeader& a) { return changes(a, false, call.outputs); });
-  const BoundRows bound(call, inputs);
+  const BoundRowWise bound(call, inputs);
   if (catena::size_of(*call.shape) == 0) {
     // Rows without elements have no statistics; their outputs are 0.
     for (ArrayHeader* out : call.outputs) convert_into(kernel.name, Input(Scalar(0)), *out);
     return;
   }
   launch(device, inputs, call.outputs, [&](Executor& e, StreamRef stream) {
-    e.rows({&kernel, call.loop, *call.shape, call.axes, bound.operands()}, stream);
+    e.row_wise({&kernel, call.loop, *call.shape, call.axes, bound.operands()}, stream);
   });
 }
 
-void execute(const catena::call::RowsAndSums& call) {
-  const catena::call::Rows& rows = call.rows;
+void execute(const catena::call::RowWiseAndSums& call) {
+  const catena::call::RowWise& rows = call.rows;
   catena::SmallVector<Input, 16> inputs;
   catena::SmallVector<ArrayHeader*, 8> outputs;
   for (const Input& in : rows.inputs) inputs.push_back(in);
@@ -565,12 +565,12 @@ void execute(const catena::call::RowsAndSums& call) {
     return;
   }
   const Device device = device_of(rows.kernel->name, inputs, outputs);
-  const BoundRows bound(rows, rows.inputs);
+  const BoundRowWise bound(rows, rows.inputs);
   std::deque<BoundReduction> reductions;
   catena::SmallVector<catena::bound::Reduce, 2> sums;
   for (const catena::call::Reduce& sum : call.sums) sums.push_back(reductions.emplace_back(sum, sum.inputs).bound_call);
   launch(device, inputs, outputs, [&](Executor& e, StreamRef stream) {
-    e.rows_and_sums({rows.kernel, rows.loop, *rows.shape, rows.axes, bound.operands()}, sums, stream);
+    e.row_wise_and_sums({rows.kernel, rows.loop, *rows.shape, rows.axes, bound.operands()}, sums, stream);
   });
 }
 

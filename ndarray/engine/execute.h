@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-#include <catena/kernels/rows/call.h>
+#include <catena/kernels/registry/call.h>
 #include <catena/ndarray/device/types.h>
 
 namespace nd::internal {
@@ -34,8 +34,8 @@ CATENA_EXPORT void execute(const catena::call::Scan& call);
 CATENA_EXPORT void execute(const catena::call::Sort& call);
 CATENA_EXPORT void execute(const catena::call::Join& call);
 CATENA_EXPORT void execute(const catena::call::Nonzero& call);
-CATENA_EXPORT void execute(const catena::call::Rows& call);
-CATENA_EXPORT void execute(const catena::call::RowsAndSums& call);
+CATENA_EXPORT void execute(const catena::call::RowWise& call);
+CATENA_EXPORT void execute(const catena::call::RowWiseAndSums& call);
 CATENA_EXPORT void execute(const catena::call::Gather& call);
 CATENA_EXPORT void execute(const catena::call::Scatter& call);
 CATENA_EXPORT void execute(const catena::call::CheckIndices& call);

@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/memory_pool.h>
@@ -23,7 +23,7 @@ namespace {
 constexpr int kMaxInputs = 8, kMaxOutputs = 4;
 constexpr std::size_t kMaxFlat = 3;  // inputs of a call on the fast path
 
-// Inputs in the form that kernels/rows/bind.h expects, on the stack.
+// Inputs in the form that kernels/registry/bind.h expects, on the stack.
 class Inputs {
  public:
   Inputs(const KernelDef& def, std::span<const Operand> in) : n_(in.size()) {
@@ -293,30 +293,30 @@ namespace {
 
 // Bodies see 16-bit floats as float, in which the neighbour of a number is another one than in its own type; so each of
 // these types has a row of its own.
-struct HalfRows {
+struct HalfKernels {
   const KernelDef& function;
   const KernelDef& of_float16;
   const KernelDef& of_bfloat16;
 };
-constexpr HalfRows kHalfRows[] = {
-    {catena::rows::nextafter, catena::rows::nextafter_float16, catena::rows::nextafter_bfloat16}};
+constexpr HalfKernels kHalfKernels[] = {
+    {catena::kernels::nextafter, catena::kernels::nextafter_float16, catena::kernels::nextafter_bfloat16}};
 
-const HalfRows* half_rows(const KernelDef& def) {
-  for (const HalfRows& rows : kHalfRows)
+const HalfKernels* half_kernels(const KernelDef& def) {
+  for (const HalfKernels& rows : kHalfKernels)
     if (rows.function.id == def.id) return &rows;
   return nullptr;
 }
 
 }  // namespace
 
-const KernelDef& row_for(const KernelDef& def, std::span<const Operand> in, std::optional<Dtype> dtype) {
-  if (half_rows(def) == nullptr) return def;
+const KernelDef& kernel_for(const KernelDef& def, std::span<const Operand> in, std::optional<Dtype> dtype) {
+  if (half_kernels(def) == nullptr) return def;
   const std::vector<catena::Input> inputs(in.begin(), in.end());
-  return row_for(def, std::span(inputs), dtype);
+  return kernel_for(def, std::span(inputs), dtype);
 }
 
-const KernelDef& row_for(const KernelDef& def, std::span<const catena::Input> in, std::optional<Dtype> dtype) {
-  const HalfRows* rows = half_rows(def);
+const KernelDef& kernel_for(const KernelDef& def, std::span<const catena::Input> in, std::optional<Dtype> dtype) {
+  const HalfKernels* rows = half_kernels(def);
   if (rows == nullptr || in.empty()) return def;
   const Dtype result = dtype.value_or(catena::result_type(in));
   if (result == Dtype::bfloat16) return rows->of_bfloat16;
@@ -342,10 +342,10 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
 ufunc::ufunc(std::string_view name) {
   for (const auto& [alias, target] : kAliases)
     if (name == alias) name = target;
-  const catena::RegisteredRow* const row = catena::find_row_if_any(name);
-  check<KeyError>(row != nullptr && row->use != catena::RowUse::internal, "ufunc",
+  const catena::RegisteredKernel* const kernel = catena::find_registered_if_any(name);
+  check<KeyError>(kernel != nullptr && kernel->use != catena::KernelUse::internal, "ufunc",
                   "there is no elementwise function named \"", name, '"');
-  def_ = row->row;
+  def_ = kernel->kernel;
   check<TypeError>(def_->kind == catena::KernelKind::elementwise && def_->ninout == 0 && def_->raw == 0 &&
                        def_->nin <= internal::kMaxInputs,
                    "ufunc", name, " is not a plain elementwise function");
@@ -356,7 +356,7 @@ std::vector<std::string> ufunc::types() const {
   const auto add = [&](const KernelDef& def) {
     for (const catena::Loop& loop : def.loops()) list.push_back(catena::signature(def, loop));
   };
-  if (const internal::HalfRows* rows = internal::half_rows(*def_)) {
+  if (const internal::HalfKernels* rows = internal::half_kernels(*def_)) {
     add(rows->of_float16);
     add(rows->of_bfloat16);
   }
@@ -381,7 +381,7 @@ std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions
     out[std::size_t(k - nin())] = args[std::size_t(k)].array();
   }
   const std::span<const Operand> in = args.first(std::size_t(nin()));
-  const KernelDef& def = runner_ == nullptr ? internal::row_for(*def_, in, options.dtype) : *def_;
+  const KernelDef& def = runner_ == nullptr ? internal::kernel_for(*def_, in, options.dtype) : *def_;
   internal::apply_ufunc(def, in, out, options.dtype, options.casting, runner_);
   return out;
 }
@@ -389,7 +389,7 @@ std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions
 Array ufunc::apply(std::span<const Operand> in, const UfuncOptions& options) const {
   check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
   if (static_cast<int>(in.size()) == nargs()) return call(in, options)[0];
-  if (runner_ == nullptr) return internal::apply_ufunc(internal::row_for(*def_, in, options.dtype), in, options);
+  if (runner_ == nullptr) return internal::apply_ufunc(internal::kernel_for(*def_, in, options.dtype), in, options);
   Array out = options.out;
   internal::apply_ufunc(*def_, in, {&out, 1}, options.dtype, options.casting, runner_);
   return out;

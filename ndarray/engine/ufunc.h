@@ -103,9 +103,9 @@ CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, 
 
 // The row that computes `def` for these inputs and that output dtype: `def` itself, or a row for one 16-bit dtype,
 // where the loops of a function are spread over several rows, as those of nextafter are.
-CATENA_EXPORT const catena::KernelDef& row_for(const catena::KernelDef& def, std::span<const Operand> in,
+CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const Operand> in,
                                                std::optional<Dtype> dtype);
-CATENA_EXPORT const catena::KernelDef& row_for(const catena::KernelDef& def, std::span<const catena::Input> in,
+CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const catena::Input> in,
                                                std::optional<Dtype> dtype);
 // The device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays are on
 // cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.

@@ -90,7 +90,7 @@ class CATENA_EXPORT ArrayModule {
 #define ND_MODULE_own(name)
 #define ND_MODULE_internal(name)
 #define ND_MODULE(name, use) ND_MODULE_##use(name)
-  CATENA_ELEMENTWISE_ROWS(ND_MODULE)
+  CATENA_ELEMENTWISE_KERNELS(ND_MODULE)
   ND_MODULE_unary(abs) ND_MODULE_unary(degrees) ND_MODULE_unary(radians) ND_MODULE_binary(divide) ND_MODULE_binary(mod)
 #undef ND_MODULE_unary
 #undef ND_MODULE_binary

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/math.h>
@@ -234,11 +234,11 @@ Array internal::arange(const Scalar& start, const Scalar& stop, const Scalar& st
     if (n > 0) catena::check_fits("arange", start, dtype);
     catena::check_fits("arange", n > 1 ? second : Scalar(0), dtype);
     const auto whole = [](const Scalar& s) { return s.is_floating() ? Scalar(s.to<std::int64_t>()) : s; };
-    return run_range("arange", catena::rows::arange, n, dtype, {whole(start), whole(second) - whole(start)});
+    return run_range("arange", catena::kernels::arange, n, dtype, {whole(start), whole(second) - whole(start)});
   }
-  if (dtype != Dtype::bool_) return run_range("arange", catena::rows::arange, n, dtype, {start, step});
+  if (dtype != Dtype::bool_) return run_range("arange", catena::kernels::arange, n, dtype, {start, step});
   check<TypeError>(n <= 2, "arange", "a range of ", n, " bools; at most two make sense");
-  return run_range("arange", catena::rows::arange, n, dtype,
+  return run_range("arange", catena::kernels::arange, n, dtype,
                    {Scalar(start.to<bool>()), Scalar(start.to_double() + step.to_double() != 0)});
 }
 
@@ -253,7 +253,7 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   // A single number is the start.
   const Scalar by = num > 1 ? step : 0.0, distance = num > 1 ? stop - start : 0.0;
   const std::int64_t last = options.endpoint && num > 1 ? num - 1 : -1;
-  const Array values = run_range("linspace", catena::rows::linspace, num, by_float64 ? Dtype::float64 : dtype,
+  const Array values = run_range("linspace", catena::kernels::linspace, num, by_float64 ? Dtype::float64 : dtype,
                                  {Scalar(start), Scalar(stop), by, distance,
                                   Scalar(static_cast<double>(std::max<std::int64_t>(div, 1))), Scalar(last)});
   return {values.astype(dtype, {.copy = false}), step};

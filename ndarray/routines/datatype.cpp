@@ -6,7 +6,7 @@
 #include <string>
 
 #include <catena/kernels/base/text.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 
 namespace nd {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/index_check.h>
@@ -405,7 +405,7 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
   const Array given = value.is_array() ? value.array().reshape(Shape{}) : Array();
   internal::convert_into(op, given.is_null() ? catena::Input(value.scalar()) : catena::Input(*given.get()), *one.get());
   const Operand in[] = {where, source, target};
-  internal::apply_ufunc(catena::rows::where, in, UfuncOptions{.out = target});
+  internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{.out = target});
   return true;
 }
 
@@ -435,7 +435,7 @@ void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& 
   const Array view = a.index(basic_keys(keys));
   Array source(internal::new_array(value.is_array() ? value.header()->shape : Shape{}, a.dtype(), a.device()));
   internal::convert_into("scatter_add", value, *source.get());
-  internal::apply_in_place(catena::rows::add, view, trimmed(source, view.ndim()));
+  internal::apply_in_place(catena::kernels::add, view, trimmed(source, view.ndim()));
 }
 
 void scatter_add(const Array& a, const Array& indices, const Operand& value, int axis) {

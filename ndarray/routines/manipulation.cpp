@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/ufunc.h>
@@ -56,7 +56,7 @@ void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) 
     value = broadcast_to(src.array().to_device(dst.device()), dst.shape()).astype(dst.dtype(), {.copy = false});
   else value.fill(src.scalar());
   const Operand in[3] = {mask, value, dst};
-  internal::apply_ufunc(catena::rows::where, in, UfuncOptions{.out = dst});
+  internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{.out = dst});
 }
 
 // ---- shape --------------------------------------------------------------------------------------

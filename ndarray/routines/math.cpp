@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/routines/creation.h>
 
@@ -13,33 +13,33 @@ using catena::check;
 
 #define ND_DEFINE_unary(name)                                           \
   Array name(const Operand& x, const UfuncOptions& options) {           \
-    return internal::apply_ufunc(catena::rows::name, {&x, 1}, options); \
+    return internal::apply_ufunc(catena::kernels::name, {&x, 1}, options); \
   }
 #define ND_DEFINE_binary(name)                                                    \
   Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options) { \
     const Operand in[2] = {x1, x2};                                               \
-    return internal::apply_ufunc(catena::rows::name, in, options);                \
+    return internal::apply_ufunc(catena::kernels::name, in, options);                \
   }
 #define ND_DEFINE_own(name)
 #define ND_DEFINE_internal(name)
 #define ND_DEFINE(name, use) ND_DEFINE_##use(name)
-CATENA_ELEMENTWISE_ROWS(ND_DEFINE)
+CATENA_ELEMENTWISE_KERNELS(ND_DEFINE)
 
 std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2, const UfuncPairOptions& options) {
   const Operand in[2] = {x1, x2};
-  return internal::apply_ufunc(catena::rows::divmod, in, options);
+  return internal::apply_ufunc(catena::kernels::divmod, in, options);
 }
 
 std::pair<Array, Array> modf(const Operand& x, const UfuncPairOptions& options) {
-  return internal::apply_ufunc(catena::rows::modf, {&x, 1}, options);
+  return internal::apply_ufunc(catena::kernels::modf, {&x, 1}, options);
 }
 std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options) {
-  return internal::apply_ufunc(catena::rows::frexp, {&x, 1}, options);
+  return internal::apply_ufunc(catena::kernels::frexp, {&x, 1}, options);
 }
 
 Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options) {
   const Operand in[2] = {x1, x2};
-  return internal::apply_ufunc(internal::row_for(catena::rows::nextafter, in, options.dtype), in, options);
+  return internal::apply_ufunc(internal::kernel_for(catena::kernels::nextafter, in, options.dtype), in, options);
 }
 
 namespace {
@@ -63,7 +63,7 @@ Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const U
     in[1] = reachable(a_min, t, Scalar::lowest(t), false);
     in[2] = reachable(a_max, t, Scalar::highest(t), true);
   }
-  return internal::apply_ufunc(catena::rows::clip, in, options);
+  return internal::apply_ufunc(catena::kernels::clip, in, options);
 }
 
 Array real(const Array& a) {
@@ -111,7 +111,7 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
     internal::convert_into("where", condition.scalar(), *test.get());
   }
   const Operand in[3] = {test, x, y};
-  return internal::apply_ufunc(catena::rows::where, in, UfuncOptions{});
+  return internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{});
 }
 
 Array Array::clip(const Operand& a_min, const Operand& a_max) const { return clip(a_min, a_max, {}); }
@@ -138,7 +138,7 @@ Array packbits(const Array& a) {
   check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "packbits", "the array has dtype ",
                    a.dtype(), ", must have integers or bools");
   const Array bits = a.ravel().astype(Dtype::bool_, {.copy = false});
-  return read_anywhere(catena::rows::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
+  return read_anywhere(catena::kernels::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
 }
 
 Array unpackbits(const Array& a) {
@@ -146,18 +146,18 @@ Array unpackbits(const Array& a) {
   std::int64_t n = 0;
   check<ValueError>(!__builtin_mul_overflow(a.size(), std::int64_t(8), &n), "unpackbits", "an array of ", a.size(),
                     " bytes has too many bits");
-  return read_anywhere(catena::rows::unpackbits, a.ravel(), n);
+  return read_anywhere(catena::kernels::unpackbits, a.ravel(), n);
 }
 
 // ---- operators ----------------------------------------------------------------------------------
 #define ND_DEFINE_OPERATOR(op, name) \
-  Array operator op(const Operand& a, const Operand& b) { return internal::apply_binary(catena::rows::name, a, b); }
+  Array operator op(const Operand& a, const Operand& b) { return internal::apply_binary(catena::kernels::name, a, b); }
 #define ND_DEFINE_IN_PLACE(op, name)                        \
   Array& Array::operator op(const Operand& b)& {            \
-    internal::apply_in_place(catena::rows::name, *this, b); \
+    internal::apply_in_place(catena::kernels::name, *this, b); \
     return *this;                                           \
   }                                                         \
-  void Array::operator op(const Operand& b)&& { internal::apply_in_place(catena::rows::name, *this, b); }
+  void Array::operator op(const Operand& b)&& { internal::apply_in_place(catena::kernels::name, *this, b); }
 
 // clang-format off
 #define ND_OPERATORS(X) \
@@ -182,7 +182,7 @@ ND_DEFINE_IN_PLACE(<<=, left_shift)
 ND_DEFINE_IN_PLACE(>>=, right_shift)
 // clang-format on
 
-Array Array::operator-() const { return internal::apply_unary(catena::rows::negative, *this); }
-Array Array::operator~() const { return internal::apply_unary(catena::rows::invert, *this); }
+Array Array::operator-() const { return internal::apply_unary(catena::kernels::negative, *this); }
+Array Array::operator~() const { return internal::apply_unary(catena::kernels::invert, *this); }
 
 }  // namespace nd

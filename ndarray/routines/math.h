@@ -11,11 +11,11 @@
 // OverflowError for an integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the
 // result does not cast to the output under options.casting.
 //
-// Most functions are declared from the lines of kernels/rows/families/*.h, which state the results of special cases. A
+// Most functions are declared from the lines of kernels/registry/families/*.h, which state the results of special cases. A
 // new function is one line there, beside its kernel.
 #pragma once
 
-#include <catena/kernels/rows/families/elementwise.h>
+#include <catena/kernels/registry/families/elementwise.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 namespace nd {
@@ -26,7 +26,7 @@ namespace nd {
 #define ND_DECLARE_own(name)
 #define ND_DECLARE_internal(name)
 #define ND_DECLARE(name, use) ND_DECLARE_##use(name)
-CATENA_ELEMENTWISE_ROWS(ND_DECLARE)
+CATENA_ELEMENTWISE_KERNELS(ND_DECLARE)
 #undef ND_DECLARE_unary
 #undef ND_DECLARE_binary
 #undef ND_DECLARE_own

@@ -1,7 +1,7 @@
 // Norms: reductions of absolute values, each with the row that reads the elements once where there is one.
 #include <algorithm>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
@@ -21,7 +21,7 @@ constexpr const char* kOp = "norm";
 Array square_sum(const Array& x, const Axes& axes) {
   if (catena::is_complex_dtype(x.dtype())) return square_sum(x.real(), axes) + square_sum(x.imag(), axes);
   const Dtype working = catena::compute_dtype(x.dtype());
-  const catena::KernelDef& def = catena::rows::sum_squares;
+  const catena::KernelDef& def = catena::kernels::sum_squares;
   return nd::internal::reduce_with_loop(def, def.loop_of(working), x, {.axis = axes, .keepdims = true}, working);
 }
 Array euclidean(const Array& x, const Axes& axes) {
@@ -31,7 +31,7 @@ Array euclidean(const Array& x, const Axes& axes) {
 
 // The largest of no absolute values is 0.
 Array largest(const Array& x, int axis) {
-  return nd::internal::apply_reduction(catena::rows::amax, x,
+  return nd::internal::apply_reduction(catena::kernels::amax, x,
                                        {.axis = axis, .keepdims = true, .of_nothing = Scalar(0)});
 }
 Array least(const Array& x, int axis) { return amin(x, {.axis = axis, .keepdims = true}); }

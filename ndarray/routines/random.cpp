@@ -12,7 +12,7 @@
 
 #include <catena/kernels/base/seed.h>
 #include <catena/kernels/random.h>
-#include <catena/kernels/rows/bound_call.h>
+#include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/device/device.h>

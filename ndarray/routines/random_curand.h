@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include <catena/kernels/rows/bound_call.h>
+#include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/device/stream.h>

@@ -4,8 +4,8 @@
 #include <string>
 
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/call.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/call.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -200,7 +200,7 @@ Array Generator::standard_gamma(const Operand& shape, const Size& size, const Fi
   check_range("standard_gamma", "shape", shape, kNotNegative);
   const Dtype dtype = checked_dtype("standard_gamma", options);
   const Size wanted = options.out.is_null() ? size : Size(checked_size("standard_gamma", size, options));
-  const Array y = draw_elements(*this, catena::rows::random_gamma, "standard_gamma", {&shape}, wanted);
+  const Array y = draw_elements(*this, catena::kernels::random_gamma, "standard_gamma", {&shape}, wanted);
   if (options.out.is_null()) return y.astype(dtype, {.copy = false});
   copyto(options.out, y);
   return options.out;
@@ -209,22 +209,22 @@ Array Generator::gamma(const Operand& shape, const Operand& scale, const Size& s
   check_range("gamma", "shape", shape, kNotNegative);
   check_range("gamma", "scale", scale, kNotNegative);
   const Shape wanted = sample_shape("gamma", {&shape, &scale}, size);
-  return draw_elements(*this, catena::rows::random_gamma, "gamma", {&shape}, wanted) * scale;
+  return draw_elements(*this, catena::kernels::random_gamma, "gamma", {&shape}, wanted) * scale;
 }
 // The ratio of a gamma variate to the sum of two, from their logarithms, since small shapes underflow.
 Array Generator::beta(const Operand& a, const Operand& b, const Size& size) {
   check_range("beta", "a", a, kPositive);
   check_range("beta", "b", b, kPositive);
   const Shape shape = sample_shape("beta", {&a, &b}, size);
-  const Array x = draw_elements(*this, catena::rows::random_log_gamma, "beta", {&a}, shape);
-  const Array y = draw_elements(*this, catena::rows::random_log_gamma, "beta", {&b}, shape);
+  const Array x = draw_elements(*this, catena::kernels::random_log_gamma, "beta", {&a}, shape);
+  const Array y = draw_elements(*this, catena::kernels::random_log_gamma, "beta", {&b}, shape);
   return 1.0 / (1.0 + exp(y - x));
 }
 Array Generator::chisquare(const Operand& df, const Size& size) {
   check_range("chisquare", "df", df, kPositive);
   const Array half = as_array(df, kReal) * 0.5;
   const Operand shape(half);
-  return draw_elements(*this, catena::rows::random_gamma, "chisquare", {&shape}, size) * 2.0;
+  return draw_elements(*this, catena::kernels::random_gamma, "chisquare", {&shape}, size) * 2.0;
 }
 Array Generator::f(const Operand& dfnum, const Operand& dfden, const Size& size) {
   check_range("f", "dfnum", dfnum, kPositive);
@@ -233,8 +233,8 @@ Array Generator::f(const Operand& dfnum, const Operand& dfden, const Size& size)
   const Array num = as_array(dfnum, kReal), den = as_array(dfden, kReal);
   const Array half_num = num * 0.5, half_den = den * 0.5;
   const Operand shape_num(half_num), shape_den(half_den);
-  const Array x = draw_elements(*this, catena::rows::random_log_gamma, "f", {&shape_num}, shape);
-  const Array y = draw_elements(*this, catena::rows::random_log_gamma, "f", {&shape_den}, shape);
+  const Array x = draw_elements(*this, catena::kernels::random_log_gamma, "f", {&shape_num}, shape);
+  const Array y = draw_elements(*this, catena::kernels::random_log_gamma, "f", {&shape_den}, shape);
   return exp(x - y) * (den / num);
 }
 Array Generator::power(const Operand& a, const Size& size) {
@@ -249,7 +249,7 @@ Array Generator::dirichlet(const Array& alpha, const Size& size) {
   Shape shape = size.shape().value_or(Shape());
   shape.push_back(alpha.size());
   const Operand each(alpha);
-  const Array x = draw_elements(*this, catena::rows::random_log_gamma, "dirichlet", {&each}, shape);
+  const Array x = draw_elements(*this, catena::kernels::random_log_gamma, "dirichlet", {&each}, shape);
   const Array y = exp(x - x.max({.axis = -1, .keepdims = true}));
   return y / y.sum({.axis = -1, .keepdims = true});
 }
@@ -257,12 +257,12 @@ Array Generator::dirichlet(const Array& alpha, const Size& size) {
 // ---- integers -----------------------------------------------------------------------------------
 Array Generator::poisson(const Operand& lam, const Size& size) {
   check_range("poisson", "lam", lam, {.low = 0, .high = 9.2e18});
-  return draw_elements(*this, catena::rows::random_poisson, "poisson", {&lam}, size);
+  return draw_elements(*this, catena::kernels::random_poisson, "poisson", {&lam}, size);
 }
 Array Generator::binomial(const Operand& n, const Operand& p, const Size& size) {
   check_range("binomial", "n", n, kNotNegative);
   check_range("binomial", "p", p, {.low = 0, .high = 1});
-  return draw_elements(*this, catena::rows::random_binomial, "binomial", {&n, &p}, size);
+  return draw_elements(*this, catena::kernels::random_binomial, "binomial", {&n, &p}, size);
 }
 // The number of exponential steps of length -log(1 - p) in an exponential time, rounded up.
 Array Generator::geometric(const Operand& p, const Size& size) {
@@ -272,7 +272,7 @@ Array Generator::geometric(const Operand& p, const Size& size) {
 }
 Array Generator::logseries(const Operand& p, const Size& size) {
   check_range("logseries", "p", p, {.low = 0, .high = 1, .above_low = true, .below_high = true});
-  return draw_elements(*this, catena::rows::random_logseries, "logseries", {&p}, size);
+  return draw_elements(*this, catena::kernels::random_logseries, "logseries", {&p}, size);
 }
 Array Generator::hypergeometric(const Operand& ngood, const Operand& nbad, const Operand& nsample, const Size& size) {
   constexpr double kMost = 1e9;
@@ -282,7 +282,7 @@ Array Generator::hypergeometric(const Operand& ngood, const Operand& nbad, const
   const Array all_items = as_array(ngood, kInteger) + as_array(nbad, kInteger);
   check_range("hypergeometric", "ngood + nbad", all_items, {.low = 0, .high = kMost});
   check_range("hypergeometric", "ngood + nbad - nsample", all_items - as_array(nsample, kInteger), kNotNegative);
-  return draw_elements(*this, catena::rows::random_hypergeometric, "hypergeometric", {&ngood, &nbad, &nsample}, size);
+  return draw_elements(*this, catena::kernels::random_hypergeometric, "hypergeometric", {&ngood, &nbad, &nsample}, size);
 }
 
 }  // namespace nd::random

@@ -1,6 +1,6 @@
 #include <catena/ndarray/routines/reduction.h>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/statistics.h>
@@ -36,7 +36,7 @@ Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptio
 
 #define ND_DEFINE_REDUCTION(name)                                                                     \
   Array name(const Array& a, const ReduceOptions& o) {                                                \
-    return apply_reduction(catena::rows::name, a,                                                     \
+    return apply_reduction(catena::kernels::name, a,                                                     \
                            {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_REDUCTION(sum)
@@ -44,19 +44,19 @@ ND_DEFINE_REDUCTION(prod)
 ND_DEFINE_REDUCTION(amax)
 ND_DEFINE_REDUCTION(amin)
 
-Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::rows::nanmax, a, o); }
-Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::rows::nanmin, a, o); }
+Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmax, a, o); }
+Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmin, a, o); }
 
 #define ND_DEFINE_TEST(name)                                                                               \
   Array name(const Array& a, const TestOptions& o) {                                                       \
-    return apply_reduction(catena::rows::name, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}); \
+    return apply_reduction(catena::kernels::name, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_TEST(any)
 ND_DEFINE_TEST(all)
 ND_DEFINE_TEST(count_nonzero)
 
-Array argmax(const Array& a, const ArgReduceOptions& options) { return position(catena::rows::argmax, a, options); }
-Array argmin(const Array& a, const ArgReduceOptions& options) { return position(catena::rows::argmin, a, options); }
+Array argmax(const Array& a, const ArgReduceOptions& options) { return position(catena::kernels::argmax, a, options); }
+Array argmin(const Array& a, const ArgReduceOptions& options) { return position(catena::kernels::argmin, a, options); }
 
 std::int64_t count_nonzero(const Array& a) { return count_nonzero(a, TestOptions{}).item<std::int64_t>(); }
 

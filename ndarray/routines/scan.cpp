@@ -1,6 +1,6 @@
 #include <catena/ndarray/routines/scan.h>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/math.h>
@@ -83,21 +83,21 @@ Array cumulative(std::string_view op, const KernelDef& def, const Array& a, cons
 
 }  // namespace
 
-Array cumsum(const Array& a, const ScanOptions& options) { return accumulate("cumsum", catena::rows::sum, a, options); }
+Array cumsum(const Array& a, const ScanOptions& options) { return accumulate("cumsum", catena::kernels::sum, a, options); }
 Array cumprod(const Array& a, const ScanOptions& options) {
-  return accumulate("cumprod", catena::rows::prod, a, options);
+  return accumulate("cumprod", catena::kernels::prod, a, options);
 }
 Array nancumsum(const Array& a, const ScanOptions& options) {
-  return accumulate("nancumsum", catena::rows::sum, without_nan("nancumsum", a, 0), options);
+  return accumulate("nancumsum", catena::kernels::sum, without_nan("nancumsum", a, 0), options);
 }
 Array nancumprod(const Array& a, const ScanOptions& options) {
-  return accumulate("nancumprod", catena::rows::prod, without_nan("nancumprod", a, 1), options);
+  return accumulate("nancumprod", catena::kernels::prod, without_nan("nancumprod", a, 1), options);
 }
 Array cumulative_sum(const Array& a, const CumulativeOptions& options) {
-  return cumulative("cumulative_sum", catena::rows::sum, a, options, 0);
+  return cumulative("cumulative_sum", catena::kernels::sum, a, options, 0);
 }
 Array cumulative_prod(const Array& a, const CumulativeOptions& options) {
-  return cumulative("cumulative_prod", catena::rows::prod, a, options, 1);
+  return cumulative("cumulative_prod", catena::kernels::prod, a, options, 1);
 }
 
 Array Array::cumsum(std::optional<int> axis, std::optional<Dtype> dtype) const {

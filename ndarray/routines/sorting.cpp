@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
@@ -75,7 +75,7 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
   const Dtype common = catena::promote_types(a.dtype(), v.dtype());
   const Array sorted = a.astype(common, {.copy = false}), wanted = v.astype(common, {.copy = false});
   const Array out(internal::new_array(v.shape(), Dtype::int64, device));
-  const catena::KernelDef& def = catena::rows::searchsorted;
+  const catena::KernelDef& def = catena::kernels::searchsorted;
   int loop = 0;
   while (loop < def.num_loops && def.loop_table[loop].type[0] != common) ++loop;
   check<TypeError>(loop < def.num_loops, op, "no loop for ", common, " numbers");

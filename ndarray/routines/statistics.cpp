@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
@@ -45,7 +45,7 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
   if (catena::is_complex_dtype(a.dtype())) return spread_of_complex(op, a, o, root);
   const Dtype result_dtype = o.dtype ? *o.dtype : (catena::is_floating(a.dtype()) ? a.dtype() : Dtype::float64);
   const Dtype working = working_dtype(result_dtype);
-  const catena::KernelDef& def = catena::rows::var;
+  const catena::KernelDef& def = catena::kernels::var;
   // If no loop computes in o.dtype, elements are converted to it first, as in NumPy.
   const Array source = o.dtype && *o.dtype != working ? a.astype(*o.dtype, {.copy = false}) : a;
   const Dims axes = catena::normalize_axes(op, o.axis, a.ndim());
@@ -76,7 +76,7 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
 Array mean(const Array& a, const ReduceOptions& o) {
   if (!a.is_null() && a.ndim() == 0) catena::normalize_axes("mean", o.axis, 0);  // a mean of a 0-d array has no axis
   return internal::apply_reduction(
-      catena::rows::mean, a,
+      catena::kernels::mean, a,
       {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)});
 }
 

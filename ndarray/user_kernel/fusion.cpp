@@ -8,8 +8,8 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/warning.h>
-#include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/reduction.h>
@@ -183,12 +183,12 @@ void warn_of_devices(const std::pair<Device, Device>& devices) {
 // ---- reductions ---------------------------------------------------------------------------------
 const KernelDef& row_of(Reduction r) {
   switch (r) {
-    case Reduction::sum: return catena::rows::sum;
-    case Reduction::prod: return catena::rows::prod;
-    case Reduction::amax: return catena::rows::amax;
-    case Reduction::amin: return catena::rows::amin;
-    case Reduction::all: return catena::rows::all;
-    case Reduction::any: return catena::rows::any;
+    case Reduction::sum: return catena::kernels::sum;
+    case Reduction::prod: return catena::kernels::prod;
+    case Reduction::amax: return catena::kernels::amax;
+    case Reduction::amin: return catena::kernels::amin;
+    case Reduction::all: return catena::kernels::all;
+    case Reduction::any: return catena::kernels::any;
   }
   catena::fail<ValueError>(kFusedName, "there is no reduction number ", int(r));
 }
@@ -547,7 +547,7 @@ std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<Trac
   catena::SmallVector<catena::Input, 4> inputs;
   for (const TracedOperand& x : in) values.push_back(state.value_of(x));
   for (int v : values) inputs.push_back(state.input(v));
-  const KernelDef& row = row_for(def, std::span<const catena::Input>(inputs), {});
+  const KernelDef& row = kernel_for(def, std::span<const catena::Input>(inputs), {});
   return {trace, state.add_step(row, catena::choose_loop(row, inputs), std::move(values))};
 }
 
@@ -592,21 +592,21 @@ Traced Traced::astype(Dtype dtype) const {
 Traced Traced::copy() const { return {trace_, trace_->state().copied(value_, dtype())}; }
 
 std::pair<Traced, Traced> divmod(const Traced& x1, const TracedOperand& x2) {
-  return internal::trace_pair(catena::rows::divmod, {x1, x2});
+  return internal::trace_pair(catena::kernels::divmod, {x1, x2});
 }
 std::pair<Traced, Traced> divmod(const Scalar& x1, const Traced& x2) {
-  return internal::trace_pair(catena::rows::divmod, {x1, x2});
+  return internal::trace_pair(catena::kernels::divmod, {x1, x2});
 }
-std::pair<Traced, Traced> modf(const Traced& x) { return internal::trace_pair(catena::rows::modf, {x}); }
-std::pair<Traced, Traced> frexp(const Traced& x) { return internal::trace_pair(catena::rows::frexp, {x}); }
+std::pair<Traced, Traced> modf(const Traced& x) { return internal::trace_pair(catena::kernels::modf, {x}); }
+std::pair<Traced, Traced> frexp(const Traced& x) { return internal::trace_pair(catena::kernels::frexp, {x}); }
 
 Traced nextafter(const Traced& x1, const TracedOperand& x2) {
-  return internal::trace_step(catena::rows::nextafter, {x1, x2});
+  return internal::trace_step(catena::kernels::nextafter, {x1, x2});
 }
-Traced nextafter(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::rows::nextafter, {x1, x2}); }
+Traced nextafter(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::kernels::nextafter, {x1, x2}); }
 
 Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y) {
-  return internal::trace_step(catena::rows::where, {condition.astype(bool_), x, y});
+  return internal::trace_step(catena::kernels::where, {condition.astype(bool_), x, y});
 }
 
 }  // namespace nd

@@ -50,7 +50,7 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
-#include <catena/kernels/rows/families/elementwise.h>
+#include <catena/kernels/registry/families/elementwise.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/user_kernel/host_number.h>
@@ -287,19 +287,19 @@ template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::m
 
 // ---- functions of traced values: those of math.h ------------------------------------------------
 #define ND_TRACE_unary(name) \
-  inline Traced name(const Traced& x) { return internal::trace_step(catena::rows::name, {x}); }
+  inline Traced name(const Traced& x) { return internal::trace_step(catena::kernels::name, {x}); }
 #define ND_TRACE_binary(name)                                  \
   inline Traced name(const Traced& x1, const Traced& x2) {     \
-    return internal::trace_step(catena::rows::name, {x1, x2}); \
+    return internal::trace_step(catena::kernels::name, {x1, x2}); \
   }                                                            \
   inline Traced name(const Traced& x1, const Scalar& x2) {     \
-    return internal::trace_step(catena::rows::name, {x1, x2}); \
+    return internal::trace_step(catena::kernels::name, {x1, x2}); \
   }                                                            \
-  inline Traced name(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::rows::name, {x1, x2}); }
+  inline Traced name(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::kernels::name, {x1, x2}); }
 #define ND_TRACE_own(name)
 #define ND_TRACE_internal(name)
 #define ND_TRACE(name, use) ND_TRACE_##use(name)
-CATENA_ELEMENTWISE_ROWS(ND_TRACE)
+CATENA_ELEMENTWISE_KERNELS(ND_TRACE)
 #undef ND_TRACE_unary
 #undef ND_TRACE_binary
 #undef ND_TRACE_own
@@ -309,7 +309,7 @@ CATENA_ELEMENTWISE_ROWS(ND_TRACE)
 inline Traced abs(const Traced& x) { return absolute(x); }
 // Unlike the unfused clip, bounds beyond the numbers of an integer dtype are refused (OverflowError).
 inline Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
-  return internal::trace_step(catena::rows::clip, {a, a_min, a_max});
+  return internal::trace_step(catena::kernels::clip, {a, a_min, a_max});
 }
 inline Traced copy(const Traced& x) { return x.copy(); }
 // The pairs of math.h.
@@ -326,20 +326,20 @@ template <class T>
 concept TracedConstant = std::is_arithmetic_v<T>;
 #define ND_TRACE_OPERATOR(op, name, number)                                                       \
   inline Traced operator op(const Traced& a, const Traced& b) {                                   \
-    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
   }                                                                                               \
   inline Traced operator op(const Traced& a, TracedConstant auto b) {                             \
-    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
   }                                                                                               \
   inline Traced operator op(TracedConstant auto a, const Traced& b) {                             \
-    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
   }
 // Assignment keeps the dtype of its target, as with arrays.
 #define ND_TRACE_ARITHMETIC(op, name, number)                                                             \
   ND_TRACE_OPERATOR(op, name, number)                                                                     \
   inline Traced& operator op##=(Traced& a, const TracedOperand& b) {                                      \
     return a = internal::trace_assigned(                                                                  \
-               internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b), a); \
+               internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b), a); \
   }
 // clang-format off
 ND_TRACE_ARITHMETIC(+, add, add) ND_TRACE_ARITHMETIC(-, subtract, subtract)
@@ -354,10 +354,10 @@ ND_TRACE_OPERATOR(>, greater, greater) ND_TRACE_OPERATOR(>=, greater_equal, grea
 #undef ND_TRACE_ARITHMETIC
 #undef ND_TRACE_OPERATOR
 inline Traced operator-(const Traced& x) {
-  return internal::trace_operator(catena::rows::negative, internal::NumberOperation::negate, x, x);
+  return internal::trace_operator(catena::kernels::negative, internal::NumberOperation::negate, x, x);
 }
 inline Traced operator~(const Traced& x) {
-  return internal::trace_operator(catena::rows::invert, internal::NumberOperation::invert, x, x);
+  return internal::trace_operator(catena::kernels::invert, internal::NumberOperation::invert, x, x);
 }
 
 }  // namespace nd

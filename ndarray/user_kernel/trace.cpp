@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/ufunc.h>
 
@@ -76,7 +76,7 @@ int Trace::State::add_step(const KernelDef& def, int loop, catena::SmallVector<i
 }
 
 int Trace::State::copied(int v, Dtype dtype) {
-  const KernelDef& copy = catena::rows::copy;
+  const KernelDef& copy = catena::kernels::copy;
   return add_step(copy, catena::choose_loop_by_output(copy, dtype), {v});
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/program.h>
 #include <catena/ndarray/user_kernel/fusion.h>
 
 namespace nd::internal {

@@ -5,7 +5,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
 
 namespace nn {
@@ -14,7 +14,7 @@ using autograd::apply;
 using autograd::Array;
 using autograd::Arrays;
 using autograd::ElementwiseArrays;
-using autograd::ElementwiseRow;
+using autograd::ElementwiseFunction;
 using autograd::ElementwiseValues;
 using autograd::FunctionNode;
 using autograd::masked;
@@ -32,19 +32,19 @@ namespace {
 
 Operand constant(const autograd::Constant& c) { return c.is_array() ? Operand(c.array()) : Operand(c.scalar()); }
 
-constexpr ElementwiseRow kReLU = {
+constexpr ElementwiseFunction kReLU = {
     .label = "ReLU",
-    .kernel = &catena::rows::relu,
+    .kernel = &catena::kernels::relu,
     .retain = autograd::kRetainY,
     .gradient = [](int, const ElementwiseValues& v) { return masked(v.gy, greater(v.y.data(), 0)); },
     .fused =
         [](int, const ElementwiseArrays& v) {
-          return v.result(catena::rows::relu_bwd, {v.y, v.gy});
+          return v.result(catena::kernels::relu_bwd, {v.y, v.gy});
         }};
 
-constexpr ElementwiseRow kClippedReLU = {
+constexpr ElementwiseFunction kClippedReLU = {
     .label = "ClippedReLU",
-    .kernel = &catena::rows::clipped_relu,
+    .kernel = &catena::kernels::clipped_relu,
     .retain = autograd::kRetainX,
     .gradient =
         [](int, const ElementwiseValues& v) {
@@ -53,12 +53,12 @@ constexpr ElementwiseRow kClippedReLU = {
         },
     .fused =
         [](int, const ElementwiseArrays& v) {
-          return v.result(catena::rows::clipped_relu_bwd, {v.x0, constant(v.c[0]), v.gy});
+          return v.result(catena::kernels::clipped_relu_bwd, {v.x0, constant(v.c[0]), v.gy});
         }};
 
-constexpr ElementwiseRow kLeakyReLU = {
+constexpr ElementwiseFunction kLeakyReLU = {
     .label = "LeakyReLU",
-    .kernel = &catena::rows::leaky_relu,
+    .kernel = &catena::kernels::leaky_relu,
     .retain = autograd::kRetainX,
     .gradient =
         [](int, const ElementwiseValues& v) {
@@ -67,11 +67,11 @@ constexpr ElementwiseRow kLeakyReLU = {
         },
     .fused =
         [](int, const ElementwiseArrays& v) {
-          return v.result(catena::rows::leaky_relu_bwd, {v.x0, constant(v.c[0]), v.gy});
+          return v.result(catena::kernels::leaky_relu_bwd, {v.x0, constant(v.c[0]), v.gy});
         }};
 
-constexpr ElementwiseRow kELU = {.label = "ELU",
-                                 .kernel = &catena::rows::elu,
+constexpr ElementwiseFunction kELU = {.label = "ELU",
+                                 .kernel = &catena::kernels::elu,
                                  .retain = autograd::kRetainX,
                                  .gradient =
                                      [](int, const ElementwiseValues& v) {
@@ -83,35 +83,35 @@ constexpr ElementwiseRow kELU = {.label = "ELU",
                                      },
                                  .fused =
                                      [](int, const ElementwiseArrays& v) {
-                                       return v.result(catena::rows::elu_bwd, {v.x0, constant(v.c[0]), v.gy});
+                                       return v.result(catena::kernels::elu_bwd, {v.x0, constant(v.c[0]), v.gy});
                                      }};
 
-constexpr ElementwiseRow kHardSigmoid = {.label = "HardSigmoid",
-                                         .kernel = &catena::rows::hard_sigmoid,
+constexpr ElementwiseFunction kHardSigmoid = {.label = "HardSigmoid",
+                                         .kernel = &catena::kernels::hard_sigmoid,
                                          .retain = autograd::kRetainX,
                                          .gradient =
                                              [](int, const ElementwiseValues& v) {
                                                return masked(v.gy * 0.2,
-                                                             less(apply(catena::rows::absolute, {v.x0.data()}), 2.5));
+                                                             less(apply(catena::kernels::absolute, {v.x0.data()}), 2.5));
                                              },
                                          .fused =
                                              [](int, const ElementwiseArrays& v) {
-                                               return v.result(catena::rows::hard_sigmoid_bwd, {v.x0, v.gy});
+                                               return v.result(catena::kernels::hard_sigmoid_bwd, {v.x0, v.gy});
                                              }};
 
-constexpr ElementwiseRow kSoftplus = {
+constexpr ElementwiseFunction kSoftplus = {
     .label = "Softplus",
-    .kernel = &catena::rows::softplus,
+    .kernel = &catena::kernels::softplus,
     .retain = autograd::kRetainX,
     .gradient = [](int, const ElementwiseValues& v) { return v.gy * sigmoid(v.x0 * v.c[0]); },
     .fused =
         [](int, const ElementwiseArrays& v) {
-          return v.result(catena::rows::softplus_bwd, {v.x0, constant(v.c[0]), v.gy});
+          return v.result(catena::kernels::softplus_bwd, {v.x0, constant(v.c[0]), v.gy});
         }};
 
 // leaky_relu with a slope that is differentiated, too.
-constexpr ElementwiseRow kPReLU = {.label = "PReLUFunction",
-                                   .kernel = &catena::rows::leaky_relu,
+constexpr ElementwiseFunction kPReLU = {.label = "PReLUFunction",
+                                   .kernel = &catena::kernels::leaky_relu,
                                    .retain = autograd::kRetainXs,
                                    .gradient = [](int target, const ElementwiseValues& v) {
                                      const Array below = less(v.x0.data(), 0);
@@ -134,11 +134,11 @@ class SoftmaxNode : public FunctionNode {
   Arrays run(const catena::KernelDef& row, const Arrays& x) {
     retain_outputs({0});
     const Operand operands[] = {x[0]};
-    return {autograd::rows(row, operands, axis_)[0]};
+    return {autograd::row_wise(row, operands, axis_)[0]};
   }
   Variable run_fused(const catena::KernelDef& row, const Variable& y, const Variable& gy) const {
     const Operand operands[] = {y.data(), gy.data()};
-    return autograd::internal::constant_variable(autograd::rows(row, operands, axis_)[0]);
+    return autograd::internal::constant_variable(autograd::row_wise(row, operands, axis_)[0]);
   }
   int axis_;
 };
@@ -147,10 +147,10 @@ class Softmax final : public SoftmaxNode {
  public:
   using SoftmaxNode::SoftmaxNode;
   std::string label() const override { return "Softmax"; }
-  Arrays forward(const Arrays& x) override { return run(catena::rows::softmax, x); }
+  Arrays forward(const Arrays& x) override { return run(catena::kernels::softmax, x); }
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable y = retained_output(0);
-    if (!needs_double_backprop()) return {run_fused(catena::rows::softmax_bwd, y, gy[0])};
+    if (!needs_double_backprop()) return {run_fused(catena::kernels::softmax_bwd, y, gy[0])};
     const Variable weighted = y * gy[0];
     return {weighted - y * sum(weighted, axis_, true)};
   }
@@ -160,10 +160,10 @@ class LogSoftmax final : public SoftmaxNode {
  public:
   using SoftmaxNode::SoftmaxNode;
   std::string label() const override { return "LogSoftmax"; }
-  Arrays forward(const Arrays& x) override { return run(catena::rows::log_softmax, x); }
+  Arrays forward(const Arrays& x) override { return run(catena::kernels::log_softmax, x); }
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable y = retained_output(0);
-    if (!needs_double_backprop()) return {run_fused(catena::rows::log_softmax_bwd, y, gy[0])};
+    if (!needs_double_backprop()) return {run_fused(catena::kernels::log_softmax_bwd, y, gy[0])};
     return {gy[0] - exp(y) * sum(gy[0], axis_, true)};
   }
 };

@@ -3,7 +3,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
 
@@ -68,7 +68,7 @@ SideArrays side_backward(const Array& x, const Array& before, const Operand& oth
   const Operand operands[] = {
       in.of[0], in.of[1], in.of[2], in.of[3], before, other, c, gc ? Operand(gc) : absent, gh ? Operand(gh) : absent};
   const Array results[] = {out.of[0], out.of[1], out.of[2], out.of[3], g.c};
-  autograd::apply_into(catena::rows::lstm_bwd, operands, results);
+  autograd::apply_into(catena::kernels::lstm_bwd, operands, results);
   return g;
 }
 
@@ -116,7 +116,7 @@ class LSTM final : public FunctionNode {
     const Gates g(x);
     const Operand operands[] = {g.of[0], g.of[1], g.of[2], g.of[3], going_on};
     const Array results[] = {head(c, b), h};
-    autograd::apply_into(catena::rows::lstm, operands, results);
+    autograd::apply_into(catena::kernels::lstm, operands, results);
     return {c, h};
   }
 
@@ -174,7 +174,7 @@ class SLSTM final : public FunctionNode {
     const Gates g1(in[2]), g2(in[3]);
     const Operand operands[] = {g1.of[0], g1.of[1], g1.of[2], g1.of[3], in[0],
                                 g2.of[0], g2.of[1], g2.of[2], g2.of[3], in[1]};
-    return autograd::apply_all(catena::rows::slstm, operands);
+    return autograd::apply_all(catena::kernels::slstm, operands);
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {

@@ -7,7 +7,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace nn::internal {
 
@@ -48,8 +48,8 @@ Variable root(const Variable& squares) {
 }
 
 namespace {
-constexpr autograd::ElementwiseRow kLogAddExp = {.label = "LogAddExp",
-                                                 .kernel = &catena::rows::logaddexp,
+constexpr autograd::ElementwiseFunction kLogAddExp = {.label = "LogAddExp",
+                                                 .kernel = &catena::kernels::logaddexp,
                                                  .retain = autograd::kRetainXs,
                                                  .gradient = [](int target, const autograd::ElementwiseValues& v) {
                                                    return v.gy * sigmoid(target == 0 ? v.x0 - v.x1 : v.x1 - v.x0);
@@ -81,8 +81,8 @@ Variable reduced(const Variable& losses, const std::string& reduce, const Array&
 }
 
 Array count_of(const Array& condition, Dtype dtype) {
-  const Array count = autograd::astype(autograd::reduce(catena::rows::count_nonzero, condition), dtype);
-  return autograd::apply(catena::rows::maximum, {count, 1.0});
+  const Array count = autograd::astype(autograd::reduce(catena::kernels::count_nonzero, condition), dtype);
+  return autograd::apply(catena::kernels::maximum, {count, 1.0});
 }
 
 }  // namespace nn::internal

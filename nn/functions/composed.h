@@ -40,21 +40,21 @@ CATENA_EXPORT Variable root(const Variable& squares);
 CATENA_EXPORT Variable log_add_exp(const Variable& x, const Variable& y);
 
 // ---- comparisons of arrays ----
-inline Array equal(const Array& a, const autograd::Operand& b) { return autograd::apply(catena::rows::equal, {a, b}); }
+inline Array equal(const Array& a, const autograd::Operand& b) { return autograd::apply(catena::kernels::equal, {a, b}); }
 inline Array not_equal(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::rows::not_equal, {a, b});
+  return autograd::apply(catena::kernels::not_equal, {a, b});
 }
-inline Array less(const Array& a, const autograd::Operand& b) { return autograd::apply(catena::rows::less, {a, b}); }
+inline Array less(const Array& a, const autograd::Operand& b) { return autograd::apply(catena::kernels::less, {a, b}); }
 inline Array less_equal(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::rows::less_equal, {a, b});
+  return autograd::apply(catena::kernels::less_equal, {a, b});
 }
 inline Array greater(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::rows::greater, {a, b});
+  return autograd::apply(catena::kernels::greater, {a, b});
 }
 inline Array greater_equal(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::rows::greater_equal, {a, b});
+  return autograd::apply(catena::kernels::greater_equal, {a, b});
 }
-inline Array both(const Array& a, const Array& b) { return autograd::apply(catena::rows::logical_and, {a, b}); }
+inline Array both(const Array& a, const Array& b) { return autograd::apply(catena::kernels::logical_and, {a, b}); }
 
 // ---- reduce ----
 // "no", "mean", "sum" and names of a loss's own: ValueError for any other, naming the ones that `allowed` has.

@@ -4,7 +4,7 @@
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/indexed_access.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
 
@@ -37,7 +37,7 @@ void expect_classes(const TypeInfoTuple& in_types) {
 }
 
 Array predicted_classes(const Array& y, const Shape& shape) {
-  return autograd::reshape(autograd::reduce(catena::rows::argmax, y, 1), shape);
+  return autograd::reshape(autograd::reduce(catena::kernels::argmax, y, 1), shape);
 }
 
 class Accuracy final : public FunctionNode {
@@ -52,16 +52,16 @@ class Accuracy final : public FunctionNode {
     const Array &y = in[0], t = internal::labels_of(in[1]);
     internal::check_labels("accuracy", in[1], y.shape(1), ignore_label_, true);
     const Array predicted = predicted_classes(y, t.shape());
-    const Array hit = apply(catena::rows::equal, {predicted, t});
+    const Array hit = apply(catena::kernels::equal, {predicted, t});
     // Counts can exceed the range of 16-bit floats.
     const Dtype counting = catena::compute_dtype(y.dtype());
     if (!ignore_label_) return {autograd::astype(autograd::mean(autograd::astype(hit, counting)), y.dtype())};
-    const Array valid = apply(catena::rows::not_equal, {t, *ignore_label_});
+    const Array valid = apply(catena::kernels::not_equal, {t, *ignore_label_});
     const auto count = [&](const Array& a) {
-      return autograd::astype(autograd::reduce(catena::rows::count_nonzero, a), counting);
+      return autograd::astype(autograd::reduce(catena::kernels::count_nonzero, a), counting);
     };
-    const Array hits = count(apply(catena::rows::logical_and, {hit, valid}));
-    return {autograd::astype(hits / apply(catena::rows::maximum, {count(valid), 1.0}), y.dtype())};
+    const Array hits = count(apply(catena::kernels::logical_and, {hit, valid}));
+    return {autograd::astype(hits / apply(catena::kernels::maximum, {count(valid), 1.0}), y.dtype())};
   }
 
  private:
@@ -147,7 +147,7 @@ Variable binary_accuracy(const Variable& y, const Variable& t) {
     const Array labels = internal::labels_of(in[1]), valid = internal::not_equal(labels, -1);
     const Array hit = internal::equal(autograd::astype(internal::greater_equal(in[0], 0), Dtype::int32), labels);
     const Dtype counting = catena::compute_dtype(in[0].dtype());
-    const Array hits = autograd::astype(autograd::reduce(catena::rows::count_nonzero, both(hit, valid)), counting);
+    const Array hits = autograd::astype(autograd::reduce(catena::kernels::count_nonzero, both(hit, valid)), counting);
     return {autograd::astype(hits / internal::count_of(valid, counting), in[0].dtype())};
   })[0];
 }

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include <catena/autograd/flag.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 
 namespace nn::internal {
 

@@ -6,7 +6,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/connection.h>
 
@@ -43,7 +43,7 @@ class Dropout final : public FunctionNode {
   Array masked(const Array& x) const {
     const Array y = autograd::empty_like(x);
     const autograd::Operand operands[] = {x, catena::Scalar(seed_), offset_, ratio_};
-    autograd::apply_indexed(catena::rows::dropout, operands, {&y, 1});
+    autograd::apply_indexed(catena::kernels::dropout, operands, {&y, 1});
     return y;
   }
   double ratio_;
@@ -99,7 +99,7 @@ static Array keep_of(const Variable& h, const ZoneoutOptions& o) {
     // is.
     const Array passed =
         draw(o.ratio, h.device(), h.size())->mask(autograd::empty(h.shape(), Dtype::float32, h.device()));
-    return apply(catena::rows::logical_not, {internal::greater(passed, 0)});
+    return apply(catena::kernels::logical_not, {internal::greater(passed, 0)});
   }
   catena::check<catena::ValueError>(o.keep.shape() == h.shape() && o.keep.dtype() == Dtype::bool_, "zoneout",
                                     "keep must be bool of the shape ", h.shape(), ", it is ", o.keep.dtype(), " of ",

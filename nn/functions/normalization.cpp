@@ -8,7 +8,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace nn {
 
@@ -239,7 +239,7 @@ class LayerNormalization final : public FunctionNode {
     const Operand operands[] = {
         in[0],   origin_of(in[0], l), autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept), inside_,
         outside_};
-    Arrays result = autograd::rows(catena::rows::layer_norm_fwd, operands, l.axes);
+    Arrays result = autograd::row_wise(catena::kernels::layer_norm_fwd, operands, l.axes);
     center_ = result[1];
     scale_ = result[2];
     return {result[0]};
@@ -268,10 +268,10 @@ class LayerNormalization final : public FunctionNode {
     const Operand operands[] = {x.data(), gy.data(), origin,  autograd::reshape(gamma.data(), l.kept),
                                 center_,  scale_,    outside_};
     if (!any_parameter)
-      return {constant_variable(autograd::rows(catena::rows::layer_norm_bwd, operands, l.axes)[0]), {}, {}};
+      return {constant_variable(autograd::row_wise(catena::kernels::layer_norm_bwd, operands, l.axes)[0]), {}, {}};
     const Operand of_gamma[] = {x.data(), gy.data(), origin, center_, scale_}, of_beta[] = {gy.data()};
-    const autograd::SumOverRows sums[] = {{&catena::rows::layer_norm_ggamma, of_gamma}, {nullptr, of_beta}};
-    const Arrays g = autograd::rows_and_sums(catena::rows::layer_norm_bwd, operands, l.axes, sums);
+    const autograd::SumOverRows sums[] = {{&catena::kernels::layer_norm_ggamma, of_gamma}, {nullptr, of_beta}};
+    const Arrays g = autograd::row_wise_and_sums(catena::kernels::layer_norm_bwd, operands, l.axes, sums);
     const auto parameter = [&](const Array& a) {
       return constant_variable(autograd::reshape(autograd::astype(a, gamma.dtype()), gamma.shape()));
     };

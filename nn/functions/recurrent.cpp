@@ -11,7 +11,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/connection.h>
@@ -84,7 +84,7 @@ struct Network : autograd::RnnSpec {
   Array mask(int k, const Array& input) const {
     const Array ones = autograd::ones(input.shape(), input.dtype(), input.device()), y = autograd::empty_like(ones);
     const autograd::Operand operands[] = {ones, catena::Scalar(seed), offsets[std::size_t(k - directions())], dropout};
-    autograd::apply_indexed(catena::rows::dropout, operands, {&y, 1});
+    autograd::apply_indexed(catena::kernels::dropout, operands, {&y, 1});
     return y;
   }
 };

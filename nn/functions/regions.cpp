@@ -5,7 +5,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/pooling.h>
 
@@ -39,7 +39,7 @@ Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int o
   const Array maxima[] = {autograd::empty(shape, x.dtype(), x.device()),
                           autograd::empty(shape, Dtype::int64, x.device())};
   const Operand operands[] = {x.data(), corners, spatial_scale, outh, outw};
-  autograd::apply_indexed(catena::rows::roi_max_pool_2d, operands, maxima);
+  autograd::apply_indexed(catena::kernels::roi_max_pool_2d, operands, maxima);
   // With the places known, the maxima are elements of x.
   const Array found = internal::greater_equal(maxima[1], 0);
   if (x.size() == 0) return autograd::internal::constant_variable(maxima[0]);

@@ -1,10 +1,10 @@
-// Reductions and row kernels through the value API.
+// Reductions and row-wise kernels through the value API.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
 #include <catena/autograd/array.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 using namespace autograd;
 using catena::TypeError;
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(axes) {
   check_values<float>(amin(a, {0, 1}), {0, 1, 2, 3});
   check_values<float>(sum(transpose(a), 0), to_vector<float>(transpose(sum(a, 2))));
   check_values<float>(sum(slice(a, 2, 3, -5, -2), 2), {4, 12, 20, 28, 36, 44});
-  check_values<std::int64_t>(reduce(catena::rows::argmax, a, 1), {2, 2, 2, 2, 2, 2, 2, 2});
+  check_values<std::int64_t>(reduce(catena::kernels::argmax, a, 1), {2, 2, 2, 2, 2, 2, 2, 2});
   BOOST_CHECK_THROW(sum(a, 3), ValueError);
   BOOST_CHECK_THROW(sum(a, {0, 0}), ValueError);
 }
@@ -46,14 +46,14 @@ BOOST_AUTO_TEST_CASE(dtypes) {
   BOOST_TEST((sum(ones({3}, Dtype::uint16)).dtype() == Dtype::uint64));
   BOOST_TEST((sum(ones({3}, Dtype::float16)).dtype() == Dtype::float16));
   // dtype chooses the loop, and never one that would lose the input: "?->l" comes before "i->l"
-  const Array counted = reduce(catena::rows::sum, array<int>({5, 6}, {2}), {}, false, Dtype::int64);
+  const Array counted = reduce(catena::kernels::sum, array<int>({5, 6}, {2}), {}, false, Dtype::int64);
   BOOST_TEST(item(counted).to<int>() == 11);
-  BOOST_TEST(item(reduce(catena::rows::sum, array<int>({5, 6}, {2}), {}, false, Dtype::float64)).to_double() == 11);
+  BOOST_TEST(item(reduce(catena::kernels::sum, array<int>({5, 6}, {2}), {}, false, Dtype::float64)).to_double() == 11);
   BOOST_TEST((mean(array<int>({1, 2}, {2})).dtype() == Dtype::float64));
   // float16 sums accumulate in float32 and round once
   BOOST_TEST(item(sum(full({4096}, 1, Dtype::float16))).to_double() == 4096);
-  BOOST_CHECK_THROW(reduce(catena::rows::add, ones({2})), TypeError);
-  BOOST_CHECK_THROW(reduce(catena::rows::sum, Array()), ValueError);
+  BOOST_CHECK_THROW(reduce(catena::kernels::add, ones({2})), TypeError);
+  BOOST_CHECK_THROW(reduce(catena::kernels::sum, Array()), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(empty_and_single) {
@@ -70,44 +70,44 @@ BOOST_AUTO_TEST_CASE(empty_and_single) {
 
 BOOST_AUTO_TEST_CASE(reductions_of_what_an_elementwise_row_gives) {
   const Array a = numbers({3, 4}), b = array<float>({2, -1, 0, 3}, {4});
-  check_values<float>(map_reduce(catena::rows::sum, catena::rows::multiply, {a, b}, 0), {24, -15, 0, 63});
-  check_values<float>(map_reduce(catena::rows::sum, catena::rows::multiply, {transpose(a), 2}, 0, true), {12, 44, 76});
-  check_values<float>(map_reduce(catena::rows::amax, catena::rows::squared_difference, {a, b}), {100});
-  BOOST_TEST(map_reduce(catena::rows::sum, catena::rows::multiply, {transpose(a), 2}, 0, true).shape() ==
+  check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {a, b}, 0), {24, -15, 0, 63});
+  check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {transpose(a), 2}, 0, true), {12, 44, 76});
+  check_values<float>(map_reduce(catena::kernels::amax, catena::kernels::squared_difference, {a, b}), {100});
+  BOOST_TEST(map_reduce(catena::kernels::sum, catena::kernels::multiply, {transpose(a), 2}, 0, true).shape() ==
              Shape({1, 3}));
-  const Array half = map_reduce(catena::rows::sum, catena::rows::multiply, {astype(a, Dtype::float16), 2}, 1);
+  const Array half = map_reduce(catena::kernels::sum, catena::kernels::multiply, {astype(a, Dtype::float16), 2}, 1);
   BOOST_TEST((half.dtype() == Dtype::float16));
   check_values<float>(astype(half, Dtype::float32), {12, 44, 76});
-  check_values<float>(map_reduce(catena::rows::sum, catena::rows::multiply, {empty({0, 2}), 2}, 0), {0, 0});
-  BOOST_CHECK_THROW(map_reduce(catena::rows::amax, catena::rows::multiply, {empty({0, 2}), 2}, 0), ValueError);
-  BOOST_CHECK_THROW(map_reduce(catena::rows::sum, catena::rows::multiply, {a, ones({5})}, 0), ValueError);
-  BOOST_CHECK_THROW(map_reduce(catena::rows::sum, catena::rows::multiply, {a, b}, 2), ValueError);
-  BOOST_CHECK_THROW(map_reduce(catena::rows::multiply, catena::rows::multiply, {a, b}, 0), TypeError);
-  BOOST_CHECK_THROW(map_reduce(catena::rows::sum, catena::rows::sum, {a}, 0), TypeError);
+  check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {empty({0, 2}), 2}, 0), {0, 0});
+  BOOST_CHECK_THROW(map_reduce(catena::kernels::amax, catena::kernels::multiply, {empty({0, 2}), 2}, 0), ValueError);
+  BOOST_CHECK_THROW(map_reduce(catena::kernels::sum, catena::kernels::multiply, {a, ones({5})}, 0), ValueError);
+  BOOST_CHECK_THROW(map_reduce(catena::kernels::sum, catena::kernels::multiply, {a, b}, 2), ValueError);
+  BOOST_CHECK_THROW(map_reduce(catena::kernels::multiply, catena::kernels::multiply, {a, b}, 0), TypeError);
+  BOOST_CHECK_THROW(map_reduce(catena::kernels::sum, catena::kernels::sum, {a}, 0), TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(rows_give_elements_and_statistics) {
   const Array x = reshape(array<float>({0, 1, 2, 3, 4, 1000}, {6}), {2, 3});
   const Operand in[] = {x};
-  const Arrays y = rows(catena::rows::softmax, in, 1);
+  const Arrays y = rows(catena::kernels::softmax, in, 1);
   const std::vector<float> p = to_vector<float>(y[0]);
   for (int r = 0; r < 2; ++r)
     BOOST_TEST(p[std::size_t(3 * r)] + p[std::size_t(3 * r + 1)] + p[std::size_t(3 * r + 2)] == 1,
                boost::test_tools::tolerance(1e-6f));
   BOOST_TEST(p[1] == std::exp(-1.f) * p[2], boost::test_tools::tolerance(1e-6f));
   BOOST_TEST(p[5] == 1);
-  const Array columns = rows(catena::rows::softmax, {{transpose(x)}}, 0)[0];
+  const Array columns = rows(catena::kernels::softmax, {{transpose(x)}}, 0)[0];
   const std::vector<float> same = to_vector<float>(transpose(columns));
   for (std::size_t i = 0; i < 6; ++i) BOOST_TEST(std::abs(same[i] - p[i]) <= 1e-6f);
   const Operand bn[] = {x, full({1, 3}, 2), full({1, 3}, 1), 0.0};
-  const Arrays s = rows(catena::rows::batch_norm_fwd, bn, 0);
+  const Arrays s = rows(catena::kernels::batch_norm_fwd, bn, 0);
   BOOST_TEST(s.size() == 4u);
   BOOST_TEST(s[1].shape() == Shape({1, 3}));
   check_values<float>(s[1], {1.5, 2.5, 501});
   check_values<float>(slice(s[0], 1, 0, 2), {-1, -1, 3, 3});
-  BOOST_TEST(rows(catena::rows::softmax, {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
-  BOOST_TEST(rows(catena::rows::softmax, {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
-  BOOST_CHECK_THROW(rows(catena::rows::softmax, in, 2), ValueError);
+  BOOST_TEST(rows(catena::kernels::softmax, {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
+  BOOST_TEST(rows(catena::kernels::softmax, {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
+  BOOST_CHECK_THROW(rows(catena::kernels::softmax, in, 2), ValueError);
 }
 
 // Small integers, so that every sum is exact in any order.
@@ -136,10 +136,10 @@ BOOST_AUTO_TEST_CASE(rows_with_sums_over_the_other_axes) {
           const Array factor = astype(array(factors, kept), t);
 
           const Operand in[] = {x}, product[] = {x, factor};
-          const SumOverRows sums[] = {{&catena::rows::multiply, product}, {nullptr, in}};
-          const Arrays got = rows_and_sums(catena::rows::softmax, in, c.axes, sums);
+          const SumOverRows sums[] = {{&catena::kernels::multiply, product}, {nullptr, in}};
+          const Arrays got = row_wise_and_sums(catena::kernels::softmax, in, c.axes, sums);
           BOOST_REQUIRE(got.size() == 3u);
-          const Array expected = rows(catena::rows::softmax, in, c.axes)[0];
+          const Array expected = rows(catena::kernels::softmax, in, c.axes)[0];
           BOOST_TEST((to_vector<double>(got[0]) == to_vector<double>(expected)));
 
           const Shape left = catena::reduced_shape(c.shape, others, true);
@@ -164,14 +164,14 @@ BOOST_AUTO_TEST_CASE(rows_with_sums_over_the_other_axes) {
         }
   const Array x = numbers({2, 3});
   const Operand in[] = {x}, other[] = {ones({3, 3})};
-  const SumOverRows wrong[] = {{nullptr, other}}, kind[] = {{&catena::rows::sum, in}};
-  BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, wrong), ValueError);
-  BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, kind), TypeError);
+  const SumOverRows wrong[] = {{nullptr, other}}, kind[] = {{&catena::kernels::sum, in}};
+  BOOST_CHECK_THROW(row_wise_and_sums(catena::kernels::softmax, in, 1, wrong), ValueError);
+  BOOST_CHECK_THROW(row_wise_and_sums(catena::kernels::softmax, in, 1, kind), TypeError);
   // Two outputs, two operands without a row, no array.
   const Operand pair[] = {x, x}, number[] = {1.0};
   for (const SumOverRows& s :
-       {SumOverRows{&catena::rows::divmod, pair}, SumOverRows{nullptr, pair}, SumOverRows{nullptr, number}})
-    BOOST_CHECK_THROW(rows_and_sums(catena::rows::softmax, in, 1, {&s, 1}), TypeError);
+       {SumOverRows{&catena::kernels::divmod, pair}, SumOverRows{nullptr, pair}, SumOverRows{nullptr, number}})
+    BOOST_CHECK_THROW(row_wise_and_sums(catena::kernels::softmax, in, 1, {&s, 1}), TypeError);
 }
 
 // The gradient of layer normalization by x, with the sums that are those by gamma and beta.
@@ -190,7 +190,7 @@ struct LayerNormGradient {
     x = placed(array(a, shape)), gy = placed(array(b, shape)), gamma = astype(array(c, {1, shape[1]}), t);
     origin = slice(x, 1, 0, 1);
     const Operand in[] = {x, origin, gamma, gamma, 0.0, 1e-3};
-    const Arrays y = rows(catena::rows::layer_norm_fwd, in, 1);
+    const Arrays y = rows(catena::kernels::layer_norm_fwd, in, 1);
     center = y[1], scale = y[2];
   }
   std::vector<Operand> operands() const { return {x, gy, origin, gamma, center, scale, 1e-3}; }
@@ -242,20 +242,20 @@ BOOST_AUTO_TEST_CASE(sums_that_a_row_kernel_adds_up_itself) {
           std::vector<double> ggamma, gbeta, sizes;
           g.expect(ggamma, gbeta, sizes);
           const std::vector<Operand> operands = g.operands(), of_gamma = g.of_gamma(), gy{g.gy}, x{g.x};
-          const SumOverRows gamma{&catena::rows::layer_norm_ggamma, of_gamma}, beta{nullptr, gy}, other{nullptr, x};
+          const SumOverRows gamma{&catena::kernels::layer_norm_ggamma, of_gamma}, beta{nullptr, gy}, other{nullptr, x};
           const SumOverRows known[] = {gamma, beta}, swapped[] = {beta, gamma}, unknown[] = {gamma, other};
-          const Arrays got = rows_and_sums(catena::rows::layer_norm_bwd, operands, 1, known);
-          const std::vector<double> gx = to_vector<double>(rows(catena::rows::layer_norm_bwd, operands, 1)[0]);
+          const Arrays got = row_wise_and_sums(catena::kernels::layer_norm_bwd, operands, 1, known);
+          const std::vector<double> gx = to_vector<double>(rows(catena::kernels::layer_norm_bwd, operands, 1)[0]);
           BOOST_TEST((to_vector<double>(got[0]) == gx));
           const double tolerance = t == Dtype::float64 ? 1e-14 : 1e-6;
           check_sums(got[1], ggamma, sizes, tolerance);
           check_sums(got[2], gbeta, sizes, t == Dtype::float16 ? 1e-3 : tolerance);
           bits[turned] = to_vector<double>(got[1]);
 
-          const Arrays second = rows_and_sums(catena::rows::layer_norm_bwd, operands, 1, swapped);
+          const Arrays second = row_wise_and_sums(catena::kernels::layer_norm_bwd, operands, 1, swapped);
           check_sums(second[1], gbeta, sizes, t == Dtype::float16 ? 1e-3 : tolerance);
           check_sums(second[2], ggamma, sizes, tolerance);
-          const Arrays third = rows_and_sums(catena::rows::layer_norm_bwd, operands, 1, unknown);
+          const Arrays third = row_wise_and_sums(catena::kernels::layer_norm_bwd, operands, 1, unknown);
           check_sums(third[2], column_sums(g.x, false), column_sums(g.x, true), t == Dtype::float16 ? 1e-3 : 1e-6);
           check_sums(third[1], ggamma, sizes, tolerance);
         }

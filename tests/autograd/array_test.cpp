@@ -4,7 +4,7 @@
 #include <limits>
 
 #include <catena/autograd/array.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/tests/support/framework_devices.h>
 
 using namespace autograd;
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(arithmetic_broadcasts_and_promotes) {
   BOOST_CHECK_EXCEPTION(a + floats({1, 2}, {2}), ValueError,
                         [](const ValueError& e) { return message_has(e, "add: shapes (2, 3) and (2,)"); });
   BOOST_CHECK_THROW(a + Array(), ValueError);
-  check_values<double>(apply(catena::rows::add, {1, 2.5}), {3.5});
+  check_values<double>(apply(catena::kernels::add, {1, 2.5}), {3.5});
 }
 
 BOOST_AUTO_TEST_CASE(in_place_arithmetic_writes_through) {
@@ -153,17 +153,17 @@ BOOST_AUTO_TEST_CASE(assignment_broadcasts_and_casts) {
 
 BOOST_AUTO_TEST_CASE(kernels_with_several_outputs_and_given_outputs) {
   const Operand in[] = {floats({7, -7}, {2}), 2};
-  const Arrays out = apply_all(catena::rows::divmod, in);
+  const Arrays out = apply_all(catena::kernels::divmod, in);
   check_values<float>(out[0], {3, -4});
   check_values<float>(out[1], {1, 1});
   Array y = zeros({2}, Dtype::float64);
-  apply_into(catena::rows::add, in, {&y, 1});
+  apply_into(catena::kernels::add, in, {&y, 1});
   check_values<double>(y, {9, -5});
   Array narrow = zeros({2}, Dtype::int32);
-  BOOST_CHECK_THROW(apply_into(catena::rows::add, in, {&narrow, 1}), TypeError);
-  BOOST_CHECK_THROW(apply(catena::rows::divmod, {1, 2}), TypeError);
-  BOOST_CHECK_THROW(apply(catena::rows::sum, {y}), TypeError);
-  BOOST_CHECK_THROW(apply(catena::rows::add, {y}), TypeError);
+  BOOST_CHECK_THROW(apply_into(catena::kernels::add, in, {&narrow, 1}), TypeError);
+  BOOST_CHECK_THROW(apply(catena::kernels::divmod, {1, 2}), TypeError);
+  BOOST_CHECK_THROW(apply(catena::kernels::sum, {y}), TypeError);
+  BOOST_CHECK_THROW(apply(catena::kernels::add, {y}), TypeError);
 }
 
 // The sums along the first axis.
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(recurrences_along_the_first_axis) {
           const Array before = slice(y, 0, 0, shape[0] - 1), now = slice(y, 0, 1, shape[0]);
           const std::uint64_t had = now.size() > 0 ? y->storage->version.load() : 0;
           const Operand added[] = {now, before};
-          apply_in_order(catena::rows::add, added, {&now, 1});
+          apply_in_order(catena::kernels::add, added, {&now, 1});
           if (now.size() > 0) BOOST_TEST(y->storage->version.load() > had);
         }
         check_values<double>(y, running_sums(values, std::size_t(width)));
@@ -202,26 +202,26 @@ BOOST_AUTO_TEST_CASE(recurrences_of_several_operands) {
   const Array x = floats({3, -1, 2, 5, 4, -7, 1, 9}, {4, 2}), y = copy(x);
   const Array later = slice(y, 0, 1, 4);
   const Operand running[] = {slice(y, 0, 0, 3), slice(x, 0, 1, 4)};
-  apply_in_order(catena::rows::maximum, running, {&later, 1});
+  apply_in_order(catena::kernels::maximum, running, {&later, 1});
   check_values<float>(y, {3, -1, 3, 5, 4, 5, 4, 9});
   const Array z = zeros({4, 2}, Dtype::float64), last = slice(z, 0, 1, 4);
   const Operand sums[] = {slice(z, 0, 0, 3), array<int>({1, 10}, {2})};
-  apply_in_order(catena::rows::add, sums, {&last, 1});
+  apply_in_order(catena::kernels::add, sums, {&last, 1});
   check_values<double>(z, {0, 0, 1, 10, 2, 20, 3, 30});
   const Operand doubled[] = {slice(z, 0, 1, 3), 2};
   const Array behind = slice(z, 0, 2, 4);
-  apply_in_order(catena::rows::multiply, doubled, {&behind, 1});
+  apply_in_order(catena::kernels::multiply, doubled, {&behind, 1});
   check_values<double>(z, {0, 0, 1, 10, 2, 20, 4, 40});
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_recurrences) {
   const Array number = full({}, 1.0), y = zeros({3, 2}), other = zeros({4, 2});
   const Operand numbers[] = {number, 1}, apart[] = {other, 1}, one[] = {y};
-  BOOST_CHECK_EXCEPTION(apply_in_order(catena::rows::add, numbers, {&number, 1}), ValueError,
+  BOOST_CHECK_EXCEPTION(apply_in_order(catena::kernels::add, numbers, {&number, 1}), ValueError,
                         [](const auto& e) { return message_has(e, "add: a recurrence goes along the first axis"); });
-  BOOST_CHECK_THROW(apply_in_order(catena::rows::add, apart, {&y, 1}), ValueError);
-  BOOST_CHECK_THROW(apply_in_order(catena::rows::add, one, {&y, 1}), TypeError);
-  BOOST_CHECK_THROW(apply_in_order(catena::rows::sum, one, {&y, 1}), TypeError);
+  BOOST_CHECK_THROW(apply_in_order(catena::kernels::add, apart, {&y, 1}), ValueError);
+  BOOST_CHECK_THROW(apply_in_order(catena::kernels::add, one, {&y, 1}), TypeError);
+  BOOST_CHECK_THROW(apply_in_order(catena::kernels::sum, one, {&y, 1}), TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(selection) {

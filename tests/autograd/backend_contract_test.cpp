@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include <catena/autograd/array.h>
-#include <catena/kernels/rows/families.h>
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/tensor_table.h>
 #include <catena/tests/support/backend_calls.h>
 
 using namespace autograd;
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(without_a_default_backend_creation_says_what_to_include) {
 
 BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
   // slot 3 = slot 0 * slot 1 in float16, output = slot 3 + slot 0: as the eager operations
-  const KernelDef &mul = catena::rows::multiply, &add = catena::rows::add;
+  const KernelDef &mul = catena::kernels::multiply, &add = catena::kernels::add;
   catena::Step steps[2];
   steps[0].kernel = &mul;
   steps[0].loop = std::uint16_t(loop_of(mul, Dtype::float16));
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
 }
 
 BOOST_AUTO_TEST_CASE(operands_are_converted_to_their_slots) {
-  const KernelDef& add = catena::rows::add;
+  const KernelDef& add = catena::kernels::add;
   const Array ints = array<int>({1, 2, 3}, {3});
   const Array half = astype(floats({.5, 1.5, 2.5}, {3}), Dtype::float16);
   Array out = zeros({2, 3}, Dtype::float64);
@@ -95,27 +95,27 @@ BOOST_AUTO_TEST_CASE(indexed_rows_know_their_position) {
   const Array x = numbers({1, 1, 3, 3});
   Array col = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
   const Operand in[] = {x, 1, 1, 0, 0, 1, 1};
-  apply_indexed(catena::rows::im2col_2d, in, {&col, 1});
+  apply_indexed(catena::kernels::im2col_2d, in, {&col, 1});
   check_values<float>(col, {0, 1, 3, 4, 1, 2, 4, 5, 3, 4, 6, 7, 4, 5, 7, 8});
   // raw operands: any strides; converted when the loop has another dtype
   const Operand turned[] = {astype(transpose(x), Dtype::float64), 1, 1, 0, 0, 1, 1};
   BOOST_TEST(x.ndim() == 4);
   Array col2 = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
   const Operand swapped[] = {swapaxes(astype(x, Dtype::float64), 2, 3), 1, 1, 0, 0, 1, 1};
-  apply_indexed(catena::rows::im2col_2d, swapped, {&col2, 1});
+  apply_indexed(catena::kernels::im2col_2d, swapped, {&col2, 1});
   check_values<float>(slice(reshape(col2, {16}), 0, 0, 4), {0, 3, 1, 4});
   // an output that overlaps what the body reads elsewhere
   Array memory = numbers({1, 1, 4, 4});
   const Array image = slice(slice(memory, 2, 0, 3), 3, 0, 3);
   const Operand over[] = {image, 1, 1, 0, 0, 1, 1};
   Array target = reshape(memory, {1, 1, 2, 2, 2, 2});
-  apply_indexed(catena::rows::im2col_2d, over, {&target, 1});
+  apply_indexed(catena::kernels::im2col_2d, over, {&target, 1});
   check_values<float>(target, {0, 1, 4, 5, 1, 2, 5, 6, 4, 5, 8, 9, 5, 6, 9, 10});
-  BOOST_CHECK_THROW(apply_indexed(catena::rows::im2col_2d, {turned, 6}, {&col, 1}), TypeError);
+  BOOST_CHECK_THROW(apply_indexed(catena::kernels::im2col_2d, {turned, 6}, {&col, 1}), TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(indexed_rows_without_raw_operands_see_all_axes) {
-  const KernelDef& dropout = catena::rows::dropout;
+  const KernelDef& dropout = catena::kernels::dropout;
   Array flat = empty({24}), shaped = empty({2, 3, 4});
   const Array one = ones({24});
   const Operand a[] = {one, std::uint64_t(5), std::uint64_t(0), 0.5};
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(indexed_rows_without_raw_operands_see_all_axes) {
 }
 
 BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
-  const KernelDef& sgd = catena::rows::sgd_update;
+  const KernelDef& sgd = catena::kernels::sgd_update;
   for (Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
     const Array g[] = {astype(numbers({3}), t), astype(ones({2, 2}), t), empty({0}, t)};
     const Array p[] = {zeros({3}, t), astype(numbers({2, 2}), t), empty({0}, t)};
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
 }
 
 BOOST_AUTO_TEST_CASE(multi_tensor_refuses_what_does_not_fit) {
-  const KernelDef& sgd = catena::rows::sgd_update;
+  const KernelDef& sgd = catena::kernels::sgd_update;
   const Array g = ones({2, 2}, Dtype::float32), small = ones({3}, Dtype::float32), wide = ones({2, 2}, Dtype::float64);
   const catena::Hyper hyper{0.5};
   catena::TensorTable table;
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(products_of_views) {
 BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   const Array a = numbers({4, 6});
   Array out = zeros({8});
-  const KernelDef& sum = catena::rows::sum;
+  const KernelDef& sum = catena::kernels::sum;
   test::calls::reduce(sum, loop_of(sum, Dtype::float32), transpose(a), {0}, slice(out, 0, 0, 8, 2));
   check_values<float>(out, {15, 0, 51, 0, 87, 0, 123, 0});
   Array kept = empty({1, 6});
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   Array self = numbers({3, 2});
   test::calls::reduce(sum, loop_of(sum, Dtype::float32), self, {0}, reshape(slice(self, 0, 0, 1), {2}));
   check_values<float>(self, {6, 9, 2, 3, 4, 5});
-  const KernelDef& softmax = catena::rows::softmax;
+  const KernelDef& softmax = catena::kernels::softmax;
   Array x = zeros({2, 2, 3});
   const Array view = transpose(x, Dims{2, 0, 1});
   const Input in(*view.get());
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
 BOOST_AUTO_TEST_CASE(reductions_of_what_a_program_gives) {
   // (a - b) * a * 2 over the rows, for one b per row and per column
   const Array a = numbers({5, 6}), row = floats({1, 0, 2, 1, 3, 1}, {6}), column = floats({2, 1, 0, 1, 3}, {5, 1});
-  const KernelDef &sub = catena::rows::subtract, &mul = catena::rows::multiply, &sum = catena::rows::sum;
+  const KernelDef &sub = catena::kernels::subtract, &mul = catena::kernels::multiply, &sum = catena::kernels::sum;
   const auto loop = [](const KernelDef& def) { return std::uint16_t(loop_of(def, Dtype::float32)); };
   const catena::Step steps[] = {
       {&sub, loop(sub), {0, 1, 4}}, {&mul, loop(mul), {0, 4, 4}}, {&mul, loop(mul), {4, 2, 3}}};

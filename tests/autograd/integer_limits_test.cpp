@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <catena/autograd/array.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 using namespace autograd;
 
@@ -27,7 +27,7 @@ std::vector<bool> compare(const catena::KernelDef& how, const Operand& a, const 
 BOOST_AUTO_TEST_SUITE(integer_limits_of_arrays)
 
 BOOST_AUTO_TEST_CASE(functions_of_values_take_any_integer) {
-  using namespace catena::rows;
+  using namespace catena::kernels;
   const std::vector<bool> all{true, true}, none{false, false};
   BOOST_TEST((compare(less, u8(), 300) == all));
   BOOST_TEST((compare(greater, u8(), -1) == all));
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_number_has_an_axis) {
   for (int axis : {0, -1}) {
     BOOST_TEST(item(sum(a, axis)).to<double>() == 5);
     BOOST_TEST(sum(a, axis, true).shape() == Shape());
-    BOOST_TEST(item(reduce(catena::rows::amax, a, axis)).to<double>() == 5);
+    BOOST_TEST(item(reduce(catena::kernels::amax, a, axis)).to<double>() == 5);
   }
   BOOST_CHECK_THROW(sum(a, 1), catena::ValueError);
 }

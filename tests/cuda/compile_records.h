@@ -19,7 +19,7 @@
 #include <unordered_map>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/tests/support/cuda_device/kernel_text.h>

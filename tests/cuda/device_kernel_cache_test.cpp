@@ -17,7 +17,7 @@
 #include <thread>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/compile/disk_cache.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/runtime/context.h>

@@ -24,7 +24,7 @@
 #include <sstream>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/compile/disk_cache.h>
 
 namespace {

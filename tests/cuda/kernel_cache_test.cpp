@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(every_pair_is_registered_once) {
     BOOST_CHECK_EQUAL(r.key.text, 0u);
   }
   std::size_t pairs = 0;
-  for (const catena::KernelDef& def : catena::all_rows()) {
+  for (const catena::KernelDef& def : catena::all_kernels()) {
     for (int loop = 0; loop < def.num_loops; ++loop, ++pairs) {
       const bool as_program = def.kind == catena::KernelKind::elementwise || def.kind == catena::KernelKind::indexed;
       const std::uint64_t program = program_hash(catena::EagerProgram(def, loop)),

@@ -127,7 +127,7 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
         more.push_back(simple(Form::reduce_second, 0, 0));
       }
       break;
-    case KernelKind::row:
+    case KernelKind::row_wise:
       jobs.push_back(simple(Form::row_block, 1));
       if (sample) {
         more.push_back(simple(Form::row_warp, 2, 2));
@@ -292,7 +292,7 @@ std::vector<int> architectures() {
 void add_scans(std::vector<Job>& jobs) {
   constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums,
                             Form::scan_carries};
-  for (const catena::KernelDef& def : catena::all_rows()) {
+  for (const catena::KernelDef& def : catena::all_kernels()) {
     if (def.kind != KernelKind::reduction) continue;
     for (const Loop& loop : def.loops()) {
       // All forms of one dtype; the longest of the others for one kernel: nothing else depends on the dtype.
@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(every_registered_pair_compiles) {
   if (!have_compiler()) return;
   std::vector<Job> jobs, more;
   std::size_t registered = 0;
-  for (const catena::KernelDef& def : catena::all_rows()) {
+  for (const catena::KernelDef& def : catena::all_kernels()) {
     registered += def.num_loops;
     for (int loop = 0; loop < def.num_loops; ++loop) add_jobs(def, loop, jobs, more);
   }

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/registry/cast.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/execute.h>

@@ -11,8 +11,8 @@
 #include <map>
 #include <thread>
 
-#include <catena/kernels/rows/embedded.h>
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/embedded.h>
+#include <catena/kernels/registry/tensor_table.h>
 #include <catena/tests/support/cuda_device/control.h>
 
 namespace {
@@ -333,7 +333,7 @@ void run_rows(const Item& item, Results& results, std::mt19937_64& random) {
     const Shape shape{count < 100 ? 40 : 3, count}, per_row{shape[0], 1};
     std::vector<Operand> inputs, outputs;
     for (int k = 0; k < def.nin; ++k) {
-      const Shape own = (item.loop().row->per_row >> k & 1) != 0 ? per_row : shape;
+      const Shape own = (item.loop().row_wise->per_row >> k & 1) != 0 ? per_row : shape;
       const std::vector<std::byte> values = near_one(item.type(k), std::size_t(catena::size_of(own)), random);
       inputs.push_back(make(item.type(k), own, Layout::contiguous, random, &values));
     }
@@ -342,10 +342,10 @@ void run_rows(const Item& item, Results& results, std::mt19937_64& random) {
     on_both([&](int d) {
       const std::vector<Input> in = reads(inputs, d);
       const std::vector<catena::ArrayHeader*> out = headers(outputs, d);
-      nd::internal::execute(catena::call::Rows{&def, item.number, &shape, {1}, in, out});
+      nd::internal::execute(catena::call::RowWise{&def, item.number, &shape, {1}, in, out});
     });
     results.compare(def, item.loop(), catena::concat("rows of ", count), inputs, outputs, 32,
-                    rounding_of(item.loop().row->type) * 256);
+                    rounding_of(item.loop().row_wise->type) * 256);
   }
 }
 
@@ -485,7 +485,7 @@ bool run_item(const Item& item, Results& results) {
       if (item.def->is(catena::is_copy)) run_casts(item, results, random);
       return true;
     case catena::KernelKind::reduction: run_reduction(item, results, random); return true;
-    case catena::KernelKind::row: run_rows(item, results, random); return true;
+    case catena::KernelKind::row_wise: run_rows(item, results, random); return true;
     case catena::KernelKind::multi_tensor: run_tensors(item, results, random); return true;
     case catena::KernelKind::indexed: run_indexed(item, results, random); return true;
   }
@@ -506,9 +506,9 @@ BOOST_AUTO_TEST_CASE(every_registered_loop_on_ptx) {
   std::size_t number = 0;
   const auto [mine, of] = shard();
   const char* only = std::getenv("CATENA_PTX_ROW");
-  for (const catena::RegisteredRow& row : catena::all_rows())
-    for (int k = 0; k < row.row->num_loops; ++k)
-      if (number++ % of == mine && (only == nullptr || std::string_view(only) == row.row->name))
+  for (const catena::RegisteredKernel& kernel : catena::all_kernels())
+    for (int k = 0; k < kernel.kernel->num_loops; ++k)
+      if (number++ % of == mine && (only == nullptr || std::string_view(only) == kernel.kernel->name))
         items.push_back({row.row, k});
   cuda_device::Control control;
   control.set_report_mode(cuda_device::OnReport::error);

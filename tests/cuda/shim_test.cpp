@@ -318,7 +318,7 @@ namespace {
 void check_rows(const char* name, const char* signature, std::vector<HostArray> operands, const Shape& shape,
                 const Dims& axes, Form form, double bound) {
   const Row row(name, signature);
-  const catena::RowLoop& host = *row.loop.row;
+  const catena::RowWiseLoop& host = *row.loop.row_wise;
   const std::size_t n = operands.size();
   Shape kept = shape, reduced;
   for (std::int64_t a : axes) {
@@ -369,8 +369,8 @@ void check_rows(const char* name, const char* signature, std::vector<HostArray> 
     std::vector<HostArray> actual = operands;
     std::vector<BoundOperand> refs;
     for (HostArray& a : actual) refs.push_back(a.operand());
-    const catena::bound::Rows call{&row.def, row.number, shape, axes, refs};
-    const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows(call, kProcessors);
+    const catena::bound::RowWise call{&row.def, row.number, shape, axes, refs};
+    const nd::cuda::LaunchPlan plan = nd::cuda::plan_row_wise(call, kProcessors);
     BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.key.form), nd::cuda::name_of(form));
     run_plan(plan, order);
     for (std::size_t k = row.def.nin; k < n; ++k) {
@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(rows_in_place) {
   HostArray x = random_array(Dtype::float32, shape, 1), y = make_array(Dtype::float32, shape);
   const auto run_rows = [&](HostArray& in, HostArray& out, Order order) {
     const BoundOperand refs[] = {in.operand(), out.operand()};
-    const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows({&row.def, row.number, shape, {1}, refs}, kProcessors);
+    const nd::cuda::LaunchPlan plan = nd::cuda::plan_row_wise({&row.def, row.number, shape, {1}, refs}, kProcessors);
     run_plan(plan, order);
   };
   run_rows(x, y, Order::ascending);

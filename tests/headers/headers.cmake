@@ -11,9 +11,9 @@ endif()
 
 # Implementation rooms have no public headers; kernel bodies are compiled with their rows.
 file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE "${CATENA_ROOT}"
-  "${CATENA_ROOT}/kernels/base/*.h" "${CATENA_ROOT}/kernels/formats/*.h" "${CATENA_ROOT}/kernels/rows/*.h"
+  "${CATENA_ROOT}/kernels/base/*.h" "${CATENA_ROOT}/kernels/formats/*.h" "${CATENA_ROOT}/kernels/registry/*.h"
   "${CATENA_ROOT}/ndarray/*.h" "${CATENA_ROOT}/autograd/*.h" "${CATENA_ROOT}/nn/*.h" "${CATENA_ROOT}/training/*.h")
-list(FILTER public_headers EXCLUDE REGEX "^kernels/rows/(define|families/)")
+list(FILTER public_headers EXCLUDE REGEX "^kernels/registry/(define|families/)")
 list(FILTER public_headers EXCLUDE REGEX "^ndarray/(cuda/(api|compiler|plans|runtime|[a-z_]*\\.h)|cpu|compile)")
 list(FILTER public_headers EXCLUDE REGEX "^ndarray/cuda/vendor/(blas|curand_library|factorize|solver|solver_calls|vendor)\\.h$")
 list(FILTER public_headers EXCLUDE REGEX

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include <catena/catena.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/tests/support/backend_calls.h>
 #include <catena/tests/support/reference_backend.h>
 
@@ -83,8 +83,8 @@ constexpr Dtype kDtypes[] = {Dtype::bool_,   Dtype::int8,     Dtype::uint16,  Dt
 BOOST_AUTO_TEST_SUITE(backends_agree)
 
 BOOST_AUTO_TEST_CASE(binding_of_two_operands) {
-  const KernelDef* kernels[] = {&catena::rows::add, &catena::rows::multiply, &catena::rows::maximum,
-                                &catena::rows::less, &catena::rows::true_divide};
+  const KernelDef* kernels[] = {&catena::kernels::add, &catena::kernels::multiply, &catena::kernels::maximum,
+                                &catena::kernels::less, &catena::kernels::true_divide};
   const auto all = layouts();
   int n = 0;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -124,22 +124,22 @@ BOOST_AUTO_TEST_CASE(transcendental_rows_do_not_depend_on_layout) {
                           : t == Dtype::float32                          ? 4e-7
                           : t == Dtype::float16                          ? 1e-3
                                                                          : 8e-3;
-      check_same(apply(catena::rows::exp, {a}), apply(catena::rows::exp, {same_view(a)}), ulps);
-      check_same(apply(catena::rows::tanh, {a}), apply(catena::rows::tanh, {copy(a)}), 0);
+      check_same(apply(catena::kernels::exp, {a}), apply(catena::kernels::exp, {same_view(a)}), ulps);
+      check_same(apply(catena::kernels::tanh, {a}), apply(catena::kernels::tanh, {copy(a)}), 0);
     }
 }
 
 BOOST_AUTO_TEST_CASE(reductions) {
   const Axes axes[] = {Axes(), 0, 1, 2, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}, Dims{}};
-  const KernelDef* kernels[] = {&catena::rows::sum,    &catena::rows::mean, &catena::rows::amax,
-                                &catena::rows::argmin, &catena::rows::any,  &catena::rows::prod};
+  const KernelDef* kernels[] = {&catena::kernels::sum,    &catena::kernels::mean, &catena::kernels::amax,
+                                &catena::kernels::argmin, &catena::kernels::any,  &catena::kernels::prod};
   const auto all = layouts();
   for (std::size_t i = 0; i < 6; ++i)
     for (const Axes& axis : axes)
       for (const KernelDef* k : kernels)
         for (Dtype t : {Dtype::uint16, Dtype::float16, Dtype::float32, Dtype::float64}) {
           Array a = all[i](t);
-          if (k == &catena::rows::prod) a = a * 0.001;
+          if (k == &catena::kernels::prod) a = a * 0.001;
           // The order of summation may differ.
           const double tolerance = t == Dtype::float16 ? 2e-3 : t == Dtype::float32 ? 1e-5 : 1e-12;
           BOOST_TEST_CONTEXT(k->name << " layout " << i << " of " << t << " over " << axis.values()) {
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(reductions) {
 }
 
 BOOST_AUTO_TEST_CASE(scans_and_sorts) {
-  const KernelDef* kernels[] = {&catena::rows::sum, &catena::rows::prod, &catena::rows::amax, &catena::rows::argmin};
+  const KernelDef* kernels[] = {&catena::kernels::sum, &catena::kernels::prod, &catena::kernels::amax, &catena::kernels::argmin};
   const auto all = layouts();
   Backend& reference = test::reference_backend();
   for (std::size_t i = 0; i < 6; ++i)
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(positions_of_nonzero_elements) {
   for (std::size_t i = 0; i + 1 < all.size(); ++i)
     for (Dtype t : kDtypes) {
       const Array a = all[i](t), same = same_view(a);
-      const std::int64_t count = to_vector<std::int64_t>(reduce(catena::rows::count_nonzero, a, Axes(), false))[0];
+      const std::int64_t count = to_vector<std::int64_t>(reduce(catena::kernels::count_nonzero, a, Axes(), false))[0];
       const Shape shape{a.ndim(), count};
       const Array x = empty(shape, Dtype::int64), y = reference.empty(shape, Dtype::int64, {});
       test::calls::nonzero(a, x);
@@ -203,12 +203,12 @@ BOOST_AUTO_TEST_CASE(row_kernels) {
         const Shape per_row = catena::reduced_shape(a.shape(), axes, true);
         const Array gamma = random(per_row, t), beta = random(per_row, t);
         BOOST_TEST_CONTEXT("layout " << i << " of " << t << " over " << axes) {
-          check_same(rows(catena::rows::softmax, {{a}}, axes)[0],
-                     rows(catena::rows::softmax, {{same_view(a)}}, axes)[0], tolerance);
+          check_same(rows(catena::kernels::softmax, {{a}}, axes)[0],
+                     rows(catena::kernels::softmax, {{same_view(a)}}, axes)[0], tolerance);
           const Operand here[] = {a, gamma, beta, 1e-3},
                         there[] = {same_view(a), to_reference(gamma), to_reference(beta), 1e-3};
-          const Arrays x = rows(catena::rows::batch_norm_fwd, here, axes),
-                       y = rows(catena::rows::batch_norm_fwd, there, axes);
+          const Arrays x = rows(catena::kernels::batch_norm_fwd, here, axes),
+                       y = rows(catena::kernels::batch_norm_fwd, there, axes);
           for (std::size_t k = 0; k < 4; ++k) check_same(x[k], y[k], k == 0 ? 4 * tolerance : 1e-4);
         }
       }

@@ -1,5 +1,5 @@
 // Loop choice, broadcasting, binding, overlap, casting rules: against the recorded promotion tables and by hand.
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -21,7 +21,7 @@ struct Empty {  // a header without memory: enough for loop choice
 };
 
 bool is_kernel(const std::string& name) {
-  for (const KernelDef& def : all_rows())
+  for (const KernelDef& def : all_kernels())
     if (name == def.name) return true;
   return false;
 }

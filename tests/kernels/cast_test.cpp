@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/registry/cast.h>
 #include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(cast)

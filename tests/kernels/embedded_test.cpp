@@ -1,5 +1,5 @@
 // The embedded texts are the kernel headers, all of them and byte for byte.
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(every_header_outside_host_is_embedded) {
   for (const auto& entry : fs::recursive_directory_iterator(source_folder() / "kernels")) {
     std::string path = fs::relative(entry.path(), source_folder()).generic_string();
     const bool embedded = !path.starts_with("kernels/base/") && !path.starts_with("kernels/formats/") &&
-                          !path.starts_with("kernels/rows/");
+                          !path.starts_with("kernels/registry/");
     if (entry.path().extension() == ".h" && embedded) expected.push_back("catena/" + path);
   }
   std::sort(expected.begin(), expected.end());

@@ -15,7 +15,7 @@
 #include <catena/kernels/base/dtype.h>
 #include <catena/kernels/base/shape.h>
 #include <catena/kernels/numeric.h>
-#include <catena/kernels/rows/kernel.h>
+#include <catena/kernels/registry/kernel.h>
 
 namespace test {
 
@@ -107,11 +107,11 @@ Out reduce(std::string_view name, std::string_view sig, const std::vector<In>& i
   return out;
 }
 
-// One row of a row kernel, its elements in segments. An operand of one element counts as per row (stride 0).
+// One row of a row-wise kernel, its elements in segments. An operand of one element counts as per row (stride 0).
 inline void call_row(std::string_view name, std::string_view sig, std::int64_t n, const std::vector<Given>& operands,
                      std::int64_t step = 1) {
   const KernelDef& def = find_kernel(name);
-  const RowLoop& r = *loop_of(name, sig).row;
+  const RowWiseLoop& r = *loop_of(name, sig).row_wise;
   BOOST_REQUIRE(std::size_t(def.num_operands()) == operands.size());
   Aligned stats(r.stats_bytes);
   std::vector<std::byte*> first;

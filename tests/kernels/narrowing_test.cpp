@@ -8,7 +8,7 @@
 
 #include <catena/kernels/base/scalar.h>
 #include <catena/kernels/convert.h>
-#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/registry/cast.h>
 
 namespace {
 

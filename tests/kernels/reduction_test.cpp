@@ -328,7 +328,7 @@ void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
 
 BOOST_AUTO_TEST_CASE(both_ways_through_an_array_give_the_same_bits) {
   Noise noise(9);
-  for (const KernelDef& def : all_rows())
+  for (const KernelDef& def : all_kernels())
     if (def.kind == KernelKind::reduction)
       for (const Loop& loop : def.loops()) check_order(def, loop, noise);
 }

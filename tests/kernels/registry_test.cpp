@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include <catena/kernels/rows/embedded.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/embedded.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(registry)
@@ -13,7 +13,7 @@ using namespace test;  // NOLINT
 
 BOOST_AUTO_TEST_CASE(rows_are_found_by_name_and_by_id) {
   std::set<std::string_view> names;
-  for (const KernelDef& def : all_rows()) {
+  for (const KernelDef& def : all_kernels()) {
     BOOST_TEST_INFO(def.name);
     BOOST_TEST(names.insert(def.name).second);
     BOOST_TEST(&find_kernel(def.id) == &def);
@@ -21,13 +21,13 @@ BOOST_AUTO_TEST_CASE(rows_are_found_by_name_and_by_id) {
     BOOST_TEST(def.id == kernel_id(def.name));
   }
   BOOST_TEST(names.size() > 130u);
-  BOOST_TEST(&catena::rows::add == &find_kernel("add"));
+  BOOST_TEST(&catena::kernels::add == &find_kernel("add"));
   BOOST_CHECK_THROW(find_kernel("no_such_kernel"), KeyError);
   BOOST_CHECK_THROW(find_kernel(KernelId(1)), KeyError);
 }
 
 BOOST_AUTO_TEST_CASE(every_header_is_embedded_and_holds_the_functor) {
-  for (const KernelDef& def : all_rows()) {
+  for (const KernelDef& def : all_kernels()) {
     const EmbeddedHeader* header = find_embedded_header(def.header);
     BOOST_TEST_INFO(def.name << " in " << def.header);
     BOOST_REQUIRE(header != nullptr);
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(every_header_is_embedded_and_holds_the_functor) {
 }
 
 BOOST_AUTO_TEST_CASE(every_loop_has_the_function_of_its_kind_and_its_own_signature) {
-  for (const KernelDef& def : all_rows()) {
+  for (const KernelDef& def : all_kernels()) {
     BOOST_TEST_INFO(def.name);
     BOOST_TEST(def.num_loops > 0);
     BOOST_TEST(def.num_operands() <= kMaxOperands);
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(every_loop_has_the_function_of_its_kind_and_its_own_signatu
     std::set<std::string> signatures;
     for (const Loop& loop : def.loops()) {
       const bool has[] = {loop.elementwise != nullptr, loop.indexed != nullptr, loop.reduction != nullptr,
-                          loop.row != nullptr, loop.multi_tensor != nullptr};
+                          loop.row_wise != nullptr, loop.multi_tensor != nullptr};
       for (int k = 0; k < 5; ++k) BOOST_TEST(has[k] == (k == static_cast<int>(def.kind)));
       BOOST_TEST(signatures.insert(signature(def, loop)).second);
     }
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(every_loop_has_the_function_of_its_kind_and_its_own_signatu
 }
 
 BOOST_AUTO_TEST_CASE(the_loop_of_one_dtype_is_the_first_whose_inputs_have_it) {
-  for (const KernelDef& def : all_rows())
+  for (const KernelDef& def : all_kernels())
     for (int t = 0; t <= static_cast<int>(Dtype::complex128); ++t) {
       const std::string wanted(std::size_t(def.nin + def.ninout), char_of(static_cast<Dtype>(t)));
       int first = -1;
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_loop_of_one_dtype_is_the_first_whose_inputs_have_it) {
 }
 
 BOOST_AUTO_TEST_CASE(bfloat16_goes_wherever_float16_goes_and_first) {
-  for (const KernelDef& def : all_rows()) {
+  for (const KernelDef& def : all_kernels()) {
     if (std::string_view(def.name).ends_with("_float16")) continue;  // one of a pair of rows
     std::map<std::string, int> position;
     for (const Loop& loop : def.loops()) position.emplace(signature(def, loop), int(position.size()));
@@ -209,7 +209,7 @@ void check_views(const KernelDef& def, const Loop& loop, Noise& noise) {
 
 BOOST_AUTO_TEST_CASE(elementwise_rows_give_the_same_bits_for_a_view_and_its_copy) {
   Noise noise(1);
-  for (const KernelDef& def : all_rows())
+  for (const KernelDef& def : all_kernels())
     if (def.kind == KernelKind::elementwise)
       for (const Loop& loop : def.loops()) check_views(def, loop, noise);
 }

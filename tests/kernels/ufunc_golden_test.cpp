@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/cast.h>
 #include <catena/tests/kernels/kernel_calls.h>
 #include <catena/tests/support/golden.h>
 
@@ -21,7 +21,7 @@ std::vector<std::byte> converted(const std::byte* from, Dtype from_type, Dtype t
 }
 
 const KernelDef* row_of(const std::string& name) {
-  for (const KernelDef& def : all_rows())
+  for (const KernelDef& def : all_kernels())
     if (name == def.name && def.kind == KernelKind::elementwise) return &def;
   return nullptr;
 }

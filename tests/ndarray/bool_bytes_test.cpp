@@ -2,7 +2,7 @@
 // a view gives what its copy gives.
 #include <boost/test/unit_test.hpp>
 
-#include <catena/kernels/rows/kernel.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/ndarray_values.h>
 
@@ -50,9 +50,9 @@ template <class F> void check(const char* what, const F& f) {
 // Every elementwise function with a loop for bools gives of a view what it gives of a copy with the same bytes.
 BOOST_AUTO_TEST_CASE(views_and_copies) {
   int tested = 0;
-  for (const catena::RegisteredRow& row : catena::all_rows()) {
+  for (const catena::RegisteredKernel& kernel : catena::all_kernels()) {
     const catena::KernelDef& def = *row.row;
-    if (row.use == catena::RowUse::internal || def.kind != catena::KernelKind::elementwise || def.raw != 0) continue;
+    if (row.use == catena::KernelUse::internal || def.kind != catena::KernelKind::elementwise || def.raw != 0) continue;
     if (def.nin > 2 || def.ninout != 0 || def.nout != 1 || def.loop_of(nd::bool_) < 0) continue;
     const nd::ufunc f(def.name);
     const auto call = [&](const Array& x, const Array& y) { return def.nin == 1 ? f(x) : f(x, y); };

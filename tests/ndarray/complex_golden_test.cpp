@@ -34,7 +34,7 @@ Table elementwise() {
 #define FUNCTION_own(name)
 #define FUNCTION_internal(name)
 #define FUNCTION(name, use) FUNCTION_##use(name)
-    CATENA_ELEMENTWISE_ROWS(FUNCTION)
+    CATENA_ELEMENTWISE_KERNELS(FUNCTION)
     {"divmod", [](const Arrays& in) { return Arrays{nd::divmod(X, X).first}; }}, ONE("modf", nd::modf(X).first),
         ONE("frexp", nd::frexp(X).first), ONE("nextafter", nd::nextafter(X, Y)), ONE("clip", nd::clip(X, 0, 1)),
         ONE("where", nd::where(X.real() > 0, X, Y)), ONE("where.scalar", nd::where(X.real() > 0, X, 0)),

@@ -3,7 +3,7 @@
 #include <catena/ndarray/routines/scan.h>
 
 #include <catena/kernels/base/parallel.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/device/executor.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
@@ -267,8 +267,8 @@ BOOST_AUTO_TEST_CASE(rows_of_extrema) {
       const Array a = test::random_array(shape, t, random);
       for (int axis = 0; axis < shape.size(); ++axis)
         for (const bool largest : {true, false}) {
-          const catena::KernelDef& values = largest ? catena::rows::amax : catena::rows::amin;
-          const catena::KernelDef& places = largest ? catena::rows::argmax : catena::rows::argmin;
+          const catena::KernelDef& values = largest ? catena::kernels::amax : catena::kernels::amin;
+          const catena::KernelDef& places = largest ? catena::kernels::argmax : catena::kernels::argmin;
           const catena::Input input(*a.get());
           const int loop = catena::choose_loop(values, {&input, 1}),
                     loop_of_places = catena::choose_loop(places, {&input, 1});
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(rows_of_extrema) {
 // Loops of running results are compiled for the rows that are may_scan; a call over another row is refused.
 BOOST_AUTO_TEST_CASE(rows_without_a_running_form) {
   const Array a = nd::arange(6), out = nd::zeros({6}, nd::int64);
-  const catena::KernelDef& mean = catena::rows::mean;
+  const catena::KernelDef& mean = catena::kernels::mean;
   const catena::Input input(*a.get());
   const int loop = catena::choose_loop(mean, {&input, 1});
   const std::string message = test::message_of<catena::TypeError>([&] {

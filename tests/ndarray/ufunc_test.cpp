@@ -26,7 +26,7 @@ const std::map<std::string, Function>& functions() {
 #define FUNCTION_own(name)
 #define FUNCTION_internal(name)
 #define FUNCTION(name, use) FUNCTION_##use(name)
-    CATENA_ELEMENTWISE_ROWS(FUNCTION){
+    CATENA_ELEMENTWISE_KERNELS(FUNCTION){
         "clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
     {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
     {"nextafter", [](const std::vector<Array>& a) { return std::vector<Array>{nd::nextafter(a[0], a[1])}; }},
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_alike) {
 
 BOOST_AUTO_TEST_CASE(a_step_that_reads_one_input_twice) {
   const Array a = nd::array({1.f, -2.5f, 3.f});
-  const catena::KernelDef& row = catena::rows::multiply;
+  const catena::KernelDef& row = catena::kernels::multiply;
   const catena::Step step{&row, static_cast<std::uint16_t>(row.loop_of(nd::float32)), {0, 0, 1}};
   const nd::Dtype slots[] = {nd::float32, nd::float32};
   const catena::Program program{{&step, 1}, slots, 1, 0, 1};

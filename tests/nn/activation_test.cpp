@@ -6,7 +6,7 @@
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/testing.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -102,10 +102,10 @@ BOOST_AUTO_TEST_CASE(softmax_along_every_axis) {
             return Variables{logarithm ? nn::log_softmax(v[0], {.axis = axis}) : nn::softmax(v[0], {.axis = axis})};
           };
           const Array x = spread(shape, -2, 2);
-          const Array e = apply(catena::rows::exp, {x});
+          const Array e = apply(catena::kernels::exp, {x});
           const Array y = e / sum(e, axis, true);
           BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(),
-                                                        logarithm ? apply(catena::rows::log, {y}) : y, 1e-12, 1e-12));
+                                                        logarithm ? apply(catena::kernels::log, {y}) : y, 1e-12, 1e-12));
           test::check_derivatives(logarithm ? "log_softmax" : "softmax", f, {x}, {.atol16 = 5e-3, .rtol16 = 5e-2});
         }
     }
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(crelu_along_every_axis) {
   for (const Shape& shape : {Shape{3, 4}, Shape{2, 3, 2}, Shape{1}, Shape{0, 3}})
     for (int axis = -shape.size(); axis < shape.size(); ++axis) BOOST_TEST_CONTEXT(shape << axis) {
         const Array x = values(shape);
-        const Array halves[] = {apply(catena::rows::maximum, {x, 0}), apply(catena::rows::maximum, {-x, 0})};
+        const Array halves[] = {apply(catena::kernels::maximum, {x, 0}), apply(catena::kernels::maximum, {-x, 0})};
         const auto f = [&](const Variables& v) { return Variables{nn::crelu(v[0], axis)}; };
         BOOST_CHECK_NO_THROW(
             testing::assert_allclose(f({Variable(x)})[0].data(), concatenate(halves, axis), 1e-12, 1e-12));

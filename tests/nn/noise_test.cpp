@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(errors) {
 
 BOOST_AUTO_TEST_CASE(a_mask_can_be_given) {
   const Array x = spread({3, 4}),
-              mask = astype(apply(catena::rows::greater, {spread({3, 4}, -1, 1, 4), 0}), Dtype::float64) * 2;
+              mask = astype(apply(catena::kernels::greater, {spread({3, 4}, -1, 1, 4), 0}), Dtype::float64) * 2;
   const auto f = [&](const Variables& v) { return Variables{nn::dropout(v[0], {.train = true, .mask = mask})}; };
   BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), x * mask, 0, 0));
   test::check_derivatives("dropout", f, {x});
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(zoneout_keeps_or_takes_each_element) {
     test::check_derivatives("zoneout", f, {spread(shape), spread(shape, -1, 1, 3)});
   const Variable a(h), b(x);
   BOOST_TEST(nn::zoneout(a, b, {.train = false}).is_same(b));
-  const Array keep = apply(catena::rows::greater, {h, 1.5});
+  const Array keep = apply(catena::kernels::greater, {h, 1.5});
   BOOST_CHECK_NO_THROW(
       testing::assert_allclose(nn::zoneout(a, b, {.train = true, .keep = keep}).data(), where(keep, h, x), 0, 0));
   BOOST_CHECK_THROW(nn::zoneout(a, b, 1.5), catena::ValueError);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(gaussian_has_the_mean_and_the_variance) {
 
 BOOST_AUTO_TEST_CASE(dropped_connections) {
   const Array x = spread({3, 2, 2}), W = spread({5, 4}, -1, 1, 3), b = spread({5}, -1, 1, 4);
-  const Array mask = apply(catena::rows::greater, {spread({3, 5, 4}, -1, 1, 5), -0.2});
+  const Array mask = apply(catena::kernels::greater, {spread({3, 5, 4}, -1, 1, 5), -0.2});
   const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(W), bs = to_vector<double>(b),
                             ms = to_vector<double>(astype(mask, Dtype::float64));
   for (const bool train : {true, false})

@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(local_response_normalization_by_neighbours) {
 BOOST_AUTO_TEST_CASE(normalize_along_axes) {
   const Array x = spread({2, 3, 4}, -2, 2);
   for (const Axes& axis : {Axes(1), Axes(0), Axes(-1), Axes({0, 2}), Axes()}) {
-    const Array norm = apply(catena::rows::sqrt, {sum(x * x, axis, true)});
+    const Array norm = apply(catena::kernels::sqrt, {sum(x * x, axis, true)});
     const auto f = [&](const Variables& v) { return Variables{nn::normalize(v[0], 0.1, axis)}; };
     BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), x / (norm + 0.1), 1e-12, 1e-12));
     test::check_derivatives("normalize", f, {x});

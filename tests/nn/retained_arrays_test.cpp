@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(arrays) {
       {"x(Slice)", call([](auto& x) { return x(Slice(1, 3)); }), {a}, ""},
       {"where",
        call([](auto& x, auto& y) {
-         return where(apply(catena::rows::less, {x.data(), y.data()}), x, y);
+         return where(apply(catena::kernels::less, {x.data(), y.data()}), x, y);
        }),
        {a, b},
        "",

@@ -1,5 +1,5 @@
 // Calls of autograd::Backend on arrays, for tests of backends: each function fills the call's struct
-// (kernels/rows/call.h) and passes it to the backend of its arrays.
+// (kernels/registry/call.h) and passes it to the backend of its arrays.
 #pragma once
 
 #include <span>
@@ -39,9 +39,9 @@ inline void sort(const Array& in, int axis, bool positions, const Array& out) {
   out.backend().sort({in.get(), axis, positions, out.get()});
 }
 inline void nonzero(const Array& in, const Array& out) { out.backend().nonzero({in.get(), out.get()}); }
-inline void rows(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
+inline void row_wise(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
                  std::span<const Array> outputs) {
-  outputs[0].backend().rows({&kernel, loop, &shape, axes, inputs, headers(outputs)});
+  outputs[0].backend().row_wise({&kernel, loop, &shape, axes, inputs, headers(outputs)});
 }
 inline void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,
                    const Dims& base_axis, const Array& out) {

@@ -42,7 +42,7 @@ struct Header {
 const std::vector<Header>& public_headers() {
   static const std::vector<Header> all = [] {
     std::vector<Header> list;
-    for (const char* library : {"kernels/rows/families", "ndarray/routines", "autograd", "nn", "training"})
+    for (const char* library : {"kernels/registry/families", "ndarray/routines", "autograd", "nn", "training"})
       for (const auto& entry : fs::recursive_directory_iterator(source_folder() / library))
         if (entry.path().extension() == ".h")
           list.push_back({fs::relative(entry.path(), source_folder()).generic_string(), code_of(entry.path())});
@@ -74,12 +74,12 @@ bool is_word(const std::string& code, const std::string& word) {
   return any_word(code, word, [](std::size_t, std::size_t) { return true; });
 }
 
-// ROW(name, ...) that is not for internal use: ROW(name, internal ...), ROW(name, own ...).
+// KERNEL(name, ...) that is not for internal use: KERNEL(name, internal ...), KERNEL(name, own ...).
 bool is_public_row(const std::string& code, const std::string& name) {
   return any_word(code, name, [&](std::size_t at, std::size_t end) {
     while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1]))) --at;
     end = behind_space(code, end);
-    if (at < 4 || code.compare(at - 4, 4, "ROW(") != 0 || (at > 4 && is_word_char(code[at - 5])) ||
+    if (at < 4 || code.compare(at - 4, 4, "KERNEL(") != 0 || (at > 4 && is_word_char(code[at - 5])) ||
         code.compare(end, 1, ",") != 0)
       return false;
     end = behind_space(code, end + 1);

@@ -11,8 +11,8 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/random.h>
-#include <catena/kernels/rows/cast.h>
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/cast.h>
+#include <catena/kernels/registry/tensor_table.h>
 
 namespace test {
 namespace {
@@ -35,7 +35,7 @@ constexpr const char* kName = "reference";
 catena::ArrayOwner owner{kName};
 
 // ---- memory -------------------------------------------------------------------------------------
-// Aligned to 64 bytes, as reduction and row kernels require for their cells.
+// Aligned to 64 bytes, as reduction and row-wise kernels require for their cells.
 struct Free {
   void operator()(std::byte* p) const noexcept { std::free(p); }
 };
@@ -556,7 +556,7 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void rows(const catena::call::Rows& call) override {
+  void row_wise(const catena::call::RowWise& call) override {
     const KernelDef& kernel = *call.kernel;
     const int loop = call.loop;
     const Shape& shape = *call.shape;
@@ -564,7 +564,7 @@ class Reference final : public Backend {
     const std::span<const Input> inputs = call.inputs;
     const std::vector<Array> outputs = handles(call.outputs);
     const catena::Loop& types = kernel.loop_table[loop];
-    const catena::RowLoop& f = *types.row;
+    const catena::RowWiseLoop& f = *types.row_wise;
     const int nin = kernel.nin, nout = kernel.nout, total = kernel.num_operands();
     std::vector<Column> all;  // inputs and outputs at `shape`, per-row outputs one element per row
     for (int k = 0; k < total; ++k) {

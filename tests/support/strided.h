@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <catena/kernels/base/array_header.h>
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/program.h>
 
 namespace test {
 

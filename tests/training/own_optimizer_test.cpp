@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(
       has(message_of<catena::ValueError>([&] { half.setup(model); }), "left the state a of the parameter /W null"));
   struct NoBlock : Optimizer {
-    NoBlock() : Optimizer({.name = "NoBlock", .kernel = &catena::rows::sgd_update}) {}
+    NoBlock() : Optimizer({.name = "NoBlock", .kernel = &catena::kernels::sgd_update}) {}
   };
   BOOST_CHECK_THROW(NoBlock(), catena::ValueError);
 }

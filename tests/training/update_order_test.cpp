@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(both_losses_from_one_forward_pass) {
       dis_optimizer.add_hook(
           [](Optimizer& o) {
             for (const Variable& p : o.target().params())
-              autograd::assign(p.data(), autograd::apply(catena::rows::minimum, {p.data(), 0.01}));
+              autograd::assign(p.data(), autograd::apply(catena::kernels::minimum, {p.data(), 0.01}));
           },
           "clip");
     }

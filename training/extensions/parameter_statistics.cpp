@@ -38,10 +38,10 @@ Array percentiles(const Array& elements, const std::vector<double>& percentages)
 Statistics default_statistics() {
   const auto deviation = [](const Array& a) {
     const Array centred = a - autograd::mean(a);
-    return autograd::apply(catena::rows::sqrt, {autograd::mean(centred * centred)});
+    return autograd::apply(catena::kernels::sqrt, {autograd::mean(centred * centred)});
   };
   const auto zeros = [](const Array& a) {
-    return autograd::sum(autograd::astype(autograd::apply(catena::rows::equal, {a, 0}), Dtype::int64));
+    return autograd::sum(autograd::astype(autograd::apply(catena::kernels::equal, {a, 0}), Dtype::int64));
   };
   return {{"mean", [](const Array& a) { return autograd::mean(a); }},
           {"std", deviation},

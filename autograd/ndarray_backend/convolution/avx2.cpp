@@ -1,6 +1,6 @@
 #include <catena/autograd/ndarray_backend/convolution/avx2.h>
 
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 
 namespace autograd::internal {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <catena/autograd/ndarray_backend/convolution/depthwise.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 
 #define CATENA_INLINE inline __attribute__((always_inline))
 

@@ -4,7 +4,7 @@
 
 #include <catena/autograd/ndarray_backend/convolution/avx2.h>
 #include <catena/autograd/ndarray_backend/convolution/direct_convolution.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 
 namespace autograd::internal {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <catena/autograd/ndarray_backend/convolution/avx2.h>
 #include <catena/autograd/ndarray_backend/convolution/winograd.h>
-#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/registry/multiarch.h>
 
 namespace autograd::internal {
 namespace {

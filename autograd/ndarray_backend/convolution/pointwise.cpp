@@ -1,6 +1,6 @@
 #include <catena/autograd/ndarray_backend/convolution/pointwise.h>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd::internal {
 namespace {
@@ -28,7 +28,7 @@ Array pointwise_convolution(const Array& x, const Array& w, const Array& b, cons
   const Array y = matmul(matrix(w), matrices(x));
   if (b) {
     const Operand operands[] = {y, reshape(b, {b.size(), 1})};
-    apply_into(catena::rows::add, operands, {&y, 1});
+    apply_into(catena::kernels::add, operands, {&y, 1});
   }
   set_last_implementation("pointwise");
   return reshape(y, y_shape);

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 
 namespace nd::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <catena/kernels/rows/program.h>
+#include <catena/kernels/registry/program.h>
 
 namespace nd::cuda {
 

@@ -11,7 +11,7 @@
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/text.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 
 namespace nd::cuda {

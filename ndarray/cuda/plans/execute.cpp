@@ -41,8 +41,8 @@ void CudaBackend::reduce(const catena::bound::Reduce& call, StreamRef stream) {
   run(plan_reduce(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::rows(const catena::bound::Rows& call, StreamRef stream) {
-  launch_plan(plan_rows(call, processors_of(stream)), stream);
+void CudaBackend::row_wise(const catena::bound::RowWise& call, StreamRef stream) {
+  launch_plan(plan_row_wise(call, processors_of(stream)), stream);
 }
 
 void CudaBackend::gather(const catena::bound::Gather& call, StreamRef stream) {

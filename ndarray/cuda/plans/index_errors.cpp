@@ -7,7 +7,7 @@
 #include <string>
 
 #include <catena/kernels/base/scalar.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
 

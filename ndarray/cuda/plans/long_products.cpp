@@ -1,6 +1,6 @@
 #include <catena/ndarray/cuda/plans/long_products.h>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/cuda/plans/execute.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 
@@ -83,7 +83,7 @@ bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, St
   out.insert(0, 1);
   out_strides.insert(0, 0);
   catena::bound::Reduce sum;
-  sum.kernel = &catena::rows::sum;
+  sum.kernel = &catena::kernels::sum;
   sum.loop = sum.kernel->loop_of(call.out.dtype);
   sum.in = {sums, call.out.dtype, false, &all, &strides};
   sum.out = {call.out.data, call.out.dtype, false, &out, &out_strides};

@@ -1,7 +1,7 @@
 // Products of few results with long inner lengths.
 #pragma once
 
-#include <catena/kernels/rows/bound_call.h>
+#include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/device/executor.h>
 
 namespace nd::cuda {

@@ -18,7 +18,7 @@ using catena::TensorTable;
 
 static_assert(device::kHyper == catena::kMaxHyper && sizeof(catena::Hyper) == device::kHyper * sizeof(double));
 static_assert(device::kChunk == TensorTable::kChunk && sizeof(device::TensorChunk) == sizeof(TensorTable::Chunk));
-static_assert(sizeof(device::TensorRow<3>) == (3 + 2) * sizeof(std::int64_t));
+static_assert(sizeof(device::TensorEntry<3>) == (3 + 2) * sizeof(std::int64_t));
 
 LaunchPlan plan_multi_tensor(const catena::KernelDef& kernel, int loop) {
   LaunchPlan plan;

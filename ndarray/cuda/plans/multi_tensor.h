@@ -1,4 +1,4 @@
-// Launches over tables of tensors. The table of a call (kernels/rows/tensor_table.h) has a copy in the device's memory,
+// Launches over tables of tensors. The table of a call (kernels/registry/tensor_table.h) has a copy in the device's memory,
 // which is kept with it: a call copies what changed since the last one, mostly nothing. Hyperparameters that all
 // tensors share are a parameter of the launch. Internal to ndarray/cuda.
 #pragma once
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 
 namespace nd::cuda {

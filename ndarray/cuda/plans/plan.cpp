@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cuda/compiler/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
@@ -307,7 +307,7 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
   return sequence;
 }
 
-LaunchPlan plan_rows(const catena::bound::Rows& call, int processors) {
+LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
   const std::size_t n = call.operands.size();
   LaunchPlan plan;
   plan.kernel = call.kernel;

@@ -9,7 +9,7 @@
 
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/device/parameters.h>
-#include <catena/kernels/rows/bound_call.h>
+#include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/cuda/compiler/codegen.h>
 
 namespace nd::cuda {
@@ -96,7 +96,7 @@ CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
 // ValueError for more operands than kMaxOperands, or more axes that do not merge than there is room for beside so many.
 CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors);
 
-CATENA_EXPORT LaunchPlan plan_rows(const catena::bound::Rows& call, int processors);
+CATENA_EXPORT LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors);
 
 // Out of several values for one element any one stays, as in NumPy; the CPU backend keeps the last. IndexError for
 // index arrays that are not of integers, or for indices into nothing; ValueError for more index arrays than 15.

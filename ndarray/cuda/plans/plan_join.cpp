@@ -4,7 +4,7 @@
 #include <span>
 
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {

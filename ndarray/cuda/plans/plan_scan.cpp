@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {

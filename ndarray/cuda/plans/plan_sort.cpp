@@ -4,7 +4,7 @@
 #include <bit>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
-#include <catena/ndarray/device/random_row.h>
+#include <catena/ndarray/device/random_kernel.h>
 
 namespace nd::cuda {
 namespace {
@@ -165,7 +165,7 @@ LaunchPlan plan_index_check(const catena::bound::CheckIndices& call, device::Ind
 // ---- random fills -------------------------------------------------------------------------------
 LaunchPlan plan_random(const catena::bound::Random& call, const std::uint64_t* device_offset, int processors) {
   LaunchPlan plan;
-  const auto& [def, loop] = random_row(call);
+  const auto& [def, loop] = random_kernel(call);
   plan.kernel = &def;
   plan.loop = loop;
   plan.key.program = kernel_hash(def, def.loop_table[loop]);

@@ -27,7 +27,7 @@ class Forms {
       case KernelKind::elementwise: return add_elementwise(def, loop);
       case KernelKind::indexed: return def.is(catena::is_random) ? add_random(def, loop) : add_indexed(def, loop);
       case KernelKind::reduction: return add_reduction(def, loop);
-      case KernelKind::row: return add_row(def, loop);
+      case KernelKind::row_wise: return add_row(def, loop);
       case KernelKind::multi_tensor: return add_multi_tensor(def, loop);
     }
   }
@@ -155,8 +155,8 @@ class Forms {
         for (int a : axes) o.strides[k][a] = 0;
       }
       if (number) o.make_scalar(def.nin - 1u);
-      const catena::bound::Rows call{&def, loop, shape, axes, o.all};
-      request(plan_rows(call, 100));
+      const catena::bound::RowWise call{&def, loop, shape, axes, o.all};
+      request(plan_row_wise(call, 100));
     };
     plan({1000, 500}, {1}, false, false);
     plan({1000, 5000}, {1}, false, false);
@@ -176,7 +176,7 @@ class Forms {
 
 std::vector<WarmUpRequest> registered_kernels() {
   Forms forms;
-  for (const KernelDef& def : catena::all_rows())
+  for (const KernelDef& def : catena::all_kernels())
     for (int loop = 0; loop < def.num_loops; ++loop) forms.add(def, loop);
   return forms.take();
 }

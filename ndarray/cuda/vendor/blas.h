@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include <catena/kernels/rows/bound_call.h>
+#include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/ndarray/device/runtime.h>

@@ -5,7 +5,7 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/input_types.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/array.h>
 
 namespace nn {
@@ -32,7 +32,7 @@ Place place_of(const Variable& component, std::int64_t n) {
   // Bounded strictly inside of its limits, a point has a derivative.
   const Variable at = clip((component + 1) * (double(n - 1) / 2) + 1, 0, double(n + 1));
   const Array low =
-      autograd::apply(catena::rows::clip, {autograd::apply(catena::rows::floor, {at.data()}), 0.0, double(n)});
+      autograd::apply(catena::kernels::clip, {autograd::apply(catena::kernels::floor, {at.data()}), 0.0, double(n)});
   autograd::Shape shape = component.shape();
   shape.push_back(1);
   return {autograd::astype(low, Dtype::int64), reshape(at - low, shape)};

@@ -183,7 +183,7 @@ Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& o)
   check_rows(ids, W.shape(0), o.ignore_label);
   // Where the number is another one, as a column beside the rows of W.
   const auto differs = [&](std::int64_t id) {
-    return autograd::expand_dims(autograd::apply(catena::rows::not_equal, {ids, id}), ids.ndim());
+    return autograd::expand_dims(autograd::apply(catena::kernels::not_equal, {ids, id}), ids.ndim());
   };
   if (!o.ignore_label) {
     const Variable y = get_item(W, {ids});

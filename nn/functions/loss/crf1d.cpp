@@ -87,11 +87,11 @@ class Transitions final : public autograd::FunctionNode {
     const Array sums = autograd::expand_dims(in[0], 2) + autograd::expand_dims(in[1], 0),
                 greatest = autograd::amax(sums, 1, true);
     // As in logsumexp: what is infinite is not shifted.
-    const Array shift = autograd::where(autograd::apply(catena::rows::isfinite, {greatest}), greatest, 0);
+    const Array shift = autograd::where(autograd::apply(catena::kernels::isfinite, {greatest}), greatest, 0);
     sums -= shift;
     const autograd::Operand exponents[] = {sums};
-    autograd::apply_into(catena::rows::exp, exponents, {&sums, 1});
-    const Array y = autograd::apply(catena::rows::log, {autograd::sum(sums, 1, true)}) + shift;
+    autograd::apply_into(catena::kernels::exp, exponents, {&sums, 1});
+    const Array y = autograd::apply(catena::kernels::log, {autograd::sum(sums, 1, true)}) + shift;
     return {autograd::reshape(y, in[0].shape())};
   }
   // Where y is -inf, the gradient is 0.
@@ -101,7 +101,7 @@ class Transitions final : public autograd::FunctionNode {
     const auto column = [&](const Variable& v) { return reshape(v, {batch, labels, 1}); };
     const auto row = [&](const Variable& v) { return reshape(v, {batch, 1, labels}); };
     const Array never = internal::equal(y.data(), -std::numeric_limits<double>::infinity());
-    const Variable finite = autograd::masked(y, autograd::apply(catena::rows::logical_not, {never}));
+    const Variable finite = autograd::masked(y, autograd::apply(catena::kernels::logical_not, {never}));
     const Variable shares =
         exp(column(retained_input(0)) + reshape(retained_input(1), {1, labels, labels}) - row(finite)) * row(gy[0]);
     Variables gradients;
@@ -141,7 +141,7 @@ Crf1dPath argmax_crf1d(const Variable& given_cost, const Variables& xs) {
   check_chain("argmax_crf1d", "ArgmaxCRF1d", given_cost, xs, {});
   const auto no_graph = autograd::no_backprop_mode();
   const auto best_label = [](const Array& a) {
-    return autograd::astype(autograd::reduce(catena::rows::argmax, a, 1), Dtype::int32);
+    return autograd::astype(autograd::reduce(catena::kernels::argmax, a, 1), Dtype::int32);
   };
   const Array cost = wide(given_cost).data();
   const std::size_t times = xs.size();

@@ -16,7 +16,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/indexed_access.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
@@ -89,8 +89,8 @@ Alignment align(std::int64_t times, std::int64_t classes, const Array& t, int bl
   a.sequence = positions(a.batch, {1, a.batch}, t);
   if (!o.input_length && !o.label_length) return a;
   const Array time = positions(times, {times, 1, 1}, t), state = positions(a.states, {a.states, 1}, t);
-  a.mirror_label = apply(catena::rows::maximum, {a.end - 1 - state, 0}) * a.batch + a.sequence;
-  a.mirror = apply(catena::rows::maximum, {a.length - 1 - time, 0}) * (a.states * a.batch) + a.mirror_label;
+  a.mirror_label = apply(catena::kernels::maximum, {a.end - 1 - state, 0}) * a.batch + a.sequence;
+  a.mirror = apply(catena::kernels::maximum, {a.length - 1 - time, 0}) * (a.states * a.batch) + a.mirror_label;
   const Array used = internal::less(time, a.length);
   a.used = autograd::reshape(used, {times, a.batch, 1});
   a.inside = both(used, internal::less(state, a.end));
@@ -121,7 +121,7 @@ Array fused_alpha(const Array& emission, const Array& penalty) {
   const Array own = from(2), later = now(own);
   autograd::assign(begin(own), begin(emission));
   const Operand operands[] = {before(own), before(from(1)), before(from(0)), penalty, now(emission)};
-  autograd::apply_in_order(catena::rows::ctc_step, operands, {&later, 1});
+  autograd::apply_in_order(catena::kernels::ctc_step, operands, {&later, 1});
   return own;
 }
 Variable composed_alpha(const Variable& emission, const Array& penalty) {
@@ -160,7 +160,7 @@ Variable log_probability(const Variable& alpha, const Alignment& a) {
   const Array label = a.end - 2;
   const Array penalty = autograd::astype(autograd::where(internal::less(label, 0), kNever, 0.0), alpha.dtype());
   return internal::log_add_exp(end,
-                               state(apply(catena::rows::maximum, {label, 0})) + autograd::reshape(penalty, {a.batch}));
+                               state(apply(catena::kernels::maximum, {label, 0})) + autograd::reshape(penalty, {a.batch}));
 }
 
 // The adjoint of picking by labels: sums p (T, S, B) by label into (T, B, V).
@@ -239,7 +239,7 @@ class CTC final : public FunctionNode {
     if (!a_.is_full()) shares = autograd::masked(shares, a_.inside);
     const Variable occupied = autograd::apply_node<SumByLabel>({shares}, a_, x.shape(1))[0];
     const Variable g =
-        options_.zero_infinity ? autograd::masked(gy, apply(catena::rows::logical_not, {ignored(p.log_p)})) : gy;
+        options_.zero_infinity ? autograd::masked(gy, apply(catena::kernels::logical_not, {ignored(p.log_p)})) : gy;
     Variable gx = (exp(p.log_y) - occupied) * reshape(g, {1, a_.batch, 1});
     if (!a_.is_full()) gx = autograd::masked(gx, autograd::broadcast_to(a_.used, gx.shape()));
     return reshape(gx, x.shape());
@@ -247,7 +247,7 @@ class CTC final : public FunctionNode {
   Variable share(const Parts& p, bool composed) const {
     const Variable beta = mirrored(alpha_of(mirrored(p.emission, a_), mirrored_labels(a_), composed), a_);
     const Variable log_p = reshape(p.log_p, {1, 1, a_.batch});
-    const Array share = apply(catena::rows::ctc_share, {p.alpha.data(), beta.data(), p.emission.data(), log_p.data()});
+    const Array share = apply(catena::kernels::ctc_share, {p.alpha.data(), beta.data(), p.emission.data(), log_p.data()});
     if (!composed) return constant_variable(share);
     const Array possible = internal::greater(share, 0);
     return autograd::masked(exp(autograd::masked(p.alpha + beta - p.emission - log_p, possible)), possible);

@@ -4,7 +4,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
@@ -71,7 +71,7 @@ Variable hinge(const Variable& x, const Variable& t, const HingeOptions& o) {
   const Variable scores = wide(x);
   const Array side = autograd::empty(x.shape(), scores.dtype(), x.device());
   const Operand operands[] = {autograd::expand_dims(internal::labels_of(t.data()), 1), -1.0, 1.0};
-  autograd::apply_indexed(catena::rows::one_hot, operands, {&side, 1});
+  autograd::apply_indexed(catena::kernels::one_hot, operands, {&side, 1});
   const Variable margins = relu(1 - scores * side);
   return reduced(o.norm == "L1" ? margins : square(margins), o.reduce, double(x.shape(0)), x.dtype());
 }

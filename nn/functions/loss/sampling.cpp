@@ -40,8 +40,8 @@ class LogOfComplement final : public autograd::FunctionNode {
     retain_inputs({0});
     retain_outputs({0});
     const Array& a = in[0];
-    const Array near = autograd::apply(catena::rows::log, {-autograd::apply(catena::rows::expm1, {a})}),
-                far = autograd::apply(catena::rows::log1p, {-autograd::apply(catena::rows::exp, {a})});
+    const Array near = autograd::apply(catena::kernels::log, {-autograd::apply(catena::kernels::expm1, {a})}),
+                far = autograd::apply(catena::kernels::log1p, {-autograd::apply(catena::kernels::exp, {a})});
     return {autograd::where(internal::greater(a, -std::log(2.0)), near, far)};
   }
   autograd::Variables backward(const autograd::Targets&, const autograd::Variables& gy) override {

@@ -7,7 +7,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
@@ -100,7 +100,7 @@ Variable of_smoothed_labels(const Variable& x, const Variable& t, const SoftmaxC
   const Array q = autograd::empty(shape, catena::compute_dtype(x.dtype()), x.device());
   const double rest = o.label_smoothing / double(shape[1]);
   const Operand operands[] = {autograd::reshape(labels, {shape[0], 1, shape[2]}), rest, 1 - o.label_smoothing + rest};
-  autograd::apply_indexed(catena::rows::one_hot, operands, {&q, 1});
+  autograd::apply_indexed(catena::kernels::one_hot, operands, {&q, 1});
   const Variable losses = cross_entropies(x, constant_variable(autograd::reshape(q, x.shape())), o);
   return internal::reduced(autograd::masked(losses, internal::not_equal(labels, o.ignore_label)), o.reduce,
                            normaliser(o, x.data(), labels), x.dtype());
@@ -126,11 +126,11 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     const Array loss = autograd::empty({shape[0], shape[2]}, x.dtype(), x.device());
     const Operand operands[] = {log_y, weights_of(options_, x), autograd::reshape(t, {shape[0], shape[2]}),
                                 options_.ignore_label};
-    autograd::apply_indexed(catena::rows::cross_entropy_pick, operands, {&loss, 1});
+    autograd::apply_indexed(catena::kernels::cross_entropy_pick, operands, {&loss, 1});
     norm_ = normaliser(options_, x, t);
     if (options_.reduce == "no") return {autograd::reshape(loss, t.shape())};
     // The sum over a 16-bit batch can exceed the range of its dtype; the mean does not.
-    const Array total = autograd::reduce(catena::rows::sum, loss, {}, false, norm_.dtype());
+    const Array total = autograd::reduce(catena::kernels::sum, loss, {}, false, norm_.dtype());
     return {autograd::astype(total / norm_, x.dtype())};
   }
 
@@ -148,7 +148,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
  private:
   static Array log_probabilities(const Array& x) {
     const Operand operands[] = {x};
-    return autograd::reshape(autograd::rows(catena::rows::log_softmax, operands, 1)[0], flat_shape(x.shape()));
+    return autograd::reshape(autograd::row_wise(catena::kernels::log_softmax, operands, 1)[0], flat_shape(x.shape()));
   }
 
   // The output's gradient, viewed as (N, 1, D).
@@ -166,7 +166,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
                                 options_.ignore_label,
                                 spread(gy, shape),
                                 norm_};
-    autograd::apply_indexed(catena::rows::cross_entropy_bwd, operands, {&gx, 1});
+    autograd::apply_indexed(catena::kernels::cross_entropy_bwd, operands, {&gx, 1});
     return constant_variable(autograd::reshape(gx, x.shape()));
   }
 
@@ -176,11 +176,11 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     const Array labels = autograd::reshape(t, {shape[0], 1, shape[2]});
     const Array onehot = autograd::empty(shape, x.dtype(), x.device());
     const Operand operands[] = {labels, 0.0, 1.0};
-    autograd::apply_indexed(catena::rows::one_hot, operands, {&onehot, 1});
+    autograd::apply_indexed(catena::kernels::one_hot, operands, {&onehot, 1});
     // scale is weight[t] / normaliser for valid labels, else 0; weight[t] is computed as a sum over the one-hot axis.
     const Array weight =
         autograd::sum(onehot * autograd::reshape(weights_of(options_, x.data()), {1, shape[1], 1}), 1, true);
-    const Array valid = apply(catena::rows::not_equal, {labels, options_.ignore_label});
+    const Array valid = apply(catena::kernels::not_equal, {labels, options_.ignore_label});
     const Array scale =
         autograd::astype(autograd::where(valid, weight, 0.0) / autograd::astype(norm_, x.dtype()), x.dtype());
     const Variable distance = reshape(softmax(x), shape) - constant_variable(onehot);

@@ -4,7 +4,7 @@
 #include <catena/kernels/base/dtype.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/version.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 
 int main() {
   if (catena::version() != catena::kVersion) return 1;

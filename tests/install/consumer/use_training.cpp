@@ -17,7 +17,7 @@ class Signum : public training::Optimizer {
   }
   void update_one(autograd::Variable& param, std::span<autograd::Array> states) override {
     states[0] += (param.grad() - states[0]) * 0.1;
-    autograd::assign(param.data(), param.data() - autograd::apply(catena::rows::sign, {states[0]}) * lr());
+    autograd::assign(param.data(), param.data() - autograd::apply(catena::kernels::sign, {states[0]}) * lr());
   }
 };
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/cast.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/cast.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/cuda/compiler/codegen.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 #include <catena/tests/support/cuda_device/engine.h>

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/tests/support/cuda_device/kernel_text.h>
 #include <catena/tests/support/cuda_device/manifest.h>
 

@@ -18,7 +18,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {

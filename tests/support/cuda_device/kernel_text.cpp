@@ -4,7 +4,7 @@
 #include <cctype>
 #include <set>
 
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 
 namespace cuda_device {
 namespace {

@@ -90,25 +90,25 @@ void add_indexing(std::vector<KernelKey>& keys) {
 // are float32 in most programs.
 class RowKernels {
  public:
-  RowKernels(const catena::RegisteredRow& row, int loop, std::vector<nd::cuda::GeneratedKernel>& all)
+  RowKernels(const catena::RegisteredKernel& kernel, int loop, std::vector<nd::cuda::GeneratedKernel>& all)
       : def_(row), use_(row.use), number_(loop), loop_(def_.loop_table[loop]), all_(all) {}
 
   void add() {
     const auto operands = std::span(loop_.type).first(static_cast<std::size_t>(def_.num_operands()));
     if (std::find(operands.begin(), operands.end(), D::bfloat16) != operands.end()) return;
     if (def_.is(catena::is_random)) return add_random();
-    if (use_ == catena::RowUse::internal && !def_.is(catena::is_copy) && operands[0] != D::float32) return;
+    if (use_ == catena::KernelUse::internal && !def_.is(catena::is_copy) && operands[0] != D::float32) return;
     if (def_.kind == catena::KernelKind::elementwise) add_elementwise();
     if (def_.kind == catena::KernelKind::reduction) add_reduction();
   }
 
  private:
   void add_elementwise() {
-    const bool bounds = use_ == catena::RowUse::own && def_.nin == 3 && loop_.type[1] == loop_.type[0] &&
+    const bool bounds = use_ == catena::KernelUse::own && def_.nin == 3 && loop_.type[1] == loop_.type[0] &&
                         loop_.type[2] == loop_.type[0];  // clip
     const unsigned numbers = bounds ? 1 << 1 | 1 << 2 : 0;
     program(Form::contiguous, 1, numbers);
-    if (use_ == catena::RowUse::internal && !def_.is(catena::is_copy)) return;
+    if (use_ == catena::KernelUse::internal && !def_.is(catena::is_copy)) return;
     program(Form::strided, 1, numbers);
     if (!def_.is(catena::is_copy)) return;
     program(Form::contiguous, 1, 1);  // fill
@@ -162,7 +162,7 @@ class RowKernels {
   }
 
   const KernelDef& def_;
-  catena::RowUse use_;
+  catena::KernelUse use_;
   int number_;
   const catena::Loop& loop_;
   std::vector<nd::cuda::GeneratedKernel>& all_;
@@ -278,8 +278,8 @@ std::vector<KernelKey> structural_keys() {
 
 std::vector<nd::cuda::GeneratedKernel> manifest() {
   std::vector<nd::cuda::GeneratedKernel> all;
-  for (const catena::RegisteredRow& row : catena::all_rows())
-    for (int loop = 0; loop < row.row->num_loops; ++loop) RowKernels(row, loop, all).add();
+  for (const catena::RegisteredKernel& kernel : catena::all_kernels())
+    for (int loop = 0; loop < kernel.kernel->num_loops; ++loop) RowKernels(row, loop, all).add();
   for (const KernelKey& key : structural_keys()) all.push_back(nd::cuda::generate(key));
   for (const NamedProgram& named : named_programs()) {
     const catena::Program program = named.program();

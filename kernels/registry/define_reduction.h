@@ -1,0 +1,516 @@
+// Reduction rows.
+#pragma once
+
+#include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/find_extremum.h>
+#include <catena/kernels/registry/fold_moments.h>
+
+namespace catena::define {
+
+// Loops that were unrolled before they are vectorised would compare single numbers, by jumps that are mispredicted.
+template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* lane) {
+#pragma GCC unroll 1
+  for (int l = 0; l < Width; ++l) lane[l] = Body::combine(lane[l], lane[l + Width]);
+  if constexpr (Width == 1) return lane[0];
+  else return combine_lanes<Body, Width / 2>(lane);
+}
+
+// The lanes of a row: the group that each combines, and its earlier groups. `rounds`: elements of each that the group
+// holds.
+template <class A> struct alignas(64) GroupedLanes {
+  A group[kLanes], total[kLanes];
+  std::int64_t rounds;
+};
+
+template <class Body, fixed_string S> struct Reduction {
+  // Loops over bool do not vectorise, those over the byte that it is do.
+  using T = std::conditional_t<std::is_same_v<computed_t<S, 0>, bool>, std::uint8_t, computed_t<S, 0>>;
+  using R = computed_t<S, 1>;
+  using A = typename Body::template accumulator<T, R>;
+
+  // An unsigned integer as wide as an element: loops that mix widths need several times the instructions.
+  using U = typename uint_of_size<(sizeof(T) < 8 ? sizeof(T) : 8)>::type;
+
+  static void init(std::byte* acc, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
+  }
+  static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
+  static constexpr bool any_order = std::is_integral_v<A> || requires { typename Body::extremum; }
+  || requires { Body::any_order; };
+  // The lanes of the definition are few vectors: of a small integer one or less, and of floats, where an extremum takes
+  // five instructions, two.
+  static constexpr bool has_windows =
+      any_order && std::is_arithmetic_v<A> && sizeof(T) == sizeof(A) && (sizeof(A) <= 2 || std::is_floating_point_v<A>);
+  // Ahead: a row's end, or a comparison, takes so long that the next elements are not asked for in time.
+  static constexpr std::size_t kAhead = 2048;  // bytes
+  static ND_FN std::int64_t fold_windows(A* lane, const T* x, std::int64_t index, std::int64_t n) {
+    if (n < 2 * kWindow) return 0;
+    A wide[kWindow];
+    for (int l = 0; l < kWindow; ++l) wide[l] = Body::template identity<A>();
+    std::int64_t i = 0;
+    for (; i + kWindow <= n; i += kWindow) {
+      if constexpr (requires(A a) { Body::absorbs(a); })  // tests alone are faster so; extrema of bytes are slower
+        for (int line = 0; line < 256; line += 64)
+          __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
+      for (int l = 0; l < kWindow; ++l)
+        wide[l] = Body::combine(wide[l], Body::template map<A>(x[i + l], index + i + l));
+    }
+    for (int w = 0; w < kWindow; w += kLanes)
+      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], wide[w + l]);
+    return i;
+  }
+
+  // The order of combination by definition: see kernel.h.
+  static constexpr bool has_moments = folds_moments<Body, A, T>;
+  // Sums of integers as float64 round rarely.
+  static constexpr bool has_groups = !any_order && !has_moments && !std::is_integral_v<T>;
+  template <bool Ahead>
+  static ND_FN void fold_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; i += kLanes) {
+      if constexpr (Ahead)
+        for (std::size_t line = 0; line < sizeof(T) * kLanes; line += 64)
+          __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
+#pragma GCC ivdep
+      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
+    }
+  }
+  // Whole rounds of n elements, too few for a group. The compiler must not know how few: it would unroll the loop over
+  // them and store the lanes in between.
+  static ND_FN std::int64_t few_rounds(std::int64_t n) {
+    n = n / kLanes * kLanes;
+    __asm__("" : "+r"(n));
+    return n;
+  }
+  template <bool Ahead>
+  static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
+    alignas(64) A lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
+    std::int64_t i = 0;
+    if constexpr (has_windows) i = fold_windows(lane, x, index, n);
+    const std::int64_t whole = i + (n - i) / kLanes * kLanes;
+    fold_rounds<Ahead>(lane, x, index, i, whole);
+    if (!last) {
+      for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
+      return;
+    }
+    fold_end(out, lane, x, index, whole, n);
+  }
+  static ND_FN void begin_lanes(A* lane) {
+    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<A>();
+  }
+  static ND_FN void fold_groups(A& out, const T* x, std::int64_t index, std::int64_t n) {
+    constexpr std::int64_t kWhole = kGroup * kLanes;
+    alignas(64) A lane[kLanes], total[kLanes];
+    begin_lanes(lane);
+    if (n < kWhole) {
+      const std::int64_t end = few_rounds(n);
+      fold_rounds<false>(lane, x, index, 0, end);
+      return fold_end(out, lane, x, index, end, n);
+    }
+    begin_lanes(total);
+    fold_rounds<true>(total, x, index, 0, kWhole);
+    std::int64_t i = kWhole;
+    for (; n - i >= kWhole; i += kWhole) {
+      alignas(64) A group[kLanes];
+      begin_lanes(group);
+      fold_rounds<true>(group, x, index, i, i + kWhole);
+      for (int l = 0; l < kLanes; ++l) total[l] = Body::combine(total[l], group[l]);
+    }
+    const std::int64_t end = i + few_rounds(n - i);
+    fold_rounds<true>(lane, x, index, i, end);
+    fold_end(out, lane, x, index, end, n, total);
+  }
+  // The same for a part of a row.
+  static ND_FN void fold_part(A& out, GroupedLanes<A>& kept, const T* x, std::int64_t index, std::int64_t n, bool first,
+                              bool last) {
+    const std::int64_t whole = n / kLanes * kLanes;
+    if (first) {
+      begin_lanes(kept.total);
+      kept.rounds = 0;
+    }
+    alignas(64) A lane[kLanes];
+    begin_lanes(lane);
+    if (kept.rounds > 0)
+      for (int l = 0; l < kLanes; ++l) lane[l] = kept.group[l];
+    std::int64_t i = 0;
+    while (kept.rounds * kLanes + n - i >= kGroup * kLanes) {
+      const std::int64_t end = i + (kGroup - kept.rounds) * kLanes;
+      fold_rounds<false>(lane, x, index, i, end);
+      for (int l = 0; l < kLanes; ++l) kept.total[l] = Body::combine(kept.total[l], lane[l]);
+      begin_lanes(lane);
+      i = end, kept.rounds = 0;
+    }
+    fold_rounds<false>(lane, x, index, i, whole);
+    kept.rounds += (whole - i) / kLanes;
+    if (last) return fold_end(out, lane, x, index, whole, n, kept.total);
+    if (kept.rounds > 0)
+      for (int l = 0; l < kLanes; ++l) kept.group[l] = lane[l];
+  }
+  // The last elements, fewer than there are lanes, and the tree over the lanes.
+  static ND_FN void fold_end(A& out, A* lane, const T* x, std::int64_t index, std::int64_t i, std::int64_t n,
+                             const A* total = nullptr) {
+    if constexpr (std::is_arithmetic_v<A>) {
+      if (const U rest = U(n - i); rest > 0) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+        for (int l = 0; l < kLanes; ++l)  // of fixed length: a few masked vectors
+          lane[l] = U(l) < rest ? Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l)) : lane[l];
+      }
+    } else {
+      for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
+    }
+    if (total != nullptr)
+      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(total[l], lane[l]);
+    out = Body::combine(out, combine_lanes<Body>(lane));
+  }
+  template <bool Ahead = false>
+  static ND_FN void fold_row(A& out, std::byte* lanes, const T* x, std::int64_t index, std::int64_t n, bool first,
+                             bool last) {
+    if constexpr (has_moments) {
+      MomentFolds<Body, A, T>::fold(out, lanes, x, n, first, last);
+    } else if constexpr (has_groups) {
+      static_assert(sizeof(GroupedLanes<A>) <= kLanes * kMaxLaneBytes);
+      if (first && last) fold_groups(out, x, index, n);
+      else fold_part(out, *reinterpret_cast<GroupedLanes<A>*>(lanes), x, index, n, first, last);
+    } else {
+      fold_lanes<Ahead>(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
+    }
+  }
+
+  static constexpr bool has_short_rows = std::is_arithmetic_v<A> && !requires { Body::counts; };
+  // Of n <= Lanes elements: loops of fixed length are masked vectors that stay in registers. Lanes without an element
+  // hold the identity, which changes nothing.
+  // `Whole`: all `Lanes` elements can be read.
+  template <int Lanes, bool Whole>
+  static ND_FN void fold_short(A& out, const T* x, std::int64_t index, std::int64_t n) {
+    A lane[Lanes];
+    const A none = Body::template identity<A>();
+#pragma GCC unroll 1
+    for (int l = 0; l < Lanes; ++l) {
+      const bool lives = U(l) < U(n);
+      const T element = Whole || lives ? x[l] : T();
+      lane[l] = lives ? Body::combine(none, Body::template map<A>(element, index + l)) : none;
+    }
+    out = Body::combine(out, combine_lanes<Body, Lanes / 2>(lane));
+  }
+  // Not every processor can read part of a vector of 8-bit or 16-bit elements: what follows them is read, too, which
+  // for the last rows is a copy.
+  template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
+    // What the processor fetches ahead by itself is not enough for the short time that a row takes.
+    constexpr std::size_t kAhead = 1024;
+    const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
+    for (std::int64_t r = 0; r < b.rows; ++r) {
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      for (std::size_t line = 0; line < sizeof(T) * Lanes; line += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead + line);
+      if constexpr (sizeof(T) >= 4) {
+        fold_short<Lanes, false>(acc[r], x, b.index, b.n);
+      } else {
+        T copy[Lanes] = {};
+        if (end - reinterpret_cast<const std::byte*>(x) < std::ptrdiff_t(sizeof(copy))) {
+          std::memcpy(copy, x, std::size_t(b.n) * sizeof(T));
+          x = copy;
+        }
+        fold_short<Lanes, true>(acc[r], x, b.index, b.n);
+      }
+    }
+  }
+
+  // Counts, whose order is free: in lanes as wide as an element, as many elements as the narrowest can count.
+  static ND_FN void fold_counts(A& out, const T* x, std::int64_t n) {
+    constexpr std::int64_t kMost = 255;
+    std::int64_t i = 0;
+    while (n - i >= kWindow) {
+      const std::int64_t end = n - i < kMost * kWindow ? i + (n - i) / kWindow * kWindow : i + kMost * kWindow;
+      U lane[kWindow] = {};
+      for (; i < end; i += kWindow)
+        for (int l = 0; l < kWindow; ++l) lane[l] = U(lane[l] + Body::template map<U>(x[i + l], 0));
+      for (int l = 0; l < kWindow; ++l) out += A(lane[l]);
+    }
+    U rest = 0;  // fewer than kWindow <= 256 elements
+    for (; i < n; ++i) rest = U(rest + Body::template map<U>(x[i], 0));
+    out += A(rest);
+  }
+
+  static ND_FN void find_extremum(A& best, const T* x, std::int64_t index, std::int64_t n) {
+    if (best.index == Body::template identity<A>().index) best = Body::template map<A>(x[0], index);
+    if (is_nan(best.value)) return;
+    T value = best.value;
+    const std::int64_t place = ExtremumFinder<Body, T>::find(x, n, value);
+    if (place >= 0) best = Body::template map<A>(value, index + place);
+  }
+  CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const ReductionBlock& b, bool first, bool last) {
+    if constexpr (has_short_rows) {
+      A* out = reinterpret_cast<A*>(acc);
+      if (first && last && b.n <= kLanes / 4) return fold_short_rows<kLanes / 4>(out, b);
+      if (first && last && b.n <= kLanes / 2) return fold_short_rows<kLanes / 2>(out, b);
+      if (first && last && b.n < kLanes) return fold_short_rows<kLanes>(out, b);
+    }
+    for (std::int64_t r = 0; r < b.rows; ++r) {
+      A& out = reinterpret_cast<A*>(acc)[r];
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      if constexpr (requires { typename Body::extremum; }) {
+        if (b.n > 0) find_extremum(out, x, b.index, b.n);
+        (void)lanes, (void)first, (void)last;
+      } else if constexpr (requires { Body::counts; }) {
+        fold_counts(out, x, b.n);
+        (void)lanes, (void)first, (void)last;
+      } else {
+        fold_row(out, lanes, x, b.index, b.n, first, last);
+      }
+    }
+  }
+
+  // Others are bound by their arithmetic.
+  static constexpr bool is_number = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
+  &&!requires { Body::counts; };
+  CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
+    for (std::int64_t r = 0; r < b.rows; ++r)
+      fold_row<true>(reinterpret_cast<A*>(acc)[r], nullptr, reinterpret_cast<const T*>(b.in + r * b.row_step), b.index,
+                     b.n, true, true);
+  }
+
+  // The accumulators of some columns stay in registers for all rows.
+  template <int W> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j, bool first) {
+    if constexpr (has_moments) {
+      MomentFolds<Body, A, T>::template fold_strip<W>(acc, b, j, first);
+    } else {
+      A column[W];
+      for (int l = 0; l < W; ++l) column[l] = has_groups || first ? Body::template identity<A>() : acc[j + l];
+      for (std::int64_t r = 0; r < b.rows; ++r) {
+        const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step) + j;
+        for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<A>(x[l], b.index));
+      }
+      if (has_groups && !first)
+        for (int l = 0; l < W; ++l) column[l] = Body::combine(acc[j + l], column[l]);
+      for (int l = 0; l < W; ++l) acc[j + l] = column[l];
+    }
+  }
+  CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b, bool first) {
+    constexpr int kStrip = has_moments ? 2 * kMomentLanes : kWindow;
+    A* acc = reinterpret_cast<A*>(cells);
+    std::int64_t j = 0;
+    for (; j + kStrip <= b.n; j += kStrip) fold_strip<kStrip>(acc, b, j, first);
+    for (; j + kStrip / 4 <= b.n; j += kStrip / 4) fold_strip<kStrip / 4>(acc, b, j, first);
+    for (; j < b.n; ++j) fold_strip<1>(acc, b, j, first);
+  }
+
+  // Joins the extrema of `rows` rows of W columns with accumulators: values and the numbers of their rows are in
+  // vectors of their own. The elements are those of `width` columns, of which several rows may lie side by side in one;
+  // they start with element `at` of row `index`.
+  struct Columns {
+    std::int64_t row_step, rows, width, side, index;
+  };
+  template <int W> static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
+    T value[W];
+    U place[W];
+    const T* x = reinterpret_cast<const T*>(in) + at;
+    for (int l = 0; l < W; ++l) value[l] = x[l], place[l] = 0;
+    for (std::int64_t i = 1; i < c.rows; ++i) {
+      const T* y = reinterpret_cast<const T*>(in + i * c.row_step) + at;
+      for (int l = 0; l < W; ++l) {
+        const bool better = Body::better(y[l], value[l]);
+        value[l] = better ? y[l] : value[l];
+        place[l] = better ? U(i) : place[l];
+      }
+    }
+    std::int64_t j = at % c.width, row = c.index + at / c.width;
+    for (int l = 0; l < W; ++l) {
+      acc[j] = Body::combine(acc[j], Body::template map<A>(value[l], row + std::int64_t(place[l]) * c.side));
+      if (++j == c.width) j = 0, ++row;
+    }
+  }
+  // Returns how many rows were taken: all but those that do not fill a window of W elements.
+  template <int W> static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
+    constexpr std::int64_t kMost = 128;  // rows of all windows of a strip, which a cache can hold; places count to 255
+    const bool dense = b.row_step == b.n * std::int64_t(sizeof(T));
+    const std::int64_t side = dense && b.n < W ? (W + b.n - 1) / b.n : 1, width = side * b.n;
+    std::int64_t r = 0;
+    if (width < W) return 0;
+    for (std::int64_t m; b.rows - r >= side; r += m * side) {
+      m = (b.rows - r) / side < kMost ? (b.rows - r) / side : kMost;
+      const Columns c = {side * b.row_step, m, b.n, side, b.index + r};
+      for (std::int64_t j = 0; j < width; j += W)
+        find_in_columns<W>(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
+    }
+    return r;
+  }
+  CATENA_MULTIARCH static void fold_places(std::byte* cells, const ReductionBlock& b) {
+    A* acc = reinterpret_cast<A*>(cells);
+    // Parts of rows that are narrower than a window do not lie end to end.
+    const bool is_wide = b.n >= kWindow || b.row_step == b.n * std::int64_t(sizeof(T));
+    std::int64_t r = is_wide ? find_in_rows<kWindow>(acc, b) : find_in_rows<kWindow / 4>(acc, b);
+    for (; r < b.rows; ++r) {
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      for (std::int64_t j = 0; j < b.n; ++j) acc[j] = Body::combine(acc[j], Body::template map<A>(x[j], b.index + r));
+    }
+  }
+  CATENA_MULTIARCH static void fold_rows(std::byte* acc, const std::byte* elements, std::int64_t index,
+                                         std::int64_t n) {
+    A* a = reinterpret_cast<A*>(acc);
+    const T* x = reinterpret_cast<const T*>(elements);
+#pragma GCC ivdep
+    for (std::int64_t j = 0; j < n; ++j) {
+      if constexpr (has_moments) a[j] = Body::add(a[j], x[j]);
+      else a[j] = Body::combine(a[j], Body::template map<A>(x[j], index));
+    }
+  }
+  CATENA_MULTIARCH static void combine(std::byte* acc, const std::byte* other, std::int64_t n) {
+    A* a = reinterpret_cast<A*>(acc);
+    const A* b = reinterpret_cast<const A*>(other);
+#pragma GCC ivdep
+    for (std::int64_t j = 0; j < n; ++j) a[j] = Body::combine(a[j], b[j]);
+  }
+  static void join(std::byte* acc, const std::byte* other, std::int64_t n) {
+    if constexpr (requires(A x) { Body::join(x, x); }) {
+      A* a = reinterpret_cast<A*>(acc);
+      const A* b = reinterpret_cast<const A*>(other);
+      for (std::int64_t j = 0; j < n; ++j) a[j] = Body::join(a[j], b[j]);
+    } else {
+      combine(acc, other, n);
+    }
+  }
+  static void store(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n) {
+    const A* a = reinterpret_cast<const A*>(acc);
+    R* y = reinterpret_cast<R*>(out);
+    if (stride == std::int64_t(sizeof(R))) {
+#pragma GCC ivdep
+      for (std::int64_t j = 0; j < n; ++j) y[j] = Body::template finish<R>(a[j], count);
+    } else {
+      for (std::int64_t j = 0; j < n; ++j)
+        *reinterpret_cast<R*>(out + j * stride) = Body::template finish<R>(a[j], count);
+    }
+  }
+  static bool settled(const std::byte* acc) { return Body::absorbs(*reinterpret_cast<const A*>(acc)); }
+  // Scans read bools where they lie; every byte but 0 counts as 1.
+  static ND_FN T scanned(T x) {
+    if constexpr (std::is_same_v<computed_t<S, 0>, bool>) return T(x != 0);
+    else return x;
+  }
+  // Computes element i of row j. `first`: there is none before it.
+  static ND_FN A scan_element(A a, const ScanBlock& b, std::int64_t i, std::int64_t j, bool first) {
+    const T x0 = *reinterpret_cast<const T*>(b.in + i * b.in_step + j * b.in_stride);
+    const A x = Body::template map<A>(scanned(x0), b.index + i);
+    const A next = first ? x : Body::combine(a, x);
+    *reinterpret_cast<R*>(b.out + i * b.out_step + j * b.out_stride) = Body::template finish<R>(next, b.index + i + 1);
+    return next;
+  }
+  // A few rows at once hide the time that one combination takes to end.
+  template <int Rows> static ND_FN void scan_rows(A* acc, const ScanBlock& b, std::int64_t j) {
+    A a[Rows];
+    for (int k = 0; k < Rows; ++k) a[k] = b.index == 0 ? scan_element(a[k], b, 0, j + k, true) : acc[j + k];
+    for (std::int64_t i = b.index == 0; i < b.n; ++i)
+      for (int k = 0; k < Rows; ++k) a[k] = scan_element(a[k], b, i, j + k, false);
+    for (int k = 0; k < Rows; ++k) acc[j + k] = a[k];
+  }
+  template <bool First> static ND_FN void scan_across(A* acc, const ScanBlock& b, std::int64_t i) {
+    const T* x = reinterpret_cast<const T*>(b.in + i * b.in_step);
+    R* y = reinterpret_cast<R*>(b.out + i * b.out_step);
+#pragma GCC ivdep
+    for (std::int64_t j = 0; j < b.width; ++j) {
+      const A value = Body::template map<A>(scanned(x[j]), b.index + i);
+      const A next = First ? value : Body::combine(acc[j], value);
+      acc[j] = next;
+      y[j] = Body::template finish<R>(next, b.index + i + 1);
+    }
+  }
+  static void scan(std::byte* cells, const ScanBlock& block) {
+    constexpr std::int64_t kNarrow = 8, kPiece = 256;
+    ScanBlock b = block;
+    A* acc = reinterpret_cast<A*>(cells);
+    const bool neighbours = b.in_stride == std::int64_t(sizeof(T)) && b.out_stride == std::int64_t(sizeof(R));
+    if (neighbours && b.width > kNarrow) return scan_wide(acc, b);
+    // A few neighbouring rows share their cache lines: they take turns.
+    const std::int64_t piece = neighbours && b.width > 1 ? kPiece : b.n;
+    for (std::int64_t rest = b.n; rest > 0; rest -= b.n) {
+      b.n = rest < piece ? rest : piece;
+      scan_narrow(acc, b);
+      b.in += b.n * b.in_step;
+      b.out += b.n * b.out_step;
+      b.index += b.n;
+    }
+  }
+  // The block is a copy: a result that is stored may be part of the original, as far as the compiler knows.
+  static ND_FN void scan_wide(A* acc, const ScanBlock b) {
+    std::int64_t i = 0;
+    if (b.n == 0) return;
+    if (b.index == 0) scan_across<true>(acc, b, i++);
+    for (; i < b.n; ++i) scan_across<false>(acc, b, i);
+  }
+  static ND_FN void scan_narrow(A* acc, const ScanBlock b) {
+    std::int64_t j = 0;
+    constexpr int kRows = std::is_integral_v<A> ? 1 : 4;
+    for (; j + kRows <= b.width; j += kRows) scan_rows<kRows>(acc, b, j);
+    for (; j < b.width; ++j) scan_rows<1>(acc, b, j);
+  }
+};
+
+template <class Body, fixed_string S, Sharing Share, bool Scans> struct ReductionTable {
+  static constexpr auto H = host_signature<S, Share>();
+  static constexpr Signature from = signature_of<compute_signature<S>>, to = signature_of<H>;
+  using Host = Reduction<Body, H>;
+  // Integers of one width are the same memory, and a bool is a byte; but not every byte is a bool, and where bytes are
+  // compared with each other, all that are true must be 1.
+  static constexpr bool finds_place = requires { typename Body::extremum; };
+  static constexpr Dtype read(Dtype from, Dtype to) {
+    if (finds_place && from == Dtype::bool_) return from;
+    return itemsize(from) == itemsize(to) && !is_floating(from) && !is_floating(to) && to != Dtype::bool_ ? to : from;
+  }
+  static constexpr auto scan() {
+    if constexpr (Scans) return &Reduction<Body, compute_signature<S>>::scan;
+    else return nullptr;
+  }
+  // Groups always ask for what is ahead.
+  static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
+    if constexpr (Host::is_number && !Host::has_groups) return &Host::fold_far;
+    else return nullptr;
+  }
+  static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {
+    if constexpr (Host::has_moments || (Host::is_number && requires { Body::is_light; })) return &Host::fold_columns;
+    else return nullptr;
+  }
+  static constexpr auto fold_places() {
+    if constexpr (finds_place) return &Host::fold_places;
+    else return nullptr;
+  }
+  static constexpr auto settled() {
+    if constexpr (requires(typename Host::A a) { Body::absorbs(a); }) return &Host::settled;
+    else return nullptr;
+  }
+  static constexpr ReductionLoop table = {sizeof(typename Host::A),
+                                          read(from.type[0], to.type[0]),
+                                          to.type[0],
+                                          to.type[1],
+                                          read(from.type[1], to.type[1]),
+                                          Host::any_order,
+                                          Host::has_short_rows || finds_place,
+                                          Host::has_groups ? kGroup : kOneGroup,
+                                          !Host::has_moments,
+                                          Host::has_moments ? kMomentLanes : kLanes,
+                                          &Host::init,
+                                          &Host::fold,
+                                          fold_far(),
+                                          &Host::fold_rows,
+                                          fold_columns(),
+                                          fold_places(),
+                                          &Host::combine,
+                                          &Host::join,
+                                          &Host::store,
+                                          settled(),
+                                          scan()};
+};
+template <class Body, Sharing Share, bool Scans, class L> struct ReductionLoops;
+template <class Body, Sharing Share, bool Scans, fixed_string... S>
+struct ReductionLoops<Body, Share, Scans, loops<S...>> {
+  static constexpr Loop table[] = {
+      {.type = signature_of<S>.type, .reduction = &ReductionTable<Body, S, Share, Scans>::table}...};
+};
+template <class Body, class L, Sharing Share, KernelTraits Traits = no_traits>
+constexpr KernelDef reduction(const char* name, const char* header, bool has_identity) {
+  constexpr const Loop* table = ReductionLoops<Body, Share, (Traits & may_scan) != 0, L>::table;
+  KernelDef d = make_row(name, header, KernelKind::reduction, table, L{}).with(Traits);
+  d.has_identity = has_identity;
+  return d;
+}
+
+}  // namespace catena::define

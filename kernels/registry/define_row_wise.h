@@ -1,0 +1,552 @@
+// Row-wise kernels. A body names its operands (kernels/nn/softmax.h is the shortest example):
+//
+//   struct layer_norm_fwd {
+//     static constexpr int phases = 2;
+//     template <class T> struct In { T x; PerRow<T> origin; T gamma, ...; };  // the inputs in their order
+//     template <class T> struct Stats { T center, scale; };   // the results of phase 0 and of phase 1
+//     template <class T> struct RowOut { T center, scale; };  // outputs of one element per row, if any
+//     template <class T> struct Out { T y; };
+//     identity0, map0(in), combine0(a, b), finish0(stats, count, first)           // `first`: the row's first element
+//     identity1, map1(in, stats), combine1(a, b)                                  // with two phases
+//     finish1(stats, count, first, row_out)
+//     write(in, stats, out)
+//     write_kept(stats, out)  // if the output can be computed from the result of map1, which `out` then holds
+//     template <class T> struct Sums { T ggamma, gbeta; };    // with `sums` members: sums over the other axes, if any
+//     share(in, sums)  // what an element adds to them
+//   };
+//
+// If map1 does not look at `stats`, `at_once = 1` beside `phases` has one pass over the row fold both phases.
+//
+// Phases are joined in any order: combine0 and combine1 are associative and commutative but for their rounding.
+// Joining an identity to what was joined to one before changes nothing: lanes without an element may be left out.
+// Outputs are structs of references: Out<T&>. An input that is PerRow has one element per row, which host loops keep in
+// a register. Templates keep their first parameter T, the type all operands are computed in.
+#pragma once
+
+#include <catena/kernels/row_wise_operands.h>
+#include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/tiled_loop.h>
+
+namespace catena::define {
+
+// Bodies with the phases of another one say so by `using same_phases = ...`: the loops of that one do for both.
+template <class Body> struct phases_of { using type = Body; };
+template <class Body>
+requires requires { typename Body::same_phases; }
+struct phases_of<Body> {
+  using type = typename Body::same_phases;
+};
+
+// Whether member K of an aggregate is a PerRow<T>: whether it can be made from something that becomes nothing else.
+struct Anything {
+  template <class U> operator U() const;
+};
+template <class T> struct OnlyPerRow { operator PerRow<T>() const; };
+template <std::size_t> using AnythingAt = Anything;
+template <class In, class T, std::size_t... Before> constexpr bool is_per_row(std::index_sequence<Before...>) {
+  return requires { In{AnythingAt<Before>{}..., OnlyPerRow<T>{}}; };
+}
+
+template <class Body> constexpr int sums_of() {
+  if constexpr (requires { Body::sums; }) return Body::sums;
+  else return 0;
+}
+
+template <class Body, fixed_string S, class In, class Out, class RowOut> struct RowWise;
+template <class Body, fixed_string S, std::size_t... I, std::size_t... O, std::size_t... P>
+struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>> {
+  using A = computed_t<S, 0>;
+  static constexpr int nin = int(sizeof...(I)), nout = int(sizeof...(O)), nsums = sums_of<Body>();
+  static_assert(((signature_of<S>.type[I] == signature_of<S>.type[0]) && ...));
+  static_assert(((signature_of<S>.type[nin + O] == signature_of<S>.type[0]) && ...));
+  using In = typename Body::template In<A>;
+  using Out = typename Body::template Out<A&>;
+  using Stats = typename Body::template Stats<A>;
+  static constexpr bool at_once = requires { Body::at_once; };
+  static constexpr int passes = at_once ? 1 : Body::phases;  // that fold
+  static constexpr int kBoth = 2;                            // as the number of a phase: both
+  template <int Phase> using Lanes = A[Phase == kBoth ? 2 : 1][kLanes];
+  // Rounding errors of a sum grow with the number of its terms. So the lanes add up kSpan elements at most; then they
+  // are joined to those of level 0 and begin anew, as level i is joined to level i + 1 after kSpans of what it takes.
+  static constexpr std::int64_t kSpan = 4096, kSpans = 64;
+  static_assert(kSpan % kLanes == 0);
+  static constexpr int kLevels = 3;
+  struct alignas(64) Memory {
+    RowProgress progress;
+    Stats stats;
+    alignas(64) Lanes<at_once ? kBoth : 0> lane;  // once position is not 0
+    Lanes<at_once ? kBoth : 0> level[kLevels];    // where holds() says so
+  };
+
+  // ---- operands ----
+  template <std::size_t K> static constexpr bool per_row = is_per_row<In, A>(std::make_index_sequence<K>());
+  template <std::size_t K> using Input = Lane<A, per_row<K>>;
+  template <int N> struct alignas(64) Block { A v[N]; };
+  // The last m elements of an input of n: as the end of a whole block of N where there is one, otherwise alone and
+  // filled up.
+  template <std::size_t K, int N> static ND_FN Input<K> last_block(Block<N>& t, std::byte* p, std::int64_t n) {
+    if constexpr (!per_row<K>) {
+      const A* from = reinterpret_cast<const A*>(p);
+      if (n < N) {
+        for (int j = 0; j < N; ++j) t.v[j] = from[0];
+        memcpy(t.v, from, std::size_t(n) * sizeof(A));
+        p = reinterpret_cast<std::byte*>(t.v);
+      } else {
+        p += (n - N) * std::int64_t(sizeof(A));
+      }
+    }
+    return Input<K>(p);
+  }
+
+  // The end of an output of n elements, which was computed as a whole block: what lies before the end is written twice,
+  // because a copy of a constant size is a few instructions.
+  template <int N> static ND_FN void put_end(A* y, const A* block, std::int64_t n) {
+    if (n >= N) memcpy(y + n - N, block, N * sizeof(A));
+    else memcpy(y, block, std::size_t(n) * sizeof(A));
+  }
+
+  // ---- phases ----
+  template <int Phase> static ND_FN A identity() {
+    if constexpr (Phase == 0) return Body::template identity0<A>();
+    else return Body::template identity1<A>();
+  }
+  template <int Phase> static ND_FN A map(const Stats& stats, const In& in) {
+    if constexpr (Phase == 0) return Body::template map0<A>(in);
+    else return Body::template map1<A>(in, stats);
+  }
+  template <int Phase> static ND_FN A join(A a, A b) {
+    if constexpr (Phase == 0) return Body::template combine0<A>(a, b);
+    else return Body::template combine1<A>(a, b);
+  }
+  // The first phase that a pass folds.
+  static constexpr int first_of(int phase) { return phase == kBoth ? 0 : phase; }
+  template <int Phase, bool Keeps>
+  static ND_FN void fold_block(Lanes<Phase>& lane, const Stats& stats, std::int64_t i, A* kept, const Input<I>&... x) {
+#pragma GCC ivdep
+    for (int l = 0; l < kLanes; ++l) {
+      const In in{x[i + l]...};
+      const A mapped = map<first_of(Phase)>(stats, in);
+      if constexpr (Keeps) kept[i + l] = mapped;
+      lane[0][l] = join<first_of(Phase)>(lane[0][l], mapped);
+      if constexpr (Phase == kBoth) lane[1][l] = join<1>(lane[1][l], map<1>(stats, in));
+    }
+  }
+  // Several blocks in one go, so that the lanes stay in registers meanwhile.
+  template <int Phase, bool Keeps>
+  static ND_FN void fold_blocks(Lanes<Phase>& lane, const Stats& stats, std::int64_t i, std::int64_t n, A* kept,
+                                const Input<I>&... x) {
+    constexpr int kTogether = 32 / int(sizeof(A));
+    for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
+#pragma GCC unroll 8
+      for (int b = 0; b < kTogether; ++b) fold_block<Phase, Keeps>(lane, stats, i + b * kLanes, kept, x...);
+    for (; i + kLanes <= n; i += kLanes) fold_block<Phase, Keeps>(lane, stats, i, kept, x...);
+  }
+  // Whether a level has something after `joined` elements have left the lanes.
+  static ND_FN bool holds(int level, std::int64_t joined) {
+    std::int64_t units = joined / kSpan;
+    for (int i = 0; i < level; ++i) units /= kSpans;
+    return level + 1 == kLevels ? units > 0 : units % kSpans != 0;
+  }
+  template <int Phase> static ND_FN void join_lanes(A* to, const A* from, bool holds) {
+    for (int l = 0; l < kLanes; ++l) to[l] = holds ? join<Phase>(to[l], from[l]) : from[l];
+  }
+  // Level 0 is full after `position` elements: it goes to level 1, and so does every level that is full.
+  template <int Phase> [[gnu::noinline]] static void raise_levels(Memory& row, int set, std::int64_t position) {
+    for (int i = 0; i + 1 < kLevels && !holds(i, position); ++i)
+      join_lanes<Phase>(row.level[i + 1][set], row.level[i][set], holds(i + 1, position - kSpan));
+  }
+  template <int Phase> static ND_FN void raise(Memory& row, A* lane, int set, std::int64_t position) {
+    join_lanes<Phase>(row.level[0][set], lane, holds(0, position - kSpan));
+    for (int l = 0; l < kLanes; ++l) lane[l] = identity<Phase>();
+    if (!holds(0, position)) raise_levels<Phase>(row, set, position);
+  }
+  // Lanes that are full after `position` elements go to level 0.
+  template <int Phase> static ND_FN void raise_full(Memory& row, Lanes<Phase>& lane, std::int64_t position) {
+    if (position == 0 || position % kSpan != 0) return;
+    raise<first_of(Phase)>(row, lane[0], 0, position);
+    if constexpr (Phase == kBoth) raise<1>(row, lane[1], 1, position);
+  }
+  // All lanes are mapped at once: what a vectorised map gives must not depend on the position. Element j of the end
+  // lies at 2 * kLanes - m + j or, where the end is all there is, at kLanes + j.
+  struct alignas(64) End {
+    A mapped[3 * kLanes];
+  };
+  template <int Phase> static ND_FN void map_end(End& end, const Stats& stats, const Input<I>&... x) {
+    for (int l = 0; l < kLanes; ++l) end.mapped[kLanes + l] = map<Phase>(stats, In{x[l]...});
+    for (int l = 0; l < kLanes; ++l) end.mapped[l] = end.mapped[2 * kLanes + l] = A(0);
+  }
+  template <int Phase> static ND_FN void begin_lanes(A* lane, const A* before, std::int64_t position) {
+    if (position == 0)
+      for (int l = 0; l < kLanes; ++l) lane[l] = identity<Phase>();
+    else
+      for (int l = 0; l < kLanes; ++l) lane[l] = before[l];
+  }
+  // The m elements of an end, from lane `at` on.
+  template <int Phase> static ND_FN void fold_end(A* lane, const A* mapped, int at, int m) {
+    for (int l = 0; l < kLanes; ++l) {
+      const A joined = join<Phase>(lane[l], mapped[l - at]);
+      lane[l] = l >= at && l < at + m ? joined : lane[l];
+    }
+  }
+  template <int Phase, bool Keeps> static ND_FN void fold_any(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    constexpr int first = first_of(Phase);
+    Memory& row = *reinterpret_cast<Memory*>(memory);
+    const Stats stats = row.stats;
+    alignas(64) Lanes<Phase> lane;
+    begin_lanes<first>(lane[0], row.lane[0], row.progress.position);
+    if constexpr (Phase == kBoth) begin_lanes<1>(lane[1], row.lane[1], row.progress.position);
+    const int at = int(row.progress.position % kLanes), m = int(n % kLanes);
+    std::int64_t position = row.progress.position;
+    row.progress.position += n;
+    A* kept = Keeps ? reinterpret_cast<A*>(p[nin]) : nullptr;
+    // The end is mapped first, because what is kept may take the place of an input.
+    End end[Phase == kBoth ? 2 : 1];
+    if (m > 0) {
+      Block<kLanes> tiles[nin];
+      map_end<first>(end[0], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
+      if constexpr (Phase == kBoth) map_end<1>(end[1], stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
+    }
+    for (std::int64_t i = 0, part; i < n - m; i += part, position += part) {
+      raise_full<Phase>(row, lane, position);
+      part = kSpan - position % kSpan;
+      part = part < n - m - i ? part : n - m - i;
+      fold_blocks<Phase, Keeps>(lane, stats, i, i + part, kept, Input<I>(p[I])...);
+    }
+    if (m > 0) {
+      raise_full<Phase>(row, lane, position);
+      const int from = n < kLanes ? kLanes : 2 * kLanes - m;
+      fold_end<first>(lane[0], end[0].mapped + from, at, m);
+      if constexpr (Phase == kBoth) fold_end<1>(lane[1], end[1].mapped + from, at, m);
+      if constexpr (Keeps) put_end<kLanes>(kept, end[0].mapped + kLanes, n);
+    }
+    for (int l = 0; l < kLanes; ++l) row.lane[0][l] = lane[0][l];
+    if constexpr (Phase == kBoth)
+      for (int l = 0; l < kLanes; ++l) row.lane[1][l] = lane[1][l];
+  }
+  // combine_lanes, in loops that stay loops until they are vectorised.
+  template <int Phase, int Half = kLanes / 2> static ND_FN A tree(A* lane) {
+#pragma GCC unroll 1
+    for (int l = 0; l < Half; ++l) lane[l] = join<Phase>(lane[l], lane[l + Half]);
+    if constexpr (Half == 1) return lane[0];
+    else return tree<Phase, Half / 2>(lane);
+  }
+  template <int Phase> static ND_FN A combined(Memory& row) {
+    if (row.progress.position == 0) return identity<Phase>();
+    constexpr int set = at_once ? Phase : 0;
+    const std::int64_t joined = (row.progress.position - 1) / kSpan * kSpan;
+    for (int i = 0; i < kLevels && joined > 0; ++i)
+      if (holds(i, joined)) join_lanes<Phase>(row.lane[set], row.level[i][set], true);
+    if constexpr (!at_once) row.progress.position = 0;  // where the other phase begins
+    return tree<Phase>(row.lane[set]);
+  }
+
+  // ---- rows side by side: what is one number for a row is a vector here ----
+  // A loop over a vector that were unrolled before it is vectorised would call exp() and log() for one element each.
+  static constexpr int kWidth = kColumnBytes / int(sizeof(A));
+  template <std::size_t> using Pointer = const A*;
+  struct alignas(64) Vector {
+    A v[kWidth];
+  };
+  struct Statistics {
+    Vector first, second;
+    static constexpr bool has_second = sizeof(Stats) > sizeof(A);
+    ND_FN Stats at(int w) const {
+      Stats s{};
+      set_first(s, first.v[w]);
+      if constexpr (has_second) set_second(s, second.v[w]);
+      return s;
+    }
+    ND_FN void set(int w, const Stats& s) {
+      if constexpr (has_second) {
+        const auto& [a, b] = s;
+        first.v[w] = a;
+        second.v[w] = b;
+      } else {
+        const auto& [a] = s;
+        first.v[w] = a;
+      }
+    }
+  };
+  template <int Phase>
+  static ND_FN void finish_columns(Statistics& stats, std::int64_t count, A* const* row_out, const Pointer<I>... x) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) {
+      Stats s = stats.at(w);
+      const In in{x[w]...};
+      if constexpr (Phase == 0) Body::template finish0<A>(s, count, in);
+      else if constexpr (sizeof...(P) == 0) Body::template finish1<A>(s, count, in);
+      else Body::template finish1<A>(s, count, in, typename Body::template RowOut<A&>{row_out[P][w]...});
+      stats.set(w, s);
+    }
+    (void)row_out;
+  }
+  template <int Phase, bool Keeps>
+  static ND_FN void fold_column(Vector& lane, const Statistics& stats, A* kept, const Pointer<I>... x) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) {
+      const A mapped = map<Phase>(Phase == 0 ? Stats{} : stats.at(w), In{x[w]...});
+      if constexpr (Keeps) kept[w] = mapped;
+      lane.v[w] = join<Phase>(lane.v[w], mapped);
+    }
+  }
+  // Element i of the rows behind operand K, whose first elements are at p[K].
+  static ND_FN A* element_at(std::byte* const* p, const std::int64_t* step, int k, std::int64_t i) {
+    return reinterpret_cast<A*>(p[k] + i * step[k]);
+  }
+  template <int Phase, bool Keeps>
+  static ND_FN void fold_columns(Statistics& stats, std::byte* const* p, const std::int64_t* step, std::int64_t count) {
+    Vector lane[kLanes];
+    int live = count < kLanes ? int(count) : kLanes;
+    for (int l = 0; l < live; ++l)
+      for (int w = 0; w < kWidth; ++w) lane[l].v[w] = identity<Phase>();
+    for (std::int64_t i = 0; i < count; ++i)
+      fold_column<Phase, Keeps>(lane[i % kLanes], stats, Keeps ? element_at(p, step, nin, i) : nullptr,
+                                element_at(p, step, I, i)...);
+    for (int half = kLanes / 2; half > 0; live = live < half ? live : half, half /= 2)
+      for (int l = 0; l + half < live; ++l)
+        for (int w = 0; w < kWidth; ++w) lane[l].v[w] = join<Phase>(lane[l].v[w], lane[l + half].v[w]);
+    (Phase == 0 ? stats.first : stats.second) = lane[0];
+  }
+  template <bool Keeps> static ND_FN void write_column(const Statistics& stats, A* const* y, const Pointer<I>... x) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) {
+      if constexpr (Keeps) Body::template write_kept<A>(stats.at(w), Out{y[O][w]...});
+      else Body::template write<A>(In{x[w]...}, stats.at(w), Out{y[O][w]...});
+    }
+  }
+  // What element i of kWidth rows adds to the sums, of which the first `live` count.
+  template <std::size_t... Q>
+  static ND_FN void share_column(std::index_sequence<Q...>, std::int64_t live, A* const* sums, const Pointer<I>... x) {
+    Vector share[nsums];
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w)
+      Body::template share<A>(In{x[w]...}, typename Body::template Sums<A&>{share[Q].v[w]...});
+    for (int k = 0; k < nsums; ++k)
+      if (live >= kWidth)
+        for (int w = 0; w < kWidth; ++w) sums[k][w] += share[k].v[w];
+      else
+        for (int w = 0; w < live; ++w) sums[k][w] += share[k].v[w];
+  }
+  static ND_FN void share_columns(std::int64_t count, std::byte* const* p, const std::int64_t* step,
+                                  std::byte* const* sums, std::int64_t live) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      A* at[nsums];
+      for (int k = 0; k < nsums; ++k) at[k] = reinterpret_cast<A*>(sums[k]) + i * kWidth;
+      share_column(std::make_index_sequence<nsums>(), live, at, element_at(p, step, I, i)...);
+    }
+  }
+  template <bool Keeps>
+  static ND_FN void write_columns(const Statistics& stats, std::int64_t count, std::byte* const* p,
+                                  const std::int64_t* step) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      A* const y[] = {element_at(p, step, nin + O, i)...};
+      write_column<Keeps>(stats, y, element_at(p, step, I, i)...);
+    }
+  }
+
+  static ND_FN void fill(Vector& x, A value) {
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) x.v[w] = value;
+  }
+  // The rows of the other functions take their places in vectors. What is left of these repeats the first row.
+  template <int Phase>
+  static ND_FN void finish_rows(Memory* row, std::byte* const* p, std::int64_t rows, std::int64_t count) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      if constexpr (Phase == 0) set_first(row[r].stats, combined<0>(row[r]));
+      else if constexpr (Body::phases == 2) set_second(row[r].stats, combined<1>(row[r]));
+    }
+    Statistics stats;
+    Vector first[nin], results[sizeof...(P) + 1];
+    stats.set(0, row[0].stats);
+    fill(stats.first, stats.first.v[0]);
+    if constexpr (Statistics::has_second) fill(stats.second, stats.second.v[0]);
+    (fill(first[I], *reinterpret_cast<const A*>(p[I])), ...);
+    for (std::int64_t r = 1; r < rows; ++r) {
+      stats.set(int(r), row[r].stats);
+      ((first[I].v[r] = *reinterpret_cast<const A*>(p[r * kMaxOperands + std::int64_t(I)])), ...);
+    }
+    A* const row_out[sizeof...(P) + 1] = {results[P].v...};
+    finish_columns<Phase>(stats, count, row_out, first[I].v...);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      row[r].stats = stats.at(int(r));
+      if constexpr (Phase == 1)
+        ((*reinterpret_cast<A*>(p[r * kMaxOperands + std::int64_t(nin + nout + P)]) = results[P].v[r]), ...);
+    }
+  }
+
+  // ---- the functions of the table ----
+  static void init(std::byte* memory) {
+    Memory& row = *reinterpret_cast<Memory*>(memory);
+    row.stats = Stats{};
+    row.progress.position = 0;
+  }
+  CATENA_MULTIARCH static void fold0(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    fold_any<at_once ? kBoth : 0, false>(memory, p, n);
+  }
+  CATENA_MULTIARCH static void fold1(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    if constexpr (passes == 2) fold_any<1, false>(memory, p, n);
+    else (void)memory, (void)p, (void)n;
+  }
+  CATENA_MULTIARCH static void finish0(std::byte* memory, std::byte* const* p, std::int64_t rows, std::int64_t count) {
+    finish_rows<0>(reinterpret_cast<Memory*>(memory), p, rows, count);
+  }
+  CATENA_MULTIARCH static void finish1(std::byte* memory, std::byte* const* p, std::int64_t rows, std::int64_t count) {
+    finish_rows<1>(reinterpret_cast<Memory*>(memory), p, rows, count);
+  }
+  static ND_FN void write_block(const Stats& stats, std::int64_t n, A* const* y, const Input<I>&... x) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < n; ++i) Body::template write<A>(In{x[i]...}, stats, Out{y[O][i]...});
+  }
+  template <std::size_t... Q>
+  static ND_FN void share_block(std::index_sequence<Q...>, const Stats& stats, std::int64_t n, A* const* y,
+                                A* const* sums, const Input<I>&... x) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < n; ++i) {
+      const In in{x[i]...};
+      A share[nsums];
+      Body::template share<A>(in, typename Body::template Sums<A&>{share[Q]...});
+      Body::template write<A>(in, stats, Out{y[O][i]...});
+      ((sums[Q][i] += share[Q]), ...);
+    }
+  }
+  // Adds elements from `first` on of the block with which n elements end.
+  static ND_FN void add_end(A* to, const A* block, std::int64_t n, std::int64_t first) {
+    if (n >= kVectorBlock)
+      for (int j = 0; j < kVectorBlock; ++j) to[n - kVectorBlock + j] += j >= first ? block[j] : A(0);
+    else
+      for (std::int64_t j = 0; j < n; ++j) to[j] += block[j];
+  }
+  CATENA_MULTIARCH static void store_sums(const std::byte* memory, std::byte* const* p, std::byte* const* sums,
+                                          std::int64_t n) {
+    if constexpr (nsums > 0) {
+      constexpr std::make_index_sequence<nsums> all;
+      const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
+      const std::int64_t m = n % kVectorBlock, first = n < kVectorBlock ? 0 : kVectorBlock - m;
+      A* to[nsums];
+      for (int k = 0; k < nsums; ++k) to[k] = reinterpret_cast<A*>(sums[k]);
+      Block<kVectorBlock> ends[nout], shares[nsums];
+      if (m > 0) {
+        Block<kVectorBlock> tiles[nin];
+        A *const y[] = {ends[O].v...}, *share[nsums];
+        for (int k = 0; k < nsums; ++k) {
+          for (A& a : shares[k].v) a = A(0);
+          share[k] = shares[k].v;
+        }
+        share_block(all, stats, kVectorBlock, y, share, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
+      }
+      A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
+      share_block(all, stats, n - m, y, to, Input<I>(p[I])...);
+      if (m > 0) {
+        (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
+        for (int k = 0; k < nsums; ++k) add_end(to[k], shares[k].v, n, first);
+      }
+    } else {
+      (void)memory, (void)p, (void)sums, (void)n;
+    }
+  }
+  // The last elements as those of a whole block that ends with them, made first: an output may take the place of an
+  // input.
+  CATENA_MULTIARCH static void store(const std::byte* memory, std::byte* const* p, std::int64_t n) {
+    const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
+    const std::int64_t m = n % kVectorBlock;
+    Block<kVectorBlock> ends[nout > 0 ? nout : 1];
+    if (m > 0) {
+      Block<kVectorBlock> tiles[nin];
+      A* const y[] = {ends[O].v...};
+      write_block(stats, kVectorBlock, y, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
+    }
+    A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
+    write_block(stats, n - m, y, Input<I>(p[I])...);
+    if (m > 0) (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
+  }
+  static constexpr int kKeptBlock = 64 / int(sizeof(A));  // one vector at most: little is computed from what is kept
+  static ND_FN void write_kept_block(const Stats& stats, std::int64_t n, A* y) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < n; ++i) Body::template write_kept<A>(stats, Out{y[i]});
+  }
+  static constexpr bool keeps = requires { &Body::template write_kept<A>; };
+  CATENA_MULTIARCH static void fold_kept(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    if constexpr (keeps) fold_any<1, true>(memory, p, n);
+    else (void)memory, (void)p, (void)n;
+  }
+  CATENA_MULTIARCH static void store_kept(const std::byte* memory, std::byte* const* p, std::int64_t n) {
+    if constexpr (keeps) {
+      const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
+      A* const y = reinterpret_cast<A*>(p[nin]);
+      const std::int64_t m = n % kKeptBlock;
+      Block<kKeptBlock> end;
+      if (m > 0) {
+        const auto last = last_block<0>(end, p[nin], n);
+        for (int j = 0; j < kKeptBlock; ++j) end.v[j] = last[j];
+        write_kept_block(stats, kKeptBlock, end.v);
+      }
+      write_kept_block(stats, n - m, y);
+      if (m > 0) put_end<kKeptBlock>(y, end.v, n);
+    } else {
+      (void)memory, (void)p, (void)n;
+    }
+  }
+  template <bool Sums>
+  static ND_FN void any_columns(std::byte* const* p, const std::int64_t* step, std::int64_t count, std::int64_t width,
+                                std::byte* const* sums, std::int64_t live) {
+    constexpr bool kept = keeps && Body::phases == 2;
+    for (std::int64_t j = 0; j < width; j += kWidth) {
+      std::byte* const at[] = {p[I] + j * std::int64_t(sizeof(A))..., p[nin + O] + j * std::int64_t(sizeof(A))...};
+      A* const row_out[sizeof...(P) + 1] = {reinterpret_cast<A*>(p[nin + nout + P]) + j...};
+      Statistics stats{};
+      fold_columns<0, false>(stats, at, step, count);
+      finish_columns<0>(stats, count, row_out, reinterpret_cast<const A*>(at[I])...);
+      if constexpr (Body::phases == 2) fold_columns<1, kept>(stats, at, step, count);
+      finish_columns<1>(stats, count, row_out, reinterpret_cast<const A*>(at[I])...);
+      if constexpr (Sums) share_columns(count, at, step, sums, live - j);
+      write_columns<kept>(stats, count, at, step);
+    }
+    (void)sums, (void)live;
+  }
+  CATENA_MULTIARCH static void columns(std::byte* const* p, const std::int64_t* step, std::int64_t count,
+                                       std::int64_t width) {
+    any_columns<false>(p, step, count, width, nullptr, 0);
+  }
+  CATENA_MULTIARCH static void columns_sums(std::byte* const* p, const std::int64_t* step, std::int64_t count,
+                                            std::int64_t width, std::byte* const* sums, std::int64_t live) {
+    if constexpr (nsums > 0) any_columns<true>(p, step, count, width, sums, live);
+    else (void)p, (void)step, (void)count, (void)width, (void)sums, (void)live;
+  }
+  using Phases = RowWise<typename phases_of<Body>::type, S, std::index_sequence<I...>, std::index_sequence<O...>,
+                     std::index_sequence<P...>>;
+  static constexpr RowWiseLoop table = {sizeof(Memory),
+                                    dtype_of<A>,
+                                    passes,
+                                    nin,
+                                    nout,
+                                    nsums,
+                                    std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
+                                    &init,
+                                    {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
+                                    {&Phases::finish0, &finish1},
+                                    &store,
+                                    keeps ? &fold_kept : nullptr,
+                                    keeps ? &store_kept : nullptr,
+                                    &columns,
+                                    nsums > 0 ? &store_sums : nullptr,
+                                    nsums > 0 ? &columns_sums : nullptr};
+};
+
+template <class Body, class L> struct RowWiseLoops;
+template <class Body, fixed_string... S> struct RowWiseLoops<Body, loops<S...>> {
+  static constexpr const Signature& first = first_signature(loops<S...>{});
+  static constexpr Loop table[] = {
+      {.type = signature_of<S>.type,
+       .row_wise = &RowWise<Body, compute_signature<S>, std::make_index_sequence<std::size_t(first.count[0])>,
+                   std::make_index_sequence<std::size_t(first.count[2])>,
+                   std::make_index_sequence<std::size_t(first.count[3])>>::table}...};
+};
+template <class Body, class L> constexpr KernelDef row_wise(const char* name, const char* header) {
+  return make_row(name, header, KernelKind::row_wise, RowWiseLoops<Body, L>::table, L{});
+}
+
+}  // namespace catena::define

@@ -1,0 +1,102 @@
+// Loops of reductions whose accumulators are sums of distances from a pivot (kernels/reduction/statistics.h): the
+// pivots, the sums and the sums of squares of several lanes are vectors of their own, and the number of elements is the
+// same for all of them. The results have the bits that Body::add and Body::combine give.
+#pragma once
+
+#include <catena/kernels/registry/define.h>
+
+namespace catena::define {
+
+inline constexpr int kMomentLanes = 8;
+
+template <class Body, class A, class T>
+concept folds_moments = requires(A a, T x) {
+  Body::add(a, x);
+};
+
+template <class Body, class A, class T> struct MomentFolds {
+  // A vector of W numbers. Loops over them would be unrolled before they are vectorised, and stay scalar.
+  template <int W> struct Vector {
+    typedef double Wide __attribute__((vector_size(W * sizeof(double))));
+    typedef T Elements __attribute__((vector_size(W * sizeof(T))));
+    Wide v;
+    static ND_FN Vector load(const T* x) {
+      Elements e;
+      memcpy(&e, x, sizeof(e));
+      return {__builtin_convertvector(e, Wide)};
+    }
+  };
+  static constexpr std::size_t kAhead = 512;  // bytes
+  // Of N vectors of lanes.
+  template <int W, int N> struct Sums {
+    Vector<W> pivot[N], sum[N], squares[N];
+    // `rounds` elements, `step` bytes apart, of each lane. `first`: they hold nothing yet.
+    ND_FN void add(const std::byte* in, std::int64_t step, std::int64_t rounds, bool first) {
+      if (first)
+        for (int k = 0; k < N; ++k) {
+          pivot[k] = Vector<W>::load(reinterpret_cast<const T*>(in) + k * W);
+          sum[k] = squares[k] = Vector<W>{};
+        }
+      for (std::int64_t r = 0; r < rounds; ++r) {
+        const T* x = reinterpret_cast<const T*>(in + r * step);
+        // Of columns, which the processor does not ask for in time.
+        if constexpr (N > 1) __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead);
+#pragma GCC unroll 2
+        for (int k = 0; k < N; ++k) {
+          const auto distance = Vector<W>::load(x + k * W).v - pivot[k].v;
+          sum[k].v += distance;
+          squares[k].v += distance * distance;
+        }
+      }
+    }
+  };
+
+  // Of a row that comes in parts.
+  struct State {
+    Sums<kMomentLanes, 1> sums;
+    std::int64_t rounds;
+  };
+  static ND_FN void fold(A& out, std::byte* lanes, const T* x, std::int64_t n, bool first, bool last) {
+    static_assert(sizeof(State) <= kLanes * kMaxLaneBytes);
+    State s{};
+    if (!first) memcpy(&s, lanes, sizeof(s));
+    const std::int64_t rounds = n / kMomentLanes;
+    if (rounds > 0) s.sums.add(reinterpret_cast<const std::byte*>(x), kMomentLanes * sizeof(T), rounds, s.rounds == 0);
+    s.rounds += rounds;
+    if (last) out = Body::combine(out, finish(s, x + rounds * kMomentLanes, int(n - rounds * kMomentLanes)));
+    else memcpy(lanes, &s, sizeof(s));
+  }
+  // Adds the last elements, fewer than there are lanes, and combines the lanes.
+  static ND_FN A finish(const State& s, const T* x, int rest) {
+    A lane[kMomentLanes];
+    for (int l = 0; l < kMomentLanes; ++l)
+      lane[l] = s.rounds > 0 ? A{double(s.rounds), s.sums.pivot[0].v[l], s.sums.sum[0].v[l], s.sums.squares[0].v[l]}
+                             : Body::template identity<A>();
+    for (int l = 0; l < rest; ++l) lane[l] = Body::add(lane[l], x[l]);
+    for (int half = kMomentLanes / 2; half > 0; half /= 2)
+      for (int l = 0; l < half; ++l) lane[l] = Body::combine(lane[l], lane[l + half]);
+    return lane[0];
+  }
+
+  // The same for the W columns from column j on, each with an accumulator.
+  template <int Columns> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j, bool first) {
+    constexpr int W = Columns < kMomentLanes ? Columns : kMomentLanes, N = Columns / W;
+    Sums<W, N> s{};
+    acc += j;
+    if (!first)
+      for (int k = 0; k < N; ++k)
+        for (int l = 0; l < W; ++l) {
+          s.pivot[k].v[l] = acc[k * W + l].pivot;
+          s.sum[k].v[l] = acc[k * W + l].sum;
+          s.squares[k].v[l] = acc[k * W + l].squares;
+        }
+    s.add(b.in + j * std::int64_t(sizeof(T)), b.row_step, b.rows, first);
+    for (int k = 0; k < N; ++k)
+      for (int l = 0; l < W; ++l) {
+        const double before = first ? 0 : acc[k * W + l].n;
+        acc[k * W + l] = {before + double(b.rows), s.pivot[k].v[l], s.sum[k].v[l], s.squares[k].v[l]};
+      }
+  }
+};
+
+}  // namespace catena::define

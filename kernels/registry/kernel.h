@@ -1,0 +1,285 @@
+// The room kernels/registry/: rows and their calls. A row makes a body known to the libraries: its name, the dtypes it has
+// loops for, and the host loops compiled from it (loops_*.cpp). The constants kernels::<name> (families/), the registry,
+// the embedded text of the bodies, programs over rows, binding and the descriptions of calls are here. Bodies are in
+// the rooms of their families; executing a call is the work of a backend, which has no method per operation. May use
+// kernels/base/ and the headers of kernels/.
+//
+// This header: the row itself. Loop signatures are text with one character per operand (NumPy's dtype characters; 'E'
+// is bfloat16):
+//   "ff->f"        two inputs, one output
+//   "f&ff->"       one input, two in-out operands (bodies take them by reference)
+//   "*fll->f"      '*': the operand is raw (indexed kernels: the body gets a View and may read any element)
+//   "@f&f->"       '@': a 0-d input shared by all tensors of a multi-tensor call
+//   "ff->f;ff"     outputs behind ';' have one element per row (row-wise kernels)
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <catena/kernels/base/dtype.h>
+#include <catena/kernels/base/shape.h>
+
+namespace catena {
+
+inline constexpr int kMaxOperands = 16;
+
+enum class KernelKind : std::uint8_t { elementwise, indexed, reduction, row_wise, multi_tensor };
+
+using KernelId = std::uint64_t;
+constexpr KernelId kernel_id(std::string_view name) {  // FNV-1a
+  std::uint64_t h = 0xcbf29ce484222325u;
+  for (char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return h;
+}
+
+// Elementwise: element i of operand k is at ptr[k] + i * stride[k] (bytes), in the compute type of its slot. Strides
+// are arbitrary. An output may be identical to an input but must not overlap it otherwise. Results do not depend on the
+// strides or on n.
+using ElementwiseFn = void (*)(std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
+
+// Indexed: positions begin..end of the loop shape in C order. Non-raw operands have been broadcast to the loop shape;
+// raw ones keep their own shape. Operands have exactly the dtypes of the loop (16-bit floats included).
+struct IndexedCall {
+  std::byte* const* data;
+  const Shape* const* shape;
+  const Strides* const* strides;
+  const Shape* loop;
+};
+using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int64_t end);
+
+// Reduction: accumulators are opaque cells of acc_bytes bytes; an array of them is aligned to 64 bytes. Order of
+// combination: element i goes to lane i % lanes; a lane combines its elements in groups of `group`, and the groups one
+// after the other; the lanes are combined as a binary tree. All functions follow this order, so the result does not
+// depend on which axis is contiguous. Groups bound how many numbers are added up one after the other, and with that the
+// rounding errors; long reductions are cut into chunks whose results are joined as a tree (ndarray/cpu/reduce.cpp).
+inline constexpr int kLanes = 32;
+inline constexpr std::int64_t kGroup = 16;
+inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
+inline constexpr int kMaxLaneBytes = 64;              // of the state of one lane that passes from part to part
+// The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
+// i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
+// out_stride.
+struct ScanBlock {
+  const std::byte* in;
+  std::int64_t in_step, in_stride;
+  std::byte* out;
+  std::int64_t out_step, out_stride;
+  std::int64_t index, n, width;
+};
+// Rows of contiguous elements: element i of row r is at in + r * row_step + i * itemsize.
+struct ReductionBlock {
+  const std::byte* in;
+  std::int64_t row_step, rows, index, n;
+};
+// The loops are compiled for contiguous elements of a few types; other operands pass through tiles
+// (reduction_loop.cpp).
+struct ReductionLoop {
+  std::size_t acc_bytes;
+  Dtype in, element;   // compute type of the loop's input; the type that the folds read, which is that or a wider one
+  Dtype result, out;   // the type that `store` writes; compute type of the loop's output
+  bool any_order;      // the bits of a result do not depend on the order of combination
+  bool short_rows;     // rows of fewer than kLanes elements are folded as fast as their vectors are read
+  std::int64_t group;  // kGroup or kOneGroup
+  bool adds_pairs;     // an accumulator and an element are combined to the same bits as two accumulators
+  int lanes;           // kLanes, or fewer, where a vector of them is enough and combining them is costly
+  void (*init)(std::byte* acc, std::int64_t n);
+  // Reduces the n elements of row r, numbered from `index`, into accumulator r. The elements of one row may come in
+  // several parts: `lanes` (kLanes * kMaxLaneBytes bytes) carries the state from the first part to the last and is
+  // unused if one part is both. All parts except the last are multiples of kLanes elements.
+  void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
+  // As fold of one part, for elements that are in no cache: it asks for them ahead. Null: fold is as fast.
+  void (*fold_far)(std::byte* acc, const ReductionBlock& block);
+  // Adds element j, all of which have the number `index`, to accumulator j, which holds a group of a lane.
+  void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
+  // Combines element j of all rows, which are a group or its beginning, and adds the result to accumulator j, which
+  // holds a lane. `first`: the accumulators hold nothing yet. Null: only fold_rows exists.
+  void (*fold_columns)(std::byte* acc, const ReductionBlock& block, bool first);
+  // Adds element j of row r, which has the number index + r, to accumulator j. Not null if the result is the number of
+  // an element; only then numbers mean something.
+  void (*fold_places)(std::byte* acc, const ReductionBlock& block);
+  void (*combine)(std::byte* acc, const std::byte* other, std::int64_t n);  // acc[j] = combine(acc[j], other[j])
+  // The same for accumulators of chunks, of which there may be many.
+  void (*join)(std::byte* acc, const std::byte* other, std::int64_t n);
+  void (*store)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
+  // Whether no element can change the accumulator any more. Null if that does not happen.
+  bool (*settled)(const std::byte* acc);
+  // Running results: accumulator j continues with row j, element by element; the element with number 0 overwrites the
+  // previous content. Null if the row lacks the trait may_scan.
+  void (*scan)(std::byte* acc, const ScanBlock& block);
+
+  // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator.
+  CATENA_EXPORT void reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
+                            std::int64_t n) const;
+  // The same for `rows` rows, each into its own accumulator; block.in points at elements of the type `in`, `stride`
+  // bytes apart.
+  CATENA_EXPORT void reduce_rows(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const;
+  // Adds element j to accumulator j, for n elements that all have the number `index`.
+  CATENA_EXPORT void accumulate(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
+                                std::int64_t n) const;
+  // Calls fold_places for elements of the type `in`, `stride` bytes apart.
+  CATENA_EXPORT void accumulate_places(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const;
+  // Computes out[j], in the compute type of the loop's output, from acc[j], which has reduced `count` elements.
+  CATENA_EXPORT void finish(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride,
+                            std::int64_t n) const;
+};
+
+// Row: one or two phases of reduction over one set of axes, then a write of every element. A row is passed in segments;
+// all operands have one compute type, and inputs with one element per row have stride 0. The loops are compiled for
+// contiguous operands; others pass through tiles (row_wise_loop.cpp).
+struct RowProgress {
+  std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
+};
+inline constexpr int kColumnBytes = 64;  // of the rows that are computed side by side
+inline constexpr int kFinishedRows = kColumnBytes / 8;
+struct RowWiseLoop {
+  std::size_t stats_bytes;  // of the accumulators and their lanes, which start with a RowProgress
+  Dtype type;
+  int phases, nin, nout, nsums;  // phases: passes that fold; one of them may fold both phases of a body
+  std::uint16_t per_row;         // bit k: input k has one element per row
+  void (*init)(std::byte* stats);
+  // Reduces n elements from `position` on. If `position` is not a multiple of kLanes, n extends at most to the next
+  // multiple.
+  void (*fold[2])(std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  // The end of a phase, for some rows at once (at most kFinishedRows), because logarithms, roots and divisions of
+  // several rows fit in one vector. The memory of row r is at stats + r * stats_bytes, its first elements and its
+  // per-row outputs, which the last phase writes, at ptr[r * kMaxOperands + k].
+  void (*finish[2])(std::byte* stats, std::byte* const* ptr, std::int64_t rows, std::int64_t count);
+  void (*store)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  // For bodies whose output can be computed from the values that phase 1 maps (null for others): fold_kept stores the
+  // mapped values in the output and store_kept finishes them there. The result has the same bits, but no element is
+  // mapped twice. The output must not change in between.
+  void (*fold_kept)(std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  void (*store_kept)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  // Everything for `width` rows of `count` elements that lie side by side: element i of row j of operand k is element j
+  // behind ptr[k] + i * step[k]; what has one element per row is at ptr[k]. `width` is a multiple of side_by_side().
+  // The result has the bits that the other functions give.
+  void (*columns)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width);
+  // Not null if KernelDef::sums is not empty: `store`, which also adds what element i contributes to sum k to number i
+  // behind sums[k].
+  void (*store_sums)(const std::byte* stats, std::byte* const* ptr, std::byte* const* sums, std::int64_t n);
+  // `columns`, where element i of row j < `live` is also added to number i * side_by_side() + j % side_by_side() behind
+  // sums[k].
+  void (*columns_sums)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width,
+                       std::byte* const* sums, std::int64_t live);
+
+  std::int64_t side_by_side() const { return kColumnBytes / static_cast<std::int64_t>(itemsize(type)); }
+  void finish0(std::byte* stats, std::byte* const* ptr, std::int64_t count) const { finish[0](stats, ptr, 1, count); }
+  void finish1(std::byte* stats, std::byte* const* ptr, std::int64_t count) const { finish[1](stats, ptr, 1, count); }
+  bool keeps() const { return fold_kept != nullptr; }
+  CATENA_EXPORT void phase0(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
+  CATENA_EXPORT void phase1(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
+  CATENA_EXPORT void phase1_kept(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                                 std::int64_t n) const;
+  CATENA_EXPORT void write(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                           std::int64_t n) const;
+  CATENA_EXPORT void write_kept(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                                std::int64_t n) const;
+  CATENA_EXPORT void write_sums(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                                std::byte* const* sums, std::int64_t n) const;
+};
+
+// Multi-tensor: n contiguous elements of one tensor, in compute types; '@' operands point at one element. `hyper` is
+// the block of hyperparameters of the tensor.
+using MultiTensorFn = void (*)(const double* hyper, std::byte* const* ptr, std::int64_t n);
+
+struct Loop {
+  std::array<Dtype, kMaxOperands> type;  // stored dtypes: inputs, in-outs, outputs, per-row outputs
+  ElementwiseFn elementwise = nullptr;   // exactly one of these five is set
+  IndexedFn indexed = nullptr;
+  const ReductionLoop* reduction = nullptr;
+  const RowWiseLoop* row_wise = nullptr;
+  MultiTensorFn multi_tensor = nullptr;
+};
+
+// Special properties of a row. Code decides by these, never by the id or the name of a row.
+enum KernelTraits : std::uint8_t {
+  no_traits = 0,
+  refuses_bool = 1,        // TypeError for bool operands instead of promotion to int8: libraries differ on the result
+  is_copy = 2,             // the output is the input
+  is_random = 4,           // numbers of a Philox stream: the inputs begin with its seed and offset
+  may_scan = 8,            // the reduction can be used as a scan
+  takes_any_integer = 16,  // a host integer outside of the arrays' dtype counts as int64 or uint64 instead of being
+                           // refused: the function asks for values (comparisons), or gives floats (true_divide)
+};
+
+struct KernelDef;
+
+// A sum over the other axes of a row-wise kernel that its loops can compute in the pass that writes: the sum of `map` of
+// some of the kernel's inputs, whose numbers come first in `input`, or, if `map` is null, of one input.
+struct RowSum {
+  const KernelDef* map;
+  std::array<std::uint8_t, kMaxOperands> input;
+};
+inline constexpr int kMaxRowSums = 4;
+
+struct KernelDef {
+  KernelId id;
+  const char* name;    // equals the name of the functor catena::k::<name>
+  const char* header;  // the header with the body: "catena/kernels/elementwise/arithmetic.h"
+  KernelKind kind;
+  std::uint8_t nin, ninout, nout, nrow;
+  std::uint16_t raw;     // bit k: operand k is raw
+  std::uint16_t shared;  // bit k: operand k is a '@' operand
+  KernelTraits traits;
+  bool transcendental;  // host loops run on whole vectors only, so that a value does not depend on its position
+  bool has_identity;    // reductions: the result of an empty input is the identity
+  const Loop* loop_table;
+  std::uint16_t num_loops;
+  // For each dtype: the first loop whose inputs and in-outs all have it, or no_loop.
+  std::array<std::uint8_t, internal::kDtypeInfo.size()> uniform_loop;
+  std::span<const RowSum> sums = {};  // at most kMaxRowSums
+  static constexpr std::uint8_t no_loop = 0xff;
+
+  std::span<const Loop> loops() const { return {loop_table, num_loops}; }
+  int num_operands() const { return nin + ninout + nout + nrow; }
+  int first_output() const { return nin + ninout; }
+  // The loop for inputs that all have this dtype, or -1.
+  int loop_of(Dtype t) const {
+    const std::uint8_t i = uniform_loop[static_cast<std::size_t>(t)];
+    return i == no_loop ? -1 : i;
+  }
+  bool is(KernelTraits t) const { return (traits & t) != 0; }
+  // The same row with one more trait.
+  constexpr KernelDef with(KernelTraits t) const {
+    KernelDef d = *this;
+    d.traits = static_cast<KernelTraits>(d.traits | t);
+    return d;
+  }
+  constexpr KernelDef with_sums(std::span<const RowSum> s) const {
+    KernelDef d = *this;
+    d.sums = s;
+    return d;
+  }
+};
+
+// The kind of public function that is made from a row (family.h).
+enum class KernelUse : std::uint8_t { unary, binary, own, internal };
+struct RegisteredKernel {
+  const KernelDef* kernel;
+  KernelUse use;
+  operator const KernelDef&() const { return *kernel; }
+};
+// All rows. Tests, code generation and tools use this list; there is no other.
+CATENA_EXPORT std::span<const RegisteredKernel> all_kernels();
+// The row with that id or name; KeyError naming it if there is none. For tools and tests; other code uses the constants
+// kernels::<name>.
+CATENA_EXPORT const KernelDef& find_kernel(KernelId id);
+CATENA_EXPORT const RegisteredKernel& find_registered(std::string_view name);
+CATENA_EXPORT const RegisteredKernel* find_registered_if_any(std::string_view name);  // null if there is none
+inline const KernelDef& find_kernel(std::string_view name) { return find_registered(name); }
+
+template <std::size_t N> struct fixed_string {
+  char text[N] = {};
+  constexpr fixed_string(const char (&s)[N]) {
+    for (std::size_t i = 0; i < N; ++i) text[i] = s[i];
+  }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+// The signature of a loop of `def`, such as "ff->f".
+CATENA_EXPORT std::string signature(const KernelDef& def, const Loop& loop);
+
+}  // namespace catena

@@ -1,0 +1,50 @@
+#include <catena/kernels/elementwise/arithmetic.h>
+
+#include <catena/kernels/registry/define_elementwise.h>
+#include <catena/kernels/registry/families/arithmetic.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/elementwise/arithmetic.h";
+
+// Integers give float64, bool among them as int8.
+using Quotients =
+    join_loops<loops<"bb->d", "BB->d", "hh->d", "HH->d", "ii->d", "II->d", "ll->d", "LL->d">, Floats2>::type;
+using Clips =
+    join_loops<loops<"???->?", "bbb->b", "BBB->B", "hhh->h", "HHH->H", "iii->i", "III->I", "lll->l", "LLL->L">,
+               Floats3>::type;
+
+// Integers are divided as float64; vectors of int32 and int64 are converted on the way.
+constexpr char divided(char type, bool output) {
+  if (output || !is_bool_or_integer(type)) return type;
+  return type == 'L' ? 'd' : (type == 'I' || type == 'l' ? 'l' : 'i');
+}
+
+}  // namespace
+
+constexpr KernelDef add = elementwise<k::add, and_complex<All2, Complex2>, by_width>("add", kHeader);
+constexpr KernelDef subtract =
+    elementwise<k::subtract, and_complex<Numbers2, Complex2>, by_width>("subtract", kHeader).with(refuses_bool);
+constexpr KernelDef multiply = elementwise<k::multiply, and_complex<All2, Complex2>, by_width>("multiply", kHeader);
+constexpr KernelDef true_divide =
+    elementwise<k::true_divide, and_complex<Quotients, Complex2>, divided>("true_divide", kHeader)
+        .with(takes_any_integer);
+constexpr KernelDef negative =
+    elementwise<k::negative, and_complex<Numbers1, Complex1>, by_width>("negative", kHeader).with(refuses_bool);
+constexpr KernelDef absolute =
+    elementwise<k::absolute, and_complex<All1, Moduli>, widened_but_8_bits>("absolute", kHeader);
+constexpr KernelDef conjugate =
+    elementwise<k::conjugate, and_complex<Numbers1, Complex1>, by_width>("conjugate", kHeader);
+constexpr KernelDef reciprocal =
+    elementwise<k::reciprocal, and_complex<Numbers1, Complex1>, widened>("reciprocal", kHeader);
+constexpr KernelDef square = elementwise<k::square, and_complex<Numbers1, Complex1>, by_width>("square", kHeader);
+constexpr KernelDef sqrt = elementwise<k::sqrt, and_complex<Floats1, Complex1>>("sqrt", kHeader);
+constexpr KernelDef rsqrt = elementwise<k::rsqrt, Floats1>("rsqrt", kHeader);
+constexpr KernelDef sign = elementwise<k::sign, Numbers1, widened_but_8_bits>("sign", kHeader);
+constexpr KernelDef clip = elementwise<k::clip, Clips, widened_but_8_bits>("clip", kHeader);
+constexpr KernelDef copy = elementwise<k::copy, and_complex<All1, Complex1>, as_bits>("copy", kHeader).with(is_copy);
+
+}  // namespace catena::kernels

@@ -1,0 +1,23 @@
+#include <catena/kernels/nn/cell.h>
+
+#include <catena/kernels/registry/define_elementwise.h>
+#include <catena/kernels/registry/families/cell.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/nn/cell.h";
+
+using Cells = loops<"eeeee->ee", "EEEEE->EE", "fffff->ff", "ddddd->dd">;
+using TwoSidedCells = loops<"eeeeeeeeee->ee", "EEEEEEEEEE->EE", "ffffffffff->ff", "dddddddddd->dd">;
+using Gradients = loops<"eeeeeeeee->eeeee", "EEEEEEEEE->EEEEE", "fffffffff->fffff", "ddddddddd->ddddd">;
+
+}  // namespace
+
+constexpr KernelDef lstm = transcendental<k::lstm, Cells>("lstm", kHeader);
+constexpr KernelDef slstm = transcendental<k::slstm, TwoSidedCells>("slstm", kHeader);
+constexpr KernelDef lstm_bwd = transcendental<k::lstm_bwd, Gradients>("lstm_bwd", kHeader);
+
+}  // namespace catena::kernels

@@ -1,0 +1,33 @@
+#include <catena/kernels/elementwise/comparison.h>
+
+#include <catena/kernels/registry/define_elementwise.h>
+#include <catena/kernels/registry/families/comparison.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/elementwise/comparison.h";
+
+using Equalities = and_complex<Comparisons, loops<"FF->?", "DD->?">>;
+
+constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_16_bits>;
+
+}  // namespace
+
+constexpr KernelDef equal = elementwise<k::equal, Equalities, bits>("equal", kHeader).with(takes_any_integer);
+constexpr KernelDef not_equal =
+    elementwise<k::not_equal, Equalities, bits>("not_equal", kHeader).with(takes_any_integer);
+constexpr KernelDef less = elementwise<k::less, Comparisons, ordered>("less", kHeader).with(takes_any_integer);
+constexpr KernelDef less_equal =
+    elementwise<k::less_equal, Comparisons, ordered>("less_equal", kHeader).with(takes_any_integer);
+constexpr KernelDef greater = swapped<k::less, Comparisons, ordered>("greater", kHeader).with(takes_any_integer);
+constexpr KernelDef greater_equal =
+    swapped<k::less_equal, Comparisons, ordered>("greater_equal", kHeader).with(takes_any_integer);
+constexpr KernelDef maximum = elementwise<k::maximum, All2, widened_but_16_bits>("maximum", kHeader);
+constexpr KernelDef minimum = elementwise<k::minimum, All2, widened_but_16_bits>("minimum", kHeader);
+constexpr KernelDef fmax = elementwise<k::fmax, All2, widened_but_16_bits>("fmax", kHeader);
+constexpr KernelDef fmin = elementwise<k::fmin, All2, widened_but_16_bits>("fmin", kHeader);
+
+}  // namespace catena::kernels

@@ -1,0 +1,40 @@
+#include <catena/kernels/reduction/extremum.h>
+
+#include <catena/kernels/registry/define_reduction.h>
+#include <catena/kernels/registry/families/extremum.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/reduction/extremum.h";
+
+// As they are where many elements make one result.
+constexpr char unless_int16(char type, bool output) { return type == 'h' ? type : widened_but_8_bits(type, output); }
+
+using Positions =
+    loops<"?->l", "b->l", "B->l", "h->l", "H->l", "i->l", "I->l", "l->l", "L->l", "e->l", "E->l", "f->l", "d->l">;
+
+// A reduction that skips NaN. Where there is none, the loops are those of the reduction `Whole`.
+template <class Body, class Whole, class L> struct SkippingLoops;
+template <class Body, class Whole, fixed_string... S> struct SkippingLoops<Body, Whole, loops<S...>> {
+  template <fixed_string T> using body = std::conditional_t<is_floating(signature_of<T>.type[0]), Body, Whole>;
+  static constexpr Loop table[] = {
+      {.type = signature_of<S>.type, .reduction = &ReductionTable<body<S>, S, unless_int16, true>::table}...};
+};
+template <class Body, class Whole> constexpr KernelDef skipping(const char* name) {
+  constexpr const Loop* table = SkippingLoops<Body, Whole, All1>::table;
+  return make_row(name, kHeader, KernelKind::reduction, table, All1{}).with(may_scan);
+}
+
+}  // namespace
+
+constexpr KernelDef amax = reduction<k::amax, All1, unless_int16, may_scan>("amax", kHeader, false);
+constexpr KernelDef amin = reduction<k::amin, All1, unless_int16, may_scan>("amin", kHeader, false);
+constexpr KernelDef nanmax = skipping<k::nanmax, k::amax>("nanmax");
+constexpr KernelDef nanmin = skipping<k::nanmin, k::amin>("nanmin");
+constexpr KernelDef argmax = reduction<k::argmax, Positions, unless_int16, may_scan>("argmax", kHeader, false);
+constexpr KernelDef argmin = reduction<k::argmin, Positions, unless_int16, may_scan>("argmin", kHeader, false);
+
+}  // namespace catena::kernels

@@ -1,0 +1,27 @@
+#include <catena/kernels/elementwise/logic.h>
+
+#include <catena/kernels/registry/define_elementwise.h>
+#include <catena/kernels/registry/families/logic.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/elementwise/logic.h";
+
+using Selections = loops<"???->?", "?bb->b", "?BB->B", "?hh->h", "?HH->H", "?ii->i", "?II->I", "?ll->l", "?LL->L",
+                         "?ee->e", "?EE->E", "?ff->f", "?dd->d", "?FF->F", "?DD->D">;
+
+}  // namespace
+
+constexpr KernelDef logical_and =
+    elementwise<k::logical_and, Predicates2, predicate<by_bits>>("logical_and", kHeader).with(takes_any_integer);
+constexpr KernelDef logical_or =
+    elementwise<k::logical_or, Predicates2, predicate<by_bits>>("logical_or", kHeader).with(takes_any_integer);
+constexpr KernelDef logical_xor =
+    elementwise<k::logical_xor, Predicates2, predicate<by_bits>>("logical_xor", kHeader).with(takes_any_integer);
+constexpr KernelDef logical_not = elementwise<k::logical_not, Predicates1, predicate<by_bits>>("logical_not", kHeader);
+constexpr KernelDef where = elementwise<k::where, Selections, as_bits>("where", kHeader);
+
+}  // namespace catena::kernels

@@ -1,0 +1,29 @@
+#include <catena/kernels/reduction/logical.h>
+
+#include <catena/kernels/registry/define_reduction.h>
+#include <catena/kernels/registry/families/logical.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/reduction/logical.h";
+
+using Counts = loops<"?->l", "b->l", "B->l", "h->l", "H->l", "i->l", "I->l", "l->l", "L->l", "e->l", "E->l", "f->l",
+                     "d->l", "F->l", "D->l">;
+using Tests = and_complex<Predicates1, loops<"F->?", "D->?">>;
+
+// Whether an integer is 0 does not depend on its sign; 16 bits and complex numbers are rare and are converted to bool.
+constexpr char nonzero(char type, bool output) {
+  if (output) return type;
+  return std::string_view("hHFD").find(type) != std::string_view::npos ? '?' : by_bits(type, false);
+}
+
+}  // namespace
+
+constexpr KernelDef all = reduction<k::all, Tests, nonzero>("all", kHeader, true);
+constexpr KernelDef any = reduction<k::any, Tests, nonzero>("any", kHeader, true);
+constexpr KernelDef count_nonzero = reduction<k::count_nonzero, Counts, nonzero>("count_nonzero", kHeader, true);
+
+}  // namespace catena::kernels

@@ -1,0 +1,27 @@
+#include <catena/kernels/nn/loss.h>
+
+#include <catena/kernels/registry/define_elementwise.h>
+#include <catena/kernels/registry/define_indexed.h>
+#include <catena/kernels/registry/families/loss.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/nn/loss.h";
+
+// Scores and class weights, labels and the one to ignore. A count does not fit float16, so norms are float32 there.
+using Picks = loops<"*e*eii->e", "*E*Eii->E", "*f*fii->f", "*d*dii->d">;
+using PickGradients = loops<"*eeiief->e", "*EEiiEf->E", "*ffiiff->f", "*ddiidd->d">;
+
+}  // namespace
+
+constexpr KernelDef cross_entropy_pick = indexed<k::cross_entropy_pick, Picks>("cross_entropy_pick", kHeader);
+constexpr KernelDef cross_entropy_bwd = indexed<k::cross_entropy_bwd, PickGradients>("cross_entropy_bwd", kHeader);
+constexpr KernelDef one_hot = indexed<k::one_hot, loops<"iee->e", "iEE->E", "iff->f", "idd->d">>("one_hot", kHeader);
+
+constexpr KernelDef ctc_step = elementwise<k::ctc_step, loops<"fffff->f", "ddddd->d">>("ctc_step", kHeader);
+constexpr KernelDef ctc_share = elementwise<k::ctc_share, loops<"ffff->f", "dddd->d">>("ctc_share", kHeader);
+
+}  // namespace catena::kernels

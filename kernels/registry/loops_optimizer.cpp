@@ -1,0 +1,39 @@
+#include <catena/kernels/training/optimizer.h>
+
+#include <catena/kernels/registry/define_multi_tensor.h>
+#include <catena/kernels/registry/families/optimizer.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/training/optimizer.h";
+
+// Gradient, then the parameter and its states, updated in place. Hooks: parameter, then the gradient.
+using Updates1 = loops<"e&e->", "E&E->", "f&f->", "d&d->">;
+using Updates2 = loops<"e&ee->", "E&EE->", "f&ff->", "d&dd->">;
+using Updates3 = loops<"e&eee->", "E&EEE->", "f&fff->", "d&ddd->">;
+using Updates4 = loops<"e&eeee->", "E&EEEE->", "f&ffff->", "d&dddd->">;
+
+}  // namespace
+
+constexpr KernelDef sgd_update = multi_tensor<k::sgd_update, Updates1>("sgd_update", kHeader);
+constexpr KernelDef momentum_sgd_update =
+    multi_tensor<k::momentum_sgd_update, Updates2>("momentum_sgd_update", kHeader);
+constexpr KernelDef nesterov_ag_update = multi_tensor<k::nesterov_ag_update, Updates2>("nesterov_ag_update", kHeader);
+constexpr KernelDef ada_grad_update = multi_tensor<k::ada_grad_update, Updates2>("ada_grad_update", kHeader);
+constexpr KernelDef ada_delta_update = multi_tensor<k::ada_delta_update, Updates3>("ada_delta_update", kHeader);
+constexpr KernelDef adam_update = multi_tensor<k::adam_update, Updates3>("adam_update", kHeader);
+constexpr KernelDef rmsprop_update = multi_tensor<k::rmsprop_update, Updates2>("rmsprop_update", kHeader);
+constexpr KernelDef rmsprop_graves_update =
+    multi_tensor<k::rmsprop_graves_update, Updates4>("rmsprop_graves_update", kHeader);
+constexpr KernelDef smorms3_update = multi_tensor<k::smorms3_update, Updates4>("smorms3_update", kHeader);
+constexpr KernelDef weight_decay = multi_tensor<k::weight_decay, Updates1>("weight_decay", kHeader);
+constexpr KernelDef lasso = multi_tensor<k::lasso, Updates1>("lasso", kHeader);
+constexpr KernelDef scale_by =
+    multi_tensor<k::scale_by, loops<"@f&e->", "@f&E->", "@f&f->", "@d&d->">>("scale_by", kHeader);
+constexpr KernelDef gradient_hard_clip =
+    multi_tensor<k::gradient_hard_clip, loops<"&e->", "&E->", "&f->", "&d->">>("gradient_hard_clip", kHeader);
+
+}  // namespace catena::kernels

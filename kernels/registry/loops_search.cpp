@@ -1,0 +1,18 @@
+#include <catena/kernels/search.h>
+
+#include <catena/kernels/registry/define_indexed.h>
+#include <catena/kernels/registry/families/search.h>
+
+namespace catena::kernels {
+namespace {
+
+using namespace define;
+
+using Places = loops<"*???->l", "*bb?->l", "*BB?->l", "*hh?->l", "*HH?->l", "*ii?->l", "*II?->l", "*ll?->l", "*LL?->l",
+                     "*ee?->l", "*EE?->l", "*ff?->l", "*dd?->l">;
+
+}  // namespace
+
+constexpr KernelDef searchsorted = indexed<k::searchsorted, Places>("searchsorted", "catena/kernels/search.h");
+
+}  // namespace catena::kernels

@@ -1,0 +1,29 @@
+// The types with which row-wise kernels name their operands; see kernels/registry/define_row_wise.h.
+#pragma once
+
+#include <catena/kernels/traits.h>
+
+namespace catena {
+
+// An input that has one element per row.
+template <class T> struct PerRow {
+  T value;
+  ND_FN operator T() const { return value; }
+};
+
+// The combined accumulators of phase 0 and phase 1: the first and the second member of a body's Stats.
+template <class Stats, class A> ND_FN void set_first(Stats& stats, A value) {
+  if constexpr (sizeof(Stats) == sizeof(A)) {
+    auto& [first] = stats;
+    first = value;
+  } else {
+    auto& [first, second] = stats;
+    first = value;
+  }
+}
+template <class Stats, class A> ND_FN void set_second(Stats& stats, A value) {
+  auto& [first, second] = stats;
+  second = value;
+}
+
+}  // namespace catena

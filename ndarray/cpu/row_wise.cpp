@@ -1,0 +1,637 @@
+// Row-wise kernels: two phases of reduction over one set of axes, then a write of every element. The loops see the elements
+// of a row in C order of the reduced axes, in compute types; what is not so in memory passes through buffers.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/row_sums.h>
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/workspace.h>
+
+namespace nd::cpu {
+namespace {
+
+using catena::BoundOperand;
+using catena::compute_dtype;
+using catena::itemsize;
+using catena::kMaxOperands;
+using catena::Shape;
+using catena::Strides;
+
+constexpr std::int64_t kGrain = 16 * 1024;
+constexpr std::int64_t kBufferedRow = 4096;                   // longer rows are never buffered whole
+constexpr std::int64_t kTurnedRow = 256 * 1024;               // but those that are transposed on the way
+constexpr std::int64_t kRowsTogether = 16;                    // neighbouring rows that share cache lines
+constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;  // rows whose phases take turns, at most,
+constexpr std::int64_t kBytesInTurns = 24 * 1024;             // and what they read and write, in the nearest cache
+constexpr std::int64_t kFetchedRow = 768;                     // bytes; the processor itself is ahead of shorter rows
+constexpr std::int64_t kFetchedTransposed = 1024 * 1024;      // kFetchedBytes of rows that are transposed on the way
+constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
+constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
+constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
+
+class RowWiseRun {
+ public:
+  explicit RowWiseRun(const catena::bound::RowWise& call, const RowSums* sums = nullptr)
+      : sums_(sums),
+        loop_(call.kernel->loop_table[call.loop]),
+        table_(*loop_.row_wise),
+        n_in_(call.kernel->nin),
+        n_out_(call.kernel->nout) {
+    n_ = n_in_ + n_out_ + call.kernel->nrow;
+    Strides kept[kMaxOperands], reduced[kMaxOperands];
+    for (int a = 0; a < call.shape.size(); ++a) {
+      const bool is_reduced = std::find(call.axes.begin(), call.axes.end(), a) != call.axes.end();
+      (is_reduced ? reduced_ : kept_).push_back(call.shape[a]);
+      for (int k = 0; k < n_; ++k)
+        (is_reduced ? reduced : kept)[k].push_back((*call.operands[std::size_t(k)].strides)[a]);
+    }
+    count_ = catena::size_of(reduced_);
+    rows_ = catena::size_of(kept_);
+    catena::merge_axes(kept_, {kept, std::size_t(n_)});
+    catena::merge_axes(reduced_, {reduced, std::size_t(n_)});
+    bool all_direct = true;
+    for (int k = 0; k < n_; ++k) {
+      Slot& s = slot_[k];
+      const BoundOperand& o = call.operands[std::size_t(k)];
+      s.data = o.data;
+      s.type = loop_.type[std::size_t(k)];
+      s.memory_item = static_cast<std::int64_t>(itemsize(o.dtype));
+      s.item = static_cast<std::int64_t>(itemsize(compute_dtype(s.type)));
+      s.direct = is_direct(o.dtype, s.type);
+      s.kept = kept[k];
+      s.reduced = reduced[k];
+      s.repeated = is_zero(s.reduced);
+      s.constant = k < n_in_ && is_zero(s.kept);
+      if (!s.direct && k < n_in_) s.load = Load(o.dtype, s.type);
+      if (!s.direct && k >= n_in_) s.store = Store(s.type, o.dtype);
+      all_direct &= s.direct;
+    }
+    if (is_for_columns()) plan_columns();
+    else plan(all_direct);
+  }
+
+  void run() const {
+    if (rows_ == 0) return;
+    if (column_width_ > 0) return run_columns();
+    const std::int64_t groups = (rows_ + together_ - 1) / together_;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, count_ * together_));
+    for_ranges(groups, grain, [&](std::int64_t b, std::int64_t e) {
+      const Workspace memory(scratch_bytes_);
+      alignas(64) std::byte stats[kStatsOnStack];
+      const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
+      Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats, {}};
+      set(s.row, b * together_);
+      if (in_turns_ > 0) return run_in_turns(s, e - b);
+      for (int k = 0; k < n_in_; ++k)
+        if (slot_[k].buffered && slot_[k].constant) gather_row(slot_[k], slot_[k].data, s.memory + slot_[k].buffer);
+      for (std::int64_t g = b; g < e; ++g) {
+        const std::int64_t first = g * together_, n = std::min(together_, rows_ - first);
+        if (buffered_) run_buffered(s, first, n);
+        else run_in_pieces(s);
+      }
+    });
+  }
+
+ private:
+  static constexpr std::size_t kStatsOnStack = 16 * 1024;
+  static constexpr std::int64_t kMostColumns = 8;  // vectors of rows in a group
+
+  struct Slot {
+    std::byte* data;
+    Dtype type;
+    bool direct, repeated;    // repeated: one element per row
+    bool constant = false;    // the same for all rows
+    bool buffered = false;    // the whole row is in a buffer
+    bool transposed = false;  // ... and got there together with its neighbours
+    std::int64_t memory_item, item;
+    std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory
+    std::int64_t elements = 0;         // of a row in its tile, of rows side by side
+    Strides kept, reduced;
+    Load load;
+    Store store;
+  };
+  // Where the operands of a row begin; rows come in order.
+  struct Row {
+    std::byte* at[kMaxOperands];
+    std::int64_t position[catena::kMaxRank];
+  };
+  struct Scratch {
+    std::byte* memory;
+    std::byte* stats;
+    Row row;
+  };
+
+  // Threads share the groups, unless their sums are added in one place.
+  template <class F> void for_ranges(std::int64_t groups, std::int64_t grain, F&& f) const {
+    if (sums_ != nullptr) f(std::int64_t(0), groups);
+    else catena::parallel_for(groups, grain, f);
+  }
+
+  static bool is_zero(const Strides& strides) {
+    return std::all_of(strides.begin(), strides.end(), [](std::int64_t x) { return x == 0; });
+  }
+
+  // Short rows and rows that lie side by side are computed in vectors of one element per row.
+  bool is_for_columns() const {
+    // Few rows leave vectors empty and do not repay tiles of what is the same for all, unless their elements are few.
+    if (sums_ != nullptr) return row_sum_lanes(table_, count_) > 1;
+    const std::int64_t fewest = count_ <= catena::kLanes ? table_.side_by_side() / 2 : 6 * table_.side_by_side();
+    if (count_ == 0 || rows_ < fewest) return false;
+    if (count_ <= kLongestColumn) return true;
+    bool beside = count_ <= kLongestBeside && kept_.back() >= table_.side_by_side();
+    for (int k = 0; k < n_; ++k) beside &= slot_[k].repeated || is_column(slot_[k]);
+    return beside;
+  }
+  // The rows lie side by side, and the loops can read them there.
+  bool is_column(const Slot& s) const {
+    return s.direct && reduced_.size() <= 1 && !kept_.empty() && s.kept.back() == s.memory_item;
+  }
+
+  // Those of the whole call, if these are a block of them.
+  std::int64_t all_rows() const { return sums_ != nullptr ? sums_->rows : rows_; }
+
+  void plan_columns() {
+    fetches_ahead_ = all_rows() * count_ * slot_[0].item >= kFetchedTransposed;
+    const std::int64_t least = table_.side_by_side();
+    const std::int64_t most = kColumnTile / (count_ * slot_[0].item) / least * least;
+    column_width_ = std::clamp<std::int64_t>(most, least, kMostColumns * least);
+    column_width_ = std::min(column_width_, (rows_ + least - 1) / least * least);
+    for (int k = 0; k < n_; ++k) {
+      Slot& s = slot_[k];
+      s.elements = s.repeated ? 1 : count_;
+      s.buffer = scratch_bytes_;
+      scratch_bytes_ += round_up_64(std::size_t(s.elements * column_width_ * s.item));
+      s.bits = s.buffer;
+      if (s.direct) continue;
+      s.bits = scratch_bytes_;
+      scratch_bytes_ += round_up_64(std::size_t(s.elements * column_width_ * s.memory_item));
+    }
+  }
+
+  void plan(bool all_direct) {
+    const bool one_segment = reduced_.size() <= 1;
+    // Strided rows side by side in memory: reading them one by one would fetch every cache line many times.
+    bool side_by_side = false;
+    if (one_segment && !reduced_.empty() && !kept_.empty() && kept_.back() >= 4 && count_ >= 2)
+      for (int k = 0; k < n_in_ + n_out_; ++k) side_by_side |= is_transposed(slot_[k]);
+    bool turned = false;
+    for (int k = 0; k < n_in_ + n_out_; ++k) turned |= is_turned(slot_[k]);
+    buffered_ =
+        count_ > 0 && count_ <= (turned ? kTurnedRow : kBufferedRow) && (!all_direct || !one_segment || side_by_side);
+    if (buffered_ && side_by_side) together_ = std::min(kRowsTogether, kept_.back());
+    std::size_t at = 0;
+    const auto reserve = [&](std::int64_t bytes) {
+      const std::size_t offset = at;
+      at += round_up_64(std::size_t(bytes));
+      return offset;
+    };
+    for (int k = 0; k < n_; ++k) {
+      Slot& s = slot_[k];
+      if (s.repeated) {
+        s.buffer = reserve(s.item);
+      } else if (buffered_) {
+        s.transposed = side_by_side && is_transposed(s);
+        s.buffered = s.transposed || !s.direct || !(one_segment || is_contiguous(s));
+        if (s.buffered) s.buffer = reserve(together_ * count_ * s.item);
+        if (s.transposed && !s.direct) s.bits = reserve(together_ * count_ * s.memory_item);
+      } else if (!s.direct || count_ == 0) {
+        s.buffer = reserve(kTile * s.item);
+      }
+    }
+    scratch_bytes_ = at;
+    // Phase 1 may leave its results in an output that can be addressed as a whole.
+    kept_mapped_ = table_.keeps() && (buffered_ || slot_[n_in_].direct);
+    if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
+  }
+
+  void plan_turns() {
+    const int shared = sums_ != nullptr ? table_.nsums : 0;
+    std::int64_t of_row = 0, of_all = shared * count_ * slot_[0].item;
+    for (int k = 0; k < n_; ++k)
+      if (!slot_[k].repeated) (slot_[k].constant ? of_all : of_row) += count_ * slot_[k].item;
+    const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
+    const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
+    in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, fit)});
+    fetches_ahead_ =
+        of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow && of_row * all_rows() >= kFetchedBytes;
+  }
+
+  bool is_transposed(const Slot& s) const {
+    return !s.repeated && s.kept.back() == s.memory_item && std::llabs(s.reduced.back()) > s.memory_item;
+  }
+
+  bool is_contiguous(const Slot& s) const {
+    std::int64_t step = s.memory_item;
+    for (int a = reduced_.size() - 1; a >= 0; --a) {
+      if (s.reduced[a] != step) return false;
+      step *= reduced_[a];
+    }
+    return true;
+  }
+  // A row is a matrix that lies in memory transposed, such as the channels and positions of an image whose channels are
+  // last.
+  bool is_turned(const Slot& s) const {
+    return s.direct && reduced_.size() == 2 && s.reduced[0] == s.memory_item && s.reduced[1] > s.memory_item;
+  }
+
+  std::int64_t row_offset(const Slot& s, std::int64_t row) const {
+    std::int64_t offset = 0;
+    for (int a = kept_.size() - 1; a >= 0; --a) {
+      offset += row % kept_[a] * s.kept[a];
+      row /= kept_[a];
+    }
+    return offset;
+  }
+
+  void set(Row& r, std::int64_t row) const {
+    for (int k = 0; k < n_; ++k) r.at[k] = slot_[k].data + row_offset(slot_[k], row);
+    for (int a = kept_.size() - 1; a >= 0; --a) {
+      r.position[a] = row % kept_[a];
+      row /= kept_[a];
+    }
+  }
+  void advance(Row& r) const {
+    for (int a = kept_.size() - 1; a >= 0; --a) {
+      const bool wraps = ++r.position[a] == kept_[a];
+      const std::int64_t steps = wraps ? 1 - kept_[a] : 1;
+      for (int k = 0; k < n_; ++k) r.at[k] += steps * slot_[k].kept[a];
+      if (!wraps) return;
+      r.position[a] = 0;
+    }
+  }
+
+  // f(offset, stride, n, position) for the runs of a row, each at most `most` long.
+  template <class F> void for_each_run(std::int64_t most, F&& f) const {
+    const std::int64_t inner = reduced_.empty() ? 1 : reduced_.back();
+    std::int64_t position[catena::kMaxRank] = {};
+    for (std::int64_t i = 0; i < count_; i += inner) {
+      for (std::int64_t j = 0; j < inner; j += most) f(position, j, std::min(most, inner - j), i + j);
+      for (int a = reduced_.size() - 2; a >= 0; --a) {
+        if (++position[a] < reduced_[a]) break;
+        position[a] = 0;
+      }
+    }
+  }
+  std::int64_t run_offset(const Slot& s, const std::int64_t* position, std::int64_t j) const {
+    std::int64_t offset = reduced_.empty() ? 0 : j * s.reduced.back();
+    for (int a = 0; a < reduced_.size() - 1; ++a) offset += position[a] * s.reduced[a];
+    return offset;
+  }
+  static std::int64_t inner_stride(const Slot& s) { return s.reduced.empty() ? 0 : s.reduced.back(); }
+
+  // ---- the three passes, given where the elements are -------------------------------------------
+  // visit(pass, f) calls f(ptr, stride, n, position) over the row; first: pointers for the finishing functions.
+  template <class Visit> void run_pass(int pass, std::byte* stats, Visit&& visit) const {
+    if (pass == 0) {
+      table_.init(stats);
+      visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n, std::int64_t) {
+        table_.phase0(stats, p, st, n);
+      });
+    } else if (pass == 1) {
+      if (table_.phases == 2)
+        visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n, std::int64_t) {
+          kept_mapped_ ? table_.phase1_kept(stats, p, st, n) : table_.phase1(stats, p, st, n);
+        });
+    } else if (n_out_ > 0) {
+      visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n, std::int64_t i) {
+        if (sums_ != nullptr) return write_sums(stats, p, st, n, i);
+        kept_mapped_ ? table_.write_kept(stats, p, st, n) : table_.write(stats, p, st, n);
+      });
+    }
+  }
+  void write_sums(const std::byte* stats, std::byte* const* p, const std::int64_t* stride, std::int64_t n,
+                  std::int64_t position) const {
+    std::byte* at[catena::kMaxRowSums];
+    for (int k = 0; k < table_.nsums; ++k) at[k] = sums_->at[k] + position * slot_[0].item;
+    table_.write_sums(stats, p, stride, at, n);
+  }
+  template <class Visit> void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
+    for (int pass = 0; pass < 3; ++pass) {
+      run_pass(pass, stats, visit);
+      if (pass < 2) table_.finish[pass](stats, first, 1, count_);
+    }
+  }
+
+  // One element per row: inputs come as compute types, outputs leave so.
+  std::byte* begin_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
+    if (s.direct) return at;
+    if (k < n_in_) s.load(at, 0, memory + s.buffer, 1);
+    return memory + s.buffer;
+  }
+  void end_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
+    if (!s.direct && k >= n_in_) s.store(memory + s.buffer, at, 0, 1);
+  }
+
+  // ---- rows side by side ------------------------------------------------------------------------
+  void run_columns() const {
+    const std::int64_t groups = (rows_ + column_width_ - 1) / column_width_;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count_ * column_width_));
+    for_ranges(groups, grain, [&](std::int64_t b, std::int64_t e) {
+      const Workspace memory(scratch_bytes_);
+      for (int k = 0; k < n_in_; ++k)
+        if (slot_[k].constant) load_columns(slot_[k], memory.data(), 0, column_width_, column_width_);
+      for (std::int64_t g = b; g < e; ++g)
+        run_group(memory.data(), g * column_width_, std::min(column_width_, rows_ - g * column_width_));
+    });
+  }
+
+  void run_group(std::byte* memory, std::int64_t first, std::int64_t m) const {
+    const std::int64_t least = table_.side_by_side(), width = (m + least - 1) / least * least;
+    std::byte* ptr[kMaxOperands];
+    std::int64_t step[kMaxOperands];
+    bool stored[kMaxOperands] = {};
+    for (int k = 0; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      ptr[k] = memory + s.buffer;
+      step[k] = s.repeated ? 0 : (s.constant ? column_width_ : width) * s.item;
+      if (s.constant) continue;
+      // Every pass over long columns where they lie would fetch lines that displace each other.
+      if (count_ <= kLongestColumn && is_column(s) && width == m && first % kept_.back() + m <= kept_.back()) {
+        ptr[k] = s.data + row_offset(s, first);
+        step[k] = inner_stride(s);
+      } else if (k < n_in_) {
+        load_columns(s, memory, first, m, width);
+      } else {
+        stored[k] = true;
+      }
+    }
+    if (sums_ != nullptr) table_.columns_sums(ptr, step, count_, width, sums_->at, m);
+    else table_.columns(ptr, step, count_, width);
+    for (int k = n_in_; k < n_; ++k)
+      if (stored[k]) store_columns(slot_[k], memory, first, m, width);
+  }
+
+  // f(at, memory, rows, elements): a part of a group that has one stride along the rows and one along the elements; at:
+  // where it begins in the tile.
+  template <class F>
+  void for_each_part(const Slot& s, std::int64_t first, std::int64_t m, std::int64_t width, F&& f) const {
+    for (std::int64_t j = 0, r; j < m; j += r) {
+      const std::int64_t inner = kept_.empty() ? 1 : kept_.back();
+      r = std::min(m - j, inner - (first + j) % inner);
+      std::byte* const rows = s.data + row_offset(s, first + j);
+      if (s.repeated) {
+        f(j * s.memory_item, rows, r, 1);
+        continue;
+      }
+      for_each_run(INT64_MAX, [&](const std::int64_t* position, std::int64_t, std::int64_t n, std::int64_t i) {
+        f((i * width + j) * s.memory_item, rows + run_offset(s, position, 0), r, n);
+      });
+    }
+  }
+  // How the elements of a part lie in memory.
+  enum class Lie { transposed, side_by_side, anyhow };
+  Lie lie_of(const Slot& s, std::int64_t elements) const {
+    if (elements > 1 && inner_stride(s) == s.memory_item) return Lie::transposed;
+    return !kept_.empty() && s.kept.back() == s.memory_item ? Lie::side_by_side : Lie::anyhow;
+  }
+
+  // Where the rows of the next group lie, from those of this one.
+  std::int64_t ahead(std::int64_t bytes) const { return fetches_ahead_ ? bytes : 0; }
+
+  // Rows from `first` on into a tile; what is left of its width repeats the last one.
+  void load_columns(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m, std::int64_t width) const {
+    const std::int64_t item = s.memory_item, pitch = width * item;
+    const std::int64_t stride = kept_.empty() ? 0 : s.kept.back(), inner = s.repeated ? 0 : inner_stride(s);
+    std::byte* const tile = memory + s.bits;
+    const CastFn copy = catena::copy_function(std::size_t(item));
+    for_each_part(s, first, s.constant ? 1 : m, width,
+                  [&](std::int64_t at, const std::byte* from, std::int64_t rows, std::int64_t n) {
+                    std::byte* const to = tile + at;
+                    const Lie lie = lie_of(s, n);
+                    if (lie == Lie::transposed)
+                      transpose_block(to, pitch, from, stride, n, rows, std::size_t(item), ahead(stride * width), 0);
+                    else if (lie == Lie::side_by_side) copy_rows(to, pitch, from, inner, n, rows * item);
+                    else
+                      for (std::int64_t i = 0; i < n; ++i) copy(from + i * inner, stride, to + i * pitch, item, rows);
+                  });
+    const std::int64_t filled = s.constant ? 1 : m;
+    for (std::int64_t i = 0; i < s.elements && filled < width; ++i) {
+      std::byte* const row = tile + i * pitch;
+      copy(row + (filled - 1) * item, 0, row + filled * item, item, width - filled);
+    }
+    if (!s.direct) s.load(tile, item, memory + s.buffer, s.elements * width);
+  }
+  void store_columns(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m, std::int64_t width) const {
+    const std::int64_t item = s.memory_item, pitch = width * item;
+    const std::int64_t stride = kept_.empty() ? 0 : s.kept.back(), inner = s.repeated ? 0 : inner_stride(s);
+    const std::byte* const tile = memory + s.bits;
+    const CastFn copy = catena::copy_function(std::size_t(item));
+    if (!s.direct) s.store(memory + s.buffer, memory + s.bits, item, s.elements * width);
+    for_each_part(s, first, m, width, [&](std::int64_t at, std::byte* to, std::int64_t rows, std::int64_t n) {
+      const std::byte* const from = tile + at;
+      const Lie lie = lie_of(s, n);
+      if (lie == Lie::transposed)
+        transpose_block(to, stride, from, pitch, rows, n, std::size_t(item), 0, ahead(stride * width));
+      else if (lie == Lie::side_by_side) copy_rows(to, inner, from, pitch, n, rows * item);
+      else
+        for (std::int64_t i = 0; i < n; ++i) copy(from + i * pitch, item, to + i * inner, stride, rows);
+    });
+  }
+
+  // ---- rows that are buffered whole -------------------------------------------------------------
+  void run_buffered(Scratch& scratch, std::int64_t first, std::int64_t n) const {
+    // A group may pass the end of the innermost kept axis; then its parts are not neighbours.
+    while (n > 0) {
+      const std::int64_t inner = kept_.empty() ? 1 : kept_.back();
+      const std::int64_t m = together_ == 1 ? 1 : std::min(n, inner - first % inner);
+      for (int k = 0; k < n_in_; ++k)
+        if (slot_[k].transposed) load_transposed(slot_[k], scratch.memory, first, m);
+      for (std::int64_t i = 0; i < m; ++i) run_buffered_row(scratch, i);
+      for (int k = n_in_; k < n_; ++k)
+        if (slot_[k].transposed) store_transposed(slot_[k], scratch.memory, first, m);
+      first += m;
+      n -= m;
+    }
+  }
+
+  void load_transposed(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m) const {
+    const std::int64_t row = count_ * s.memory_item;
+    std::byte* to = memory + (s.direct ? s.buffer : s.bits);
+    transpose_block(to, row, s.data + row_offset(s, first), s.reduced.back(), m, count_, std::size_t(s.memory_item));
+    for (std::int64_t i = 0; i < m && !s.direct; ++i)
+      s.load(to + i * row, s.memory_item, memory + s.buffer + i * count_ * s.item, count_);
+  }
+  void store_transposed(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m) const {
+    const std::int64_t row = count_ * s.memory_item;
+    std::byte* from = memory + (s.direct ? s.buffer : s.bits);
+    for (std::int64_t i = 0; i < m && !s.direct; ++i)
+      s.store(memory + s.buffer + i * count_ * s.item, from + i * row, s.memory_item, count_);
+    transpose_block(s.data + row_offset(s, first), s.reduced.back(), from, row, count_, m, std::size_t(s.memory_item));
+  }
+
+  void run_buffered_row(Scratch& scratch, std::int64_t in_group) const {
+    std::byte* const* at = scratch.row.at;
+    std::byte* ptr[kMaxOperands];
+    std::int64_t stride[kMaxOperands];
+    for (int k = 0; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      if (s.repeated) {
+        ptr[k] = begin_repeated(s, k, scratch.memory, at[k]);
+        stride[k] = 0;
+      } else if (s.buffered) {
+        ptr[k] = scratch.memory + s.buffer + (s.transposed ? in_group * count_ * s.item : 0);
+        stride[k] = s.item;
+        if (k < n_in_ && !s.transposed && !s.constant) gather_row(s, at[k], ptr[k]);
+      } else {
+        ptr[k] = at[k];
+        stride[k] = inner_stride(s);
+      }
+    }
+    run_passes(scratch.stats, ptr, [&](int, auto&& f) { f(ptr, stride, count_, 0); });
+    for (int k = n_in_; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      if (s.repeated) end_repeated(s, k, scratch.memory, at[k]);
+      else if (s.buffered && !s.transposed) scatter_row(s, ptr[k], at[k]);
+    }
+    advance(scratch.row);
+  }
+
+  void gather_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    if (is_turned(s))
+      return transpose_block(to, reduced_[1] * s.item, from, s.reduced[1], reduced_[0], reduced_[1],
+                             std::size_t(s.item));
+    const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
+    for_each_run(count_, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
+      const std::byte* p = from + run_offset(s, position, j);
+      if (bits) bits(p, inner_stride(s), to + i * s.item, s.item, n);
+      else s.load(p, inner_stride(s), to + i * s.item, n);
+    });
+  }
+  void scatter_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    if (is_turned(s))
+      return transpose_block(to, s.reduced[1], from, reduced_[1] * s.item, reduced_[1], reduced_[0],
+                             std::size_t(s.item));
+    const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
+    for_each_run(count_, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
+      std::byte* p = to + run_offset(s, position, j);
+      if (bits) bits(from + i * s.item, s.item, p, inner_stride(s), n);
+      else s.store(from + i * s.item, p, inner_stride(s), n);
+    });
+  }
+
+  // ---- rows that the loops read and write where they lie
+  // ----------------------------------------------------------------------- Every pass over a few rows before the next
+  // pass: while one row waits for the end of its sums, for its square root and for memory, the processor is at the
+  // next.
+  void run_in_turns(Scratch& scratch, std::int64_t rows) const {
+    std::byte* at[kRowsInTurns][kMaxOperands];
+    std::int64_t stride[kMaxOperands];
+    for (int k = 0; k < n_; ++k) stride[k] = inner_stride(slot_[k]);
+    const auto stats_of = [&](std::int64_t i) { return scratch.stats + i * std::int64_t(table_.stats_bytes); };
+    while (rows > 0) {
+      const std::int64_t n = std::min(rows, in_turns_);
+      for (std::int64_t i = 0; i < n; ++i) {
+        std::copy_n(scratch.row.at, n_, at[i]);
+        advance(scratch.row);
+      }
+      rows -= n;
+      for (int pass = 0; pass < 3; ++pass) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          if (pass > 0 && i < rows) fetch_ahead(scratch.row, i, pass - 1);
+          run_pass(pass, stats_of(i), [&](int, auto&& f) { f(at[i], stride, count_, 0); });
+        }
+        if (pass < 2) table_.finish[pass](scratch.stats, at[0], n, count_);
+      }
+    }
+  }
+  // One half of what row i from here reads and writes, if the rows lie one behind the other: the last pass of a row
+  // waits for the lines that it writes as the first one does for those that it reads.
+  void fetch_ahead(const Row& r, std::int64_t i, int half) const {
+    if (!fetches_ahead_) return;
+    for (int k = 0; k < n_in_ + n_out_; ++k) {
+      const Slot& s = slot_[k];
+      if (s.repeated || s.kept.back() == 0) continue;
+      const std::int64_t middle = count_ / 2 * s.item, end = half == 0 ? middle : count_ * s.item;
+      const std::byte* p = r.at[k] + i * s.kept.back();
+      for (std::int64_t j = half == 0 ? 0 : middle; j < end; j += kLine) fetch_line(p + j);
+    }
+  }
+
+  // ---- long rows --------------------------------------------------------------------------------
+  void run_in_pieces(Scratch& scratch) const {
+    std::byte* const* at = scratch.row.at;
+    std::byte* first[kMaxOperands];
+    bool all_direct = true;
+    for (int k = 0; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      if (s.repeated) {
+        first[k] = begin_repeated(s, k, scratch.memory, at[k]);
+      } else {
+        first[k] = s.direct ? at[k] : scratch.memory + s.buffer;
+        all_direct &= s.direct;
+        if (count_ == 0) {  // there is no first element to be looked at
+          first[k] = scratch.memory + s.buffer;
+          std::memset(first[k], 0, std::size_t(s.item));
+        } else if (!s.direct && k < n_in_) {
+          s.load(at[k], 0, first[k], 1);
+        }
+      }
+    }
+    run_passes(scratch.stats, first, [&](int pass, auto&& f) {
+      for_each_run(all_direct ? INT64_MAX : kTile,
+                   [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
+                     std::byte* ptr[kMaxOperands];
+                     std::int64_t stride[kMaxOperands];
+                     for (int k = 0; k < n_; ++k) {
+                       const Slot& s = slot_[k];
+                       ptr[k] = first[k];
+                       stride[k] = 0;
+                       if (s.repeated) continue;
+                       std::byte* p = at[k] + run_offset(s, position, j);
+                       if (s.direct) {
+                         ptr[k] = p;
+                         stride[k] = inner_stride(s);
+                       } else {
+                         ptr[k] = scratch.memory + s.buffer;
+                         stride[k] = s.item;
+                         if (k < n_in_) s.load(p, inner_stride(s), ptr[k], n);
+                       }
+                     }
+                     f(ptr, stride, n, i);
+                     for (int k = n_in_; k < n_in_ + n_out_ && pass == 2; ++k) {
+                       const Slot& s = slot_[k];
+                       if (!s.direct && !s.repeated)
+                         s.store(ptr[k], at[k] + run_offset(s, position, j), inner_stride(s), n);
+                     }
+                   });
+      // The finishing functions look at first elements again.
+      for (int k = 0; k < n_in_ && pass < 2; ++k) {
+        const Slot& s = slot_[k];
+        if (!s.direct && !s.repeated && count_ > 0) s.load(at[k], 0, first[k], 1);
+      }
+    });
+    for (int k = n_in_; k < n_; ++k)
+      if (slot_[k].repeated) end_repeated(slot_[k], k, scratch.memory, at[k]);
+    advance(scratch.row);
+  }
+
+  const RowSums* const sums_;
+  const catena::Loop& loop_;
+  const catena::RowWiseLoop& table_;
+  int n_in_, n_out_, n_ = 0;
+  Shape kept_, reduced_;
+  std::int64_t count_ = 0, rows_ = 0, together_ = 1;
+  std::int64_t column_width_ = 0;  // rows that are computed side by side; 0: one row after the other
+  std::int64_t in_turns_ = 0;      // rows whose passes take turns; 0: the row is gathered or converted
+  bool buffered_ = false, kept_mapped_ = false;
+  bool fetches_ahead_ = false;  // operands come from memory rather than from a cache
+  std::size_t scratch_bytes_ = 0;
+  Slot slot_[kMaxOperands];
+};
+
+}  // namespace
+
+std::int64_t row_sum_lanes(const catena::RowWiseLoop& loop, std::int64_t count) {
+  return count <= kLongestColumn ? loop.side_by_side() : 1;
+}
+void rows_with_sums(const catena::bound::RowWise& call, const RowSums& sums) { RowWiseRun(call, &sums).run(); }
+
+void CpuBackend::row_wise(const catena::bound::RowWise& call, StreamRef) { RowWiseRun(call).run(); }
+
+}  // namespace nd::cpu
