@@ -38,14 +38,14 @@ class Inputs {
   void add(std::string_view op, const Array& a) {
     if (first_ == nullptr) {
       first_ = &a;
-      alike_ = a.is_c_contiguous();
+      same_layout_ = a.is_c_contiguous();
     } else {
       if (a->owner != (*first_)->owner || !(a.device() == first_->device())) [[unlikely]] {
         const Array both[] = {*first_, a};
         check_same_device(op, both);
       }
-      alike_ = alike_ && a.is_c_contiguous() && a.shape() == first_->shape();
-      same_shape_ = same_shape_ && (alike_ || a.shape() == first_->shape());
+      same_layout_ = same_layout_ && a.is_c_contiguous() && a.shape() == first_->shape();
+      same_shape_ = same_shape_ && (same_layout_ || a.shape() == first_->shape());
     }
     inputs_.emplace_back(*a.get());
   }
@@ -53,7 +53,7 @@ class Inputs {
   std::span<const Input> span() const { return inputs_; }
   const Array* first() const { return first_; }
   // The first array if all arrays are C-contiguous and of equal shape, else null.
-  const catena::ArrayHeader* alike() const { return first_ && alike_ ? first_->get() : nullptr; }
+  const catena::ArrayHeader* same_layout() const { return first_ && same_layout_ ? first_->get() : nullptr; }
   Backend& backend() const { return first_ ? first_->backend() : default_backend(); }
   Device device() const { return first_ ? first_->device() : default_backend().default_device(); }
   Shape shape(std::string_view op) const {
@@ -70,18 +70,18 @@ class Inputs {
  private:
   catena::SmallVector<Input, 8> inputs_;
   const Array* first_ = nullptr;  // the first array
-  bool same_shape_ = true, alike_ = true;
+  bool same_shape_ = true, same_layout_ = true;
 };
 
-// Runs one row as a one-step program; the outputs have the dtypes of the loop.
+// Runs one kernel as a one-step program; the outputs have the dtypes of the loop.
 void run(const KernelDef& kernel, int loop, std::span<const Input> inputs, std::span<const Array> outputs,
-         const catena::ArrayHeader* alike = nullptr) {
+         const catena::ArrayHeader* same_layout = nullptr) {
   catena::ArrayHeader* headers[catena::kMaxOperands];
   check<ValueError>(outputs.size() <= std::size_t(catena::kMaxOperands), kernel.name, outputs.size(),
                     " outputs were given");
   for (std::size_t k = 0; k < outputs.size(); ++k) headers[k] = outputs[k].get();
   const EagerProgram program(kernel, loop);
-  outputs[0].backend().elementwise({&program, inputs, {headers, outputs.size()}, {}, alike});
+  outputs[0].backend().elementwise({&program, inputs, {headers, outputs.size()}, {}, same_layout});
 }
 
 void check_kind(const KernelDef& kernel, KernelKind kind, std::string_view function) {
@@ -89,8 +89,8 @@ void check_kind(const KernelDef& kernel, KernelKind kind, std::string_view funct
 }
 
 // ---- layouts ----
-// Images are often channels-last in memory behind their logical axes. Elementwise and row-wise kernels then run over the
-// axes in memory order, as over contiguous arrays, and their results have the layout of their operands.
+// Images are often channels-last in memory behind their logical axes. Elementwise and row-wise kernels then run over
+// the axes in memory order, as over contiguous arrays, and their results have the layout of their operands.
 
 // The permutation of axes that makes a dense array C-contiguous; empty for an array that is C-contiguous already or has
 // gaps.
@@ -151,7 +151,8 @@ catena::SmallVector<Operand, 8> reordered(std::span<const Operand> operands, con
   return v;
 }
 
-// The row "copy" does not convert: its loop is the one of the wanted dtype, and the backend converts the operand to it.
+// The kernel "copy" does not convert: its loop is the one of the wanted dtype, and the backend converts the operand to
+// it.
 int copy_loop(Dtype dtype) {
   static const auto loops = [] {
     std::array<int, catena::kNumDtypes> table{};
@@ -299,7 +300,7 @@ template <class F> Array apply_bound(const KernelDef& kernel, const Inputs& in, 
     if (std::optional<Array> out = operands(*in.first())) return *std::move(out);
   const int loop = catena::choose_loop(kernel, in.span());
   Array out = in.empty(kernel.name, kernel.loop_table[loop].type[kernel.nin]);
-  run(kernel, loop, in.span(), {&out, 1}, in.alike());
+  run(kernel, loop, in.span(), {&out, 1}, in.same_layout());
   return out;
 }
 
@@ -354,7 +355,7 @@ Arrays apply_all(const KernelDef& kernel, std::span<const Operand> inputs) {
   Arrays out;
   for (int k = 0; k < kernel.nout; ++k)
     out.push_back(backend.empty(shape, kernel.loop_table[loop].type[std::size_t(kernel.nin + k)], device));
-  run(kernel, loop, in.span(), out, in.alike());
+  run(kernel, loop, in.span(), out, in.same_layout());
   return out;
 }
 
@@ -498,7 +499,7 @@ Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool kee
 
 namespace {
 
-// A reduction of what the elementwise row `map` gives for the operands, or, without one, of the only operand.
+// A reduction of what the elementwise kernel `map` gives for the operands, or, without one, of the only operand.
 struct MappedReduction {
   MappedReduction(const char* op, const KernelDef& kernel, const KernelDef* map, std::span<const Operand> inputs,
                   const Axes& axes, bool keepdims)
@@ -573,7 +574,7 @@ std::optional<Arrays> rows_in_memory_order(const KernelDef& kernel, std::span<co
 }  // namespace
 
 Arrays row_wise_and_sums(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
-                     std::span<const SumOverRows> sums) {
+                         std::span<const SumOverRows> sums) {
   check_kind(kernel, KernelKind::row_wise, "row_wise");
   const Inputs in(kernel.name, inputs);
   const int loop = catena::choose_loop(kernel, in.span());
@@ -603,7 +604,8 @@ Arrays row_wise_and_sums(const KernelDef& kernel, std::span<const Operand> input
   for (const SumOverRows& sum : sums) {
     const MappedReduction& r =
         bound.emplace_back("row_wise_and_sums", catena::kernels::sum, sum.map, sum.inputs, others, true);
-    check<ValueError>(r.shape == shape, "row_wise_and_sums", "a sum of shape ", r.shape, " beside rows of shape ", shape);
+    check<ValueError>(r.shape == shape, "row_wise_and_sums", "a sum of shape ", r.shape, " beside rows of shape ",
+                      shape);
     calls.push_back(r.call);
     out.push_back(r.out);
   }
@@ -611,7 +613,7 @@ Arrays row_wise_and_sums(const KernelDef& kernel, std::span<const Operand> input
   return out;
 }
 
-#define AUTOGRAD_BINARY(op, name)                                                                       \
+#define AUTOGRAD_BINARY(op, name)                                                                          \
   Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::kernels::name, a, b); } \
   const Array& operator op##=(const Array& a, const Operand& b) { return apply_in_place(catena::kernels::name, a, b); }
 AUTOGRAD_BINARY(+, add)

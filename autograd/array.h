@@ -1,6 +1,7 @@
-// The value API: arrays without a graph, over seam S2. Backward rules on raw arrays, optimizers and converters use it.
-// Semantics are NumPy's (broadcasting, weak scalars; see kernels/registry/bind.h). Every function allocates its result on
-// the device of its array operands; operands on different devices or backends are a ValueError naming both.
+// The value API: arrays without a graph, over the backend interface. Backward rules on raw arrays, optimizers and
+// converters use it. Semantics are NumPy's (broadcasting, weak scalars; see kernels/registry/bind.h). Every function
+// allocates its result on the device of its array operands; operands on different devices or backends are a ValueError
+// naming both.
 #pragma once
 
 #include <initializer_list>
@@ -56,7 +57,7 @@ CATENA_EXPORT void fill(const Array& to, const Scalar& value);
 CATENA_EXPORT void copy_across(const Array& to, const Array& from);
 
 // ---- kernels ----
-// Any elementwise row: apply(catena::kernels::add, {a, b}).
+// Any elementwise kernel: apply(catena::kernels::add, {a, b}).
 CATENA_EXPORT Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs);
 CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const Operand> inputs);  // several outputs
 // Writes into the given outputs (in-outs first). The loop is chosen by the inputs, which include the in-outs.
@@ -66,16 +67,16 @@ CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const O
 // a recurrence is one call. y[1:] = kernel(y[:-1], x[1:]) adds up x along the axis if the kernel adds.
 CATENA_EXPORT void apply_in_order(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                                   std::span<const Array> outputs);
-// Indexed rows: raw inputs keep their shape; the loop has the shape of `out`, and the dtype of `out` chooses it.
+// Indexed kernels: raw inputs keep their shape; the loop has the shape of `out`, and the dtype of `out` chooses it.
 CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                                  std::span<const Array> outputs);
 CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, const Axes& axes = {},
                            bool keepdims = false, std::optional<Dtype> dtype = {});
-// reduce(kernel, apply(map, inputs), axes, keepdims), without storing the result of the elementwise row `map`.
+// reduce(kernel, apply(map, inputs), axes, keepdims), without storing the result of the elementwise kernel `map`.
 CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::KernelDef& map,
                                std::initializer_list<Operand> inputs, const Axes& axes = {}, bool keepdims = false);
-// Row-wise kernels over `axes`: first the outputs of the common shape, then the outputs with one element per row (axes kept
-// with length 1).
+// Row-wise kernels over `axes`: first the outputs of the common shape, then the outputs with one element per row (axes
+// kept with length 1).
 CATENA_EXPORT Arrays row_wise(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
 // The same and, behind these outputs, a sum over all other axes for each of `sums`, which have length 1 in it:
 // map_reduce(catena::kernels::sum, *map, inputs, ..., true), or the sum of inputs[0] where `map` is null. The operands,
@@ -84,8 +85,8 @@ struct SumOverRows {
   const catena::KernelDef* map = nullptr;
   std::span<const Operand> inputs;
 };
-CATENA_EXPORT Arrays row_wise_and_sums(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
-                                   std::span<const SumOverRows> sums);
+CATENA_EXPORT Arrays row_wise_and_sums(const catena::KernelDef& kernel, std::span<const Operand> inputs,
+                                       const Axes& axes, std::span<const SumOverRows> sums);
 
 CATENA_EXPORT Array operator+(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator-(const Operand& a, const Operand& b);

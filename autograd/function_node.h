@@ -9,7 +9,7 @@
 //   };
 //   Variable exp(const Variable& x) { return apply_node<Exp>({x})[0]; }
 //
-// Plain elementwise functions do not need a class: see functions/elementwise.h, where one is a row of a table.
+// Plain elementwise functions do not need a class: see functions/elementwise.h, where one is an entry of a table.
 //
 // Thread safety: a graph belongs to one thread at a time; its variables may be dropped on any thread.
 #pragma once
@@ -146,7 +146,7 @@ class CATENA_EXPORT FunctionNode {
   static Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) {
     return autograd::apply(kernel, inputs);
   }
-  // False if the gradients being computed will not be differentiated again: a fused backward row may then be used.
+  // False if the gradients being computed will not be differentiated again: a fused backward kernel may then be used.
   static bool needs_double_backprop() noexcept { return internal::modes().double_backprop; }
   // In backward: whether the gradient of the only output was made in this run and holds the only reference to its
   // memory, so that the rule may write its result there.

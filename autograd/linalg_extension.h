@@ -1,6 +1,6 @@
-// Room autograd/linalg_extension: the dense linear algebra of a backend: its interface, checks and portable
+// Folder autograd/linalg_extension: the dense linear algebra of a backend: its interface, checks and portable
 // implementation. ndarray's implementation, LAPACK on the CPU and cuSOLVER on CUDA, is in autograd/ndarray_backend;
-// differentiable functions are in autograd/functions. This room may use autograd, autograd/backend and kernels.
+// differentiable functions are in autograd/functions. This folder may use autograd, autograd/backend and kernels.
 //
 // LinalgExtension: what a backend computes of matrices beside products. The class itself is the portable
 // implementation, Gauss-Jordan elimination in float64 in host memory, so it works with every backend. A backend with a

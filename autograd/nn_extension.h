@@ -1,6 +1,6 @@
-// Room autograd/nn_extension: the neural-network operations of a backend: their interface, checks and portable
+// Folder autograd/nn_extension: the neural-network operations of a backend: their interface, checks and portable
 // implementation. Implementations by cuDNN and oneDNN are in autograd/ndarray_backend, differentiable functions in
-// nn/functions. This room may use autograd, autograd/backend and kernels.
+// nn/functions. This folder may use autograd, autograd/backend and kernels.
 //
 // NnExtension: the neural-network operations that vendor libraries offer. The class itself is the portable
 // implementation on the value API, so it works with every backend. A backend with a faster implementation derives from
@@ -57,7 +57,7 @@ enum class RnnMode : std::uint8_t { relu, tanh, lstm, gru };
 CATENA_EXPORT int rnn_matrices(RnnMode mode) noexcept;
 
 // Layer k > 0 reads the outputs of layer k - 1, both directions concatenated, after dropout. Each direction d has a
-// mask of its own, that of the row "dropout" for (seed, offsets[(k - 1) * directions + d]), so rnn_backward and all
+// mask of its own, that of the kernel "dropout" for (seed, offsets[(k - 1) * directions + d]), so rnn_backward and all
 // implementations use the same masks.
 struct RnnSpec {
   RnnMode mode = RnnMode::lstm;

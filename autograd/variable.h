@@ -1,6 +1,6 @@
-// Room autograd: the tape. Here are Variable, function nodes, the backward engine, hooks, modes, type checks, gradient
-// checks and the value API over arrays. Neural-network functions and links are in nn, optimizers and loops in training;
-// arrays themselves are known only through autograd/backend. autograd may include kernels; only
+// Folder autograd: the tape. Here are Variable, function nodes, the backward engine, hooks, modes, type checks,
+// gradient checks and the value API over arrays. Neural-network functions and links are in nn, optimizers and loops in
+// training; arrays themselves are known only through autograd/backend. autograd may include kernels; only
 // autograd/ndarray_backend includes ndarray.
 //
 // Variable: an array with a gradient and the function that made it.

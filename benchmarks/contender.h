@@ -1,5 +1,5 @@
-// Room benchmarks: the cases, the programs that measure them, and compare.sh, which measures Catena and its peers. The
-// libraries' correctness is tested in tests; this room may use all libraries.
+// Folder benchmarks: the cases, the programs that measure them, and compare.sh, which measures Catena and its peers.
+// The libraries' correctness is tested in tests; this folder may use all libraries.
 //
 // This file is shared by all contenders of compare.sh in C++: the inputs of the cases, fingerprints of results, and the
 // requests. It uses the standard library only, because peers do not link to Catena. A contender answers these requests:

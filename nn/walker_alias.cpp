@@ -64,9 +64,9 @@ Array WalkerAlias::sample(const Shape& shape) const {
       double(n);
   // u n may round to n.
   const Array cell = autograd::apply(catena::kernels::minimum, {autograd::astype(place, Dtype::int64), n - 1});
-  const Array second =
-      autograd::apply(catena::kernels::greater, {place - autograd::astype(cell, Dtype::float64),
-                                              autograd::astype(autograd::take(threshold_, cell, 0), Dtype::float64)});
+  const Array second = autograd::apply(catena::kernels::greater,
+                                       {place - autograd::astype(cell, Dtype::float64),
+                                        autograd::astype(autograd::take(threshold_, cell, 0), Dtype::float64)});
   return autograd::take(values_, cell * 2 + autograd::astype(second, Dtype::int64), 0);
 }
 

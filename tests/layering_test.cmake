@@ -1,12 +1,12 @@
 # cmake -DROOT=<source root> -P layering_test.cmake: reads every #include of the tree and fails on one that points the wrong way, on one
-# that is not written <catena/...>, and on a circle between the headers of rooms.
+# that is not written <catena/...>, and on a circle between the headers of folders.
 # With -DSELF_TEST=<scratch folder> instead it checks itself on small trees with one violation of each kind.
 cmake_minimum_required(VERSION 3.22)
 
-# The rooms: <folder>|<rooms that its headers may include>|<rooms that its sources may include beyond these>. Files below a room that is
-# no room of its own belong to it, for kernels, autograd, nn and training only those right in the folder. A header beside the folder
-# with its name (nn/links.h, nn/links/) belongs to the folder's room.
-set(rooms
+# The folders: <folder>|<folders that its headers may include>|<folders that its sources may include beyond these>. Files below a folder that is
+# not listed belong to it, for kernels, autograd, nn and training only those right in the folder. A header beside the folder
+# with its name (nn/links.h, nn/links/) belongs to the folder.
+set(folders
   "kernels||"
   "kernels/base|kernels|"
   "kernels/formats|kernels kernels/base|"
@@ -70,42 +70,42 @@ set(umbrellas "^(catena|ndarray/ndarray|autograd/autograd|nn/nn|training/trainin
 # Third-party headers: never in a header that users include. ndarray/fmt.h is opt-in.
 set(third_party "^(fmt/|boost/|nlohmann/|oneapi/|dnnl|cblas|lapack|zlib|zip\\.h|curl/|CLI/|omp\\.h|cuda|nvrtc|cublas|cudnn|png|jpeg|hdf5)")
 
-set(known_rooms "")
-foreach(row IN LISTS rooms)
+set(known_folders "")
+foreach(row IN LISTS folders)
   string(REPLACE "|" ";" row "${row}")
-  list(GET row 0 room)
+  list(GET row 0 folder)
   list(GET row 1 headers)
   list(GET row 2 sources)
-  list(APPEND known_rooms "${room}")
-  string(REPLACE " " ";" "headers_of_${room}" "${headers}")
-  string(REPLACE " " ";" "sources_of_${room}" "${headers} ${sources}")
+  list(APPEND known_folders "${folder}")
+  string(REPLACE " " ";" "headers_of_${folder}" "${headers}")
+  string(REPLACE " " ";" "sources_of_${folder}" "${headers} ${sources}")
 endforeach()
 
-# The room of a file of the libraries; empty where it has none.
-function(room_of file result)
-  string(REGEX REPLACE "\\.h$" "" room "${file}")
-  while(NOT room IN_LIST known_rooms)
-    if(NOT room MATCHES "/")
+# The folder of a file of the libraries; empty where it has none.
+function(folder_of file result)
+  string(REGEX REPLACE "\\.h$" "" folder "${file}")
+  while(NOT folder IN_LIST known_folders)
+    if(NOT folder MATCHES "/")
       break()
     endif()
-    string(REGEX REPLACE "/[^/]*$" "" room "${room}")
+    string(REGEX REPLACE "/[^/]*$" "" folder "${folder}")
   endwhile()
-  if(NOT room MATCHES "/")
-    string(REGEX REPLACE "/[^/]*$" "" folder "${file}")
-    if(NOT folder STREQUAL room OR NOT room IN_LIST known_rooms)
-      set(room "")
+  if(NOT folder MATCHES "/")
+    string(REGEX REPLACE "/[^/]*$" "" parent "${file}")
+    if(NOT parent STREQUAL folder OR NOT folder IN_LIST known_folders)
+      set(folder "")
     endif()
   endif()
-  set(${result} "${room}" PARENT_SCOPE)
+  set(${result} "${folder}" PARENT_SCOPE)
 endfunction()
 
 # Whether a file of the libraries may include another one.
-function(check_rooms file path result)
-  room_of("${file}" from)
-  room_of("${path}" to)
+function(check_folders file path result)
+  folder_of("${file}" from)
+  folder_of("${path}" to)
   set(bad "")
   if(NOT from)
-    set(bad "${file}: its folder is no room: add it to the list in tests/layering_test.cmake")
+    set(bad "${file}: its folder is not listed: add it to the list in tests/layering_test.cmake")
   elseif(path MATCHES "${umbrellas}" AND file MATCHES "\\.h$" OR NOT to)
     set(bad "${file}: must not include <catena/${path}>")
   elseif(NOT from STREQUAL to)
@@ -143,20 +143,20 @@ function(check_rules file path result)
   set(${result} "${bad}" PARENT_SCOPE)
 endfunction()
 
-# The shortest circle between rooms at header level, as text; empty where there is none. From every room, in breadth.
+# The shortest circle between folders at header level, as text; empty where there is none. From every folder, in breadth.
 function(find_circle result)
   set(best "")
   set(best_length 1000)
-  foreach(start IN LISTS known_rooms)
+  foreach(start IN LISTS known_folders)
     set(queue "${start}")
     set(seen "")
     set(path_to_${start} "")
     while(queue)
-      list(POP_FRONT queue room)
-      get_property(next GLOBAL PROPERTY next_of_${room})
+      list(POP_FRONT queue folder)
+      get_property(next GLOBAL PROPERTY next_of_${folder})
       list(REMOVE_DUPLICATES next)
       foreach(to IN LISTS next)
-        set(path ${path_to_${room}} "${room}>${to}")
+        set(path ${path_to_${folder}} "${folder}>${to}")
         list(LENGTH path length)
         if(to STREQUAL start AND length LESS best_length)
           set(best "${path}")
@@ -190,8 +190,8 @@ function(check_tree root result_files result_violations)
   endforeach()
   # Programs of the libraries that we are compared with: none of ours.
   list(FILTER files EXCLUDE REGEX "^benchmarks/compare/peers/")
-  foreach(room IN LISTS known_rooms)
-    set_property(GLOBAL PROPERTY next_of_${room} "")
+  foreach(folder IN LISTS known_folders)
+    set_property(GLOBAL PROPERTY next_of_${folder} "")
   endforeach()
   foreach(file IN LISTS files)
     file(STRINGS "${root}/${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
@@ -206,7 +206,7 @@ function(check_tree root result_files result_violations)
         elseif(NOT file MATCHES "${libraries}")
           check_rules("${file}" "${path}" bad)
         elseif(NOT file MATCHES "${umbrellas}")
-          check_rooms("${file}" "${path}" bad)
+          check_folders("${file}" "${path}" bad)
         endif()
       elseif(line MATCHES "include[ \t]*<([^>]*)>")
         set(path "${CMAKE_MATCH_1}")
@@ -223,7 +223,7 @@ function(check_tree root result_files result_violations)
   endforeach()
   find_circle(circle)
   if(circle)
-    list(APPEND violations "a circle between rooms: ${circle}")
+    list(APPEND violations "a circle between folders: ${circle}")
   endif()
   list(LENGTH files count)
   set(${result_files} ${count} PARENT_SCOPE)
@@ -269,7 +269,7 @@ if(SELF_TEST)
     "ndarray/core/c.h: write <catena/kernels/base/a.h>, not <kernels/base/a.h>"
     "ndarray/core/d.h: ndarray/core must not include <catena/ndarray/device/k.h> (ndarray/device)"
     "ndarray/core/d.h: there is no <catena/kernels/base/missing.h>"
-    "ndarray/new/f.h: its folder is no room: add it to the list in tests/layering_test.cmake"
+    "ndarray/new/f.h: its folder is not listed: add it to the list in tests/layering_test.cmake"
     "ndarray/routines/e.h: must not include <catena/ndarray/ndarray.h>"
     "autograd/g.h: autograd must not include <catena/ndarray/core/c.h> (ndarray/core)"
     "nn/i.cpp: nn must not include <catena/autograd/ndarray_backend/h.h> (autograd/ndarray_backend)"
@@ -283,13 +283,13 @@ if(SELF_TEST)
     "nn/a.h: nn must not include <catena/nn/links/b.h> (nn/links)"
     "nn/a.h: nn must not include <catena/nn/functions/c.h> (nn/functions)"
     "nn/functions/c.h: nn/functions must not include <catena/nn/links/b.h> (nn/links)"
-    "a circle between rooms: nn/a.h includes <catena/nn/links/b.h>, nn/links/b.h includes <catena/nn/a.h>")
+    "a circle between folders: nn/a.h includes <catena/nn/links/b.h>, nn/links/b.h includes <catena/nn/a.h>")
 
-  # A header beside the folder with its name is in the folder's room.
+  # A header beside the folder with its name is in the folder.
   plant(nn/links.h "#include <catena/nn/links/a.h>")
   plant(nn/links/a.h "#include <catena/nn/b.h>")
   plant(nn/b.h)
-  self_test("the header of a room")
+  self_test("the header of a folder")
   message(STATUS "all planted violations were found")
 else()
   check_tree("${ROOT}" count violations)
@@ -301,5 +301,5 @@ else()
   if(count LESS 10)
     message(FATAL_ERROR "only ${count} files below ${ROOT}: this is not the source tree")
   endif()
-  message(STATUS "${count} files, no include against the layering, no circle between rooms")
+  message(STATUS "${count} files, no include against the layering, no circle between folders")
 endif()

@@ -1,5 +1,5 @@
-// Room training/datasets: the data sets that Catena provides, datasets of image files, download, caches and file
-// formats. The Dataset interface, splits and batches are in training/dataset.h. This room may use training, autograd
+// Folder training/datasets: the data sets that Catena provides, datasets of image files, download, caches and file
+// formats. The Dataset interface, splits and batches are in training/dataset.h. This folder may use training, autograd
 // and kernels. This file is its umbrella header, with the names that Chainer's module `datasets` has.
 #pragma once
 

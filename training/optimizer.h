@@ -1,5 +1,5 @@
-// Optimizers. One step is a few fused kernels: the update rule is a row (a multi-tensor kernel, its states, its
-// hyperparameters), and every parameter of a dtype and device is updated in one launch.
+// Optimizers. One step is a few fused kernels: the update rule is an entry of a table (a multi-tensor kernel, its
+// states, its hyperparameters), and every parameter of a dtype and device is updated in one launch.
 //
 // Chainer's interface before 1.3, in which setup() took a pair of lists of parameters and gradients and rules returned
 // one state, is not offered: setup() takes the link, and update_one() has all states of a parameter.
@@ -66,7 +66,7 @@ struct UpdateRule {
     double initial = 0.0;
   };
   const char* name;                           // "Adam"
-  const catena::KernelDef* kernel = nullptr;  // row: gradient in, parameter and states in-out
+  const catena::KernelDef* kernel = nullptr;  // gradient in, parameter and states in-out
   std::vector<HyperParameter> hyper = {};
   std::vector<State> states = {};
   // The kernel's hyperparameter block from the values of `hyper`, in order, and the number of this update (from 1).
@@ -237,7 +237,7 @@ class CATENA_EXPORT Optimizer {
   std::uint64_t changes_ = 0;                // of target and hooks
 };
 
-// Gradient descent with the rule of a row; the base that users of the reference know.
+// Gradient descent with the rule of an entry; the base that users of the reference know.
 using GradientMethod = Optimizer;
 
 }  // namespace training

@@ -1,5 +1,5 @@
-// Room training: the training loop and its parts: optimizers, datasets, iterators, updaters, triggers, the trainer.
-// Extensions are in training/extensions, data sets in training/datasets; models and their files are in nn. This room
+// Folder training: the training loop and its parts: optimizers, datasets, iterators, updaters, triggers, the trainer.
+// Extensions are in training/extensions, data sets in training/datasets; models and their files are in nn. This folder
 // may use nn, autograd and kernels.
 //
 // Trainer: runs an updater until its stop trigger fires, with extensions around every update. It can be saved and

@@ -1,10 +1,10 @@
-// Room autograd/backend, seam S2: everything that autograd, nn and training know about arrays. Here are the interface
-// Backend, the handle Array, the argument type Operand, and the extension for asynchronous devices. Operations of
-// neural networks are in autograd/nn_extension. Implementations of the interface are elsewhere: ndarray's in
-// autograd/ndarray_backend, a naive one for tests in tests/support. The headers of this room include only kernels/base
-// and kernels/registry.
+// Folder autograd/backend, the backend interface: everything that autograd, nn and training know about arrays. Here are
+// the interface Backend, the handle Array, the argument type Operand, and the extension for asynchronous devices.
+// Operations of neural networks are in autograd/nn_extension. Implementations of the interface are elsewhere: ndarray's
+// in autograd/ndarray_backend, a naive one for tests in tests/support. The headers of this folder include only
+// kernels/base and kernels/registry.
 //
-// Operations are rows of the kernel registry, so a new elementwise function, reduction or row-wise kernel adds no method.
+// Operations are kernels of the registry, so a new elementwise function, reduction or row-wise kernel adds no method.
 // Callers do the binding (loop choice, broadcasting, result shapes) with kernels/registry/bind.h and pass allocated
 // outputs.
 #pragma once
@@ -96,8 +96,8 @@ class CATENA_EXPORT Backend {
   // The basis of all view operations: same storage, new shape and strides, first element moved by offset_bytes.
   virtual Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) = 0;
 
-  // The calls of kernels/registry/call.h, where their meaning is defined. All arrays of a call are on one device (else a
-  // ValueError naming both); outputs may share memory with inputs.
+  // The calls of kernels/registry/call.h, where their meaning is defined. All arrays of a call are on one device (else
+  // a ValueError naming both); outputs may share memory with inputs.
   virtual void elementwise(const catena::call::Elementwise& call) = 0;
   virtual void recurrence(const catena::call::Recurrence& call);  // here one call per position
   virtual void reduce(const catena::call::Reduce& call) = 0;

@@ -35,12 +35,12 @@ namespace {
 
 using Values = ElementwiseValues;
 
-// ---- the rows -----------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 
 constexpr ElementwiseFunction kNegate = {.label = "__neg__",
-                                    .kernel = &catena::kernels::negative,
-                                    .gradient = [](int, const Values& v) { return -v.gy; },
-                                    .any_dtype = true};
+                                         .kernel = &catena::kernels::negative,
+                                         .gradient = [](int, const Values& v) { return -v.gy; },
+                                         .any_dtype = true};
 
 constexpr ElementwiseFunction kAbsolute = {
     .label = "|_|", .kernel = &catena::kernels::absolute, .retain = kRetainX, .gradient = [](int, const Values& v) {
@@ -48,13 +48,13 @@ constexpr ElementwiseFunction kAbsolute = {
     }};
 
 constexpr ElementwiseFunction kAdd = {.label = "_ + _",
-                                 .kernel = &catena::kernels::add,
-                                 .gradient = [](int, const Values& v) { return v.gy; },
-                                 .any_dtype = true};
+                                      .kernel = &catena::kernels::add,
+                                      .gradient = [](int, const Values& v) { return v.gy; },
+                                      .any_dtype = true};
 constexpr ElementwiseFunction kAddConstant = {.label = "_ + $",
-                                         .kernel = &catena::kernels::add,
-                                         .gradient = [](int, const Values& v) { return v.gy; },
-                                         .any_dtype = true};
+                                              .kernel = &catena::kernels::add,
+                                              .gradient = [](int, const Values& v) { return v.gy; },
+                                              .any_dtype = true};
 
 constexpr ElementwiseFunction kSubtract = {
     .label = "_ - _",
@@ -62,10 +62,10 @@ constexpr ElementwiseFunction kSubtract = {
     .gradient = [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; },
     .any_dtype = true};
 constexpr ElementwiseFunction kSubtractFromConstant = {.label = "$ - _",
-                                                  .kernel = &catena::kernels::subtract,
-                                                  .gradient = [](int, const Values& v) { return -v.gy; },
-                                                  .any_dtype = true,
-                                                  .constant_first = true};
+                                                       .kernel = &catena::kernels::subtract,
+                                                       .gradient = [](int, const Values& v) { return -v.gy; },
+                                                       .any_dtype = true,
+                                                       .constant_first = true};
 
 constexpr ElementwiseFunction kMultiply = {
     .label = "_ * _",
@@ -73,9 +73,9 @@ constexpr ElementwiseFunction kMultiply = {
     .retain = kRetainXs,
     .gradient = [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }};
 constexpr ElementwiseFunction kMultiplyConstant = {.label = "_ * $",
-                                              .kernel = &catena::kernels::multiply,
-                                              .gradient = [](int, const Values& v) { return v.gy * v.c[0]; },
-                                              .any_dtype = true};
+                                                   .kernel = &catena::kernels::multiply,
+                                                   .gradient = [](int, const Values& v) { return v.gy * v.c[0]; },
+                                                   .any_dtype = true};
 constexpr ElementwiseFunction kDivideByConstant = {  // the constant of the kernel is the reciprocal
     .label = "_ * $",
     .kernel = &catena::kernels::multiply,
@@ -87,17 +87,18 @@ constexpr ElementwiseFunction kDivide = {
     .retain = kRetainX1 | kRetainY,
     .gradient = [](int target, const Values& v) { return target == 0 ? v.gy / v.x1 : -(v.gy * v.y / v.x1); }};
 constexpr ElementwiseFunction kDivideConstant = {.label = "_ / $",
-                                            .kernel = &catena::kernels::true_divide,
-                                            .retain = kRetainX | kRetainY,
-                                            .gradient = [](int, const Values& v) { return -(v.gy * v.y / v.x0); },
-                                            .constant_first = true};
+                                                 .kernel = &catena::kernels::true_divide,
+                                                 .retain = kRetainX | kRetainY,
+                                                 .gradient = [](int, const Values& v) { return -(v.gy * v.y / v.x0); },
+                                                 .constant_first = true};
 
 constexpr ElementwiseFunction kPower = {.label = "_ ** _",
-                                   .kernel = &catena::kernels::power,
-                                   .retain = kRetainXs | kRetainY,
-                                   .gradient = [](int target, const Values& v) {
-                                     return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
-                                   }};
+                                        .kernel = &catena::kernels::power,
+                                        .retain = kRetainXs | kRetainY,
+                                        .gradient = [](int target, const Values& v) {
+                                          return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1)
+                                                             : v.gy * v.y * log(v.x0);
+                                        }};
 
 Variable power_constant_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
@@ -115,10 +116,10 @@ Variable constant_power_gradient(int, const Values& v) {
   return c.is_array() ? g * apply(catena::kernels::log, {c.array()}) : g * std::log(c.scalar().to_double());
 }
 constexpr ElementwiseFunction kConstantPower = {.label = "$ ** _",
-                                           .kernel = &catena::kernels::power,
-                                           .retain = kRetainY,
-                                           .gradient = constant_power_gradient,
-                                           .constant_first = true};
+                                                .kernel = &catena::kernels::power,
+                                                .retain = kRetainY,
+                                                .gradient = constant_power_gradient,
+                                                .constant_first = true};
 
 // x ** 2 without the general power function; its label shows the exponent.
 class PowerOfTwo final : public FunctionNode {

@@ -14,8 +14,8 @@ using internal::Access;
 
 namespace {
 
-Array run_kernel(const ElementwiseFunction& row, std::span<const Array* const> x, std::span<const Constant> c) {
-  const catena::KernelDef& kernel = *row.kernel;
+Array run_kernel(const ElementwiseFunction& function, std::span<const Array* const> x, std::span<const Constant> c) {
+  const catena::KernelDef& kernel = *function.kernel;
   const auto operand = [](const Constant& k) { return k.is_array() ? Operand(k.array()) : Operand(k.scalar()); };
   if (c.empty()) return x.size() == 1 ? apply(kernel, {*x[0]}) : apply(kernel, {*x[0], *x[1]});
   if (c.size() == 1)
@@ -40,14 +40,14 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
 
 class Elementwise final : public FunctionNode {
  public:
-  Elementwise(const ElementwiseFunction& row, std::size_t inputs, std::span<const Constant> c)
+  Elementwise(const ElementwiseFunction& function, std::size_t inputs, std::span<const Constant> c)
       : row_(row), num_constants_(c.size()) {
     std::copy(c.begin(), c.end(), constants_.begin());
     for (std::size_t k = 0; k < c.size(); ++k)
       if (c[k].is_array()) versions_[k] = internal::version_of(c[k].array());
-    if (row.retain & kRetainX) retain_inputs({0});
-    if ((row.retain & kRetainX1) && inputs > 1) retain_inputs({1});
-    if (row.retain & kRetainY) retain_outputs({0});
+    if (function.retain & kRetainX) retain_inputs({0});
+    if ((function.retain & kRetainX1) && inputs > 1) retain_inputs({1});
+    if (function.retain & kRetainY) retain_outputs({0});
   }
 
   std::string label() const override {
@@ -112,14 +112,14 @@ class Elementwise final : public FunctionNode {
   std::array<std::uint32_t, 2> versions_{};
 };
 
-bool types_fit(const ElementwiseFunction& row, std::span<const Array* const> x) {
+bool types_fit(const ElementwiseFunction& function, std::span<const Array* const> x) {
   if (!row.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
   if (x.size() < 2) return true;
   return x[0]->dtype() == x[1]->dtype() &&
          (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
 }
 
-Variable call(const ElementwiseFunction& row, std::span<const Variable> inputs, std::span<const Constant> c) {
+Variable call(const ElementwiseFunction& function, std::span<const Variable> inputs, std::span<const Constant> c) {
   const internal::Plan plan = internal::plan_of(inputs);
   const internal::Modes& modes = internal::modes();
   // Hooks and debug mode are rare and take the general path.
@@ -173,20 +173,21 @@ Array ElementwiseArrays::result(const catena::KernelDef& kernel, std::initialize
   return gy;
 }
 
-Variable elementwise(const ElementwiseFunction& row, const Variable& x) { return call(row, {&x, 1}, {}); }
+Variable elementwise(const ElementwiseFunction& function, const Variable& x) { return call(row, {&x, 1}, {}); }
 
-Variable elementwise(const ElementwiseFunction& row, const Variable& x0, const Variable& x1) {
+Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1) {
   return call(row, internal::BorrowedPair(x0, x1), {});
 }
 
-Variable elementwise(const ElementwiseFunction& row, const Variable& x, const Constant& c) {
+Variable elementwise(const ElementwiseFunction& function, const Variable& x, const Constant& c) {
   return elementwise(row, x, {&c, 1});
 }
 
-Variable elementwise(const ElementwiseFunction& row, const Variable& x, std::span<const Constant> c) {
-  catena::check<catena::ValueError>(c.size() <= 2, row.label, c.size(), " constants given; a row takes at most two");
+Variable elementwise(const ElementwiseFunction& function, const Variable& x, std::span<const Constant> c) {
+  catena::check<catena::ValueError>(c.size() <= 2, function.label, c.size(),
+                                    " constants given; a row takes at most two");
   Constant own[2];
-  for (std::size_t k = 0; k < c.size(); ++k) own[k] = internal::converted(row.label, c[k], x);
+  for (std::size_t k = 0; k < c.size(); ++k) own[k] = internal::converted(function.label, c[k], x);
   return call(row, {&x, 1}, {own, c.size()});
 }
 

@@ -1,4 +1,4 @@
-// Differentiable elementwise functions as rows of a table, without a class for each.
+// Differentiable elementwise functions as entries of a table, without a class for each.
 //
 //   constexpr ElementwiseFunction kExp = {"exp", &catena::kernels::exp, kRetainY,
 //                                    [](int, const ElementwiseValues& v) { return v.gy * v.y; }};
@@ -6,9 +6,9 @@
 //
 // (A unary mathematical function is a single line of the list in functions/math.h.)
 //
-// A row has one backward rule, written on Variables, so its derivatives can be differentiated again. It may also have a
-// fused rule on arrays, which is used when no second derivative is requested and must compute the same values. Without
-// a graph a call costs one array operation and the Variable of its result.
+// An entry has one backward rule, written on Variables, so its derivatives can be differentiated again. It may also
+// have a fused rule on arrays, which is used when no second derivative is requested and must compute the same values.
+// Without a graph a call costs one array operation and the Variable of its result.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@
 
 namespace autograd {
 
-// The values that a backward rule may read. Those that the row does not retain are null.
+// The values that a backward rule may read. Those that the entry does not retain are null.
 struct ElementwiseValues {
   Variable x0, x1, y;
   const Variable& gy;
@@ -54,12 +54,12 @@ struct ElementwiseFunction {
 
 // Inputs broadcast against each other and must have one dtype (else InvalidType). Constants follow the inputs as
 // operands of the kernel. They are converted to the dtype of x; an array constant must broadcast to x's shape (else
-// ValueError) and be on its device (else TypeError). The row must outlive the graph (a constexpr at namespace scope
+// ValueError) and be on its device (else TypeError). The entry must outlive the graph (a constexpr at namespace scope
 // does).
-CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x);
-CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x0, const Variable& x1);
-CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x, const Constant& c);
-CATENA_EXPORT Variable elementwise(const ElementwiseFunction& row, const Variable& x,
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x);
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1);
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x, const Constant& c);
+CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x,
                                    std::span<const Constant> c);  // at most two
 
 // g where the bool array `condition` is true, 0 elsewhere (never NaN). Differentiable in g.

@@ -30,17 +30,17 @@ constexpr const char* label_of(std::string_view name) {
   return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
 }
 
-#define CATENA_FUNCTION(name, reads, rule, fused_rule)                         \
-  struct name##_row {                                                     \
-    static Variable gradient(int, const ElementwiseValues& v) {           \
-      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;    \
-      return rule;                                                        \
-    }                                                                     \
-    static constexpr ElementwiseFunction row = {.label = label_of(#name),      \
-                                           .kernel = &catena::kernels::name, \
-                                           .retain = retain_##reads,      \
-                                           .gradient = gradient,          \
-                                           .fused = rule_##fused_rule};   \
+#define CATENA_FUNCTION(name, reads, rule, fused_rule)                            \
+  struct name##_row {                                                             \
+    static Variable gradient(int, const ElementwiseValues& v) {                   \
+      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;            \
+      return rule;                                                                \
+    }                                                                             \
+    static constexpr ElementwiseFunction row = {.label = label_of(#name),         \
+                                                .kernel = &catena::kernels::name, \
+                                                .retain = retain_##reads,         \
+                                                .gradient = gradient,             \
+                                                .fused = rule_##fused_rule};      \
   };
 CATENA_UNARY_MATH(CATENA_FUNCTION)
 #undef CATENA_FUNCTION
@@ -194,7 +194,7 @@ class Identity final : public FunctionNode {
 Variable clip_gradient(int, const ElementwiseValues& v) {
   const Array x = v.x0.data();
   const Array inside = apply(catena::kernels::logical_and, {apply(catena::kernels::greater, {x, v.c[0].scalar()}),
-                                                         apply(catena::kernels::less, {x, v.c[1].scalar()})});
+                                                            apply(catena::kernels::less, {x, v.c[1].scalar()})});
   return masked(v.gy, inside);
 }
 constexpr ElementwiseFunction kClip = {

@@ -1,5 +1,5 @@
-// Room autograd/functions: the differentiable functions of arrays that NumPy has, too: arithmetic, mathematics,
-// reductions, indexing, joining, linear algebra. Functions of neural networks are in nn/functions. This room may use
+// Folder autograd/functions: the differentiable functions of arrays that NumPy has, too: arithmetic, mathematics,
+// reductions, indexing, joining, linear algebra. Functions of neural networks are in nn/functions. This folder may use
 // autograd and kernels.
 //
 // This file: elementwise mathematical functions of one and of several arguments. Inputs are floating; the result has

@@ -249,9 +249,9 @@ Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spat
 // ---- batch normalisation ------------------------------------------------------------------------
 namespace {
 
-// Batch normalization when neighbours in memory belong to different channels (channels-last). A row-wise kernel would read
-// every channel with a large stride; this class instead views the array as a matrix whose rows hold several positions
-// with all their channels, over which contiguous elementwise and reduction calls run.
+// Batch normalization when neighbours in memory belong to different channels (channels-last). A row-wise kernel would
+// read every channel with a large stride; this class instead views the array as a matrix whose rows hold several
+// positions with all their channels, over which contiguous elementwise and reduction calls run.
 class NeighbouringChannels {
  public:
   // Absent when the channels are not innermost or the array is not dense.
@@ -339,8 +339,9 @@ Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array&
   if (const auto c = NeighbouringChannels::of(x, axes)) {
     const Array m = c->matrix(x), gm = c->matrix(gy), centers = c->along_row(mean), scales = c->along_row(inv_std);
     const Array gbeta = c->total(reduce(catena::kernels::sum, gm, 1), gamma.shape());
-    const Array ggamma = c->total(
-        map_reduce(catena::kernels::sum, catena::kernels::batch_norm_ggamma, {m, gm, centers, scales}, 1), gamma.shape());
+    const Array ggamma =
+        c->total(map_reduce(catena::kernels::sum, catena::kernels::batch_norm_ggamma, {m, gm, centers, scales}, 1),
+                 gamma.shape());
     const Array gx = apply(catena::kernels::batch_norm_gx,
                            {m, gm, c->along_row(gamma), centers, scales, c->along_row(gbeta / c->positions()),
                             c->along_row(ggamma / c->positions())});

@@ -16,7 +16,7 @@ Array block(const Array& a, std::int64_t k, std::int64_t width, std::int64_t cou
   return slice(a, a.ndim() - 1, k * width, (k + count) * width);
 }
 
-// Applies an elementwise row in place.
+// Applies an elementwise kernel in place.
 void apply_to(const catena::KernelDef& def, const Array& a) {
   const Operand in[] = {a};
   apply_into(def, in, {&a, 1});
@@ -125,7 +125,7 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
 
 // ---- backward -----------------------------------------------------------------------------------
 // The factors of the derivatives that do not depend on later times, computed for all times at once: each step of the
-// walk then only multiplies them by the gradient of h'. A step of an lstm is one row instead.
+// walk then only multiplies them by the gradient of h'. A step of an lstm is one kernel instead.
 struct Factors {
   // (rows, gates, units): derivatives of h' by the gates' arguments; gru: the last block by the candidate's product
   // with the state.

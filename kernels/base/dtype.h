@@ -1,4 +1,4 @@
-// The room kernels/base/: host types that both libraries share: dtype, shape, scalar, index keys, errors, the array
+// Folder kernels/base/: host types that both libraries share: dtype, shape, scalar, index keys, errors, the array
 // header, the thread pool. No kernel, no device, no file format; includes only itself and the element types of
 // kernels/.
 //
@@ -22,7 +22,7 @@ namespace catena {
 // g++ warns that enumerators of a scoped enumeration hide the types of these names.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
-// The order is the search order of loops of a row.
+// The order is the search order of the loops of a kernel.
 enum class Dtype : std::uint8_t {
   bool_,
   int8,

@@ -1,4 +1,4 @@
-// The room kernels/device/: the launch skeletons of generated kernels. A skeleton is a loop over elements, rows, tiles
+// Folder kernels/device/: the launch skeletons of generated kernels. A skeleton is a loop over elements, rows, tiles
 // or pieces that calls a body; generated code instantiates one with the operands of a call. No body and no host code:
 // launching is done by ndarray/cuda/. May use the headers of kernels/.
 //

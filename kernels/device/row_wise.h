@@ -1,8 +1,8 @@
-// Launch skeleton of row-wise kernels: a group of threads reduces a row once or twice and then writes every element of it. A
-// thread has runs of V neighbouring elements (of one element if the row extends over more than kMaxExactRank axes). The
-// elements of short rows stay in registers; those of longer rows are loaded again in every phase. The assignment of
-// elements to threads is the same in both cases and for all strides, so the order of combination depends on the lengths
-// alone. The threads of a row that is loaded again add up in levels (Accumulator).
+// Launch skeleton of row-wise kernels: a group of threads reduces a row once or twice and then writes every element of
+// it. A thread has runs of V neighbouring elements (of one element if the row extends over more than kMaxExactRank
+// axes). The elements of short rows stay in registers; those of longer rows are loaded again in every phase. The
+// assignment of elements to threads is the same in both cases and for all strides, so the order of combination depends
+// on the lengths alone. The threads of a row that is loaded again add up in levels (Accumulator).
 #pragma once
 
 #include <catena/kernels/device/group.h>

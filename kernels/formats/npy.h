@@ -1,4 +1,4 @@
-// The room kernels/formats/: file formats that both libraries use: npy, npz, zip, byte streams and files that are
+// Folder kernels/formats/: file formats that both libraries use: npy, npz, zip, byte streams and files that are
 // replaced atomically. It works on bytes, dtypes and shapes; arrays are made by the libraries. May use kernels/base/.
 //
 // This header: NumPy's npy format, one array in a file or in a member of an npz archive. The reader does not trust its

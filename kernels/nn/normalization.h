@@ -1,5 +1,5 @@
-// Batch normalisation: as row-wise kernels the reduced axes are all but the channel's; gamma, beta and the statistics are
-// per row. Layer normalisation: the reduced axes are those of gamma and beta, which lie along the row.
+// Batch normalisation: as row-wise kernels the reduced axes are all but the channel's; gamma, beta and the statistics
+// are per row. Layer normalisation: the reduced axes are those of gamma and beta, which lie along the row.
 #pragma once
 
 #include <catena/kernels/numeric.h>

@@ -337,8 +337,8 @@ const Strides& flat_strides(std::size_t itemsize) {
 
 }  // namespace
 
-void BoundCall::bind_alike(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
-                           const ArrayHeader& model) {
+void BoundCall::bind_same_layout(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
+                                 const Dtype* slots, const ArrayHeader& model) {
   loop_.resize(1);
   loop_[0] = model.size;
   std::size_t k = 0;
@@ -358,10 +358,10 @@ void BoundCall::bind_alike(std::span<const Input> inputs, std::span<ArrayHeader*
 }
 
 void BoundCall::bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
-                     const Dtype* slots, std::uint16_t raw, bool keep_axes, const ArrayHeader* alike) {
+                     const Dtype* slots, std::uint16_t raw, bool keep_axes, const ArrayHeader* same_layout) {
   const auto total = inputs.size() + outputs.size();
   check<ValueError>(total <= kMaxOperands, op, total, " operands exceed the limit of ", kMaxOperands);
-  if (alike != nullptr && raw == 0 && !keep_axes) return bind_alike(inputs, outputs, slots, *alike);
+  if (same_layout != nullptr && raw == 0 && !keep_axes) return bind_same_layout(inputs, outputs, slots, *same_layout);
   if (raw == 0 && !keep_axes && bind_flat(inputs, outputs, slots)) return;
   construct(total);
   const auto is_raw = [raw](std::size_t k) { return ((raw >> k) & 1) != 0; };

@@ -35,8 +35,8 @@ inline DtypeKind least_kind(const Scalar& s) noexcept {
 
 // Index of the first loop of `def` whose inputs (and in-outs) can hold `inputs` without loss. Host scalars are weak: a
 // scalar whose kind is not above that of the arrays takes their dtype (OverflowError for an integer that does not fit,
-// unless the row has the trait takes_any_integer), a scalar of a higher kind counts as int64, float64 or complex128, or
-// as complex64 beside floats of at most 32 bits. TypeError "<name>: no loop for (float32, bool)" if there is none.
+// unless the kernel has the trait takes_any_integer), a scalar of a higher kind counts as int64, float64 or complex128,
+// or as complex64 beside floats of at most 32 bits. TypeError "<name>: no loop for (float32, bool)" if there is none.
 CATENA_EXPORT int choose_loop(const KernelDef& def, std::span<const Input> inputs);
 // The first loop whose outputs all have `dtype`; the caller then casts the inputs unsafely. TypeError if there is none.
 CATENA_EXPORT int choose_loop_by_output(const KernelDef& def, Dtype dtype);
@@ -61,12 +61,12 @@ class BoundCall {
   // Binds the inputs (arrays are broadcast, scalars are stored as elements of the dtype in `slots`), then the outputs,
   // which must have exactly the common shape of inputs and outputs (ValueError). Bit k of `raw`: operand k keeps its
   // own shape. If all arrays are C-contiguous and either have one shape or hold one element, the loop is
-  // one-dimensional, unless `keep_axes` is set: the bodies of indexed kernels may need positions along axes. `alike`:
-  // an array; the caller guarantees that all arrays have its shape and are C-contiguous, and their shapes are not
-  // examined.
+  // one-dimensional, unless `keep_axes` is set: the bodies of indexed kernels may need positions along axes.
+  // `same_layout`: an array; the caller guarantees that all arrays have its shape and are C-contiguous, and their
+  // shapes are not examined.
   CATENA_EXPORT void bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
                           const Dtype* slots, std::uint16_t raw = 0, bool keep_axes = false,
-                          const ArrayHeader* alike = nullptr);
+                          const ArrayHeader* same_layout = nullptr);
 
   const Shape& loop() const noexcept { return loop_; }
   std::span<const BoundOperand> operands() const noexcept { return {operand_, std::size_t(n_)}; }
@@ -74,8 +74,8 @@ class BoundCall {
  private:
   void construct(std::size_t n);
   bool bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots);
-  void bind_alike(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
-                  const ArrayHeader& model);
+  void bind_same_layout(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
+                        const ArrayHeader& model);
 
   int n_ = 0;
   Shape loop_;

@@ -27,7 +27,7 @@ constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std
 
 namespace bound {
 
-// One elementwise row over n elements: element i of operand k is at data[k] + i * stride[k] (bytes). Operands have
+// One elementwise kernel over n elements: element i of operand k is at data[k] + i * stride[k] (bytes). Operands have
 // the types in which the loop computes; strides are the size of an element, or 0 for a host scalar.
 struct Flat {
   const KernelDef* kernel = nullptr;
@@ -55,8 +55,8 @@ struct Reduce {
   std::span<const BoundOperand> post_inputs;  // the inputs of `post` from 1 on
 };
 
-// A row-wise kernel over `axes` of `shape`. Every operand has one stride per axis of `shape`; per-row outputs have stride 0
-// along `axes`. Operands may have any dtype.
+// A row-wise kernel over `axes` of `shape`. Every operand has one stride per axis of `shape`; per-row outputs have
+// stride 0 along `axes`. Operands may have any dtype.
 struct RowWise {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -92,7 +92,7 @@ struct Matmul {
   BoundOperand a, b, out;
 };
 
-// Running reduction along one axis with the bodies of a reduction row: out_i = finish(combine(map(x_0), ...,
+// Running reduction along one axis with the bodies of a reduction: out_i = finish(combine(map(x_0), ...,
 // map(x_i))). `in` and `out` have the same shape and any dtypes: values are converted to and from the types of the
 // loop.
 struct Scan {

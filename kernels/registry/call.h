@@ -26,22 +26,22 @@ namespace call {
 using Reads = std::span<const Input>;
 using Writes = std::span<ArrayHeader* const>;
 
-// A program over elementwise rows, or of one step over an indexed row. Inputs broadcast; dtypes are converted to and
+// A program of elementwise kernels, or of one step by an indexed kernel. Inputs broadcast; dtypes are converted to and
 // from those of the slots. `outputs` lists in-outs first; outputs must have the common shape (ValueError). Raw operands
-// of indexed rows keep their own shape.
+// of indexed kernels keep their own shape.
 struct Elementwise {
   const Program* program = nullptr;
   Reads inputs = {};
   Writes outputs = {};
-  std::string_view name = {};  // used in messages; if empty, the name of the first row
+  std::string_view name = {};  // used in messages; if empty, the name of the first kernel
   // Set if the caller knows that all arrays are C-contiguous, have the shape and the device of this array, and that no
   // output overlaps an input other than itself. These properties are then not checked again.
-  const ArrayHeader* alike = nullptr;
+  const ArrayHeader* same_layout = nullptr;
 };
 
 // A recurrence: `step` at one position after the other of the first axis of its outputs, which have one; a position
 // reads what earlier ones have written. Inputs that share memory with outputs are not copied; at one position the two
-// may only be apart or the same. `alike` is not used.
+// may only be apart or the same. `same_layout` is not used.
 struct Recurrence {
   Elementwise step;
 };
@@ -49,8 +49,8 @@ struct Recurrence {
 // out = a reduction over `axes` (sorted, non-negative) of the single input, or of the output of the program `pre` over
 // the inputs, which broadcast. `pre` has elementwise steps, one output and no in-outs; its output is not stored. With
 // `post`, the output of that program over the reduced value is stored; its inputs from 1 on are `post_inputs`, host
-// scalars. In `out` the reduced axes have length 1 or are absent. If there are no elements to reduce, the row must have
-// an identity.
+// scalars. In `out` the reduced axes have length 1 or are absent. If there are no elements to reduce, the kernel must
+// have an identity.
 struct Reduce {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -98,8 +98,8 @@ struct Nonzero {
   ArrayHeader* out = nullptr;
 };
 
-// A row-wise kernel. Inputs broadcast to `shape`. `outputs`: first those of shape `shape`, then those of one element per
-// row, which have length 1 along `axes`. If a row has no elements, its per-row outputs are 0.
+// A row-wise kernel. Inputs broadcast to `shape`. `outputs`: first those of shape `shape`, then those of one element
+// per row, which have length 1 along `axes`. If a row has no elements, its per-row outputs are 0.
 struct RowWise {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -109,9 +109,9 @@ struct RowWise {
   Writes outputs = {};
 };
 
-// A row-wise kernel, and sums over the other axes of its shape, which may read the same operands: one pass for all where the
-// device gains by it. `sums` are reductions by the row "sum" over the axes that `rows` has not, of inputs that
-// broadcast to the shape of `rows`, without `post`. No output shares memory with an input.
+// A row-wise kernel, and sums over the other axes of its shape, which may read the same operands: one pass for all
+// where the device gains by it. `sums` are reductions by the kernel "sum" over the axes that `rows` has not, of inputs
+// that broadcast to the shape of `rows`, without `post`. No output shares memory with an input.
 struct RowWiseAndSums {
   RowWise rows;
   std::span<const Reduce> sums = {};

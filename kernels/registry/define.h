@@ -1,6 +1,7 @@
-// Turns kernel bodies and their loop signatures into registry rows with compiled host loops: what the kinds of kernels
-// have in common. Included only by the kernels/registry/loops_<family>.cpp files, through define_elementwise.h,
-// define_indexed.h, define_reduction.h, define_row_wise.h or define_multi_tensor.h, which say how a kind's loops are made.
+// Turns kernel bodies and their loop signatures into registered kernels with compiled host loops: what the kinds of
+// kernels have in common. Included only by the kernels/registry/loops_<family>.cpp files, through define_elementwise.h,
+// define_indexed.h, define_reduction.h, define_row_wise.h or define_multi_tensor.h, which say how a kind's loops are
+// made.
 //
 //   constexpr KernelDef add = elementwise<k::add, All2, by_width>("add", "catena/kernels/elementwise/arithmetic.h");
 //
@@ -144,8 +145,8 @@ template <fixed_string S, Sharing Share> constexpr auto host_signature() {
   }
   return host;
 }
-// 16-bit floats reach elementwise, reduction, row and multi-tensor loops as float, so "ee->e", "EE->E" and "ff->f" are
-// one loop.
+// 16-bit floats reach elementwise, reduction, row-wise and multi-tensor loops as float, so "ee->e", "EE->E" and "ff->f"
+// are one loop.
 template <fixed_string S> inline constexpr auto compute_signature = host_signature<S, separate>();
 
 // ---- operands -----------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ constexpr KernelDef make_row(const char* name, const char* header, KernelKind ki
   return d;
 }
 
-// The usual signature sets (spec/ndarray.md 7.2 names). The first loop that holds the inputs wins, so bfloat16 stands
+// The usual signature sets. The first loop that holds the inputs wins, so bfloat16 stands
 // before float32, which would hold it too, and the exact comparisons of int64 with uint64 before float64.
 using Floats1 = loops<"e->e", "E->E", "f->f", "d->d">;
 using Floats2 = loops<"ee->e", "EE->E", "ff->f", "dd->d">;

@@ -1,4 +1,4 @@
-// Elementwise rows.
+// Elementwise kernels.
 #pragma once
 
 #include <catena/kernels/registry/define.h>
@@ -79,7 +79,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   static constexpr TiledLoop in_blocks = tiled_loop<S>(&run_blocks, true);
   static void run_whole(std::byte* const* p, const std::int64_t* s, std::int64_t n) { run_padded(in_blocks, p, s, n); }
 
-  // Integers have no vector mathematics, whatever the row is.
+  // Integers have no vector mathematics, whatever the kernel is.
   static constexpr bool exact = ((!is_float<real_of_t<computed_t<S, int(K)>>>)&&...);
 };
 

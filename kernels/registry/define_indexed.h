@@ -1,4 +1,4 @@
-// Indexed rows, random numbers among them.
+// Indexed kernels, random numbers among them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Multi-tensor rows.
+// Multi-tensor kernels.
 #pragma once
 
 #include <catena/kernels/registry/define.h>

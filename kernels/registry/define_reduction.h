@@ -381,7 +381,7 @@ template <class Body, fixed_string S> struct Reduction {
         *reinterpret_cast<R*>(out + j * stride) = Body::template finish<R>(a[j], count);
     }
   }
-  static bool settled(const std::byte* acc) { return Body::absorbs(*reinterpret_cast<const A*>(acc)); }
+  static bool is_final(const std::byte* acc) { return Body::absorbs(*reinterpret_cast<const A*>(acc)); }
   // Scans read bools where they lie; every byte but 0 counts as 1.
   static ND_FN T scanned(T x) {
     if constexpr (std::is_same_v<computed_t<S, 0>, bool>) return T(x != 0);
@@ -473,8 +473,8 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (finds_place) return &Host::fold_places;
     else return nullptr;
   }
-  static constexpr auto settled() {
-    if constexpr (requires(typename Host::A a) { Body::absorbs(a); }) return &Host::settled;
+  static constexpr auto is_final() {
+    if constexpr (requires(typename Host::A a) { Body::absorbs(a); }) return &Host::is_final;
     else return nullptr;
   }
   static constexpr ReductionLoop table = {sizeof(typename Host::A),
@@ -496,7 +496,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           &Host::combine,
                                           &Host::join,
                                           &Host::store,
-                                          settled(),
+                                          is_final(),
                                           scan()};
 };
 template <class Body, Sharing Share, bool Scans, class L> struct ReductionLoops;

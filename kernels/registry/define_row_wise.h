@@ -23,9 +23,9 @@
 // a register. Templates keep their first parameter T, the type all operands are computed in.
 #pragma once
 
-#include <catena/kernels/row_wise_operands.h>
 #include <catena/kernels/registry/define.h>
 #include <catena/kernels/registry/tiled_loop.h>
+#include <catena/kernels/row_wise_operands.h>
 
 namespace catena::define {
 
@@ -517,23 +517,23 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     else (void)p, (void)step, (void)count, (void)width, (void)sums, (void)live;
   }
   using Phases = RowWise<typename phases_of<Body>::type, S, std::index_sequence<I...>, std::index_sequence<O...>,
-                     std::index_sequence<P...>>;
+                         std::index_sequence<P...>>;
   static constexpr RowWiseLoop table = {sizeof(Memory),
-                                    dtype_of<A>,
-                                    passes,
-                                    nin,
-                                    nout,
-                                    nsums,
-                                    std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
-                                    &init,
-                                    {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
-                                    {&Phases::finish0, &finish1},
-                                    &store,
-                                    keeps ? &fold_kept : nullptr,
-                                    keeps ? &store_kept : nullptr,
-                                    &columns,
-                                    nsums > 0 ? &store_sums : nullptr,
-                                    nsums > 0 ? &columns_sums : nullptr};
+                                        dtype_of<A>,
+                                        passes,
+                                        nin,
+                                        nout,
+                                        nsums,
+                                        std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
+                                        &init,
+                                        {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
+                                        {&Phases::finish0, &finish1},
+                                        &store,
+                                        keeps ? &fold_kept : nullptr,
+                                        keeps ? &store_kept : nullptr,
+                                        &columns,
+                                        nsums > 0 ? &store_sums : nullptr,
+                                        nsums > 0 ? &columns_sums : nullptr};
 };
 
 template <class Body, class L> struct RowWiseLoops;
@@ -542,8 +542,8 @@ template <class Body, fixed_string... S> struct RowWiseLoops<Body, loops<S...>> 
   static constexpr Loop table[] = {
       {.type = signature_of<S>.type,
        .row_wise = &RowWise<Body, compute_signature<S>, std::make_index_sequence<std::size_t(first.count[0])>,
-                   std::make_index_sequence<std::size_t(first.count[2])>,
-                   std::make_index_sequence<std::size_t(first.count[3])>>::table}...};
+                            std::make_index_sequence<std::size_t(first.count[2])>,
+                            std::make_index_sequence<std::size_t(first.count[3])>>::table}...};
 };
 template <class Body, class L> constexpr KernelDef row_wise(const char* name, const char* header) {
   return make_row(name, header, KernelKind::row_wise, RowWiseLoops<Body, L>::table, L{});

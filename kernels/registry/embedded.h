@@ -36,7 +36,7 @@ struct EmbeddedHeader {
   }
 };
 
-// All headers under kernels/ except those of base/, formats/ and rows/, sorted by path. Table and texts have static
+// All headers under kernels/ except those of base/, formats/ and registry/, sorted by path. Table and texts have static
 // storage duration.
 CATENA_EXPORT std::span<const EmbeddedHeader> embedded_headers();
 

@@ -1,14 +1,14 @@
-// How a family of rows is declared: kernels/registry/families/<family>.h has one line per row.
+// How a family of kernels is declared: kernels/registry/families/<family>.h has one line per kernel.
 //
 //   #define CATENA_BITWISE_KERNELS(KERNEL)
 //     KERNEL(invert, unary)
 //     KERNEL(bitwise_and, binary) ...
 //
-// All lists of rows are derived from these lines: the constants kernels::<name>, the registry, the functions of ndarray
-// (math.h) and the functions that nd::fuse can trace. The second word is the kind of public function:
+// All lists of kernels are derived from these lines: the constants kernels::<name>, the registry, the functions of
+// ndarray (math.h) and the functions that nd::fuse can trace. The second word is the kind of public function:
 //   unary, binary   an elementwise function of that many arrays: nd::<name>(x, options)
 //   own             a function with its own signature
-//   internal        none: the row is used by other functions
+//   internal        none: the kernel is used by other functions
 #pragma once
 
 #include <catena/kernels/registry/kernel.h>

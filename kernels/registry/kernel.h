@@ -1,11 +1,11 @@
-// The room kernels/registry/: rows and their calls. A row makes a body known to the libraries: its name, the dtypes it has
-// loops for, and the host loops compiled from it (loops_*.cpp). The constants kernels::<name> (families/), the registry,
-// the embedded text of the bodies, programs over rows, binding and the descriptions of calls are here. Bodies are in
-// the rooms of their families; executing a call is the work of a backend, which has no method per operation. May use
-// kernels/base/ and the headers of kernels/.
+// The folder kernels/registry/: kernels and their calls. A kernel makes a body known to the libraries: its name, the
+// dtypes it has loops for, and the host loops compiled from it (loops_*.cpp). Here are the constants kernels::<name>
+// (families/), the registry, the embedded text of the bodies, programs (sequences of kernels), binding, and the
+// descriptions of calls. Bodies are in the folders of their families. A backend executes calls; it has no method per
+// operation. May use kernels/base/ and the headers of kernels/.
 //
-// This header: the row itself. Loop signatures are text with one character per operand (NumPy's dtype characters; 'E'
-// is bfloat16):
+// This header: the kernel itself. Loop signatures are text with one character per operand (NumPy's dtype characters;
+// 'E' is bfloat16):
 //   "ff->f"        two inputs, one output
 //   "f&ff->"       one input, two in-out operands (bodies take them by reference)
 //   "*fll->f"      '*': the operand is raw (indexed kernels: the body gets a View and may read any element)
@@ -105,9 +105,9 @@ struct ReductionLoop {
   void (*join)(std::byte* acc, const std::byte* other, std::int64_t n);
   void (*store)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
   // Whether no element can change the accumulator any more. Null if that does not happen.
-  bool (*settled)(const std::byte* acc);
+  bool (*is_final)(const std::byte* acc);
   // Running results: accumulator j continues with row j, element by element; the element with number 0 overwrites the
-  // previous content. Null if the row lacks the trait may_scan.
+  // previous content. Null if the kernel lacks the trait may_scan.
   void (*scan)(std::byte* acc, const ScanBlock& block);
 
   // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator.
@@ -126,9 +126,9 @@ struct ReductionLoop {
                             std::int64_t n) const;
 };
 
-// Row: one or two phases of reduction over one set of axes, then a write of every element. A row is passed in segments;
-// all operands have one compute type, and inputs with one element per row have stride 0. The loops are compiled for
-// contiguous operands; others pass through tiles (row_wise_loop.cpp).
+// Row-wise: one or two phases of reduction over one set of axes, then a write of every element. A row is passed in
+// segments; all operands have one compute type, and inputs with one element per row have stride 0. The loops are
+// compiled for contiguous operands; others pass through tiles (row_wise_loop.cpp).
 struct RowProgress {
   std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
 };
@@ -154,18 +154,18 @@ struct RowWiseLoop {
   void (*fold_kept)(std::byte* stats, std::byte* const* ptr, std::int64_t n);
   void (*store_kept)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
   // Everything for `width` rows of `count` elements that lie side by side: element i of row j of operand k is element j
-  // behind ptr[k] + i * step[k]; what has one element per row is at ptr[k]. `width` is a multiple of side_by_side().
+  // behind ptr[k] + i * step[k]; what has one element per row is at ptr[k]. `width` is a multiple of rows_per_vector().
   // The result has the bits that the other functions give.
   void (*columns)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width);
   // Not null if KernelDef::sums is not empty: `store`, which also adds what element i contributes to sum k to number i
   // behind sums[k].
   void (*store_sums)(const std::byte* stats, std::byte* const* ptr, std::byte* const* sums, std::int64_t n);
-  // `columns`, where element i of row j < `live` is also added to number i * side_by_side() + j % side_by_side() behind
-  // sums[k].
+  // `columns`, where element i of row j < `live` is also added to number i * rows_per_vector() + j % rows_per_vector()
+  // behind sums[k].
   void (*columns_sums)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width,
                        std::byte* const* sums, std::int64_t live);
 
-  std::int64_t side_by_side() const { return kColumnBytes / static_cast<std::int64_t>(itemsize(type)); }
+  std::int64_t rows_per_vector() const { return kColumnBytes / static_cast<std::int64_t>(itemsize(type)); }
   void finish0(std::byte* stats, std::byte* const* ptr, std::int64_t count) const { finish[0](stats, ptr, 1, count); }
   void finish1(std::byte* stats, std::byte* const* ptr, std::int64_t count) const { finish[1](stats, ptr, 1, count); }
   bool keeps() const { return fold_kept != nullptr; }
@@ -194,7 +194,7 @@ struct Loop {
   MultiTensorFn multi_tensor = nullptr;
 };
 
-// Special properties of a row. Code decides by these, never by the id or the name of a row.
+// Special properties of a kernel. Code decides by these, never by the id or the name of a kernel.
 enum KernelTraits : std::uint8_t {
   no_traits = 0,
   refuses_bool = 1,        // TypeError for bool operands instead of promotion to int8: libraries differ on the result
@@ -207,8 +207,8 @@ enum KernelTraits : std::uint8_t {
 
 struct KernelDef;
 
-// A sum over the other axes of a row-wise kernel that its loops can compute in the pass that writes: the sum of `map` of
-// some of the kernel's inputs, whose numbers come first in `input`, or, if `map` is null, of one input.
+// A sum over the other axes of a row-wise kernel that its loops can compute in the pass that writes: the sum of `map`
+// of // some of the kernel's inputs, whose numbers come first in `input`, or, if `map` is null, of one input.
 struct RowSum {
   const KernelDef* map;
   std::array<std::uint8_t, kMaxOperands> input;
@@ -242,7 +242,7 @@ struct KernelDef {
     return i == no_loop ? -1 : i;
   }
   bool is(KernelTraits t) const { return (traits & t) != 0; }
-  // The same row with one more trait.
+  // The same kernel with one more trait.
   constexpr KernelDef with(KernelTraits t) const {
     KernelDef d = *this;
     d.traits = static_cast<KernelTraits>(d.traits | t);
@@ -255,17 +255,17 @@ struct KernelDef {
   }
 };
 
-// The kind of public function that is made from a row (family.h).
+// The kind of public function that is made from a kernel (family.h).
 enum class KernelUse : std::uint8_t { unary, binary, own, internal };
 struct RegisteredKernel {
   const KernelDef* kernel;
   KernelUse use;
   operator const KernelDef&() const { return *kernel; }
 };
-// All rows. Tests, code generation and tools use this list; there is no other.
+// All kernels. Tests, code generation and tools use this list; there is no other.
 CATENA_EXPORT std::span<const RegisteredKernel> all_kernels();
-// The row with that id or name; KeyError naming it if there is none. For tools and tests; other code uses the constants
-// kernels::<name>.
+// The kernel with that id or name; KeyError naming it if there is none. For tools and tests; other code uses the
+// constants kernels::<name>.
 CATENA_EXPORT const KernelDef& find_kernel(KernelId id);
 CATENA_EXPORT const RegisteredKernel& find_registered(std::string_view name);
 CATENA_EXPORT const RegisteredKernel* find_registered_if_any(std::string_view name);  // null if there is none

@@ -17,16 +17,16 @@ constexpr const char* kHeader = "catena/kernels/nn/normalization.h";
 
 constexpr KernelDef batch_norm_fwd =
     row_wise<k::batch_norm_fwd, loops<"eeef->e;fff", "EEEf->E;fff", "ffff->f;fff", "dddd->d;ddd">>("batch_norm_fwd",
-                                                                                              kHeader);
+                                                                                                   kHeader);
 constexpr KernelDef batch_norm_bwd =
     row_wise<k::batch_norm_bwd, loops<"eeeff->e;ff", "EEEff->E;ff", "fffff->f;ff", "ddddd->d;dd">>("batch_norm_bwd",
-                                                                                              kHeader);
+                                                                                                   kHeader);
 constexpr KernelDef fixed_batch_norm =
     elementwise<k::fixed_batch_norm, loops<"eeeeef->e", "EEEEEf->E", "ffffff->f", "dddddd->d">>("fixed_batch_norm",
                                                                                                 kHeader);
 constexpr KernelDef layer_norm_fwd =
     row_wise<k::layer_norm_fwd, loops<"eeeeff->e;ff", "EEEEff->E;ff", "ffffff->f;ff", "dddddd->d;dd">>("layer_norm_fwd",
-                                                                                                  kHeader);
+                                                                                                       kHeader);
 constexpr KernelDef layer_norm_ggamma =
     elementwise<k::layer_norm_ggamma, loops<"eeeff->f", "EEEff->f", "fffff->f", "ddddd->d">>("layer_norm_ggamma",
                                                                                              kHeader);
@@ -34,7 +34,8 @@ namespace {
 constexpr RowSum kLayerNormSums[] = {{&layer_norm_ggamma, {0, 1, 2, 4, 5}}, {nullptr, {1}}};
 }
 constexpr KernelDef layer_norm_bwd =
-    row_wise<k::layer_norm_bwd, loops<"eeeefff->e", "EEEEfff->E", "fffffff->f", "ddddddd->d">>("layer_norm_bwd", kHeader)
+    row_wise<k::layer_norm_bwd, loops<"eeeefff->e", "EEEEfff->E", "fffffff->f", "ddddddd->d">>("layer_norm_bwd",
+                                                                                               kHeader)
         .with_sums(kLayerNormSums);
 constexpr KernelDef squared_difference = elementwise<k::squared_difference, Floats2>("squared_difference", kHeader);
 constexpr KernelDef batch_norm_write =

@@ -1,4 +1,4 @@
-// Row loops over operands of which not all are contiguous: pieces of them pass through tiles.
+// Loops of row-wise kernels over operands of which some are not contiguous: pieces of these pass through tiles.
 #include <algorithm>
 
 #include <catena/kernels/registry/cast.h>
@@ -81,8 +81,8 @@ bool usual(const RowWiseLoop& loop, const std::int64_t* stride, int begin, int e
 using Fold = void (*)(std::byte* stats, std::byte* const* ptr, std::int64_t n);
 
 // The first piece ends at a multiple of kLanes, so that later pieces start with the first lane.
-[[gnu::noinline]] void fold_pieces(const RowWiseLoop& loop, Fold fold, bool stores, std::byte* stats, std::byte* const* ptr,
-                                   const std::int64_t* stride, std::int64_t n) {
+[[gnu::noinline]] void fold_pieces(const RowWiseLoop& loop, Fold fold, bool stores, std::byte* stats,
+                                   std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) {
   Pieces pieces(loop, ptr, stride);
   const bool in_place = pieces.inputs_in_place() && (!stores || pieces.outputs_in_place());
   for (std::int64_t i = 0, m; i < n; i += m) {
@@ -103,8 +103,8 @@ void fold_segment(const RowWiseLoop& loop, Fold fold, bool stores, std::byte* st
 
 // f(p, i, m): computes elements i to i + m, which begin at p.
 template <class F>
-[[gnu::noinline]] void write_pieces(const RowWiseLoop& loop, bool kept, std::byte* const* ptr, const std::int64_t* stride,
-                                    std::int64_t n, F&& f) {
+[[gnu::noinline]] void write_pieces(const RowWiseLoop& loop, bool kept, std::byte* const* ptr,
+                                    const std::int64_t* stride, std::int64_t n, F&& f) {
   Pieces pieces(loop, ptr, stride);
   for (std::int64_t i = 0, m; i < n; i += m) {
     m = std::min(n - i, pieces.most());
@@ -123,17 +123,19 @@ void RowWiseLoop::phase0(std::byte* stats, std::byte* const* ptr, const std::int
 void RowWiseLoop::phase1(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
   fold_segment(*this, fold[1], false, stats, ptr, stride, n);
 }
-void RowWiseLoop::phase1_kept(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
+void RowWiseLoop::phase1_kept(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                              std::int64_t n) const {
   fold_segment(*this, fold_kept, true, stats, ptr, stride, n);
 }
-void RowWiseLoop::write(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
+void RowWiseLoop::write(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                        std::int64_t n) const {
   if (usual(*this, stride, 0, nin + nout)) store(stats, ptr, n);
   else
     write_pieces(*this, false, ptr, stride, n,
                  [&](std::byte* const* p, std::int64_t, std::int64_t m) { store(stats, p, m); });
 }
 void RowWiseLoop::write_sums(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
-                         std::byte* const* sums, std::int64_t n) const {
+                             std::byte* const* sums, std::int64_t n) const {
   if (usual(*this, stride, 0, nin + nout)) return store_sums(stats, ptr, sums, n);
   const auto item = static_cast<std::int64_t>(itemsize(type));
   write_pieces(*this, false, ptr, stride, n, [&](std::byte* const* p, std::int64_t i, std::int64_t m) {
@@ -143,7 +145,7 @@ void RowWiseLoop::write_sums(const std::byte* stats, std::byte* const* ptr, cons
   });
 }
 void RowWiseLoop::write_kept(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
-                         std::int64_t n) const {
+                             std::int64_t n) const {
   if (usual(*this, stride, nin, nin + nout)) store_kept(stats, ptr, n);
   else
     write_pieces(*this, true, ptr, stride, n,

@@ -39,16 +39,16 @@ class CATENA_EXPORT TensorTable {
 
   std::size_t tensors() const noexcept { return tensors_; }
   Device device() const noexcept { return device_; }
-  // Row t: the addresses of the operands, the number of elements, the index of the hyperparameters.
-  std::span<const std::int64_t> row(std::size_t t) const noexcept {
+  // Entry t: the addresses of the operands, the number of elements, the index of the hyperparameters.
+  std::span<const std::int64_t> entry(std::size_t t) const noexcept {
     return {words_.data() + t * row_words_, row_words_};
   }
   std::byte* data(std::size_t t, int operand) const noexcept {
-    return reinterpret_cast<std::byte*>(row(t)[std::size_t(operand)]);
+    return reinterpret_cast<std::byte*>(entry(t)[std::size_t(operand)]);
   }
-  std::int64_t elements(std::size_t t) const noexcept { return row(t)[row_words_ - 2]; }
-  std::int64_t hyper(std::size_t t) const noexcept { return row(t)[row_words_ - 1]; }
-  std::span<const std::int64_t> words() const noexcept { return words_; }  // all rows
+  std::int64_t elements(std::size_t t) const noexcept { return entry(t)[row_words_ - 2]; }
+  std::int64_t hyper(std::size_t t) const noexcept { return entry(t)[row_words_ - 1]; }
+  std::span<const std::int64_t> words() const noexcept { return words_; }  // all entries
   std::span<const Chunk> chunks() const noexcept { return chunks_; }
 
   // version() is incremented when any word changes, layout_version() when anything except an address changes: kernel,

@@ -1,4 +1,4 @@
-// The room kernels/training/: update rules and gradient hooks of optimizers, as multi-tensor bodies: one launch updates
+// Folder kernels/training/: update rules and gradient hooks of optimizers, as multi-tensor bodies: one launch updates
 // all parameters of a dtype. Schedules, states and hyperparameters belong to training/. May use the headers of kernels/
 // only.
 //

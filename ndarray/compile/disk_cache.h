@@ -1,4 +1,4 @@
-// The room ndarray/compile/: the disk cache for the output of run-time compilers. It knows neither kernels nor
+// Folder ndarray/compile/: the disk cache for the output of run-time compilers. It knows neither kernels nor
 // compilers; those are in ndarray/cuda/compiler/ and ndarray/cpu/host_compiler.h. May use kernels/base/ and
 // kernels/formats/.
 //

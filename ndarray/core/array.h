@@ -1,4 +1,4 @@
-// The room ndarray/core/: nd::Array, its storage, and the names of namespace nd for the types of kernels/base/. Nothing
+// Folder ndarray/core/: nd::Array, its storage, and the names of namespace nd for the types of kernels/base/. Nothing
 // here launches work: calculation is declared here and implemented in ndarray/engine/ and ndarray/routines/. May use
 // kernels/base/ and kernels/registry/; memory comes from the pools of ndarray/device/.
 //

@@ -1,4 +1,4 @@
-// The room ndarray/cpu/: the CPU backend. It implements the interfaces of ndarray/device/ and ndarray/user_kernel/ with
+// Folder ndarray/cpu/: the CPU backend. It implements the interfaces of ndarray/device/ and ndarray/user_kernel/ with
 // the host loops of the rows, with routines for calls that have no row (copies, gather and scatter, sorting, nonzero,
 // matrix products, factorizations), and with the system's compiler for kernels given as text. No decision about shapes,
 // dtypes or overlap: operands arrive bound. May use kernels/, ndarray/device/, ndarray/user_kernel/ and
@@ -48,7 +48,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   void reduce(const catena::bound::Reduce& call, StreamRef stream) override;
   void row_wise(const catena::bound::RowWise& call, StreamRef stream) override;
   void row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
-                     StreamRef stream) override;
+                         StreamRef stream) override;
   void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) override;
   void gather(const catena::bound::Gather& call, StreamRef stream) override;
   void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) override;

@@ -429,16 +429,16 @@ template <class Keys> class KeySort {
   using Bits = typename Keys::Bits;
   using Element = typename Keys::Element;
 
-  explicit KeySort(const RowsToSort& call) : call_(call), n_(call.length), side_by_side_(n_ <= kSideBySideTo) {}
+  explicit KeySort(const RowsToSort& call) : call_(call), n_(call.length), rows_per_vector_(n_ <= kSideBySideTo) {}
 
   void run() const {
     const std::int64_t longest = sizeof(Key) == 8 ? kNetworkTo / 2 : kNetworkTo;
     if (n_ > (call_.kth.empty() ? longest : kSelectedTo)) return run_long();
     const std::int64_t row_bytes = vectors_ * lanes_ * std::int64_t(sizeof(Key));
-    const std::int64_t together = side_by_side_ ? lanes_ : call_.together(row_bytes, sizeof(Bits), kNetworkBytes);
+    const std::int64_t together = rows_per_vector_ ? lanes_ : call_.together(row_bytes, sizeof(Bits), kNetworkBytes);
     call_.share([&](std::int64_t begin, std::int64_t end) {
       call_.each_block(begin, end, together, [&](const Block& b) {
-        if (side_by_side_) sort_side_by_side(b);
+        if (rows_per_vector_) sort_side_by_side(b);
         else sort_each(b);
       });
     });
@@ -552,7 +552,7 @@ template <class Keys> class KeySort {
   const RowsToSort& call_;
   const SortNetwork<Key>& network_ = sort_network(Key());
   const std::int64_t n_;
-  const bool side_by_side_;
+  const bool rows_per_vector_;
   const std::int64_t lanes_ = network_.lanes;
   const std::int64_t vectors_ = network_.vectors_for(n_);  // of a row
 };

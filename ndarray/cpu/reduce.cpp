@@ -96,7 +96,7 @@ void Reducer::split_axes(const catena::bound::Reduce& call) {
 std::int64_t Reducer::chunk_length() const {
   if (!table_.any_order || tiled()) return kChunk;
   // What may stop early looks often whether it can.
-  const std::int64_t most = table_.settled != nullptr ? 4 * kChunk : 16 * kChunk,
+  const std::int64_t most = table_.is_final != nullptr ? 4 * kChunk : 16 * kChunk,
                      pieces = 8 * catena::available_threads();
   // Threads that divide the rows of a large matrix, not its columns, read memory that is contiguous for each of them.
   if (outputs_ * count_ > kLargeMatrix && use_outer_form()) return std::clamp(count_ / pieces + 1, kLeastRows, most);
@@ -350,7 +350,7 @@ const std::byte* Reducer::reduce_chunks(const Place& in, std::byte* memory, cons
   if (chunks_ == 1) return memory;
   ChunkTree tree(table_, 1, std::size_t(acc_), memory + acc_);
   tree.add(memory);
-  for (std::int64_t c = 1; c < chunks_ && (table_.settled == nullptr || !table_.settled(memory)); ++c) {
+  for (std::int64_t c = 1; c < chunks_ && (table_.is_final == nullptr || !table_.is_final(memory)); ++c) {
     reduce_chunk(in, c, memory, t, tile);
     tree.add(memory);
   }
@@ -360,27 +360,28 @@ const std::byte* Reducer::reduce_chunks(const Place& in, std::byte* memory, cons
 void Reducer::run_inner_by_chunk(const Tiles& t) const {
   const std::int64_t cells = outputs_ * chunks_;
   const Workspace parts{std::size_t(cells * acc_)};
-  std::vector<std::atomic<bool>> settled(std::size_t(table_.settled != nullptr ? outputs_ : 0));
+  std::vector<std::atomic<bool>> is_final(std::size_t(table_.is_final != nullptr ? outputs_ : 0));
   const auto reduce_cells = [&](std::int64_t b, std::int64_t e) {
     const Workspace tile(t.end);
     // All outputs of one chunk together: they may share its cache lines.
     for (std::int64_t k = b; k < e; ++k) {
       const std::int64_t output = k % outputs_, chunk = k / outputs_;
       std::byte* part = parts.data() + (output * chunks_ + chunk) * acc_;
-      if (!settled.empty() && settled[std::size_t(output)].load(std::memory_order_relaxed)) {
+      if (!is_final.empty() && is_final[std::size_t(output)].load(std::memory_order_relaxed)) {
         table_.init(part, 1);
         continue;
       }
       const Odometer in(kept_, inputs_.kept_strides(), output);
       reduce_chunk(inputs_.place(in), chunk, part, t, tile.data());
-      if (!settled.empty() && table_.settled(part)) settled[std::size_t(output)].store(true, std::memory_order_relaxed);
+      if (!is_final.empty() && table_.is_final(part))
+        is_final[std::size_t(output)].store(true, std::memory_order_relaxed);
     }
   };
   // Often the first chunk tells the answer, and no other thread is needed.
-  const std::int64_t first = settled.empty() ? 0 : outputs_;
+  const std::int64_t first = is_final.empty() ? 0 : outputs_;
   reduce_cells(0, first);
   const bool done =
-      !settled.empty() && std::all_of(settled.begin(), settled.end(), [](const auto& s) { return s.load(); });
+      !is_final.empty() && std::all_of(is_final.begin(), is_final.end(), [](const auto& s) { return s.load(); });
   if (!done)
     catena::parallel_for(cells - first, std::max<std::int64_t>(1, kGrain / chunk_),
                          [&](std::int64_t b, std::int64_t e) { reduce_cells(first + b, first + e); });

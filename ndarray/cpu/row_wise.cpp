@@ -1,5 +1,5 @@
-// Row-wise kernels: two phases of reduction over one set of axes, then a write of every element. The loops see the elements
-// of a row in C order of the reduced axes, in compute types; what is not so in memory passes through buffers.
+// Row-wise kernels: two phases of reduction over one set of axes, then a write of every element. The loops see the
+// elements of a row in C order of the reduced axes, in compute types; what is not so in memory passes through buffers.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -141,10 +141,10 @@ class RowWiseRun {
   bool is_for_columns() const {
     // Few rows leave vectors empty and do not repay tiles of what is the same for all, unless their elements are few.
     if (sums_ != nullptr) return row_sum_lanes(table_, count_) > 1;
-    const std::int64_t fewest = count_ <= catena::kLanes ? table_.side_by_side() / 2 : 6 * table_.side_by_side();
+    const std::int64_t fewest = count_ <= catena::kLanes ? table_.rows_per_vector() / 2 : 6 * table_.rows_per_vector();
     if (count_ == 0 || rows_ < fewest) return false;
     if (count_ <= kLongestColumn) return true;
-    bool beside = count_ <= kLongestBeside && kept_.back() >= table_.side_by_side();
+    bool beside = count_ <= kLongestBeside && kept_.back() >= table_.rows_per_vector();
     for (int k = 0; k < n_; ++k) beside &= slot_[k].repeated || is_column(slot_[k]);
     return beside;
   }
@@ -158,7 +158,7 @@ class RowWiseRun {
 
   void plan_columns() {
     fetches_ahead_ = all_rows() * count_ * slot_[0].item >= kFetchedTransposed;
-    const std::int64_t least = table_.side_by_side();
+    const std::int64_t least = table_.rows_per_vector();
     const std::int64_t most = kColumnTile / (count_ * slot_[0].item) / least * least;
     column_width_ = std::clamp<std::int64_t>(most, least, kMostColumns * least);
     column_width_ = std::min(column_width_, (rows_ + least - 1) / least * least);
@@ -342,7 +342,7 @@ class RowWiseRun {
   }
 
   void run_group(std::byte* memory, std::int64_t first, std::int64_t m) const {
-    const std::int64_t least = table_.side_by_side(), width = (m + least - 1) / least * least;
+    const std::int64_t least = table_.rows_per_vector(), width = (m + least - 1) / least * least;
     std::byte* ptr[kMaxOperands];
     std::int64_t step[kMaxOperands];
     bool stored[kMaxOperands] = {};
@@ -385,10 +385,10 @@ class RowWiseRun {
     }
   }
   // How the elements of a part lie in memory.
-  enum class Lie { transposed, side_by_side, anyhow };
-  Lie lie_of(const Slot& s, std::int64_t elements) const {
-    if (elements > 1 && inner_stride(s) == s.memory_item) return Lie::transposed;
-    return !kept_.empty() && s.kept.back() == s.memory_item ? Lie::side_by_side : Lie::anyhow;
+  enum class Layout { transposed, rows, strided };
+  Layout layout_of(const Slot& s, std::int64_t elements) const {
+    if (elements > 1 && inner_stride(s) == s.memory_item) return Layout::transposed;
+    return !kept_.empty() && s.kept.back() == s.memory_item ? Layout::rows : Layout::strided;
   }
 
   // Where the rows of the next group lie, from those of this one.
@@ -403,10 +403,10 @@ class RowWiseRun {
     for_each_part(s, first, s.constant ? 1 : m, width,
                   [&](std::int64_t at, const std::byte* from, std::int64_t rows, std::int64_t n) {
                     std::byte* const to = tile + at;
-                    const Lie lie = lie_of(s, n);
-                    if (lie == Lie::transposed)
+                    const Layout layout = layout_of(s, n);
+                    if (layout == Layout::transposed)
                       transpose_block(to, pitch, from, stride, n, rows, std::size_t(item), ahead(stride * width), 0);
-                    else if (lie == Lie::side_by_side) copy_rows(to, pitch, from, inner, n, rows * item);
+                    else if (layout == Layout::rows) copy_rows(to, pitch, from, inner, n, rows * item);
                     else
                       for (std::int64_t i = 0; i < n; ++i) copy(from + i * inner, stride, to + i * pitch, item, rows);
                   });
@@ -425,10 +425,10 @@ class RowWiseRun {
     if (!s.direct) s.store(memory + s.buffer, memory + s.bits, item, s.elements * width);
     for_each_part(s, first, m, width, [&](std::int64_t at, std::byte* to, std::int64_t rows, std::int64_t n) {
       const std::byte* const from = tile + at;
-      const Lie lie = lie_of(s, n);
-      if (lie == Lie::transposed)
+      const Layout layout = layout_of(s, n);
+      if (layout == Layout::transposed)
         transpose_block(to, stride, from, pitch, rows, n, std::size_t(item), 0, ahead(stride * width));
-      else if (lie == Lie::side_by_side) copy_rows(to, inner, from, pitch, n, rows * item);
+      else if (layout == Layout::rows) copy_rows(to, inner, from, pitch, n, rows * item);
       else
         for (std::int64_t i = 0; i < n; ++i) copy(from + i * pitch, item, to + i * inner, stride, rows);
     });
@@ -628,7 +628,7 @@ class RowWiseRun {
 }  // namespace
 
 std::int64_t row_sum_lanes(const catena::RowWiseLoop& loop, std::int64_t count) {
-  return count <= kLongestColumn ? loop.side_by_side() : 1;
+  return count <= kLongestColumn ? loop.rows_per_vector() : 1;
 }
 void rows_with_sums(const catena::bound::RowWise& call, const RowSums& sums) { RowWiseRun(call, &sums).run(); }
 

@@ -1,5 +1,5 @@
-// Row-wise kernels with sums over their other axes: both are computed for one block of rows after the other, so that its
-// operands come from memory once. Sums that the loops of the kernel know (KernelDef::sums) are added up by its last
+// Row-wise kernels with sums over their other axes: both are computed for one block of rows after the other, so that
+// its operands come from memory once. Sums that the loops of the kernel know (KernelDef::sums) are added up by its last
 // pass, others by passes of their own over the block. The sums of the blocks are added at the end. Blocks depend on the
 // shape alone, so the bits of a result do not depend on the layout of arrays or on the number of threads.
 #include <algorithm>
@@ -167,7 +167,7 @@ Partials partials(std::span<const catena::bound::Reduce> sums, std::int64_t bloc
 }  // namespace
 
 void CpuBackend::row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
-                               StreamRef stream) {
+                                   StreamRef stream) {
   const bool in_pass = knows_sums(rows, sums);
   const std::int64_t row = elements_of_row(rows.shape, rows.axes);
   const std::int64_t all_rows = row == 0 ? 0 : catena::size_of(rows.shape) / row;

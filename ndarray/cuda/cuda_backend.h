@@ -1,13 +1,13 @@
-// The room ndarray/cuda/: the CUDA backend. Its rooms: api/ (prototypes of NVIDIA's libraries), runtime/ (contexts,
+// Folder ndarray/cuda/: the CUDA backend. Its folders: api/ (prototypes of NVIDIA's libraries), runtime/ (contexts,
 // launches, modules, staging, graphs), compiler/ (texts, NVRTC, kernel cache), plans/ (from calls to launches) and
 // vendor/ (cuBLASLt, cuRAND, cuSOLVER, NCCL). It implements the interfaces of ndarray/device/ and ndarray/user_kernel/;
 // no code above uses the driver.
 //
 // This header: the backend itself. It executes programs and bound calls with kernels that are compiled at run time, on
 // streams of the driver. Work is enqueued; a call returns before it is done. The order of combination in reductions,
-// row-wise kernels and scans depends on shapes and strides, never on timing or on the number of multiprocessors: equal calls
-// give equal bits. (A view may round differently from its copy.) Scratch memory comes from the pool,
-// ordered by the stream. Thread safety: all members may be called from any thread.
+// row-wise kernels and scans depends on shapes and strides, never on timing or on the number of multiprocessors: equal
+// calls give equal bits. (A view may round differently from its copy.) Scratch memory comes from the pool, ordered by
+// the stream. Thread safety: all members may be called from any thread.
 #pragma once
 
 #include <catena/ndarray/device/executor.h>

@@ -12,7 +12,7 @@ Runtime::~Runtime() = default;
 Executor::~Executor() = default;
 
 void Executor::row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
-                             StreamRef stream) {
+                                 StreamRef stream) {
   this->row_wise(rows, stream);
   for (const catena::bound::Reduce& sum : sums) reduce(sum, stream);
 }

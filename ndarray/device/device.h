@@ -1,4 +1,4 @@
-// The room ndarray/device/: devices and their memory: current device and stream, events, memory pools and hooks, and
+// Folder ndarray/device/: devices and their memory: current device and stream, events, memory pools and hooks, and
 // the two interfaces that a backend implements (runtime.h: what a device is, executor.h: what it executes).
 // Implementations of the interfaces are in ndarray/cpu/ and ndarray/cuda/; only backends.cpp and the functions for CUDA
 // memory include them. Its headers may use kernels/ and ndarray/core/.

@@ -24,14 +24,14 @@ class CATENA_EXPORT Executor {
   // Elementwise and indexed programs of one or several steps.
   virtual void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                            const catena::Shape& loop, StreamRef stream) = 0;
-  // The same as elementwise() with the row's program; false if there is no shorter way than that for this call, and
+  // The same as elementwise() with the kernel's program; false if there is no shorter way than that for this call, and
   // nothing was executed. Few elements are then computed without binding operands.
   virtual bool elementwise_flat(const catena::bound::Flat&, StreamRef) { return false; }
   virtual void reduce(const catena::bound::Reduce& call, StreamRef stream) = 0;
   virtual void row_wise(const catena::bound::RowWise& call, StreamRef stream) = 0;
   // catena::call::RowWiseAndSums; here one after the other.
   virtual void row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
-                             StreamRef stream);
+                                 StreamRef stream);
   virtual void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) = 0;
   virtual void gather(const catena::bound::Gather& call, StreamRef stream) = 0;
   virtual void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) = 0;

@@ -1,4 +1,4 @@
-// The row of a random fill, looked up by both backends.
+// The kernel of a random fill, looked up by both backends.
 #pragma once
 
 #include <catena/kernels/registry/bind.h>
@@ -7,7 +7,7 @@
 
 namespace nd {
 
-// The row and its loop for the dtype of the call; 16-bit floats use the float32 loop and are rounded. TypeError if
+// The kernel and its loop for the dtype of the call; 16-bit floats use the float32 loop and are rounded. TypeError if
 // there is no loop.
 struct RandomKernel {
   const catena::KernelDef& kernel;

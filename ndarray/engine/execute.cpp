@@ -177,7 +177,7 @@ void raise_versions(std::span<const ArrayHeader* const> arrays) noexcept {
 // ---- elementwise and indexed --------------------------------------------------------------------
 namespace {
 
-// The operands of a call of one row over arrays that are alike, as the loop takes them.
+// The operands of a call of one row over arrays of the same layout, as the loop takes them.
 class FlatOperands {
  public:
   // False if an operand is not of the type in which the loop computes.
@@ -210,10 +210,10 @@ class FlatOperands {
   catena::ScalarCell cells_[catena::kMaxOperands];
 };
 
-// Executes a call on arrays that are alike without binding them; false if that is not possible.
+// Executes a call on arrays of the same layout without binding them; false if that is not possible.
 bool run_flat(const catena::call::Elementwise& call) {
   const catena::Step& step = call.program->steps[0];
-  const ArrayHeader& model = *call.alike;
+  const ArrayHeader& model = *call.same_layout;
   FlatOperands operands;
   if (call.program->steps.size() != 1 || call.program->num_temporaries() != 0) return false;
   if (model.device.kind != Device::Kind::cpu || !operands.bind(call, step)) return false;
@@ -228,7 +228,7 @@ void run_elementwise(const catena::call::Elementwise& call, std::string_view op,
                      bool indexed) {
   const KernelDef& kernel = *call.program->steps[0].kernel;
   BoundCall bound;
-  bound.bind(op, inputs, call.outputs, call.program->slots.data(), indexed ? kernel.raw : 0, indexed, call.alike);
+  bound.bind(op, inputs, call.outputs, call.program->slots.data(), indexed ? kernel.raw : 0, indexed, call.same_layout);
   if (catena::size_of(bound.loop()) == 0) return;
   launch(device, inputs, call.outputs,
          [&](Executor& e, StreamRef stream) { e.elementwise(*call.program, bound.operands(), bound.loop(), stream); });
@@ -239,9 +239,9 @@ void run_elementwise(const catena::call::Elementwise& call, std::string_view op,
 void execute(const catena::call::Elementwise& call) {
   const KernelDef& kernel = *call.program->steps[0].kernel;
   const bool indexed = kernel.kind == KernelKind::indexed;
-  if (call.alike != nullptr && !indexed && run_flat(call)) return;
+  if (call.same_layout != nullptr && !indexed && run_flat(call)) return;
   const std::string_view op = call.name.empty() ? std::string_view(kernel.name) : call.name;
-  if (call.alike != nullptr) return run_elementwise(call, op, call.inputs, call.alike->device, indexed);
+  if (call.same_layout != nullptr) return run_elementwise(call, op, call.inputs, call.same_layout->device, indexed);
   check<ValueError>(!call.outputs.empty() && call.outputs.size() <= catena::kMaxOperands, op, call.outputs.size(),
                     " outputs were given");
   const Device device = device_of(op, call.inputs, call.outputs);

@@ -1,4 +1,4 @@
-// The room ndarray/engine/: the call layer (this header) and the engines of elementwise functions, reductions and
+// Folder ndarray/engine/: the call layer (this header) and the engines of elementwise functions, reductions and
 // assignment above it. The engines decide what a call means (loops, result shapes, options, allocation); the call layer
 // executes it. Routines with names are in ndarray/routines/, kernels in kernels/, devices behind ndarray/device/. May
 // use kernels/, ndarray/core/ and ndarray/device/.

@@ -287,7 +287,7 @@ void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
 
 }  // namespace internal
 
-// ---- functions of several rows --------------------------------------------------------------------
+// ---- functions of several kernels -----------------------------------------------------------------
 namespace internal {
 namespace {
 

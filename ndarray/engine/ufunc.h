@@ -35,7 +35,7 @@ struct UfuncPairOptions {
 
 namespace internal {
 
-// What computes the loops of a function that is no row: text, in user_kernel/create_ufunc.h.
+// Computes the loops of a function that is given as text (user_kernel/create_ufunc.h).
 class CATENA_EXPORT LoopRunner {
  public:
   virtual ~LoopRunner();
@@ -81,14 +81,14 @@ class CATENA_EXPORT ufunc {
   Array apply(std::span<const Operand> in, const UfuncOptions& options) const;
 
   const catena::KernelDef* def_;
-  const internal::LoopRunner* runner_ = nullptr;  // null: the loops are those of a row
+  const internal::LoopRunner* runner_ = nullptr;  // null: the loops are those of a kernel
   std::string_view doc_;
 };
 
 namespace internal {
 
 // The general call: `out` has one array per output of the kernel; null arrays are allocated. `runner` computes the
-// loops; null: they are those of the row.
+// loops; null: they are those of the kernel.
 CATENA_EXPORT void apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, std::span<Array> out,
                                std::optional<Dtype> dtype, Casting casting, const LoopRunner* runner = nullptr);
 // For kernels with one output. The result may reuse the memory of an expiring input that holds the only reference to
@@ -101,12 +101,12 @@ CATENA_EXPORT Array apply_unary(const catena::KernelDef& def, const Operand& x);
 CATENA_EXPORT Array apply_binary(const catena::KernelDef& def, const Operand& a, const Operand& b);
 CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, const Operand& b);
 
-// The row that computes `def` for these inputs and that output dtype: `def` itself, or a row for one 16-bit dtype,
-// where the loops of a function are spread over several rows, as those of nextafter are.
+// The kernel that computes `def` for these inputs and that output dtype: `def` itself, or a kernel for one 16-bit
+// dtype, where the loops of a function are spread over several kernels, as those of nextafter are.
 CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const Operand> in,
-                                               std::optional<Dtype> dtype);
+                                                  std::optional<Dtype> dtype);
 CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const catena::Input> in,
-                                               std::optional<Dtype> dtype);
+                                                  std::optional<Dtype> dtype);
 // The device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays are on
 // cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.
 CATENA_EXPORT Device common_device(std::string_view op, std::span<const Operand> in, std::span<const Array> out = {});

@@ -1,6 +1,6 @@
-// The room ndarray/generic/: programs that run with and without a GPU, in the terms of the reference's module `cuda`:
-// nd::cuda::Device, transfers, the module of an array, kernels by their texts. All of it is what other rooms offer,
-// under the names of that module. May use the rooms of ndarray/ but the CPU backend.
+// Folder ndarray/generic/: programs that run with and without a GPU, in the terms of the reference's module `cuda`:
+// nd::cuda::Device, transfers, the module of an array, kernels by their texts. It renames what other folders
+// offer. May use the folders of ndarray/ but the CPU backend.
 //
 // This header: a CUDA device as an object, and its stand-in on the CPU.
 //

@@ -1,4 +1,4 @@
-// The room ndarray/profile/: interfaces to profilers: this header controls what they collect, nvtx.h names ranges.
+// Folder ndarray/profile/: interfaces to profilers: this header controls what they collect, nvtx.h names ranges.
 // Timers and events are in ndarray/device/stream.h. May use kernels/base/; the sources also ndarray/cuda/api/ and
 // ndarray/cuda/runtime/.
 //

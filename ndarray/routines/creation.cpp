@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// The row of a range with an output of that dtype, computed on the current device.
+// The kernel of a range with an output of that dtype, computed on the current device.
 Array run_range(std::string_view op, const catena::KernelDef& def, std::int64_t n, Dtype dtype,
                 std::initializer_list<catena::Input> inputs) {
   const Array a(internal::new_array(Shape{n}, dtype, current_device(), op));
@@ -247,7 +247,7 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   const Dtype dtype = options.dtype.value_or(Dtype::float64);
   const std::int64_t div = options.endpoint ? num - 1 : num;
   const double step = num > 1 ? (stop - start) / static_cast<double>(div) : kNaN;
-  // The row rounds to the type in which it computes, which for 16-bit floats would be one rounding too many.
+  // The kernel rounds to the type in which it computes, which for 16-bit floats would be one rounding too many.
   const bool by_float64 =
       catena::is_complex_dtype(dtype) || (catena::is_floating(dtype) && catena::itemsize(dtype) == 2);
   // A single number is the start.

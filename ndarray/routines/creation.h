@@ -1,4 +1,4 @@
-// The room ndarray/routines/: the functions that users call, by NumPy's chapters: creation, manipulation, joining,
+// Folder ndarray/routines/: the functions that users call, by NumPy's chapters: creation, manipulation, joining,
 // indexing, math, reduction, statistics, sorting, linalg, random, io, print. A routine checks its arguments and
 // describes calls; it launches nothing itself but goes through ndarray/engine/. May use kernels/, ndarray/core/,
 // ndarray/device/ and ndarray/engine/; random also cuRAND through ndarray/cuda/vendor/.

@@ -11,14 +11,14 @@ namespace nd {
 
 using catena::check;
 
-#define ND_DEFINE_unary(name)                                           \
-  Array name(const Operand& x, const UfuncOptions& options) {           \
+#define ND_DEFINE_unary(name)                                              \
+  Array name(const Operand& x, const UfuncOptions& options) {              \
     return internal::apply_ufunc(catena::kernels::name, {&x, 1}, options); \
   }
 #define ND_DEFINE_binary(name)                                                    \
   Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options) { \
     const Operand in[2] = {x1, x2};                                               \
-    return internal::apply_ufunc(catena::kernels::name, in, options);                \
+    return internal::apply_ufunc(catena::kernels::name, in, options);             \
   }
 #define ND_DEFINE_own(name)
 #define ND_DEFINE_internal(name)
@@ -122,7 +122,7 @@ Array Array::clip(const Operand& a_min, const Operand& a_max, const UfuncOptions
 // ---- bits ---------------------------------------------------------------------------------------
 namespace {
 
-// The result, of n elements, of a row that reads its input anywhere.
+// The result, of n elements, of a kernel that reads its input anywhere.
 Array read_anywhere(const catena::KernelDef& def, const Array& a, std::int64_t n) {
   const Array out(internal::new_array(Shape{n}, Dtype::uint8, a.device()));
   const catena::Input input(*a.get());
@@ -152,11 +152,11 @@ Array unpackbits(const Array& a) {
 // ---- operators ----------------------------------------------------------------------------------
 #define ND_DEFINE_OPERATOR(op, name) \
   Array operator op(const Operand& a, const Operand& b) { return internal::apply_binary(catena::kernels::name, a, b); }
-#define ND_DEFINE_IN_PLACE(op, name)                        \
-  Array& Array::operator op(const Operand& b)& {            \
+#define ND_DEFINE_IN_PLACE(op, name)                           \
+  Array& Array::operator op(const Operand& b)& {               \
     internal::apply_in_place(catena::kernels::name, *this, b); \
-    return *this;                                           \
-  }                                                         \
+    return *this;                                              \
+  }                                                            \
   void Array::operator op(const Operand& b)&& { internal::apply_in_place(catena::kernels::name, *this, b); }
 
 // clang-format off

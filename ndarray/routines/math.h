@@ -11,8 +11,8 @@
 // OverflowError for an integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the
 // result does not cast to the output under options.casting.
 //
-// Most functions are declared from the lines of kernels/registry/families/*.h, which state the results of special cases. A
-// new function is one line there, beside its kernel.
+// Most functions are declared from the lines of kernels/registry/families/*.h, which state the results of special
+// cases. A new function is one line there, beside its kernel.
 #pragma once
 
 #include <catena/kernels/registry/families/elementwise.h>

@@ -1,4 +1,4 @@
-// Norms: reductions of absolute values, each with the row that reads the elements once where there is one.
+// Norms: reductions of absolute values, each by the kernel that reads the elements once where there is one.
 #include <algorithm>
 
 #include <catena/kernels/registry/families.h>

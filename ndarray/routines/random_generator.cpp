@@ -36,7 +36,7 @@ Shape sample_shape(std::string_view op, std::initializer_list<const Operand*> pa
   return shape;
 }
 
-// One number per element, each from counters of its own, by a row whose inputs are seed, offset and the parameters.
+// One number per element, each from counters of its own, by a kernel whose inputs are seed, offset and the parameters.
 Array draw_elements(BitGenerator& g, const catena::KernelDef& row, std::string_view op,
                     std::initializer_list<const Operand*> parameters, const Size& size) {
   const Array out = empty(sample_shape(op, parameters, size), row.loop_table[0].type[row.nin]);
@@ -282,7 +282,8 @@ Array Generator::hypergeometric(const Operand& ngood, const Operand& nbad, const
   const Array all_items = as_array(ngood, kInteger) + as_array(nbad, kInteger);
   check_range("hypergeometric", "ngood + nbad", all_items, {.low = 0, .high = kMost});
   check_range("hypergeometric", "ngood + nbad - nsample", all_items - as_array(nsample, kInteger), kNotNegative);
-  return draw_elements(*this, catena::kernels::random_hypergeometric, "hypergeometric", {&ngood, &nbad, &nsample}, size);
+  return draw_elements(*this, catena::kernels::random_hypergeometric, "hypergeometric", {&ngood, &nbad, &nsample},
+                       size);
 }
 
 }  // namespace nd::random

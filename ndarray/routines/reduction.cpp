@@ -36,7 +36,7 @@ Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptio
 
 #define ND_DEFINE_REDUCTION(name)                                                                     \
   Array name(const Array& a, const ReduceOptions& o) {                                                \
-    return apply_reduction(catena::kernels::name, a,                                                     \
+    return apply_reduction(catena::kernels::name, a,                                                  \
                            {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_REDUCTION(sum)
@@ -47,8 +47,8 @@ ND_DEFINE_REDUCTION(amin)
 Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmax, a, o); }
 Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmin, a, o); }
 
-#define ND_DEFINE_TEST(name)                                                                               \
-  Array name(const Array& a, const TestOptions& o) {                                                       \
+#define ND_DEFINE_TEST(name)                                                                                  \
+  Array name(const Array& a, const TestOptions& o) {                                                          \
     return apply_reduction(catena::kernels::name, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_TEST(any)

@@ -83,7 +83,9 @@ Array cumulative(std::string_view op, const KernelDef& def, const Array& a, cons
 
 }  // namespace
 
-Array cumsum(const Array& a, const ScanOptions& options) { return accumulate("cumsum", catena::kernels::sum, a, options); }
+Array cumsum(const Array& a, const ScanOptions& options) {
+  return accumulate("cumsum", catena::kernels::sum, a, options);
+}
 Array cumprod(const Array& a, const ScanOptions& options) {
   return accumulate("cumprod", catena::kernels::prod, a, options);
 }

@@ -1,4 +1,4 @@
-// The room ndarray/testing/: helpers for the tests of programs that calculate with arrays: assertions (this header),
+// Folder ndarray/testing/: helpers for the tests of programs that calculate with arrays: assertions (this header),
 // comparison of devices (backends.h), runs over dtypes, orders and parameters (parameters.h), contents (data.h),
 // conditions and statistics (conditions.h). They need no test framework: what fails throws AssertionError. Not in the
 // umbrella header. May use kernels/base/, ndarray/core/, ndarray/device/, ndarray/routines/.

@@ -50,7 +50,7 @@ LoopTypes parse_loop(std::string_view name, std::string_view loop) {
 class Loops {
  public:
   Loops(std::string_view name, catena::KernelKind kind, std::span<const LoopTypes> loops) : name_(name) {
-    def_.id = catena::kernel_id("create_ufunc " + name_);  // no row has a name with a blank
+    def_.id = catena::kernel_id("create_ufunc " + name_);  // no registered kernel has a name with a blank
     def_.name = name_.c_str();
     def_.header = "";
     def_.kind = kind;

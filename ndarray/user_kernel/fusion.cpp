@@ -547,7 +547,7 @@ std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<Trac
   catena::SmallVector<catena::Input, 4> inputs;
   for (const TracedOperand& x : in) values.push_back(state.value_of(x));
   for (int v : values) inputs.push_back(state.input(v));
-  const KernelDef& row = kernel_for(def, std::span<const catena::Input>(inputs), {});
+  const KernelDef& kernel = kernel_for(def, std::span<const catena::Input>(inputs), {});
   return {trace, state.add_step(row, catena::choose_loop(row, inputs), std::move(values))};
 }
 
@@ -603,7 +603,9 @@ std::pair<Traced, Traced> frexp(const Traced& x) { return internal::trace_pair(c
 Traced nextafter(const Traced& x1, const TracedOperand& x2) {
   return internal::trace_step(catena::kernels::nextafter, {x1, x2});
 }
-Traced nextafter(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::kernels::nextafter, {x1, x2}); }
+Traced nextafter(const Scalar& x1, const Traced& x2) {
+  return internal::trace_step(catena::kernels::nextafter, {x1, x2});
+}
 
 Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y) {
   return internal::trace_step(catena::kernels::where, {condition.astype(bool_), x, y});

@@ -106,11 +106,11 @@ struct FusedReduce {
 namespace internal {
 
 CATENA_EXPORT Traced trace_step(const catena::KernelDef& def, std::initializer_list<TracedOperand> in);
-// Of a row with two outputs.
+// Of a kernel with two outputs.
 CATENA_EXPORT std::pair<Traced, Traced> trace_pair(const catena::KernelDef& def,
                                                    std::initializer_list<TracedOperand> in);
-// The operators: steps of the rows that compute them for arrays, except between numbers. Those of one operand have it
-// twice.
+// The operators: steps of the kernels that compute them for arrays, except between numbers. Those of one operand have
+// it twice.
 CATENA_EXPORT Traced trace_operator(const catena::KernelDef& def, NumberOperation op, const TracedOperand& a,
                                     const TracedOperand& b);
 // `value` converted to the dtype of `target`; TypeError if casting 'same_kind' does not allow that.
@@ -288,14 +288,16 @@ template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::m
 // ---- functions of traced values: those of math.h ------------------------------------------------
 #define ND_TRACE_unary(name) \
   inline Traced name(const Traced& x) { return internal::trace_step(catena::kernels::name, {x}); }
-#define ND_TRACE_binary(name)                                  \
-  inline Traced name(const Traced& x1, const Traced& x2) {     \
+#define ND_TRACE_binary(name)                                     \
+  inline Traced name(const Traced& x1, const Traced& x2) {        \
     return internal::trace_step(catena::kernels::name, {x1, x2}); \
-  }                                                            \
-  inline Traced name(const Traced& x1, const Scalar& x2) {     \
+  }                                                               \
+  inline Traced name(const Traced& x1, const Scalar& x2) {        \
     return internal::trace_step(catena::kernels::name, {x1, x2}); \
-  }                                                            \
-  inline Traced name(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::kernels::name, {x1, x2}); }
+  }                                                               \
+  inline Traced name(const Scalar& x1, const Traced& x2) {        \
+    return internal::trace_step(catena::kernels::name, {x1, x2}); \
+  }
 #define ND_TRACE_own(name)
 #define ND_TRACE_internal(name)
 #define ND_TRACE(name, use) ND_TRACE_##use(name)
@@ -324,21 +326,21 @@ CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, cons
 
 template <class T>
 concept TracedConstant = std::is_arithmetic_v<T>;
-#define ND_TRACE_OPERATOR(op, name, number)                                                       \
-  inline Traced operator op(const Traced& a, const Traced& b) {                                   \
+#define ND_TRACE_OPERATOR(op, name, number)                                                          \
+  inline Traced operator op(const Traced& a, const Traced& b) {                                      \
     return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                               \
-  inline Traced operator op(const Traced& a, TracedConstant auto b) {                             \
+  }                                                                                                  \
+  inline Traced operator op(const Traced& a, TracedConstant auto b) {                                \
     return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                               \
-  inline Traced operator op(TracedConstant auto a, const Traced& b) {                             \
+  }                                                                                                  \
+  inline Traced operator op(TracedConstant auto a, const Traced& b) {                                \
     return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
   }
 // Assignment keeps the dtype of its target, as with arrays.
-#define ND_TRACE_ARITHMETIC(op, name, number)                                                             \
-  ND_TRACE_OPERATOR(op, name, number)                                                                     \
-  inline Traced& operator op##=(Traced& a, const TracedOperand& b) {                                      \
-    return a = internal::trace_assigned(                                                                  \
+#define ND_TRACE_ARITHMETIC(op, name, number)                                                                \
+  ND_TRACE_OPERATOR(op, name, number)                                                                        \
+  inline Traced& operator op##=(Traced& a, const TracedOperand& b) {                                         \
+    return a = internal::trace_assigned(                                                                     \
                internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b), a); \
   }
 // clang-format off

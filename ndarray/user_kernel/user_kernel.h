@@ -1,4 +1,4 @@
-// The room ndarray/user_kernel/: kernels that users write: texts (ElementwiseKernel, ReductionKernel, RawKernel),
+// Folder ndarray/user_kernel/: kernels that users write: texts (ElementwiseKernel, ReductionKernel, RawKernel),
 // traced functions (fuse), and memoize. Compilers and launching belong to the backends; their skeletons are in
 // kernels/device/user_*.h. May use kernels/, ndarray/core/, ndarray/device/ and ndarray/engine/; fuse also the lists of
 // functions of ndarray/routines/.

@@ -1,6 +1,6 @@
-// Room nn/caffe: networks of Caffe. CaffeFunction (caffe_function.h) is the link; what reads the file are wire.h, the
-// encoding of protocol buffers, and caffe_model.h, the messages that such a file consists of. This room may use nn and,
-// in sources, nn/functions, nn/links and the file streams of kernels/formats.
+// Folder nn/caffe: networks of Caffe. CaffeFunction (caffe_function.h) is the link; what reads the file are wire.h, the
+// encoding of protocol buffers, and caffe_model.h, the messages that such a file consists of. This folder may use nn
+// and, in sources, nn/functions, nn/links and the file streams of kernels/formats.
 //
 // This file: the fields of an encoded message, one after the other. The reader does not trust its input: what is
 // truncated, longer than what contains it or nested too deeply is a ValueError with the position in the file, and

@@ -71,33 +71,33 @@ constexpr ElementwiseFunction kLeakyReLU = {
         }};
 
 constexpr ElementwiseFunction kELU = {.label = "ELU",
-                                 .kernel = &catena::kernels::elu,
-                                 .retain = autograd::kRetainX,
-                                 .gradient =
-                                     [](int, const ElementwiseValues& v) {
-                                       const Array& x = v.x0.data();
-                                       // exp of min(x, 0): the masked branch must not overflow, or its derivative would
-                                       // be inf * 0.
-                                       const Variable slope = exp(-relu(-v.x0)) * v.c[0];
-                                       return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
-                                     },
-                                 .fused =
-                                     [](int, const ElementwiseArrays& v) {
-                                       return v.result(catena::kernels::elu_bwd, {v.x0, constant(v.c[0]), v.gy});
-                                     }};
+                                      .kernel = &catena::kernels::elu,
+                                      .retain = autograd::kRetainX,
+                                      .gradient =
+                                          [](int, const ElementwiseValues& v) {
+                                            const Array& x = v.x0.data();
+                                            // exp of min(x, 0): the masked branch must not overflow, or its derivative
+                                            // would be inf * 0.
+                                            const Variable slope = exp(-relu(-v.x0)) * v.c[0];
+                                            return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
+                                          },
+                                      .fused =
+                                          [](int, const ElementwiseArrays& v) {
+                                            return v.result(catena::kernels::elu_bwd, {v.x0, constant(v.c[0]), v.gy});
+                                          }};
 
-constexpr ElementwiseFunction kHardSigmoid = {.label = "HardSigmoid",
-                                         .kernel = &catena::kernels::hard_sigmoid,
-                                         .retain = autograd::kRetainX,
-                                         .gradient =
-                                             [](int, const ElementwiseValues& v) {
-                                               return masked(v.gy * 0.2,
-                                                             less(apply(catena::kernels::absolute, {v.x0.data()}), 2.5));
-                                             },
-                                         .fused =
-                                             [](int, const ElementwiseArrays& v) {
-                                               return v.result(catena::kernels::hard_sigmoid_bwd, {v.x0, v.gy});
-                                             }};
+constexpr ElementwiseFunction kHardSigmoid = {
+    .label = "HardSigmoid",
+    .kernel = &catena::kernels::hard_sigmoid,
+    .retain = autograd::kRetainX,
+    .gradient =
+        [](int, const ElementwiseValues& v) {
+          return masked(v.gy * 0.2, less(apply(catena::kernels::absolute, {v.x0.data()}), 2.5));
+        },
+    .fused =
+        [](int, const ElementwiseArrays& v) {
+          return v.result(catena::kernels::hard_sigmoid_bwd, {v.x0, v.gy});
+        }};
 
 constexpr ElementwiseFunction kSoftplus = {
     .label = "Softplus",
@@ -111,15 +111,16 @@ constexpr ElementwiseFunction kSoftplus = {
 
 // leaky_relu with a slope that is differentiated, too.
 constexpr ElementwiseFunction kPReLU = {.label = "PReLUFunction",
-                                   .kernel = &catena::kernels::leaky_relu,
-                                   .retain = autograd::kRetainXs,
-                                   .gradient = [](int target, const ElementwiseValues& v) {
-                                     const Array below = less(v.x0.data(), 0);
-                                     if (target == 1) return masked(v.gy * v.x0, below);
-                                     return masked(v.gy, greater_equal(v.x0.data(), 0)) + masked(v.gy * v.x1, below);
-                                   }};
+                                        .kernel = &catena::kernels::leaky_relu,
+                                        .retain = autograd::kRetainXs,
+                                        .gradient = [](int target, const ElementwiseValues& v) {
+                                          const Array below = less(v.x0.data(), 0);
+                                          if (target == 1) return masked(v.gy * v.x0, below);
+                                          return masked(v.gy, greater_equal(v.x0.data(), 0)) +
+                                                 masked(v.gy * v.x1, below);
+                                        }};
 
-// The two functions differ only in their rows and their rules.
+// The two functions differ only in their kernels and their rules.
 class SoftmaxNode : public FunctionNode {
  public:
   explicit SoftmaxNode(int axis) : axis_(axis) {}
@@ -131,14 +132,14 @@ class SoftmaxNode : public FunctionNode {
   }
 
  protected:
-  Arrays run(const catena::KernelDef& row, const Arrays& x) {
+  Arrays run(const catena::KernelDef& kernel, const Arrays& x) {
     retain_outputs({0});
     const Operand operands[] = {x[0]};
-    return {autograd::row_wise(row, operands, axis_)[0]};
+    return {autograd::row_wise(kernel, operands, axis_)[0]};
   }
-  Variable run_fused(const catena::KernelDef& row, const Variable& y, const Variable& gy) const {
+  Variable run_fused(const catena::KernelDef& kernel, const Variable& y, const Variable& gy) const {
     const Operand operands[] = {y.data(), gy.data()};
-    return autograd::internal::constant_variable(autograd::row_wise(row, operands, axis_)[0]);
+    return autograd::internal::constant_variable(autograd::row_wise(kernel, operands, axis_)[0]);
   }
   int axis_;
 };

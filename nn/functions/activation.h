@@ -1,6 +1,6 @@
-// Room nn/functions: the differentiable functions of neural networks without parameters of their own: activations,
+// Folder nn/functions: the differentiable functions of neural networks without parameters of their own: activations,
 // connections, losses, normalization, pooling, noise, measures. Layers with parameters are in nn/links; arithmetic and
-// general functions are in autograd/functions. This room may use autograd and kernels.
+// general functions are in autograd/functions. This folder may use autograd and kernels.
 //
 // This file: activation functions. All keep shape and dtype; floating dtypes only (InvalidType otherwise).
 #pragma once

@@ -49,11 +49,11 @@ Variable root(const Variable& squares) {
 
 namespace {
 constexpr autograd::ElementwiseFunction kLogAddExp = {.label = "LogAddExp",
-                                                 .kernel = &catena::kernels::logaddexp,
-                                                 .retain = autograd::kRetainXs,
-                                                 .gradient = [](int target, const autograd::ElementwiseValues& v) {
-                                                   return v.gy * sigmoid(target == 0 ? v.x0 - v.x1 : v.x1 - v.x0);
-                                                 }};
+                                                      .kernel = &catena::kernels::logaddexp,
+                                                      .retain = autograd::kRetainXs,
+                                                      .gradient = [](int target, const autograd::ElementwiseValues& v) {
+                                                        return v.gy * sigmoid(target == 0 ? v.x0 - v.x1 : v.x1 - v.x0);
+                                                      }};
 }  // namespace
 
 Variable log_add_exp(const Variable& x, const Variable& y) { return elementwise(kLogAddExp, x, y); }

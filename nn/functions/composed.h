@@ -40,7 +40,9 @@ CATENA_EXPORT Variable root(const Variable& squares);
 CATENA_EXPORT Variable log_add_exp(const Variable& x, const Variable& y);
 
 // ---- comparisons of arrays ----
-inline Array equal(const Array& a, const autograd::Operand& b) { return autograd::apply(catena::kernels::equal, {a, b}); }
+inline Array equal(const Array& a, const autograd::Operand& b) {
+  return autograd::apply(catena::kernels::equal, {a, b});
+}
 inline Array not_equal(const Array& a, const autograd::Operand& b) {
   return autograd::apply(catena::kernels::not_equal, {a, b});
 }

@@ -1,9 +1,9 @@
-// The function classes of the reference as rows. Of each class: its name; its label in graphs; what a call returns; the
-// fewest and the most inputs; `node` if the function is one node of graphs, `composed` if it is made of others, and
+// The function classes of the reference as a table. Of each class: its name; its label in graphs; what a call returns;
+// the fewest and the most inputs; `node` if the function is one node of graphs, `composed` if it is made of others, and
 // whether cuDNN may be used where the function has no option for that; the parameters of the constructor with their
 // defaults, OR(default); the call for the inputs x; accessors to the arrays that the call leaves in `kept`.
 //
-// What a class does and which errors it has stands at the function that its row calls. Internal: see objects.h.
+// What a class does and which errors it has stands at the function that its entry calls. Internal: see objects.h.
 #pragma once
 
 // clang-format off

@@ -1,5 +1,5 @@
-// The table of the module of HDF5 (kernels/base/module.h), and what it does: one file, by paths. Internal to this room.
-// Everything that it has to do with the HDF5 library is in modules/hdf5.cpp.
+// The table of the module of HDF5 (kernels/base/module.h), and what it does: one file, by paths. Internal to this
+// folder. Everything that it has to do with the HDF5 library is in modules/hdf5.cpp.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The names of parameters in files of another library: KeyStyle and LoadOptions::rename. Internal to this room.
+// The names of parameters in files of another library: KeyStyle and LoadOptions::rename. Internal to this folder.
 #pragma once
 
 #include <optional>

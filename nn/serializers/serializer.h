@@ -1,5 +1,5 @@
-// Room nn/serializers: saving and loading of parameters and state: the Serializer interface and its implementations for
-// npz, HDF5 and safetensors files. The bytes of npy and zip files are in kernels/formats. This room may use nn,
+// Folder nn/serializers: saving and loading of parameters and state: the Serializer interface and its implementations
+// for npz, HDF5 and safetensors files. The bytes of npy and zip files are in kernels/formats. This folder may use nn,
 // autograd and kernels.
 //
 // Serializer: one visitor for saving and loading. An object's serialize(Serializer&) names its entries once, and the

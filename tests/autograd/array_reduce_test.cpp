@@ -71,7 +71,8 @@ BOOST_AUTO_TEST_CASE(empty_and_single) {
 BOOST_AUTO_TEST_CASE(reductions_of_what_an_elementwise_row_gives) {
   const Array a = numbers({3, 4}), b = array<float>({2, -1, 0, 3}, {4});
   check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {a, b}, 0), {24, -15, 0, 63});
-  check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {transpose(a), 2}, 0, true), {12, 44, 76});
+  check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {transpose(a), 2}, 0, true),
+                      {12, 44, 76});
   check_values<float>(map_reduce(catena::kernels::amax, catena::kernels::squared_difference, {a, b}), {100});
   BOOST_TEST(map_reduce(catena::kernels::sum, catena::kernels::multiply, {transpose(a), 2}, 0, true).shape() ==
              Shape({1, 3}));

@@ -1,5 +1,5 @@
-// Reductions, row-wise kernels and dropout: elements that a thread reads together, or keeps in registers, give what single
-// ones give, wherever rows begin. Executed on the CPU from the generated text in three thread orders.
+// Reductions, row-wise kernels and dropout: elements that a thread reads together, or keeps in registers, give what
+// single ones give, wherever rows begin. Executed on the CPU from the generated text in three thread orders.
 #include <catena/tests/cuda/structural_kernels.h>
 
 #include <cmath>

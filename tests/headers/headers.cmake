@@ -9,7 +9,7 @@ if(CATENA_SANITIZE)
   return()
 endif()
 
-# Implementation rooms have no public headers; kernel bodies are compiled with their rows.
+# Implementation folders have no public headers; kernel bodies are compiled with their kernels.
 file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE "${CATENA_ROOT}"
   "${CATENA_ROOT}/kernels/base/*.h" "${CATENA_ROOT}/kernels/formats/*.h" "${CATENA_ROOT}/kernels/registry/*.h"
   "${CATENA_ROOT}/ndarray/*.h" "${CATENA_ROOT}/autograd/*.h" "${CATENA_ROOT}/nn/*.h" "${CATENA_ROOT}/training/*.h")

@@ -1,4 +1,4 @@
-// F1: the Nth block of device memory cannot be had, for N = 1, 2, ... until the work is done. Every time: an exception
+// The Nth block of device memory cannot be had, for N = 1, 2, ... until the work is done. Every time: an exception
 // of ours, nothing that was there before has changed, no memory is lost, and a second attempt succeeds.
 #include <boost/test/unit_test.hpp>
 

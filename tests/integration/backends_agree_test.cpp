@@ -149,7 +149,8 @@ BOOST_AUTO_TEST_CASE(reductions) {
 }
 
 BOOST_AUTO_TEST_CASE(scans_and_sorts) {
-  const KernelDef* kernels[] = {&catena::kernels::sum, &catena::kernels::prod, &catena::kernels::amax, &catena::kernels::argmin};
+  const KernelDef* kernels[] = {&catena::kernels::sum, &catena::kernels::prod, &catena::kernels::amax,
+                                &catena::kernels::argmin};
   const auto all = layouts();
   Backend& reference = test::reference_backend();
   for (std::size_t i = 0; i < 6; ++i)

@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
   NnExtension& nn = nn_extension(x);
   const Array y = nn.convolution(x, w, {}, spec);
   BOOST_TEST(is_channels_last(y));
-  BOOST_TEST(
-      is_channels_last(apply(catena::kernels::maximum, {y, 0})));  // what stands between two convolutions keeps the layout
+  BOOST_TEST(is_channels_last(
+      apply(catena::kernels::maximum, {y, 0})));  // what stands between two convolutions keeps the layout
   BOOST_TEST(is_channels_last(y * random({1, 16, 1, 1}) + y));
   const Operand bn[] = {y, ones({1, 16, 1, 1}), zeros({1, 16, 1, 1}), 1e-5};
   BOOST_TEST(is_channels_last(rows(catena::kernels::batch_norm_fwd, bn, {0, 2, 3})[0]));

@@ -64,7 +64,7 @@ double add(int k) {
 
 BOOST_AUTO_TEST_SUITE(cpu_host_compiler)
 
-BOOST_AUTO_TEST_CASE(k35_objects_are_kept_on_disk) {
+BOOST_AUTO_TEST_CASE(objects_are_kept_on_disk) {
   const auto before = host_compiler_statistics();
   BOOST_TEST(add(1) == 1.5);
   BOOST_TEST(add(1) == 1.5);

@@ -1,5 +1,5 @@
-// All row-wise kernels at drawn shapes, axes, dtypes and layouts: against formulas in long double, and bit for bit between
-// one thread and two, between layouts, and between a row among others and the same row alone.
+// All row-wise kernels at drawn shapes, axes, dtypes and layouts: against formulas in long double, and bit for bit
+// between one thread and two, between layouts, and between a row among others and the same row alone.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>

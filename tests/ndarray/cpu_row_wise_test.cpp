@@ -1,5 +1,5 @@
-// Row-wise kernels on the CPU backend: softmax over any axes in any layout against a double-precision formula, the same bits
-// for a view and its copy, for one thread and two.
+// Row-wise kernels on the CPU backend: softmax over any axes in any layout against a double-precision formula, the same
+// bits for a view and its copy, for one thread and two.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>

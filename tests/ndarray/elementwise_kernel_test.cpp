@@ -41,7 +41,7 @@ const ElementwiseKernel& squared_diff() {
 
 BOOST_AUTO_TEST_SUITE(elementwise_kernel)
 
-BOOST_AUTO_TEST_CASE(k33_squared_difference) {
+BOOST_AUTO_TEST_CASE(squared_difference) {
   const ElementwiseKernel fixed("float32 x, float32 y", "float32 z", "z = (x - y) * (x - y)", "squared_diff");
   const Array x = range(10).reshape(2, 5), y = range(5);
   const std::vector<float> expected = {0, 0, 0, 0, 0, 25, 25, 25, 25, 25};
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(k33_squared_difference) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(k33_three_placeholders_and_an_explicit_output) {
+BOOST_AUTO_TEST_CASE(three_placeholders_and_an_explicit_output) {
   const ElementwiseKernel kernel("X x, Y y", "Z z", "z = (x - y) * (x - y)", "squared_diff_super_generic");
   const Array x = range(10).reshape(2, 5), y = range(5, nd::int16);
   const Array z = nd::empty({2, 5}, nd::float64);
@@ -70,12 +70,12 @@ BOOST_AUTO_TEST_CASE(k33_three_placeholders_and_an_explicit_output) {
              "output or an array");
 }
 
-BOOST_AUTO_TEST_CASE(k33_reversed_raw_addend) {
+BOOST_AUTO_TEST_CASE(reversed_raw_addend) {
   const ElementwiseKernel add_reverse("T x, raw T y", "T z", "z = x + y[_ind.size() - i - 1]", "add_reverse");
   check_values<float>(add_reverse(range(5), range(5) * 10), {40, 31, 22, 13, 4});
 }
 
-BOOST_AUTO_TEST_CASE(k33_fully_raw_kernel_with_a_size) {
+BOOST_AUTO_TEST_CASE(fully_raw_kernel_with_a_size) {
   const ElementwiseKernel add_reverse("raw T x, raw T y", "raw T z", "z[i] = x[i] + y[n - i - 1]", "add_reverse_raw");
   const Array x = range(5), y = range(5) * 10;
   check_values<float>(add_reverse({x, y}, {.size = 5}), {40, 31, 22, 13, 4});
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(attributes) {
                       "ElementwiseKernel twice: there are two parameters named x"));
 }
 
-BOOST_AUTO_TEST_CASE(k6_element_types) {
+BOOST_AUTO_TEST_CASE(element_types) {
   // Every type under its name, by its size and by how it converts.
   const ElementwiseKernel sizes("T x", "int32 bytes", "bytes = sizeof(T) * 10 + (T(-1) < T(0))", "sizes");
   for (const nd::Dtype d : test::kAllDtypes) {
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(k6_16_bit_floats_compute_in_float_and_round_when_stored) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(k6_functions_of_float16) {
+BOOST_AUTO_TEST_CASE(functions_of_float16) {
   const ElementwiseKernel kinds(
       "float16 x, float16 y", "int32 kind, float16 c, float16 next",
       "kind = isnan(x) + 2 * isinf(x) + 4 * isfinite(x) + 8 * signbit(x); c = copysign(x, y); next = nextafter(x, y)",
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(k6_functions_of_float16) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(k7_k8_numbers_and_kinds_of_arguments) {
+BOOST_AUTO_TEST_CASE(k8_numbers_and_kinds_of_arguments) {
   const Array x = range(3);
   const auto count = message_of<nd::TypeError>([&] { squared_diff()(x); });
   BOOST_TEST(count ==
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(k7_k8_numbers_and_kinds_of_arguments) {
   BOOST_CHECK_THROW(squared_diff()(x, Array()), nd::TypeError);
 }
 
-BOOST_AUTO_TEST_CASE(k8_arrays_and_stream_are_on_one_device) {
+BOOST_AUTO_TEST_CASE(arrays_and_stream_are_on_one_device) {
   const Array x = range(3);
   const nd::Stream stream;
   check_values<float>(squared_diff()({x, 1}, {.stream = stream}), {1, 0, 1});
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(k8_arrays_and_stream_are_on_one_device) {
   check_values<float>(squared_diff()(on_cpu, 1), {1, 0, 1});
 }
 
-BOOST_AUTO_TEST_CASE(k9_k10_dtypes_are_strict) {
+BOOST_AUTO_TEST_CASE(k10_dtypes_are_strict) {
   const ElementwiseKernel fixed("float32 x, T y", "T z", "z = x + y", "strict");
   BOOST_TEST(message_of<nd::TypeError>([&] { fixed(range(3, nd::float64), range(3)); }) ==
              "ElementwiseKernel strict: the parameter x is float32, its array has dtype float64");
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(k9_k10_dtypes_are_strict) {
   BOOST_CHECK_THROW(squared_diff()({2.5, 1}, {.size = 3}), nd::TypeError);
 }
 
-BOOST_AUTO_TEST_CASE(k11_scalars_are_converted_to_the_type_of_their_parameter) {
+BOOST_AUTO_TEST_CASE(scalars_are_converted_to_the_type_of_their_parameter) {
   const ElementwiseKernel take("int8 x, bool y, T z, raw T w", "T out", "out = x * 100 + y * 10 + z + w",
                                "take_scalars");
   const Array out = nd::zeros({2}, nd::int32);
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(k11_scalars_are_converted_to_the_type_of_their_parameter) {
   check_values<int>(out, {-99, -98});
 }
 
-BOOST_AUTO_TEST_CASE(k13_broadcasting) {
+BOOST_AUTO_TEST_CASE(broadcasting) {
   const ElementwiseKernel minus("T x, T y", "T z", "z = x - y", "minus");
   std::mt19937 random(5);
   for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(k13_broadcasting) {
   BOOST_CHECK_THROW(minus(range(3), 1, nd::broadcast_to(nd::empty({1}, nd::float32), {3})), nd::ValueError);
 }
 
-BOOST_AUTO_TEST_CASE(k13_raw_arrays_keep_their_shape) {
+BOOST_AUTO_TEST_CASE(raw_arrays_keep_their_shape) {
   const ElementwiseKernel pick(
       "int64 k, raw T table", "T z",
       "z = table[min(k, table.size() - 1)] + max(i, k) * 0 + table.size() * 100 + table.shape()[1]", "pick");
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(k13_raw_arrays_keep_their_shape) {
   check_values<int>(pick(nd::array(std::vector<std::int64_t>{99, 0, 5}), table), {1215, 1204, 1209});
 }
 
-BOOST_AUTO_TEST_CASE(k5_a_parameter_may_be_called_n) {
+BOOST_AUTO_TEST_CASE(a_parameter_may_be_called_n) {
   const ElementwiseKernel scalar("T x, int32 n", "T y", "y = x * n", "scaled_by_n");
   check_values<float>(scalar(range(3), 5), {0, 5, 10});
   const ElementwiseKernel arrays("T n, raw T table", "T y", "y = n * 10 + table[_ind.size() - 1 - i]", "array_n");
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(k5_a_parameter_may_be_called_n) {
   check_values<float>(without(range(3)), {3, 4, 5});
 }
 
-BOOST_AUTO_TEST_CASE(k14_the_loop_size) {
+BOOST_AUTO_TEST_CASE(the_loop_size) {
   const ElementwiseKernel raw("raw T x", "T z", "z = x[0] + i", "sized");
   check_values<float>(raw({range(1)}, {.size = 4}), {0, 1, 2, 3});
   BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw(range(1)); }),
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(k14_the_loop_size) {
   BOOST_TEST(contains(message_of<nd::ValueError>([&] { squared_diff()({range(4), 1}, {.size = 4}); }), "size = 4"));
 }
 
-BOOST_AUTO_TEST_CASE(k15_new_outputs) {
+BOOST_AUTO_TEST_CASE(new_outputs) {
   const ElementwiseKernel raw_out("T x", "raw T z", "z[i] = x", "raw_out");
   BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw_out(range(3)); }),
                       "ElementwiseKernel raw_out: the size of the raw output z is undecided"));
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(k15_new_outputs) {
   BOOST_TEST(squared_diff()(range(6).reshape(2, 3).T(), 0).is_c_contiguous());
 }
 
-BOOST_AUTO_TEST_CASE(k16_results) {
+BOOST_AUTO_TEST_CASE(results) {
   const ElementwiseKernel two("T x", "T sum, T product", "sum = x + x; product = x * x", "two");
   const auto out = two.call(std::vector<Operand>{range(3)});
   BOOST_REQUIRE_EQUAL(out.size(), 2u);
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(k16_results) {
   BOOST_CHECK_THROW(two.call(std::vector<Operand>{range(3), same, same}), nd::ValueError);
 }
 
-BOOST_AUTO_TEST_CASE(k17_empty_loops_compile_nothing) {
+BOOST_AUTO_TEST_CASE(empty_loops_compile_nothing) {
   const Array z = broken()(nd::empty({2, 0, 3}, nd::float32));
   BOOST_TEST((z.shape() == Shape{2, 0, 3}));
   BOOST_TEST((broken()({nd::empty({0}, nd::float32), nd::empty({4, 0}, nd::float32)}).shape() == Shape{4, 0}));
@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(k17_empty_loops_compile_nothing) {
   BOOST_CHECK_THROW(broken()(range(1)), nd::CompileError);
 }
 
-BOOST_AUTO_TEST_CASE(k18_inputs_are_read_only) {
+BOOST_AUTO_TEST_CASE(inputs_are_read_only) {
   const ElementwiseKernel writes("T x", "T z", "x = 1; z = x", "writes_input");
   const std::string message = message_of<nd::CompileError>([&] { writes(range(3)); });
   BOOST_TEST(contains(message, "ElementwiseKernel writes_input"));
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(k18_inputs_are_read_only) {
                     nd::CompileError);
 }
 
-BOOST_AUTO_TEST_CASE(k18_an_output_may_be_an_input) {
+BOOST_AUTO_TEST_CASE(an_output_may_be_an_input) {
   const Array x = range(5);
   squared_diff()(x, 1, x);
   check_values<float>(x, {1, 0, 1, 4, 9});
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(k18_an_output_may_be_an_input) {
   check_values<float>(line, {0, 0, 1, 4, 9, 16});
 }
 
-BOOST_AUTO_TEST_CASE(k18_statements_of_all_kinds) {
+BOOST_AUTO_TEST_CASE(statements_of_all_kinds) {
   const ElementwiseKernel collatz("int64 x", "int32 steps",
                                   R"(
     long long v = x;
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(k18_statements_of_all_kinds) {
   check_values<int>(collatz(nd::array(std::vector<std::int64_t>{1, 2, 3, 27, 0})), {0, 1, 7, 111, 0});
 }
 
-BOOST_AUTO_TEST_CASE(k19_k20_positions) {
+BOOST_AUTO_TEST_CASE(k20_positions) {
   const ElementwiseKernel where(
       "T x", "int64 place, int64 a0, int64 a1, int64 a2",
       "place = i * 1000 + _ind.size() + n; a0 = _ind.get()[0]; a1 = _ind.get()[1]; a2 = _ind.get()[2]", "where_am_i",
@@ -405,7 +405,7 @@ BOOST_AUTO_TEST_CASE(k19_k20_positions) {
   BOOST_TEST(test::same_bits(merged(nd::zeros(shape, nd::int8)), nd::arange(60).reshape(shape)));
 }
 
-BOOST_AUTO_TEST_CASE(k21_raw_arrays_by_position_and_by_index) {
+BOOST_AUTO_TEST_CASE(raw_arrays_by_position_and_by_index) {
   const ElementwiseKernel read(
       "raw T x, int64 rows, int64 columns", "T by_position, T by_index, int64 bytes",
       "by_position = x[i]; const int at[] = {int(i / columns), int(i % columns)}; by_index = x[at];"
@@ -425,7 +425,7 @@ BOOST_AUTO_TEST_CASE(k21_raw_arrays_by_position_and_by_index) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(k21_raw_outputs_and_arrays_of_rank_0) {
+BOOST_AUTO_TEST_CASE(raw_outputs_and_arrays_of_rank_0) {
   const ElementwiseKernel write("T x, raw T table", "raw T z",
                                 "const long long at[] = {i % 2, i / 2}; z[at] = x + table[i]", "write_raw");
   const Array z = nd::zeros({3, 2}, nd::int32);
@@ -433,12 +433,12 @@ BOOST_AUTO_TEST_CASE(k21_raw_outputs_and_arrays_of_rank_0) {
   check_values<int>(z, {100, 101, 102, 103, 104, 105});
 }
 
-BOOST_AUTO_TEST_CASE(k21_raw_arrays_without_elements) {
+BOOST_AUTO_TEST_CASE(raw_arrays_without_elements) {
   const ElementwiseKernel count("T x, raw U table", "int64 z", "z = table.size() * 10 + table.shape()[1]", "count_raw");
   check_values<int>(count(range(2), nd::empty({0, 3}, nd::int8)), {3, 3});
 }
 
-BOOST_AUTO_TEST_CASE(k22_preamble_loop_prep_after_loop_and_options) {
+BOOST_AUTO_TEST_CASE(preamble_loop_prep_after_loop_and_options) {
   // Placeholders are known in the preamble; what loop_prep declares is known behind it.
   const ElementwiseKernel sum("T x, T scale", "raw T total", "mine += twice(x) * scale * FACTOR", "scaled_total",
                               {.preamble = "__device__ T twice(T v) { return v + v; }",
@@ -453,7 +453,7 @@ BOOST_AUTO_TEST_CASE(k22_preamble_loop_prep_after_loop_and_options) {
   BOOST_CHECK_THROW(ElementwiseKernel("T x", "T z", "z = x * FACTOR", "no_option")(range(1)), nd::CompileError);
 }
 
-BOOST_AUTO_TEST_CASE(k23_atomic_writes_to_one_element) {
+BOOST_AUTO_TEST_CASE(atomic_writes_to_one_element) {
   for (const nd::Dtype d : {nd::int32, nd::uint32, nd::int64, nd::uint64, nd::float32, nd::float64}) {
     static const ElementwiseKernel histogram("T x, U one", "raw U bins", "atomicAdd(&bins[x % 5], one)", "histogram");
     const Array bins = nd::zeros({5}, d);
@@ -466,7 +466,7 @@ BOOST_AUTO_TEST_CASE(k23_atomic_writes_to_one_element) {
   check_values<int>(z, {200, 200, 200});
 }
 
-BOOST_AUTO_TEST_CASE(k34_one_compilation_per_text_dtypes_and_ranks) {
+BOOST_AUTO_TEST_CASE(one_compilation_per_text_dtypes_and_ranks) {
   // The same text with another T is another kernel, and so is one bound to other ranks; equal ones of two objects are
   // one.
   for (int k = 0; k < 3; ++k) {
@@ -479,7 +479,7 @@ BOOST_AUTO_TEST_CASE(k34_one_compilation_per_text_dtypes_and_ranks) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(k34_a_second_call_finds_the_kernel) {
+BOOST_AUTO_TEST_CASE(a_second_call_finds_the_kernel) {
   // A text that no cache on disk has.
   const std::string text =
       "z = x * 5 - y  // " + std::to_string(std::chrono::system_clock::now().time_since_epoch().count());

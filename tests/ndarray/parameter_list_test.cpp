@@ -18,7 +18,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 BOOST_AUTO_TEST_SUITE(parameter_list)
 
-BOOST_AUTO_TEST_CASE(k1_lists_are_separated_by_commas_and_may_be_empty) {
+BOOST_AUTO_TEST_CASE(lists_are_separated_by_commas_and_may_be_empty) {
   BOOST_TEST(parse_parameters("mix", "").empty());
   BOOST_TEST(parse_parameters("mix", " \t\n").empty());
   const auto list = parse_parameters("mix", "  float32 x ,\n T   y,raw\tU z ");
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(k1_lists_are_separated_by_commas_and_may_be_empty) {
   BOOST_TEST(contains(error_of("T x,,T y"), "mix: \"\" is no parameter definition: it needs a type and a name"));
 }
 
-BOOST_AUTO_TEST_CASE(k2_a_definition_is_raw_type_name) {
+BOOST_AUTO_TEST_CASE(a_definition_is_raw_type_name) {
   const auto list = parse_parameters("mix", "raw float64 table, int8 k", true);
   BOOST_TEST(list[0].raw);
   BOOST_TEST(!list[1].raw);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(k2_a_definition_is_raw_type_name) {
   BOOST_TEST(contains(error_of("raw const T x"), "\"const\""));
 }
 
-BOOST_AUTO_TEST_CASE(k3_named_types_are_the_canonical_names_of_dtypes) {
+BOOST_AUTO_TEST_CASE(named_types_are_the_canonical_names_of_dtypes) {
   for (const nd::Dtype d : test::kAllDtypes) {
     const auto list = parse_parameters("mix", std::string(nd::name_of(d)) + " x");
     BOOST_TEST((list[0].dtype == d), nd::name_of(d));
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(k3_named_types_are_the_canonical_names_of_dtypes) {
         name);
 }
 
-BOOST_AUTO_TEST_CASE(k4_a_placeholder_is_a_single_letter) {
+BOOST_AUTO_TEST_CASE(a_placeholder_is_a_single_letter) {
   for (const std::string letter : {"T", "a", "Z", "i", "n"}) {
     const auto list = parse_parameters("mix", letter + " x");
     BOOST_TEST(!list[0].dtype.has_value());
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(k4_a_placeholder_is_a_single_letter) {
   for (const std::string sign : {"?", "4", "*"}) BOOST_TEST(contains(error_of(sign + " x"), "is no letter"), sign);
 }
 
-BOOST_AUTO_TEST_CASE(k5_reserved_names_are_refused) {
+BOOST_AUTO_TEST_CASE(reserved_names_are_refused) {
   for (const std::string name : {"i", "_ind", "_", "__x", "_n"})
     BOOST_TEST(contains(error_of("T " + name), "mix: the parameter name " + name + " is reserved"), name);
   for (const std::string name : {"1x", "x-y", "x*", "&x"})

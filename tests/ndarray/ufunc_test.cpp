@@ -26,26 +26,24 @@ const std::map<std::string, Function>& functions() {
 #define FUNCTION_own(name)
 #define FUNCTION_internal(name)
 #define FUNCTION(name, use) FUNCTION_##use(name)
-    CATENA_ELEMENTWISE_KERNELS(FUNCTION){
-        "clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
-    {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
-    {"nextafter", [](const std::vector<Array>& a) { return std::vector<Array>{nd::nextafter(a[0], a[1])}; }},
-    {"modf",
-     [](const std::vector<Array>& a) {
-       const auto [fraction, whole] = nd::modf(a[0]);
-       return std::vector<Array>{fraction, whole};
-     }},
-    {"frexp",
-     [](const std::vector<Array>& a) {
-       const auto [mantissa, exponent] = nd::frexp(a[0]);
-       return std::vector<Array>{mantissa, exponent};
-     }},
-    {"divmod",
-     [](const std::vector<Array>& a) {
-       const auto [q, r] = nd::divmod(a[0], a[1]);
-       return std::vector<Array>{q, r};
-     }}
-  };
+      CATENA_ELEMENTWISE_KERNELS(FUNCTION){
+          "clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
+      {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
+      {"nextafter", [](const std::vector<Array>& a) { return std::vector<Array>{nd::nextafter(a[0], a[1])}; }},
+      {"modf",
+       [](const std::vector<Array>& a) {
+         const auto [fraction, whole] = nd::modf(a[0]);
+         return std::vector<Array>{fraction, whole};
+       }},
+      {"frexp",
+       [](const std::vector<Array>& a) {
+         const auto [mantissa, exponent] = nd::frexp(a[0]);
+         return std::vector<Array>{mantissa, exponent};
+       }},
+      {"divmod", [](const std::vector<Array>& a) {
+         const auto [q, r] = nd::divmod(a[0], a[1]);
+         return std::vector<Array>{q, r};
+       }}};
   return table;
 }
 
@@ -264,8 +262,8 @@ BOOST_AUTO_TEST_CASE(empty_and_0d) {
   }
 }
 
-// Arrays that are alike, of lengths on both sides of what is computed at once, in dtypes that are computed as they are
-// and others.
+// Arrays of the same layout, of lengths on both sides of what is computed at once, in dtypes that are computed as they
+// are and others.
 BOOST_AUTO_TEST_CASE(arrays_that_are_alike) {
   for (const nd::Dtype t : {nd::float32, nd::float16, nd::int8, nd::int16})
     for (const std::int64_t n : {1, 100, 8192, 8193}) {

@@ -104,8 +104,8 @@ BOOST_AUTO_TEST_CASE(softmax_along_every_axis) {
           const Array x = spread(shape, -2, 2);
           const Array e = apply(catena::kernels::exp, {x});
           const Array y = e / sum(e, axis, true);
-          BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(),
-                                                        logarithm ? apply(catena::kernels::log, {y}) : y, 1e-12, 1e-12));
+          BOOST_CHECK_NO_THROW(testing::assert_allclose(
+              f({Variable(x)})[0].data(), logarithm ? apply(catena::kernels::log, {y}) : y, 1e-12, 1e-12));
           test::check_derivatives(logarithm ? "log_softmax" : "softmax", f, {x}, {.atol16 = 5e-3, .rtol16 = 5e-2});
         }
     }

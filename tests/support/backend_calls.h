@@ -39,8 +39,8 @@ inline void sort(const Array& in, int axis, bool positions, const Array& out) {
   out.backend().sort({in.get(), axis, positions, out.get()});
 }
 inline void nonzero(const Array& in, const Array& out) { out.backend().nonzero({in.get(), out.get()}); }
-inline void row_wise(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
-                 std::span<const Array> outputs) {
+inline void row_wise(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes,
+                     std::span<const Input> inputs, std::span<const Array> outputs) {
   outputs[0].backend().row_wise({&kernel, loop, &shape, axes, inputs, headers(outputs)});
 }
 inline void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,

@@ -75,11 +75,11 @@ bool is_word(const std::string& code, const std::string& word) {
 }
 
 // KERNEL(name, ...) that is not for internal use: KERNEL(name, internal ...), KERNEL(name, own ...).
-bool is_public_row(const std::string& code, const std::string& name) {
+bool is_public_kernel(const std::string& code, const std::string& name) {
   return any_word(code, name, [&](std::size_t at, std::size_t end) {
     while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1]))) --at;
     end = behind_space(code, end);
-    if (at < 4 || code.compare(at - 4, 4, "KERNEL(") != 0 || (at > 4 && is_word_char(code[at - 5])) ||
+    if (at < 7 || code.compare(at - 7, 7, "KERNEL(") != 0 || (at > 7 && is_word_char(code[at - 8])) ||
         code.compare(end, 1, ",") != 0)
       return false;
     end = behind_space(code, end + 1);
@@ -118,7 +118,7 @@ bool is_function_of_variables(const std::string& code, const std::string& name) 
 bool declares(const Header& header, const NotRun& line, const std::string& name) {
   const bool of_ndarray = line.group.starts_with("nd_");
   if (header.path.starts_with("kernels/"))  // the lists of rows that functions of ndarray are made from
-    return of_ndarray && is_public_row(header.code, name);
+    return of_ndarray && is_public_kernel(header.code, name);
   if (of_ndarray != header.path.starts_with("ndarray/")) return false;
   if (line.group == "links" || line.group == "initializers")  // a link Parameter would not be nn::Parameter
     return header.path.starts_with("nn/links/") && is_type(header.code, name);

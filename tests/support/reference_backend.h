@@ -1,6 +1,6 @@
-// Room tests/support: code shared by tests: the reference backend, golden values, comparisons, fixtures, and the
-// software CUDA device in cuda_device. Tests themselves are in the folders that mirror the libraries. This room may use
-// all libraries, but files of the framework do not include ndarray.
+// Folder tests/support: code shared by tests: the reference backend, golden values, comparisons, fixtures, and the
+// software CUDA device in cuda_device. Tests themselves are in the folders that mirror the libraries. This folder may
+// use all libraries, but files of the framework do not include ndarray.
 //
 // A naive implementation of autograd::Backend: the address of every element is computed from its index, results are
 // computed separately and stored at the end. It shares the kernel bodies and the conversions with the real backends,

@@ -1,6 +1,6 @@
-// Room training/parallel: training with several threads, processes and devices: iterators that load ahead of their use,
-// updaters with a replica of the model per device. Iterators and updaters of one thread are in training. This room may
-// use training, nn, autograd and kernels.
+// Folder training/parallel: training with several threads, processes and devices: iterators that load ahead of their
+// use, updaters with a replica of the model per device. Iterators and updaters of one thread are in training. This
+// folder may use training, nn, autograd and kernels.
 //
 // LoadingIterator: what MultithreadIterator and MultiprocessIterator have in common.
 #pragma once

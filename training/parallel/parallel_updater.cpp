@@ -5,8 +5,8 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
-#include <catena/training/parallel/crew.h>
 #include <catena/training/parallel/replica_step.h>
+#include <catena/training/parallel/thread_pool.h>
 #include <catena/training/trainer.h>
 
 namespace training {
@@ -132,7 +132,7 @@ void ParallelUpdater::update_core() {
       catena::rethrow_from("model " + replicas_[k].name);
     }
   };
-  if (!crew_) crew_ = catena::Owned<internal::Crew>(new internal::Crew(static_cast<int>(n) - 1));
+  if (!crew_) crew_ = catena::Owned<internal::ThreadPool>(new internal::ThreadPool(static_cast<int>(n) - 1));
   Link& main = *replicas_[0].model;
   if (internal::has_pending_params(main)) {
     // Its first forward pass makes the parameters, which the others must have, too.

@@ -15,7 +15,7 @@
 namespace training {
 
 namespace internal {
-class Crew;
+class ThreadPool;
 }
 
 // Data parallel training. Of a batch, model k of n gets the examples k, k + n, k + 2n...; every model computes the
@@ -88,7 +88,7 @@ class CATENA_EXPORT ParallelUpdater : public StandardUpdater {
 
   Loss loss_func_;
   std::vector<Replica> replicas_;  // the main model first
-  catena::Owned<internal::Crew> crew_;
+  catena::Owned<internal::ThreadPool> crew_;
 };
 
 }  // namespace training

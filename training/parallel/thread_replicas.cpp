@@ -6,16 +6,16 @@
 #include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
-#include <catena/training/parallel/crew.h>
 #include <catena/training/parallel/flat_params.h>
+#include <catena/training/parallel/thread_pool.h>
 
 namespace training::updaters::internal {
 namespace {
 
 using training::internal::CallerState;
-using training::internal::Crew;
 using training::internal::FlatParams;
 using training::internal::Persistents;
+using training::internal::ThreadPool;
 
 // A thread and a model per worker, GPUs that communicate directly.
 class ThreadReplicas final : public Replicas {
@@ -32,7 +32,7 @@ class ThreadReplicas final : public Replicas {
     }
     auto& comm = *autograd::default_backend().extension<autograd::CommExtension>(team_.devices[0]);
     group_ = comm.connect(team_.devices);
-    crew_ = catena::Owned<Crew>(new Crew(static_cast<int>(models_.size())));
+    crew_ = catena::Owned<ThreadPool>(new ThreadPool(static_cast<int>(models_.size())));
     losses_.resize(models_.size());
     examples_.resize(models_.size());
   }
@@ -107,7 +107,7 @@ class ThreadReplicas final : public Replicas {
   std::vector<Variable> losses_;        // of the last update, with their graphs
   std::vector<std::int64_t> examples_;  // in the workers' batches
   catena::Owned<autograd::CommExtension::Group> group_;
-  catena::Owned<Crew> crew_;
+  catena::Owned<ThreadPool> crew_;
 };
 
 }  // namespace

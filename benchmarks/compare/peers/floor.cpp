@@ -67,7 +67,7 @@ float sum(const float* a, std::size_t n) {
 }
 
 // Calls f(begin, end, thread) for parts of 0..n, in whole cache lines.
-template <class F> void side_by_side(std::size_t n, F f) {
+template <class F> void rows_per_vector(std::size_t n, F f) {
   const char* text = std::getenv("OMP_NUM_THREADS");
   const std::size_t threads = text ? std::max(1, std::atoi(text)) : 1, share = (n / threads + 15) / 16 * 16;
   std::vector<std::thread> others;
@@ -91,8 +91,8 @@ Ready addition(const Parameters& p) {
   for (std::int64_t s = 0; s < p.at("sets"); ++s) sets->push_back({uniform(n, 2 * s), uniform(n, 2 * s + 1)});
   std::shared_ptr<float[]> c = memory(n);
   const auto once = [n, sets, c](std::size_t s) {
-    side_by_side(n, [a = (*sets)[s].a.get(), b = (*sets)[s].b.get(), to = c.get()](std::size_t first, std::size_t last,
-                                                                                   std::size_t) {
+    rows_per_vector(n, [a = (*sets)[s].a.get(), b = (*sets)[s].b.get(), to = c.get()](std::size_t first,
+                                                                                      std::size_t last, std::size_t) {
       add(a + first, b + first, to + first, last - first);
     });
   };
@@ -109,10 +109,10 @@ Ready full_sum(const Parameters& p) {
   auto parts = std::make_shared<std::vector<float>>(1024);
   const auto once = [n, sets, parts](std::size_t s) {
     std::fill(parts->begin(), parts->end(), 0.0f);
-    side_by_side(n,
-                 [a = (*sets)[s].get(), to = parts->data()](std::size_t first, std::size_t last, std::size_t thread) {
-                   to[thread] = sum(a + first, last - first);
-                 });
+    rows_per_vector(
+        n, [a = (*sets)[s].get(), to = parts->data()](std::size_t first, std::size_t last, std::size_t thread) {
+          to[thread] = sum(a + first, last - first);
+        });
     return sum(parts->data(), parts->size());
   };
   return {bench::repeated([once, sets, at = std::size_t{0}]() mutable { once(at++ % sets->size()); }),

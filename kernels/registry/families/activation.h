@@ -1,4 +1,4 @@
-// The rows of kernels/nn/activation.h.
+// The kernels of kernels/nn/activation.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/arithmetic.h.
+// The kernels of kernels/elementwise/arithmetic.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/bits.h.
+// The kernels of kernels/bits.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

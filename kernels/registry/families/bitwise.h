@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/bitwise.h.
+// The kernels of kernels/elementwise/bitwise.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

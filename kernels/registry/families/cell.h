@@ -1,4 +1,4 @@
-// The rows of kernels/nn/cell.h.
+// The kernels of kernels/nn/cell.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

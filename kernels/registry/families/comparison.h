@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/comparison.h.
+// The kernels of kernels/elementwise/comparison.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/creation.h.
+// The kernels of kernels/creation.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/division.h.
+// The kernels of kernels/elementwise/division.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/nn/dropout.h.
+// The kernels of kernels/nn/dropout.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

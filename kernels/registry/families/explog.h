@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/explog.h.
+// The kernels of kernels/elementwise/explog.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

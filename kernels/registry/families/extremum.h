@@ -1,4 +1,4 @@
-// The rows of kernels/reduction/extremum.h.
+// The kernels of kernels/reduction/extremum.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/floating.h.
+// The kernels of kernels/elementwise/floating.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

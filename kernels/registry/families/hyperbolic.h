@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/hyperbolic.h.
+// The kernels of kernels/elementwise/hyperbolic.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

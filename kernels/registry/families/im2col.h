@@ -1,4 +1,4 @@
-// The rows of kernels/nn/im2col.h.
+// The kernels of kernels/nn/im2col.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

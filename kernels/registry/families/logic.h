@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/logic.h.
+// The kernels of kernels/elementwise/logic.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

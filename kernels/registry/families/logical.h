@@ -1,4 +1,4 @@
-// The rows of kernels/reduction/logical.h.
+// The kernels of kernels/reduction/logical.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

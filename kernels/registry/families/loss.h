@@ -1,4 +1,4 @@
-// The rows of kernels/nn/loss.h.
+// The kernels of kernels/nn/loss.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

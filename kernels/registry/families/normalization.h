@@ -1,4 +1,4 @@
-// The rows of kernels/nn/normalization.h.
+// The kernels of kernels/nn/normalization.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/training/optimizer.h.
+// The kernels of kernels/training/optimizer.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

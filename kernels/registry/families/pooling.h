@@ -1,4 +1,4 @@
-// The rows of kernels/nn/pooling.h.
+// The kernels of kernels/nn/pooling.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/random.h.
+// The kernels of kernels/random.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/random_distributions.h.
+// The kernels of kernels/random_distributions.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/rounding.h.
+// The kernels of kernels/elementwise/rounding.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

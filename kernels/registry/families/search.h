@@ -1,4 +1,4 @@
-// The rows of kernels/search.h.
+// The kernels of kernels/search.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

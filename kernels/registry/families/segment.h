@@ -1,4 +1,4 @@
-// The rows of kernels/segment.h.
+// The kernels of kernels/segment.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/nn/softmax.h.
+// The kernels of kernels/nn/softmax.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

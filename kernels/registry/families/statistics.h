@@ -1,4 +1,4 @@
-// The rows of kernels/reduction/statistics.h.
+// The kernels of kernels/reduction/statistics.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

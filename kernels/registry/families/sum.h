@@ -1,4 +1,4 @@
-// The rows of kernels/reduction/sum.h.
+// The kernels of kernels/reduction/sum.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

@@ -1,4 +1,4 @@
-// The rows of kernels/elementwise/trigonometric.h.
+// The kernels of kernels/elementwise/trigonometric.h.
 #pragma once
 
 #include <catena/kernels/registry/family.h>

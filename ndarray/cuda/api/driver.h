@@ -1,6 +1,6 @@
-// The room ndarray/cuda/api/: prototypes and constants of NVIDIA's libraries, as far as they are called. The CUDA
+// Folder ndarray/cuda/api/: prototypes and constants of NVIDIA's libraries, as far as they are called. The CUDA
 // backend thereby compiles without a toolkit; a test compares the declarations with the toolkit's headers if they are
-// installed. No code, and no include of another room; opening the libraries is done in ndarray/cuda/runtime/ and
+// installed. No code, and no include of another folder; opening the libraries is done in ndarray/cuda/runtime/ and
 // vendor/.
 //
 // This header: the CUDA driver. Enumerations are passed as int.

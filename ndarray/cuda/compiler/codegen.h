@@ -1,5 +1,5 @@
-// From rows to the text that NVRTC compiles: the header of each row, the call of its body, and a launch skeleton of
-// kernels/device/. A text depends on types and ranks, never on the value of a scalar.
+// From kernels to the text that NVRTC compiles: the header of each kernel, the call of its body, and a launch skeleton
+// of kernels/device/. A text depends on types and ranks, never on the value of a scalar.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ struct Surroundings {
   // Number of operands: the inputs, the inputs of `post` after the reduced value, the output.
   std::size_t operands() const { return inputs() + (post != nullptr ? post->nin - 1u : 0u) + 1; }
 };
-// A kernel for a reduction, scan, row or multi-tensor row, or for a random fill.
+// A kernel for a reduction, scan, row-wise or multi-tensor kernel, or for a random fill.
 CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
                                        const Surroundings& around = {});
 // The value of KernelKey::program for a reduction.

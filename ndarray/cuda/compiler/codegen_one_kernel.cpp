@@ -1,5 +1,5 @@
-// Texts of the kernels that run the bodies of one row: reductions, scans, row-wise kernels, multi-tensor updates, random
-// fills.
+// Texts of the kernels that run the bodies of one kernel: reductions, scans, row-wise kernels, multi-tensor updates,
+// random fills.
 #include <algorithm>
 
 #include <catena/kernels/registry/embedded.h>

@@ -19,7 +19,8 @@ std::string_view compute_name(Dtype t);
 std::string_view index_name(const KernelKey& key);
 
 std::string kernel_name(std::string_view what, KernelKey key);
-// The first line of every kernel: a comment that describes its origin. `what`: row and loop, or the hash of a program.
+// The first line of every kernel: a comment that describes its origin. `what`: kernel and loop, or the hash of a
+// program.
 std::string description(std::string_view what, const KernelKey& key, int operands);
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,

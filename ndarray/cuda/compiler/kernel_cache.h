@@ -1,4 +1,4 @@
-// The room ndarray/cuda/compiler/: from the description of a kernel to loaded code: keys, generated texts, NVRTC, the
+// Folder ndarray/cuda/compiler/: from the description of a kernel to loaded code: keys, generated texts, NVRTC, the
 // caches in memory and on disk, and warm-up. It does not know calls or operands; those become keys and parameters in
 // ndarray/cuda/plans/. May use kernels/, ndarray/compile/ and ndarray/cuda/runtime/.
 //

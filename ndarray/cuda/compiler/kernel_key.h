@@ -32,7 +32,7 @@ enum class Form : std::uint8_t {
   scan_row_sums,  // results of the pieces of long rows
   scan_column_sums,
   scan_carries,  // combination of the pieces before each piece
-  // The forms below are described by their key alone; no row takes part in them.
+  // The forms below are described by their key alone; no registered kernel takes part in them.
   gather,       // dtypes: bool, then those of the index arrays; scalars: bytes of the words that are moved
   scatter,      // as gather; reduced_rank: number of index arrays
   scatter_add,  // dtypes: the elements, then the index arrays
@@ -57,12 +57,13 @@ struct KernelKey {
   std::uint64_t program = 0;                         // program_hash or kernel_hash: the computation and its types
   std::array<Dtype, catena::kMaxOperands> dtypes{};  // of the operands in memory; raw operands have the loop's dtype
   Form form = Form::contiguous;
-  std::uint8_t rank = 1;          // axes of the loop, or kept axes, after merging; 0 = known at run time
-  std::uint8_t reduced_rank = 1;  // reductions and rows: reduced axes; strided and indexed: elements per thread
-  std::uint16_t scalars = 0;      // bit k: input k has one element for the whole loop; rows, bit 8 + k: one per row
-  bool index32 = true;            // positions and byte offsets fit 31 bits
-  std::uint32_t arch = 0;         // 90; part of the code's identity, not of the text
-  std::uint64_t text = 0;         // text_hash(): headers, options, compiler
+  std::uint8_t rank = 1;  // axes of the loop, or kept axes, after merging; 0 = known at run time
+  std::uint8_t reduced_rank =
+      1;                      // reductions and row-wise kernels: reduced axes; strided and indexed: elements per thread
+  std::uint16_t scalars = 0;  // bit k: input k has one element for the whole loop; rows, bit 8 + k: one per row
+  bool index32 = true;        // positions and byte offsets fit 31 bits
+  std::uint32_t arch = 0;     // 90; part of the code's identity, not of the text
+  std::uint64_t text = 0;     // text_hash(): headers, options, compiler
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
   CATENA_EXPORT std::uint64_t hash() const;

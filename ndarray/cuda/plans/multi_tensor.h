@@ -1,6 +1,6 @@
-// Launches over tables of tensors. The table of a call (kernels/registry/tensor_table.h) has a copy in the device's memory,
-// which is kept with it: a call copies what changed since the last one, mostly nothing. Hyperparameters that all
-// tensors share are a parameter of the launch. Internal to ndarray/cuda.
+// Launches over tables of tensors. The table of a call (kernels/registry/tensor_table.h) has a copy in the device's
+// memory, which is kept with it: a call copies what changed since the last one, mostly nothing. Hyperparameters that
+// all tensors share are a parameter of the launch. Internal to ndarray/cuda.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace nd::cuda {
 // Without tensors; TableImage::complete supplies them.
 CATENA_EXPORT LaunchPlan plan_multi_tensor(const catena::KernelDef& kernel, int loop);
 
-// What stands in the device's memory: the chunks, the rows, the hyperparameters of a call.
+// What stands in the device's memory: the chunks, the entries of the tensors, the hyperparameters of a call.
 class CATENA_EXPORT TableImage {
  public:
   struct Range {

@@ -1,4 +1,4 @@
-// From a bound call of the seam to what a launch needs: the key of the kernel, its parameters, grid and scratch memory.
+// From a bound call to what a launch needs: the key of the kernel, its parameters, grid and scratch memory.
 // Pure functions: they touch no device, and the order of combination in reductions depends on their results alone.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace nd::cuda {
 
 // The parameter of a kernel, filled field by field in the order of its struct in kernels/device/parameters.h. There is
-// room for the largest one; what is not used is neither cleared nor copied.
+// Folder for the largest one; what is not used is neither cleared nor copied.
 class ParameterBlock {
  public:
   ParameterBlock() noexcept {}
@@ -67,7 +67,7 @@ class ParameterBlock {
 // Every launch has blocks of kBlock threads. What it points to belongs to the call that was planned.
 struct LaunchPlan {
   KernelKey key;  // arch and text are the launcher's to fill in
-  // What runs: a program, or the bodies of a row with the programs around them, or what the key alone tells
+  // What runs: a program, or the bodies of a kernel with the programs around them, or what the key alone tells
   // (Form::gather...).
   const catena::Program* program = nullptr;
   const catena::KernelDef* kernel = nullptr;

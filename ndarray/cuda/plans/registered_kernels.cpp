@@ -107,7 +107,7 @@ class Forms {
     }
   }
 
-  // These rows have the signature of indexed ones, but a launch skeleton of their own.
+  // These kernels have the signature of indexed ones, but a launch skeleton of their own.
   void add_random(const KernelDef& def, int loop) {
     const Loop& l = def.loop_table[loop];
     LaunchPlan plan;

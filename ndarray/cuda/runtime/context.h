@@ -1,4 +1,4 @@
-// The room ndarray/cuda/runtime/: the driver as the CUDA backend uses it: opening of libraries, contexts and errors,
+// Folder ndarray/cuda/runtime/: the driver as the CUDA backend uses it: opening of libraries, contexts and errors,
 // launches, modules, staging copies, graphs. It knows neither kernels nor calls. May use kernels/base/,
 // ndarray/cuda/api/ and ndarray/device/; module.cpp also compiles texts through ndarray/cuda/compiler/.
 //

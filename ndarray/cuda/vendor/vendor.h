@@ -1,4 +1,4 @@
-// The room ndarray/cuda/vendor/: NVIDIA's libraries behind functions on arrays and calls: cuBLASLt, cuRAND, cuSOLVER,
+// Folder ndarray/cuda/vendor/: NVIDIA's libraries behind functions on arrays and calls: cuBLASLt, cuRAND, cuSOLVER,
 // cuDNN, NCCL. Each is optional and opened at first use. Kernels of the library itself are in ndarray/cuda/compiler/
 // and plans/. May use kernels/, ndarray/core/, ndarray/device/, ndarray/engine/, ndarray/cuda/api/ and
 // ndarray/cuda/runtime/.

@@ -159,8 +159,8 @@ Variable log_probability(const Variable& alpha, const Alignment& a) {
   // Without labels there is one final state only.
   const Array label = a.end - 2;
   const Array penalty = autograd::astype(autograd::where(internal::less(label, 0), kNever, 0.0), alpha.dtype());
-  return internal::log_add_exp(end,
-                               state(apply(catena::kernels::maximum, {label, 0})) + autograd::reshape(penalty, {a.batch}));
+  return internal::log_add_exp(
+      end, state(apply(catena::kernels::maximum, {label, 0})) + autograd::reshape(penalty, {a.batch}));
 }
 
 // The adjoint of picking by labels: sums p (T, S, B) by label into (T, B, V).
@@ -247,7 +247,8 @@ class CTC final : public FunctionNode {
   Variable share(const Parts& p, bool composed) const {
     const Variable beta = mirrored(alpha_of(mirrored(p.emission, a_), mirrored_labels(a_), composed), a_);
     const Variable log_p = reshape(p.log_p, {1, 1, a_.batch});
-    const Array share = apply(catena::kernels::ctc_share, {p.alpha.data(), beta.data(), p.emission.data(), log_p.data()});
+    const Array share =
+        apply(catena::kernels::ctc_share, {p.alpha.data(), beta.data(), p.emission.data(), log_p.data()});
     if (!composed) return constant_variable(share);
     const Array possible = internal::greater(share, 0);
     return autograd::masked(exp(autograd::masked(p.alpha + beta - p.emission - log_p, possible)), possible);

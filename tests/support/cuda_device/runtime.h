@@ -1,4 +1,4 @@
-// Room tests/support/cuda_device: the software CUDA device, a shared library with the entry points of the driver,
+// Folder tests/support/cuda_device: the software CUDA device, a shared library with the entry points of the driver,
 // NVRTC, cuBLASLt, cuRAND and cuSOLVER, implemented on the CPU, with fault injection and checks of memory and order.
 // Tests of the device are in tests/cuda. It uses kernels and the declarations of ndarray/cuda.
 //

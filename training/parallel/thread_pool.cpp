@@ -1,4 +1,4 @@
-#include <catena/training/parallel/crew.h>
+#include <catena/training/parallel/thread_pool.h>
 
 #include <utility>
 
@@ -7,7 +7,7 @@
 
 namespace training::internal {
 
-Crew::Crew(int size) : errors_(static_cast<std::size_t>(size)) {
+ThreadPool::ThreadPool(int size) : errors_(static_cast<std::size_t>(size)) {
   try {
     for (int k = 0; k < size; ++k) threads_.emplace_back([this, k] { serve(k); });
   } catch (...) {  // the system refuses further threads
@@ -16,9 +16,9 @@ Crew::Crew(int size) : errors_(static_cast<std::size_t>(size)) {
   }
 }
 
-Crew::~Crew() { stop(); }
+ThreadPool::~ThreadPool() { stop(); }
 
-void Crew::stop() {
+void ThreadPool::stop() {
   {
     std::unique_lock lock(mutex_);
     end_.wait(lock, [&] { return working_ == 0; });
@@ -29,7 +29,7 @@ void Crew::stop() {
   threads_.clear();
 }
 
-void Crew::serve(int k) {
+void ThreadPool::serve(int k) {
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -52,7 +52,7 @@ void Crew::serve(int k) {
   }
 }
 
-void Crew::start(catena::Function<void(int)> task) {
+void ThreadPool::start(catena::Function<void(int)> task) {
   wait();
   {
     const std::lock_guard lock(mutex_);
@@ -63,7 +63,7 @@ void Crew::start(catena::Function<void(int)> task) {
   begin_.notify_all();
 }
 
-void Crew::wait() {
+void ThreadPool::wait() {
   std::exception_ptr first;
   {
     std::unique_lock lock(mutex_);

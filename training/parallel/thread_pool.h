@@ -13,12 +13,12 @@
 namespace training::internal {
 
 // Thread safety: the members belong to one thread.
-class Crew {
+class ThreadPool {
  public:
-  explicit Crew(int size);
-  ~Crew();  // waits for what runs
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  explicit ThreadPool(int size);
+  ~ThreadPool();  // waits for what runs
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
   int size() const noexcept { return static_cast<int>(threads_.size()); }
 
   // Begins task(k) in thread k, for every k below size().
