@@ -13,8 +13,8 @@ inline constexpr int PRIORITY_EDITOR = 200;     // edits observations
 inline constexpr int PRIORITY_READER = 100;     // reads observations
 inline constexpr int PRIORITY_SNAPSHOT = -100;  // see Extension::saves_trainer
 
-// What a class of extensions overrides of these is up to it; the fields are set in its constructor, or by whoever
-// registers it, and what extend() is given counts more.
+// The base class of extensions. All members have defaults; a class overrides those it needs and sets the fields
+// (trigger, name, priority, ...) in its constructor. Arguments of Trainer::extend() take precedence over the fields.
 //
 //   struct Countdown : training::Extension {
 //     std::int64_t left = 10;

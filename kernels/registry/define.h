@@ -106,22 +106,22 @@ constexpr char by_width(char type, bool) {
     default: return type;
   }
 }
-// The same for bodies that take a bool for a byte that is 0 or 1.
+// As by_width, for bodies to which a bool is a byte of value 0 or 1.
 constexpr char by_bits(char type, bool) { return type == '?' ? 'B' : by_width(type, false); }
-// Bodies that move values and never look at them.
+// For bodies that copy values without computing with them: one loop per number of bytes.
 constexpr char as_bits(char type, bool) {
   return type == 'f' ? 'I' : (type == 'd' || type == 'F' ? 'L' : by_bits(type, false));
 }
-// `widened` for bodies to which a bool is a byte, where 8 bits are common: their order.
+// As `widened`, but 8-bit integers and bools have loops of their own, because these are often used with them.
 constexpr char widened_but_8_bits(char type, bool) {
   if (type == 'b') return 'b';
   return type == '?' || type == 'B' ? 'B' : widened(type, false);
 }
-// The same where 16 bits are common, too.
+// As widened_but_8_bits, with loops for 16-bit integers, too.
 constexpr char widened_but_16_bits(char type, bool) {
   return type == 'h' || type == 'H' ? type : widened_but_8_bits(type, false);
 }
-// Predicates: the output is bool whatever is compared.
+// Predicates: the output is bool for inputs of any type.
 template <Sharing Inputs> constexpr char predicate(char type, bool output) {
   return output ? type : Inputs(type, false);
 }

@@ -15,12 +15,13 @@
 //     share(in, sums)  // what an element adds to them
 //   };
 //
-// If map1 does not look at `stats`, `at_once = 1` beside `phases` has one pass over the row fold both phases.
+// A body whose map1 does not read `stats` may set `at_once = 1` beside `phases`: both phases are then computed in one
+// pass over the row.
 //
-// Phases are joined in any order: combine0 and combine1 are associative and commutative but for their rounding.
-// Joining an identity to what was joined to one before changes nothing: lanes without an element may be left out.
-// Outputs are structs of references: Out<T&>. An input that is PerRow has one element per row, which host loops keep in
-// a register. Templates keep their first parameter T, the type all operands are computed in.
+// Elements of a phase are combined in any order, so combine0 and combine1 must be associative and commutative except
+// for rounding. Combining with the identity must change nothing: lanes that received no element hold it and are skipped.
+// Outputs are structs of references, Out<T&>. A PerRow input has one element per row, which host loops keep in a
+// register. The first parameter T of every template is the type in which all operands are computed.
 #pragma once
 
 #include <catena/kernels/registry/define.h>
@@ -29,7 +30,8 @@
 
 namespace catena::define {
 
-// Bodies with the phases of another one say so by `using same_phases = ...`: the loops of that one do for both.
+// A body with the same phases as another one declares `using same_phases = <the other>`, and both share the loops that
+// are compiled for the other.
 template <class Body> struct phases_of { using type = Body; };
 template <class Body>
 requires requires { typename Body::same_phases; }
@@ -37,7 +39,8 @@ struct phases_of<Body> {
   using type = typename Body::same_phases;
 };
 
-// Whether member K of an aggregate is a PerRow<T>: whether it can be made from something that becomes nothing else.
+// Whether member K of an aggregate is a PerRow<T>: it is if the member can be initialised from an object that converts
+// to PerRow<T> and to no other type.
 struct Anything {
   template <class U> operator U() const;
 };

@@ -49,8 +49,8 @@ class CATENA_EXPORT HostModule {
   void* handle_;
 };
 
-// What a compilation that nobody waits for tells its thread: the compiler's process has started, and has ended but
-// still has its number.
+// Is called by a background compilation: started() with the number of the compiler's process, ended() when the process
+// has ended but has not been waited for, so that its number still belongs to it.
 class CompilerProcess {
  public:
   virtual void started(int process) = 0;

@@ -67,12 +67,13 @@ class Interpreter {
   // Element r at from + r * step, n times, for each of `count` rows of a tile.
   static void load_repeated(const Slot& slot, const std::byte* from, std::int64_t step, std::byte* to,
                             std::int64_t count, std::int64_t n);
-  // Whether all there is to do is one step on memory as it is, with outputs of neighbouring elements past the caches.
+  // Whether the program is one step that needs no conversion and whose outputs are contiguous: these are then written
+  // with stores that bypass the caches.
   bool is_streamed_step(const std::int64_t* stride) const;
   void run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
-  // Of what step k of a tile asks for in advance: its share of the lines of the tile at element `at`. The processor
-  // itself follows what the first step reads up to the end of a page, and then nothing comes from memory while the
-  // other steps compute.
+  // Prefetches, during step k, a share of the cache lines of the tile that begins at element `at`. The processor
+  // prefetches only the inputs of the first step, and only to the end of a page; without this, memory would be idle
+  // while the other steps compute.
   void fetch_ahead(std::byte* const* ptr, const std::int64_t* stride, std::int64_t at, std::int64_t k) const;
   void run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const;
   void recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr,

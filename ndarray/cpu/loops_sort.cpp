@@ -309,7 +309,8 @@ template <class B, class P> class DigitPositions {
 };
 
 // ---- values of one digit --------------------------------------------------------------------------
-// Rows whose elements lie close together: how often each of the 256 values is there says all.
+// Sorting by counting, for rows whose values differ in one byte only: the sorted row repeats each of the 256 values as
+// often as it occurs.
 template <class B> class ValueCounts {
  public:
   ValueCounts(const RowsToSort& call, const Order<B>& order) : call_(call), order_(order) {}

@@ -69,12 +69,12 @@ class Odometer {
   std::int64_t offset_[catena::kMaxOperands];
 };
 
-// Where the inputs of an output begin.
+// The addresses of the first input elements of one output element.
 using Place = std::array<std::byte*, catena::kMaxOperands>;
 
-// The arrays that elements come from: the one that is reduced, or the inputs of the program that gives them. Strides
-// are those over the merged axes; behind those of the inputs stand those of the array that is reduced, which tell the
-// inner axes, and those of the output.
+// The inputs of a reduction: the reduced array, or the inputs of the program `pre` that computes its elements. `kept`
+// and `reduced` have the strides over the merged axes: first of the `n` inputs, then, at `guide`, of the reduced array,
+// which determine the order of the axes, then, at `out`, of the output.
 struct Inputs {
   std::span<const BoundOperand> all;
   std::size_t n, guide, out;

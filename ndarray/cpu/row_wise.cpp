@@ -24,16 +24,24 @@ using catena::Shape;
 using catena::Strides;
 
 constexpr std::int64_t kGrain = 16 * 1024;
-constexpr std::int64_t kBufferedRow = 4096;                   // longer rows are never buffered whole
-constexpr std::int64_t kTurnedRow = 256 * 1024;               // but those that are transposed on the way
-constexpr std::int64_t kRowsTogether = 16;                    // neighbouring rows that share cache lines
-constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;  // rows whose phases take turns, at most,
-constexpr std::int64_t kBytesInTurns = 24 * 1024;             // and what they read and write, in the nearest cache
-constexpr std::int64_t kFetchedRow = 768;                     // bytes; the processor itself is ahead of shorter rows
-constexpr std::int64_t kFetchedTransposed = 1024 * 1024;      // kFetchedBytes of rows that are transposed on the way
-constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
-constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
-constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
+// The longest row, in elements, that is copied whole into a buffer, and the longest that is if it is transposed.
+constexpr std::int64_t kBufferedRow = 4096;
+constexpr std::int64_t kTurnedRow = 256 * 1024;
+// Neighbouring rows that are copied together because they share cache lines.
+constexpr std::int64_t kRowsTogether = 16;
+// Several rows go through a phase before the next phase begins: at most this many rows, and bytes that they read and
+// write, so that all of it stays in the first-level cache.
+constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;
+constexpr std::int64_t kBytesInTurns = 24 * 1024;
+// Rows of at least this many bytes are prefetched: shorter ones are prefetched by the processor.
+constexpr std::int64_t kFetchedRow = 768;
+// Transposed rows are prefetched if all rows together have at least this many bytes.
+constexpr std::int64_t kFetchedTransposed = 1024 * 1024;
+// Rows that are computed with one row per lane of a vector: bytes of an operand that is gathered for it at a time, the
+// longest rows that are gathered, and the longest rows that are computed so without a copy.
+constexpr std::int64_t kColumnTile = 8 * 1024;
+constexpr std::int64_t kLongestColumn = 96;
+constexpr std::int64_t kLongestBeside = 1024;
 
 class RowWiseRun {
  public:

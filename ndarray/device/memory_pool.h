@@ -37,8 +37,8 @@ struct MemorySnapshot;
 
 inline constexpr int kAllDevices = -1;
 
-// Told of every storage from elsewhere that work uses which is recorded to run again (a CUDA graph): it must keep them
-// alive.
+// Keeps storages alive for recorded work (a CUDA graph): keep() is called with every storage that the work uses and that
+// was allocated outside of it.
 class CATENA_EXPORT StorageKeeper {
  public:
   virtual ~StorageKeeper();
