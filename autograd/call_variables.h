@@ -30,7 +30,7 @@ template <class T> constexpr bool is_tuple_of_variables() {
   else return false;
 }
 
-// What a function returned, as a list.
+// The result of a function as a list.
 template <class R> Variables outputs_of(const R& result) {
   static_assert(SingleVariable<R> || RangeOfVariables<R> || is_tuple_of_variables<R>(),
                 "a function of Variables must return a Variable, a list of Variables or a tuple of Variables");

@@ -10,8 +10,9 @@
 //
 // Parameters that func reads, by reference or as members, get their gradients directly, at that time: backward() has
 // them, autograd::grad() with respect to them does not. Other variables that a function made must be arguments
-// (RuntimeError in backward). func is copied, unless it is a link or another class with params(). What it refers to
-// must be alive in backward, and must compute the same values; running averages are updated by both calls.
+// (RuntimeError in backward). func is copied, unless it is a link or another class with params(). Objects that it
+// refers to must still exist in backward, and func must compute the same values then; running averages are updated by
+// both calls.
 //
 // RuntimeError: func returns a null Variable; the second call returns other outputs than the first; random numbers are
 // drawn inside of captured work on a GPU, or from a generator of cuRAND, where they cannot be repeated.
@@ -67,7 +68,7 @@ struct CallWithList {
   template <class F> Variables operator()(F& func, const Variables& x) const { return outputs_of(func(x)); }
 };
 
-// What make_function made is a Variable, unless func takes a list.
+// True if the arguments of make_function are passed as separate Variables, false if func takes a list.
 template <class F, class... X> constexpr bool takes_separately() {
   if constexpr (sizeof...(X) == 1 && (... && std::derived_from<X, Variables>))
     return std::is_invocable_v<std::remove_reference_t<F>&, const Variable&>;

@@ -57,7 +57,7 @@ class CATENA_EXPORT Function : public FunctionNode {
   X(unchain_backward)
 // clang-format on
 
-// What a function object returns: the output, if there is one, else a list of them.
+// The result of a function object: its only output, or the list of its outputs.
 //
 //   auto y = f(x);  y.backward(); y.data(); y.shape(); y * 2      Variable y = f(x);
 //   auto ys = f(x);  ys[0]; for (const Variable& y : ys) ...      Variables ys = f(x);
@@ -86,7 +86,7 @@ class CATENA_EXPORT Outputs : public Variables {
   template <class... X> decltype(auto) name(X&&... x) { return only().name(std::forward<X>(x)...); }
   CATENA_OUTPUT_CHANGES(CATENA_FORWARD)
 #undef CATENA_FORWARD
-  // Those whose calls may contain a braced list.
+  // These members are repeated here because their arguments may be braced lists.
   void backward(const BackwardOptions& options = {}) { only().backward(options); }
   void backward(bool retain_grad) { only().backward(retain_grad); }
   Variable reshape(const Shape& shape) const { return only().reshape(shape); }

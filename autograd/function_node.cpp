@@ -129,7 +129,7 @@ std::string_view word(std::string_view names, int k) {
   return names.substr(0, names.find(' '));
 }
 
-// What to write instead when dtypes do not fit: "x is float64, W float32: x.astype(float32)". Nothing for other errors.
+// A hint for errors about dtypes: "x is float64, W float32: x.astype(float32)". Empty for other errors.
 std::string cure_of(const catena::InvalidType& e, const type_check::TypeInfoTuple& types, std::string_view names) {
   const std::string& expect = e.expect();
   if (expect.find(".dtype") == expect.npos) return {};

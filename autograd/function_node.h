@@ -98,7 +98,7 @@ class CATENA_EXPORT FunctionNode {
   Variables apply(const Variables& inputs);
 
   virtual std::string label() const = 0;
-  // What errors call the inputs, separated by spaces: "x W b". Empty: their positions.
+  // The names of the inputs in error messages, separated by spaces: "x W b". If empty, messages give positions.
   virtual std::string_view input_names() const;
   virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
   virtual Arrays forward(const Arrays& inputs) = 0;

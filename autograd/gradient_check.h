@@ -21,7 +21,7 @@ namespace internal {
 CATENA_EXPORT Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs,
                                     const Arrays& grad_outputs, double eps);
 
-// What f returned: arrays, Variables or numbers.
+// The result of f as arrays; f may return arrays, Variables or numbers.
 template <class R> Arrays arrays_of(const R& result) {
   if constexpr (std::is_base_of_v<Arrays, R>) {
     return result;

@@ -57,8 +57,8 @@ class CATENA_EXPORT HookScope {
 // The calling thread's hooks, in the order of registration.
 CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> function_hooks();
 
-// Measures every forward and backward with the host's clock, until the device of the inputs has finished. Those that an
-// exception leaves are not in the history.
+// Measures every forward and backward with the host's clock, until the device of the inputs has finished. Calls that
+// end with an exception are not in the history.
 class CATENA_EXPORT TimerHook : public FunctionHook {
  public:
   std::string name() const override { return "TimerHook"; }

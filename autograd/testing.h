@@ -24,8 +24,9 @@ using catena::testing::product;
 using catena::testing::product_dict;
 
 // ---- what a test needs --------------------------------------------------------------------------
-// Whether it is there. If not, a line on standard output says why the test is skipped. What the environment variable
-// CATENA_TEST_SKIP names, as in "slow,gpu", is skipped everywhere; cudnn and multi_gpu are skipped with gpu.
+// True if the machine has the named requirement. If not, a line on standard output gives the reason why the test is
+// skipped. Requirements named by the environment variable CATENA_TEST_SKIP, as in "slow,gpu", count as absent; without
+// gpu, so do cudnn and multi_gpu.
 namespace attr {
 CATENA_EXPORT bool gpu();                 // a CUDA device
 CATENA_EXPORT bool cudnn();               // and cuDNN
@@ -38,7 +39,7 @@ CATENA_EXPORT bool with_requires(const std::vector<std::string_view>& requiremen
 
 // ---- functions ----------------------------------------------------------------------------------
 struct UnaryMathFunction {
-  // What func computes, element by element. Default: the function of <cmath> that has the name of the label; ValueError
+  // The expected value of each element. Default: the function of <cmath> that has the name of the label; ValueError
   // if there is none.
   catena::Function<double(double)> func_expected = {};
   std::string label_expected = {};  // default: the label of func's node in lower case

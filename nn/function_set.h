@@ -29,7 +29,7 @@ class CATENA_EXPORT FunctionSet : public Chain {
     Part(std::string child, L&& l) : name(std::move(child)), link(std::forward<L>(l)) {}
     Part(std::string child, internal::AnyLink l) : name(std::move(child)), link(std::move(l)) {}
   };
-  // What stands behind a name: to be set, used as a Link, or called.
+  // The member under a name: it can be assigned to, used as a Link, or called.
   class CATENA_EXPORT Entry {
    public:
     Entry(FunctionSet& set, std::string_view name) : set_(set), name_(name) {}

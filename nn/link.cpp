@@ -321,7 +321,7 @@ class MembersIO final : public MemberVisitor {
   const Link& link_;
 };
 
-// What several members share is in the file under each of its paths.
+// A child that several members share is in the file under each of its paths.
 class ChildrenIO final : public MemberVisitor {
  public:
   explicit ChildrenIO(Serializer& s) : s_(s) {}

@@ -73,7 +73,7 @@ class CATENA_EXPORT MemberVisitor {
 };
 
 namespace internal {
-// What add_param, add_persistent and add_link added to one link, in this order. Copied deeply.
+// The members that add_param, add_persistent and add_link added to one link, in this order. Copied deeply.
 class CATENA_EXPORT AddedMembers {
  public:
   struct Member;
@@ -126,8 +126,8 @@ class CATENA_EXPORT Link {
   // what its class lists when its parameters are first listed.
   const std::string& name() const noexcept { return name_; }
 
-  // All parameters: the link's own in member order, then those of the children depth-first. What several members share
-  // is listed once, under the first of its paths.
+  // All parameters: the link's own in member order, then those of the children depth-first. A parameter that
+  // several members share is listed once, under the first of its paths.
   std::vector<Variable> params() const;
   std::vector<NamedParam> namedparams() const;
   // Calls f for the same parameters in the same order, without building a list.

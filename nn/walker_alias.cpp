@@ -50,7 +50,7 @@ WalkerAlias::WalkerAlias(const std::vector<double>& probs) {
     threshold[k] = float(rest);
     values[2 * k] = shares[k].value;
   }
-  // What is left of the last cells is a rounding error: it goes to the value of the cell.
+  // The remaining probability of the last cells is a rounding error; it goes to the value of the cell.
   for (; filled < n; ++filled) values[2 * filled + 1] = values[2 * filled];
   const std::int64_t cells = std::int64_t(n);
   threshold_ = autograd::array(threshold, {cells});

@@ -62,8 +62,8 @@ struct CATENA_EXPORT Example {
 };
 using Examples = std::vector<Example>;
 
-// What iterators, evaluators and the functions below take as a dataset: an object of a class that derives from Dataset,
-// or an array, whose examples are its entries along the first axis.
+// The parameter type of iterators, evaluators and the functions below for a dataset: an object of a class that derives
+// from Dataset, or an array, whose examples are its entries along the first axis.
 //
 // Thread safety: if a loading iterator uses the dataset, get_example must be callable from several threads.
 class CATENA_EXPORT Dataset {

@@ -16,7 +16,7 @@ CATENA_EXPORT std::string json_of(const LogValue& value);    // non-finite numbe
 // ["a", "b"]
 CATENA_EXPORT std::string json_of(const std::vector<std::string>& texts);
 
-// Reads JSON token by token, so that no input can overflow the stack. What does not fit is a ValueError that starts
+// Reads JSON token by token, so that no input can overflow the stack. A syntax error is a ValueError that starts
 // with `context` and names the byte.
 class CATENA_EXPORT JsonReader {
  public:

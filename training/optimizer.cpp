@@ -440,7 +440,7 @@ std::uint64_t Optimizer::frozen_slots() const noexcept {
 void Optimizer::update() {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
-  // What is written to the parameters from here on, by the hooks or by the rule, is this update.
+  // From here on, writes to the parameters, by hooks or by the rule, belong to this update.
   std::vector<autograd::internal::OptimizerWrite> writes;
   writes.reserve(slots_.size());
   for (const Slot& s : slots_)

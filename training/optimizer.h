@@ -41,7 +41,7 @@ concept NamedHook = requires(H& h, Optimizer& o) {
   { h.name } -> std::convertible_to<std::string>;
 };
 
-// What distinguishes one optimizer from another. With a kernel, all parameters are updated in one launch; without one,
+// Describes an optimizer. With a kernel, all parameters are updated in one launch; without one,
 // the class overrides update_one:
 //
 //   class Signum : public training::Optimizer {
@@ -71,7 +71,7 @@ struct UpdateRule {
   std::vector<State> states = {};
   // The kernel's hyperparameter block from the values of `hyper`, in order, and the number of this update (from 1).
   catena::Hyper (*block)(std::span<const double> values, std::int64_t t) = nullptr;
-  // What get_hyper("lr") gives when no hyperparameter has that name; null: KeyError.
+  // Computes get_hyper("lr") if no hyperparameter has that name. If null, get_hyper("lr") is a KeyError.
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
 };
 
@@ -172,7 +172,7 @@ class CATENA_EXPORT Optimizer {
   // get new gradient arrays, for backward may have given one array to several of them.
   void transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
 
-  // What Chainer offers under older names: target().zerograds(); the norm of grads_norm(target()) as a number;
+  // Chainer's older names for target().zerograds(); the norm of grads_norm(target()) as a number;
   // GradientClipping(maxnorm), WeightDecay(decay) once, now; and the addition of arrays to the gradients of
   // target().params(), in their order, on any device (a null gradient becomes a copy, a null array adds nothing;
   // ValueError unless there is one array for each).

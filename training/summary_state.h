@@ -1,4 +1,4 @@
-// What snapshots store of running means. Internal to training and training/extensions.
+// The state of running means in snapshots. Internal to training and training/extensions.
 #pragma once
 
 #include <catena/nn/reporter.h>

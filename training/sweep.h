@@ -12,8 +12,8 @@
 
 namespace training::internal {
 
-// What the dataset draws from the library's generators while one example, or one batch that it stacks, is loaded
-// follows from a seed of the example: a function of the iterator's seed, of the number of sweeps begun before, and of
+// The numbers that the dataset draws from the library's generators while it loads one example, or stacks one batch,
+// follow from a seed of the example: a function of the iterator's seed, of the number of sweeps begun before, and of
 // the index of the example (of the first one, if the dataset stacks batches).
 struct CATENA_EXPORT Selection {
   // The examples from the end of the piece before up to `end`, and the seed of their sweep.

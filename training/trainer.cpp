@@ -44,7 +44,7 @@ template <class F, class... Place> void located(F&& f, const Place&... place) {
   }
 }
 
-// What it prints need not have a reader: the training goes on.
+// If the reader of a pipe that the extension prints to is gone, the training goes on.
 void call(Extension& extension, Trainer& trainer) {
   const catena::BrokenPipeScope unread;
   extension(trainer);

@@ -26,7 +26,7 @@ CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device
 // Computes the loss from the variables of a batch.
 using LossFunction = catena::Function<Variable(const Variables&)>;
 
-// What a model gets of a batch, in its order. Variables of a map have its keys as their names.
+// The arguments of the model for a batch, in order. If the batch is a map, each Variable has its key as name.
 CATENA_EXPORT Variables to_variables(const Example& batch, autograd::Flag volatile_flag = autograd::OFF);
 // The argument of that name: argument(args, "image") in an operator()(const Variables& args). KeyError listing the
 // names.

@@ -20,7 +20,7 @@
 
 namespace autograd {
 
-// The values that a backward rule may read. Those that the entry does not retain are null.
+// The values that a backward rule may read. Values that the entry does not retain are null.
 struct ElementwiseValues {
   Variable x0, x1, y;
   const Variable& gy;

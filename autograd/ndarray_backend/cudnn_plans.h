@@ -128,7 +128,7 @@ enum : std::int64_t { kX = 1, kW, kY, kBias, kProduct };
 enum class Pass : std::uint8_t { forward, forward_bias, data, filter };
 
 // The lengths of x with which a convolution that gives y is one whose padding is the same at both ends of every axis:
-// those of x, or more. What is more are zeros behind the end of x.
+// those of x, or more; the additional elements are zeros behind the end of x.
 //
 // Some engines' filter gradients read only one of the two paddings that a descriptor has for an axis and return wrong
 // numbers without an error where they differ, so cuDNN is given one padding per axis. Windows of k taps at distance d

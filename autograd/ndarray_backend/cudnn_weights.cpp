@@ -52,7 +52,8 @@ class Ready {
   std::atomic<bool> passed_{false};
 };
 
-// What stays the same when arrays are written: the layout, and where and how the elements of each lie.
+// Identifies a set of weights: the layout, and the address, shape, strides and dtype of each array. Writing to the
+// arrays does not change it.
 using Key = std::vector<std::int64_t>;
 Key key_of(std::span<const std::int64_t> layout, const std::vector<const Array*>& arrays) {
   Key key(layout.begin(), layout.end());
@@ -64,7 +65,7 @@ Key key_of(std::span<const std::int64_t> layout, const std::vector<const Array*>
   return key;
 }
 
-// What changes when one of them is written. The launches of graphs come first.
+// Changes with every write to one of the arrays: the number of graph launches, then the arrays' versions.
 using State = std::vector<std::uint64_t>;
 State state_of(const std::vector<const Array*>& arrays) {
   State state{nd::cuda::graph_launches()};

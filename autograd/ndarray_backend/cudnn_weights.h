@@ -31,7 +31,7 @@ namespace autograd::internal::cudnn {
 CATENA_EXPORT Array packed_weights(std::span<const std::int64_t> layout, const std::vector<Array>& ws,
                                    const std::vector<Array>& bs, const catena::Function<Array()>& pack);
 
-// What is kept: numbers of spaces and of bytes. A space that alone exceeds the bytes is not kept.
+// The number of weight spaces that are kept, and their bytes. A space larger than the limit of bytes is not kept.
 CATENA_EXPORT std::size_t kept_weight_spaces();
 CATENA_EXPORT std::size_t kept_weight_bytes();
 inline constexpr std::size_t kMostWeightSpaces = 64;

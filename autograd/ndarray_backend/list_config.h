@@ -1,4 +1,4 @@
-// What catena::show_config() says about the framework: cuDNN, the framework's environment variables.
+// The framework's part of catena::show_config(): cuDNN, the framework's environment variables.
 #pragma once
 
 #include <catena/kernels/base/config.h>

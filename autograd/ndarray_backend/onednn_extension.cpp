@@ -34,7 +34,7 @@ Dims spatial_of(const Array& a) {
   return spatial;
 }
 
-// What oneDNN does not take or has no implementation for is computed by the base class.
+// Operations, dtypes and shapes that oneDNN does not support are computed by the base class.
 class OnednnExtension final : public NnExtension {
  protected:
   // A convolution over one row of N positions, which reads its filter in the layout of its products; a product of

@@ -43,7 +43,7 @@ struct CaffeFunctionOptions {
 class CATENA_EXPORT CaffeFunction : public Chain {
  public:
   using Options = CaffeFunctionOptions;
-  // What a layer computes: bottoms -> tops.
+  // Computes a layer: bottoms -> tops.
   using Forward = catena::Function<Variables(CaffeFunction& net, const Variables& bottoms)>;
   struct Layer {
     std::string name;

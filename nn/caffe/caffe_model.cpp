@@ -18,8 +18,8 @@ namespace {
 // Names and blobs of one layer. A field of two bytes may claim one, so there is a limit.
 constexpr std::size_t kMaxRepeated = 65536;
 
-// What reads one field of M. Fields of another wire type than that of the member are unknown ones, as for the library
-// of protocol buffers.
+// Reads one field of M. A field whose wire type is not that of the member is skipped as unknown, as the library of
+// protocol buffers does.
 template <class M> struct Field {
   std::uint32_t number;
   void (*read)(M& message, const WireReader& reader, const WireField& field);

@@ -28,7 +28,7 @@ using Forward = CaffeFunction::Forward;
 namespace {
 
 // Elements of the dense weights of all grouped convolutions of a file, 1 GiB: they are larger than those in the file by
-// the number of groups. Those of MobileNet have 3e7.
+// the number of groups. The weights of MobileNet have 3e7 elements.
 constexpr std::int64_t kMaxGroupedWeights = std::int64_t(1) << 28;
 
 // ---- forwards --------------------------------------------------------------------------------------

@@ -23,13 +23,13 @@ struct ChildLinks {
   static Link& at(CaffeFunction& net, std::size_t i) { return net.children_[i].link.get(); }
 };
 
-// What is counted over the layers of a file.
+// Collected over the layers of a file.
 struct SetUpState {
   std::set<std::string> children;    // names
   std::int64_t grouped_weights = 0;  // elements of the dense weights of grouped convolutions
 };
 
-// What the set-up of a layer works on.
+// The arguments of the functions that set up a layer.
 struct LayerSetup {
   CaffeFunction& net;
   LayerParameter& layer;  // whose weights are taken

@@ -18,9 +18,9 @@ using autograd::Variable;
 using autograd::Variables;
 using autograd::type_check::TypeInfoTuple;
 
-// What a function node of this label does before forward: TypeError for a null input, ValueError for inputs on several
-// devices, and InvalidType, with the node's text, where `check` throws it. `names` are those of FunctionNode's
-// input_names.
+// The checks that a function node of this label makes before forward: TypeError for a null input, ValueError for inputs
+// on several devices, and InvalidType, with the node's text, where `check` throws it. `names` are those of
+// FunctionNode's input_names.
 CATENA_EXPORT void check_inputs(std::string_view label, std::string_view names, const Variables& inputs,
                                 const catena::Function<void(const TypeInfoTuple&)>& check);
 // A check: one floating dtype and one shape.

@@ -125,7 +125,7 @@ CATENA_EXPORT Variable cross_covariance(const Variable& y, const Variable& z, co
 template <Text T> Variable cross_covariance(const Variable& y, const Variable& z, const T& reduce) {
   return cross_covariance(y, z, CovarianceOptions{std::string(reduce)});
 }
-// Those of the columns of h (N, M) with each other, 0 on the diagonal -> (M, M).
+// The covariances of the columns of h (N, M) with each other, 0 on the diagonal -> (M, M).
 CATENA_EXPORT Variable decov(const Variable& h, const CovarianceOptions& options = {});
 template <Text T> Variable decov(const Variable& h, const T& reduce) {
   return decov(h, CovarianceOptions{std::string(reduce)});

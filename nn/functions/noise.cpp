@@ -169,7 +169,7 @@ static Variable masked_linear(const Variable& x, const Variable& W, const Variab
   return internal::narrowed(y, x.dtype());
 }
 
-// What the weights are multiplied by: 0, or 1 / (1 - ratio) in training and 1 otherwise.
+// The factors of the weights: 0, or 1 / (1 - ratio) in training and 1 otherwise.
 static Array dropconnect_mask(const Variable& x, const Variable& W, const DropconnectOptions& o) {
   const Dtype dtype = catena::compute_dtype(x.dtype());
   const double scale = trains("simplified_dropconnect", o.train) ? 1 / (1 - o.ratio) : 1.0;

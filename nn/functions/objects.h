@@ -64,7 +64,7 @@ class CATENA_EXPORT FunctionObject {
   // In graphs.
   const std::string& label() const noexcept { return label_; }
 
-  // What the classes are made of.
+  // Properties from which the classes are composed.
   struct Kind {
     bool composed, cudnn = true;
     friend constexpr Kind operator|(Kind a, Kind b) noexcept { return {a.composed || b.composed, a.cudnn && b.cudnn}; }

@@ -3,7 +3,7 @@
 // whether cuDNN may be used where the function has no option for that; the parameters of the constructor with their
 // defaults, OR(default); the call for the inputs x; accessors to the arrays that the call leaves in `kept`.
 //
-// What a class does and which errors it has stands at the function that its entry calls. Internal: see objects.h.
+// Meaning and errors of a class are documented at the function that its entry calls. Internal: see objects.h.
 #pragma once
 
 // clang-format off

@@ -80,7 +80,7 @@ struct Network : autograd::RnnSpec {
       offsets.push_back(
           autograd::live_scalar(device, g.take(n), [n] { return autograd::default_generator().take(n); }));
   }
-  // What the input of state k, that of a layer above the first, is multiplied by.
+  // The dropout mask of the input of state k, which belongs to a layer above the first.
   Array mask(int k, const Array& input) const {
     const Array ones = autograd::ones(input.shape(), input.dtype(), input.device()), y = autograd::empty_like(ones);
     const autograd::Operand operands[] = {ones, catena::Scalar(seed), offsets[std::size_t(k - directions())], dropout};

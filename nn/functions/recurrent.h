@@ -1,8 +1,9 @@
 // Recurrent networks over sequences of different lengths, with all layers in one call. Layers that hold the weights are
 // in nn/links/n_step.h, single cells in activation.h (lstm) and nn/links.
 //
-// n_layers = S layers of N units, in D directions: 1, or 2 for the functions with "bi" in their names. What belongs to
-// a layer and a direction has the index layer D + direction; direction 1 goes from the last time to the first.
+// n_layers = S layers of N units, in D directions: 1, or 2 for the functions with "bi" in their names. Weights
+// and states of a layer and a direction have the index layer D + direction; direction 1 goes from the last time to the
+// first.
 //   xs   by time: xs[t] (B_t, I) has element t of the sequences that are longer than t, the longest sequence first, so
 //        B_0 >= B_1 >= ... (transpose_sequence makes such a list)
 //   hx   (S D, B_0, N): the states before the first time; cx likewise

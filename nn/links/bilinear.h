@@ -12,7 +12,7 @@ namespace nn {
 struct BilinearOptions {
   bool nobias = false;
   Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(right_size out_size)
-  // Those of V1, V2 and b: three, or none (ValueError). Default: HeNormal(1 / sqrt 2) twice and 0.
+  // The initializers of V1, V2 and b: three, or none (ValueError). Default: HeNormal(1 / sqrt 2) twice and 0.
   std::vector<Initializer> initial_bias = {};
 };
 

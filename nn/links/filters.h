@@ -1,5 +1,5 @@
-// What the layers with weights and a bias have in common: the checks of their channels, the initial bias. Internal to
-// this folder.
+// Shared by the layers with weights and a bias: the checks of their channels, the initial bias. Internal to this
+// folder.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,7 @@ class CATENA_EXPORT Hdf5File {
  public:
   virtual ~Hdf5File() = default;
 
-  // What starts messages: `load_hdf5: "model.h5"`.
+  // The beginning of error messages: `load_hdf5: "model.h5"`.
   virtual const std::string& context() const noexcept = 0;
   virtual bool is_group(const std::string& path) const = 0;
   // The dataset at `path`; nothing where there is none. Text as kind S, UTF-8; a null dataspace as None.

@@ -146,7 +146,7 @@ std::string header_of(const std::string& context, const catena::FileAccess& file
   return text;
 }
 
-// The tensor that a claim describes. What follows the header begins at `data_at` and has `data_bytes` bytes.
+// The tensor that a claim describes. The data after the header begin at `data_at` and have `data_bytes` bytes.
 SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, std::uint64_t data_at,
                                   std::uint64_t data_bytes) {
   SafetensorsFile::Tensor t{c.name, c.dtype, dtype_of(c.dtype), {}};

@@ -2,9 +2,9 @@
 //
 // The reader does not trust its input. The header is at most 100 MB (the limit of the reference implementation), starts
 // with "{" and has every name once; of every tensor the bytes must be those of its shape and element type; the tensors
-// must fill the rest of the file without gaps and overlaps. All of this is checked before an element is read. What is
-// not asked for is not read. The file is not mapped: one that another process shortens meanwhile is an IOError of the
-// read that needs what is gone.
+// must fill the rest of the file without gaps and overlaps. All of this is checked before an element is read. Only
+// tensors that are asked for are read. The file is not mapped into memory: if another process shortens it meanwhile,
+// the read of a missing part throws an IOError.
 #pragma once
 
 #include <cstddef>

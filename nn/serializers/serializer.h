@@ -35,8 +35,8 @@ namespace nn {
 
 class Parameter;
 
-// What a load did, as full keys: "predictor/l1/W". `missing` is empty when strict, `unexpected` are keys of the file
-// that nothing asked for, `ignored` those of LoadOptions::ignore_names.
+// The result of a load, as full keys: "predictor/l1/W". `missing` is empty when strict, `unexpected` are keys of the
+// file that no member has, `ignored` those of LoadOptions::ignore_names.
 struct LoadReport {
   std::vector<std::string> loaded, missing, unexpected, ignored;
 };

@@ -25,7 +25,7 @@ CATENA_EXPORT Array read_image(const std::string& path, autograd::Dtype dtype = 
 struct ImageCodecs {
   bool png, jpeg;
 };
-// What this build can read.
+// The image formats that this build can read.
 CATENA_EXPORT ImageCodecs image_codecs() noexcept;
 
 namespace internal {

@@ -1,4 +1,4 @@
-// What catena::show_config() says about data sets: libraries for images and downloads, their environment variables.
+// The part of catena::show_config() about data sets: libraries for images and downloads, their environment variables.
 #pragma once
 
 #include <catena/kernels/base/config.h>

@@ -20,7 +20,7 @@ Color of_hue(double hue) {
   return {channel(0), channel(1.0 / 3), channel(2.0 / 3)};
 }
 
-// What the images of a class have in common.
+// The common properties of the images of a class.
 struct ClassLook {
   Color inside, outside;
   double angle, frequency;

@@ -1,4 +1,4 @@
-// What extensions that change a hyperparameter by a schedule have in common.
+// Base of the extensions that change a hyperparameter by a schedule.
 #pragma once
 
 #include <cstdint>

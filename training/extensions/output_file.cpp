@@ -14,7 +14,7 @@ void check_output_file(std::string_view op, const Trainer& trainer, const std::s
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return;  // opening a pipe waits
-  // What writes the file begins in this way, too. Without a commit nothing is left of it.
+  // The later save begins with the same steps. Without commit() the temporary file is removed again.
   const catena::AtomicFile trial(op, path.string());
 }
 

@@ -1,4 +1,4 @@
-// What extensions that write files have in common. Internal to this folder.
+// Shared by the extensions that write files. Internal to this folder.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@
 
 namespace training::internal {
 
-// What one thread loads at once: an example, or a batch that the dataset stacks.
+// The unit of work of a loading thread: an example, or a batch that the dataset stacks.
 struct LoadUnit {
   Selection selected;
   bool is_batch = false;
@@ -43,7 +43,7 @@ class BatchLoader {
   // units are begun after a failure.
   Batch take();
   void drop();  // forgets all requests
-  // What should be told to the caller of next() on its own thread. Nothing by default.
+  // Called by next() on the caller's thread after a batch was taken, for warnings. Nothing by default.
   virtual void after_take() {}
 
  protected:

@@ -204,7 +204,7 @@ struct Worker {
   }
 };
 
-// What the threads of a ProcessLoader use; it outlives them.
+// The state that the threads of a ProcessLoader share; it outlives them.
 struct Workers {
   std::vector<std::unique_ptr<Worker>> all;
   std::atomic<std::size_t> most{0};  // bytes that a unit has needed

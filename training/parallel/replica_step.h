@@ -1,4 +1,4 @@
-// What one replica of a model does in an update, in whatever thread. Internal to this folder.
+// The part of an update that runs for one replica of a model, in any thread. Internal to this folder.
 #pragma once
 
 #include <cstdint>

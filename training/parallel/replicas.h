@@ -10,7 +10,7 @@
 
 namespace training::updaters::internal {
 
-// What workers are made of. The main model is no worker.
+// The objects that workers are created from. The main model is not a worker.
 struct Team {
   Held<Link> main;
   std::vector<Held<Iterator>> iterators;  // one per worker
@@ -40,7 +40,7 @@ class Replicas {
 catena::Shared<Replicas> thread_replicas(Team team, std::vector<Held<Link>> models);
 catena::Shared<Replicas> process_replicas(Team team);
 
-// What a worker does in an update; `examples` becomes the number of those in its batch. An error says where it
+// A worker's part of an update; `examples` becomes the number of those in its batch. An error says where it
 // happened, but not in which worker.
 Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device device, std::int64_t& examples);
 

@@ -169,7 +169,7 @@ bool write_all(int socket, const void* from, std::size_t bytes) {
   }
   return true;
 }
-// What has come, up to `bytes`; 0: the other side is gone.
+// Reads the bytes that have arrived, at most `bytes`; returns 0 if the other side has closed the connection.
 std::size_t read_some(int socket, void* to, std::size_t bytes) {
   for (;;) {
     const ssize_t n = ::recv(socket, to, bytes, 0);

@@ -12,7 +12,7 @@ using type_check::TypeInfoTuple;
 
 namespace {
 
-// What the product's axes mean: matrices and columns of rank 1 and 2, or stacks of matrices of rank 2 and above.
+// The meaning of the operands' axes: matrices and vectors (rank 2 and 1), or stacks of matrices (rank 2 and above).
 enum class Operands : bool { matrices, stacks };
 
 class MatMul final : public FunctionNode {

@@ -35,7 +35,7 @@ Positions forward_positions(const ConvolutionAxis& a) {
   for (Int k = 0; k < a.kernel; ++k) p.taps.push_back({k * a.dilate, k});
   return p;
 }
-// Those of the elements of the input's gradient whose place has this residue: element x + pad = stride * q + residue
+// The positions of the elements of the input's gradient that have this residue: element x + pad = stride * q + residue
 // gets output q - m from tap k = (stride * m + residue) / dilate.
 Positions backward_positions(const ConvolutionAxis& a, Int residue) {
   const Int first = ((residue - a.pad) % a.stride + a.stride) % a.stride, q = (first + a.pad) / a.stride;

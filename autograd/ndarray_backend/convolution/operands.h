@@ -1,4 +1,4 @@
-// What the convolutions of this folder do with their arrays. Internal to this folder.
+// Helpers for the operands of the convolutions in this folder. Internal to this folder.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-// What graphs call a convolution, its transpose and the gradient of its filters.
+// The labels of a convolution, of its transpose and of the gradient of its filters in graphs.
 struct Labels {
   const char *convolution, *transposed, *filters;
 };

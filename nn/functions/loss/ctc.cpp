@@ -50,7 +50,7 @@ Array positions(std::int64_t n, const Shape& shape, const Array& like) {
   return autograd::reshape(autograd::arange(n, Dtype::int64, like.device()), shape);
 }
 
-// What labels and lengths say about the states: arrays of int64.
+// Arrays of int64 derived from the labels and lengths.
 struct Alignment {
   std::int64_t times, batch, states;
   Array labels;       // (S, B)
@@ -229,8 +229,8 @@ class CTC final : public FunctionNode {
   // The sequences whose loss is 0 with zero_infinity.
   static Array ignored(const Variable& log_p) { return internal::less(log_p.data(), 0.1 * kNever); }
 
-  // g (y - the share of the alignments in each label), 0 behind a sequence's end. What is kept from forward is computed
-  // again if the result will be differentiated.
+  // g (y - the share of the alignments in each label), 0 behind a sequence's end. If the result will be
+  // differentiated, the values kept from forward are computed again as Variables.
   Variable gradient(const Variable& gy) const {
     const bool composed = needs_double_backprop();
     const Variable x = retained_input(0);

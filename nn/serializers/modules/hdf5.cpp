@@ -97,7 +97,7 @@ herr_t note_reason(unsigned, const H5E_error2_t* error, void* to) {
   return 0;
 }
 
-// What the library has noted about its last failure, the cause first.
+// The library's record of its last failure, the cause first.
 std::string reasons() {
   std::vector<std::string> all;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_reason, &all);
@@ -542,7 +542,7 @@ catena::Owned<Hdf5File> open_file(std::string_view op, const std::string& filena
   catena::Owned<Hdf5File> read =
       open_in_process(op, filename, library_mutex(), [open_here] { return open_here(Hdf5Mode::read); });
   if (mode == Hdf5Mode::read) return read;
-  // What is to be written to is opened here, once all its objects have been opened there.
+  // A file that will be written to is opened in this process, after all its objects could be opened in the child.
   for (const std::string& path : read->datasets("")) static_cast<void>(read->is_dataset(path));
   read.reset();
   return open_here(mode);

@@ -180,8 +180,8 @@ void allow_memory(std::uint64_t bytes) {
   if (pages > 0) limit(RLIMIT_AS, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes);
 }
 
-// What the program has open would otherwise stay open as long as the child lives, and what the child writes by mistake
-// would go there.
+// Otherwise the program's files would stay open as long as the child lives, and the child could write to them by
+// mistake.
 void close_all_but(int kept) {
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2; ++fd)
@@ -361,7 +361,7 @@ class ProcessFile final : public Hdf5File {
     return checked(socket_.send(question + path) ? socket_.receive() : std::nullopt);
   }
 
-  // The result in an answer. What the child has thrown is thrown.
+  // The result in an answer. An exception of the child is thrown again.
   std::string checked(const std::optional<std::string>& answered) const {
     if (!answered || answered->empty()) fail_as_damaged();
     std::string text = answered->substr(1);
