@@ -19,7 +19,7 @@ Array run_kernel(const ElementwiseFunction& function, std::span<const Array* con
   const auto operand = [](const Constant& k) { return k.is_array() ? Operand(k.array()) : Operand(k.scalar()); };
   if (c.empty()) return x.size() == 1 ? apply(kernel, {*x[0]}) : apply(kernel, {*x[0], *x[1]});
   if (c.size() == 1)
-    return row.constant_first ? apply(kernel, {operand(c[0]), *x[0]}) : apply(kernel, {*x[0], operand(c[0])});
+    return function.constant_first ? apply(kernel, {operand(c[0]), *x[0]}) : apply(kernel, {*x[0], operand(c[0])});
   return apply(kernel, {*x[0], operand(c[0]), operand(c[1])});
 }
 
@@ -31,17 +31,10 @@ bool broadcast_together(const Shape& a, const Shape& b) {
   return true;
 }
 
-bool broadcasts_to(const Shape& from, const Shape& to) {
-  if (from.size() > to.size()) return false;
-  for (int i = 1; i <= from.size(); ++i)
-    if (from[from.size() - i] != 1 && from[from.size() - i] != to[to.size() - i]) return false;
-  return true;
-}
-
 class Elementwise final : public FunctionNode {
  public:
   Elementwise(const ElementwiseFunction& function, std::size_t inputs, std::span<const Constant> c)
-      : row_(row), num_constants_(c.size()) {
+      : function_(function), num_constants_(c.size()) {
     std::copy(c.begin(), c.end(), constants_.begin());
     for (std::size_t k = 0; k < c.size(); ++k)
       if (c[k].is_array()) versions_[k] = internal::version_of(c[k].array());
@@ -51,7 +44,7 @@ class Elementwise final : public FunctionNode {
   }
 
   std::string label() const override {
-    std::string text = row_.label;
+    std::string text = function_.label;
     if (const std::size_t at = text.find('$'); at != std::string::npos) text.replace(at, 1, constants_[0].label());
     return text;
   }
@@ -59,7 +52,7 @@ class Elementwise final : public FunctionNode {
   // Only called when the fast check below has failed.
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    if (!row_.any_dtype) expect(in_types[0].dtype.kind() == 'f');
+    if (!function_.any_dtype) expect(in_types[0].dtype.kind() == 'f');
     if (in_types.count() < 2) return;
     expect(in_types[0].dtype == in_types[1].dtype);
     if (!broadcast_together(in_types.shape(0), in_types.shape(1)))
@@ -68,11 +61,11 @@ class Elementwise final : public FunctionNode {
   }
 
   Arrays forward(const Arrays& x) override {
-    if (row_.retain & kRetainX) retain_inputs({0});
-    if ((row_.retain & kRetainX1) && x.size() > 1) retain_inputs({1});
-    if (row_.retain & kRetainY) retain_outputs({0});
+    if (function_.retain & kRetainX) retain_inputs({0});
+    if ((function_.retain & kRetainX1) && x.size() > 1) retain_inputs({1});
+    if (function_.retain & kRetainY) retain_outputs({0});
     const Array* in[2] = {&x[0], x.size() > 1 ? &x[1] : nullptr};
-    return {run_kernel(row_, {in, x.size()}, constants())};
+    return {run_kernel(function_, {in, x.size()}, constants())};
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
@@ -80,13 +73,14 @@ class Elementwise final : public FunctionNode {
     if (!gy[0]) return gx;
     for (std::size_t k = 0; k < num_constants_; ++k)
       if (constants_[k].is_array()) check_unchanged(constants_[k].array(), versions_[k], "the constant array");
-    const bool fused = row_.fused != nullptr && !needs_double_backprop();
+    const bool fused = function_.fused != nullptr && !needs_double_backprop();
     ElementwiseValues v{{}, {}, {}, gy[0], constants()};
-    if (row_.retain & kRetainX) v.x0 = retained_input(0);
-    if ((row_.retain & kRetainX1) && num_inputs() > 1) v.x1 = retained_input(1);
-    if (row_.retain & kRetainY) v.y = retained_output(0);
+    if (function_.retain & kRetainX) v.x0 = retained_input(0);
+    if ((function_.retain & kRetainX1) && num_inputs() > 1) v.x1 = retained_input(1);
+    if (function_.retain & kRetainY) v.y = retained_output(0);
     for (std::size_t k = 0; k < targets.size(); ++k) {
-      gx[k] = fused ? run_fused(targets[k], v, gradient_is_spare() && num_inputs() == 1) : row_.gradient(targets[k], v);
+      gx[k] = fused ? run_fused(targets[k], v, gradient_is_spare() && num_inputs() == 1)
+                    : function_.gradient(targets[k], v);
       if (num_inputs() > 1 && gx[k] && gx[k].shape() != input_shape(targets[k]))
         gx[k] = sum_to(gx[k], input_shape(targets[k]));
     }
@@ -103,17 +97,17 @@ class Elementwise final : public FunctionNode {
   Variable run_fused(int target, const ElementwiseValues& v, bool overwrite_gy) const {
     const auto data = [](const Variable& a) { return a ? a.data() : Array(); };
     return internal::constant_variable(
-        row_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c, overwrite_gy}));
+        function_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c, overwrite_gy}));
   }
 
-  const ElementwiseFunction& row_;
+  const ElementwiseFunction& function_;
   std::size_t num_constants_;
   std::array<Constant, 2> constants_;
   std::array<std::uint32_t, 2> versions_{};
 };
 
 bool types_fit(const ElementwiseFunction& function, std::span<const Array* const> x) {
-  if (!row.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
+  if (!function.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
   if (x.size() < 2) return true;
   return x[0]->dtype() == x[1]->dtype() &&
          (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
@@ -126,7 +120,7 @@ Variable call(const ElementwiseFunction& function, std::span<const Variable> inp
   if (!modes.in_backward_rule && (internal::thread_hooks() != nullptr || is_debug())) [[unlikely]] {
     Variables list;
     for (const Variable& v : inputs) list.push_back(v);
-    return apply_node<Elementwise>(list, row, inputs.size(), c)[0];
+    return apply_node<Elementwise>(list, function, inputs.size(), c)[0];
   }
   const Array* x[2] = {&Access::node(inputs[0])->data, nullptr};
   if (inputs.size() > 1) x[1] = &Access::node(inputs[1])->data;
@@ -136,12 +130,12 @@ Variable call(const ElementwiseFunction& function, std::span<const Variable> inp
     for (const Array* a : xs) list.push_back(*a);
     return list;
   };
-  if (internal::checks_types(modes) && !types_fit(row, xs)) [[unlikely]]
-    make_node<Elementwise>(row, inputs.size(), c)->fail_types(arrays());
+  if (internal::checks_types(modes) && !types_fit(function, xs)) [[unlikely]]
+    make_node<Elementwise>(function, inputs.size(), c)->fail_types(arrays());
   if (xs.size() > 1 && ((*x[0])->owner != (*x[1])->owner || x[0]->device() != x[1]->device())) [[unlikely]]
-    check_same_device(make_node<Elementwise>(row, inputs.size(), c)->label(), arrays());
-  const Array out = run_kernel(row, xs, c);
-  if (plan.graph) return make_node<Elementwise>(row, inputs.size(), c)->connect(plan, inputs, arrays(), out);
+    check_same_device(make_node<Elementwise>(function, inputs.size(), c)->label(), arrays());
+  const Array out = run_kernel(function, xs, c);
+  if (plan.graph) return make_node<Elementwise>(function, inputs.size(), c)->connect(plan, inputs, arrays(), out);
   const Variable y = internal::constant_variable(out);
   Access::node(y)->volatile_flag = plan.flag;
   Access::node(y)->requires_grad = plan.requires_grad;
@@ -173,22 +167,22 @@ Array ElementwiseArrays::result(const catena::KernelDef& kernel, std::initialize
   return gy;
 }
 
-Variable elementwise(const ElementwiseFunction& function, const Variable& x) { return call(row, {&x, 1}, {}); }
+Variable elementwise(const ElementwiseFunction& function, const Variable& x) { return call(function, {&x, 1}, {}); }
 
 Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1) {
-  return call(row, internal::BorrowedPair(x0, x1), {});
+  return call(function, internal::BorrowedPair(x0, x1), {});
 }
 
 Variable elementwise(const ElementwiseFunction& function, const Variable& x, const Constant& c) {
-  return elementwise(row, x, {&c, 1});
+  return elementwise(function, x, {&c, 1});
 }
 
 Variable elementwise(const ElementwiseFunction& function, const Variable& x, std::span<const Constant> c) {
   catena::check<catena::ValueError>(c.size() <= 2, function.label, c.size(),
-                                    " constants given; a row takes at most two");
+                                    " constants given; a function takes at most two");
   Constant own[2];
   for (std::size_t k = 0; k < c.size(); ++k) own[k] = internal::converted(function.label, c[k], x);
-  return call(row, {&x, 1}, {own, c.size()});
+  return call(function, {&x, 1}, {own, c.size()});
 }
 
 Variable masked(const Variable& g, const Array& condition) {
@@ -207,7 +201,7 @@ Constant converted(const char* op, const Constant& c, const Variable& x) {
   catena::check<catena::TypeError>(a->owner == data->owner && a.device() == data.device(), op, "the variable lives on ",
                                    data.device(), " (", data.backend().name(), "), the constant array on ", a.device(),
                                    " (", a.backend().name(), ")");
-  catena::check<catena::ValueError>(broadcasts_to(a.shape(), data.shape()), op,
+  catena::check<catena::ValueError>(catena::broadcasts_to(a.shape(), data.shape()), op,
                                     "Failed to broadcast arrays: a constant of shape ", a.shape(),
                                     " does not broadcast to the shape ", data.shape(), " of the variable");
   return astype(a, data.dtype());

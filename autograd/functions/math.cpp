@@ -30,17 +30,17 @@ constexpr const char* label_of(std::string_view name) {
   return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
 }
 
-#define CATENA_FUNCTION(name, reads, rule, fused_rule)                            \
-  struct name##_row {                                                             \
-    static Variable gradient(int, const ElementwiseValues& v) {                   \
-      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;            \
-      return rule;                                                                \
-    }                                                                             \
-    static constexpr ElementwiseFunction row = {.label = label_of(#name),         \
-                                                .kernel = &catena::kernels::name, \
-                                                .retain = retain_##reads,         \
-                                                .gradient = gradient,             \
-                                                .fused = rule_##fused_rule};      \
+#define CATENA_FUNCTION(name, reads, rule, fused_rule)                                 \
+  struct name##_function {                                                             \
+    static Variable gradient(int, const ElementwiseValues& v) {                        \
+      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;                 \
+      return rule;                                                                     \
+    }                                                                                  \
+    static constexpr ElementwiseFunction function = {.label = label_of(#name),         \
+                                                     .kernel = &catena::kernels::name, \
+                                                     .retain = retain_##reads,         \
+                                                     .gradient = gradient,             \
+                                                     .fused = rule_##fused_rule};      \
   };
 CATENA_UNARY_MATH(CATENA_FUNCTION)
 #undef CATENA_FUNCTION
@@ -49,7 +49,7 @@ CATENA_UNARY_MATH(CATENA_FUNCTION)
 }  // namespace
 
 #define CATENA_DEFINE(name, ...) \
-  Variable name(const Variable& x) { return elementwise(name##_row::row, x); }
+  Variable name(const Variable& x) { return elementwise(name##_function::function, x); }
 CATENA_UNARY_MATH(CATENA_DEFINE)
 #undef CATENA_DEFINE
 

@@ -158,6 +158,13 @@ Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b) {
   return result;
 }
 
+bool broadcasts_to(const Shape& from, const Shape& to) noexcept {
+  if (from.size() > to.size()) return false;
+  for (int i = 1; i <= from.size(); ++i)
+    if (from[from.size() - i] != 1 && from[from.size() - i] != to[to.size() - i]) return false;
+  return true;
+}
+
 Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
   const int shift = to.size() - shape.size();
   check<ValueError>(shift >= 0, op, "shape ", shape, " cannot be broadcast to ", to, ", which has fewer axes");

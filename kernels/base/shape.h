@@ -181,6 +181,8 @@ CATENA_EXPORT Shape reduced_shape(const Shape& shape, const Dims& axes, bool kee
 
 // NumPy broadcasting of two shapes. ValueError naming op and both shapes if they do not broadcast.
 CATENA_EXPORT Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);
+// Whether an array of shape `from` can be broadcast to `to`.
+CATENA_EXPORT bool broadcasts_to(const Shape& from, const Shape& to) noexcept;
 // Strides of an array of `shape` when broadcast to the shape `to`; 0 along repeated axes. ValueError if it does not
 // broadcast.
 CATENA_EXPORT Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides,

@@ -16,12 +16,12 @@ template <int N, int... K> struct MakeIndices { using type = typename MakeIndice
 template <int... K> struct MakeIndices<0, K...> { using type = Indices<K...>; };
 template <int N> using make_indices = typename MakeIndices<N>::type;
 
-template <int K, class L> struct Held { L lane; };
+template <int K, class L> struct HeldLane { L lane; };
 template <class Seq, class... L> struct LaneSet;
-template <int... K, class... L> struct LaneSet<Indices<K...>, L...> : Held<K, L>... {
-  ND_FN explicit LaneSet(L... lane) : Held<K, L>{lane}... {}
+template <int... K, class... L> struct LaneSet<Indices<K...>, L...> : HeldLane<K, L>... {
+  ND_FN explicit LaneSet(L... lane) : HeldLane<K, L>{lane}... {}
 };
-template <int K, class L> ND_FN L& get(Held<K, L>& held) { return held.lane; }
+template <int K, class L> ND_FN L& get(HeldLane<K, L>& held) { return held.lane; }
 
 // ---- conversions --------------------------------------------------------------------------------
 template <class Slot, class Stored> ND_FN compute_t<Slot> to_slot(Stored v) { return load(convert<Slot>(v)); }

@@ -152,19 +152,12 @@ int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> in
   return catena::choose_loop_by_output(def, dtype);
 }
 
-bool broadcasts_to(const Shape& from, const Shape& to) {
-  bool fits = from.size() <= to.size();
-  for (int i = 1; fits && i <= from.size(); ++i)
-    fits = from[from.size() - i] == 1 || from[from.size() - i] == to[to.size() - i];
-  return fits;
-}
-
 // The common shape of inputs and given outputs; ValueError if a given output does not have it.
 Shape common_shape(const KernelDef& def, std::span<const catena::Input> inputs, std::span<const Array> out) {
   Shape shape = catena::broadcast_shape(def.name, inputs);
   for (const Array& o : out) {
     if (o.is_null() || o.shape() == shape) continue;
-    check<ValueError>(broadcasts_to(shape, o.shape()), def.name, "the output has shape ", o.shape(),
+    check<ValueError>(catena::broadcasts_to(shape, o.shape()), def.name, "the output has shape ", o.shape(),
                       ", the operands broadcast to ", shape);
     shape = o.shape();
   }

@@ -190,16 +190,6 @@ void check_load_cast(const std::string& where, Dtype from, Dtype to) {
   check<TypeError>(!loses, where, "cannot load ", from, " values into an array of ", to);
 }
 
-// NumPy's rule, in one direction.
-bool broadcasts_to(const autograd::Shape& from, const autograd::Shape& to) {
-  if (from.size() > to.size()) return false;
-  for (int i = 1; i <= from.size(); ++i) {
-    const std::int64_t n = from[from.size() - i];
-    if (n != 1 && n != to[to.size() - i]) return false;
-  }
-  return true;
-}
-
 // All elements of an entry, on a device.
 Array read_array(NpyStream& entry, autograd::Backend& backend, autograd::Device device) {
   const Array a = autograd::array_from_reader(backend, entry.shape_in_file(), entry.dtype(), device,
@@ -246,7 +236,7 @@ void Serializer::operator()(std::string_view key, Array& value) {
 // The contents of an entry into an array that is there, which changes when all of the entry has been read.
 void Serializer::load_array(const std::string& where, NpyStream& found, const Array& value) {
   const bool same = found.shape() == value.shape();
-  const bool broadcasts = !same && broadcasts_to(found.shape(), value.shape());
+  const bool broadcasts = !same && catena::broadcasts_to(found.shape(), value.shape());
   const bool allowed = same || (broadcasts && options_ && options_->allow_broadcast);
   check<ValueError>(allowed, where, "its shape is ", found.shape(), ", but ", value.shape(), " is needed",
                     broadcasts ? " (LoadOptions::allow_broadcast repeats its elements)" : "");

@@ -62,10 +62,10 @@ class CATENA_EXPORT SnapshotObject : public Extension {
 // an lvalue is borrowed, an rvalue owned. savefun(path, target) may be any saver; the default is that of Snapshot.
 template <class T, class Save>
 SnapshotObject snapshot_object(T&& target, std::string filename, Save savefun, SnapshotObjectOptions options = {}) {
-  using Held = catena::Shared<std::remove_reference_t<T>>;
-  Held held;
-  if constexpr (std::is_lvalue_reference_v<T>) held = Held::borrowed(&target);
-  else held = Held::make(std::forward<T>(target));
+  using Target = catena::Shared<std::remove_reference_t<T>>;
+  Target held;
+  if constexpr (std::is_lvalue_reference_v<T>) held = Target::borrowed(&target);
+  else held = Target::make(std::forward<T>(target));
   SnapshotObject result([held, savefun](const std::string& path) { savefun(path, *held); }, std::move(filename),
                         std::move(options));
   result.saves_trainer = std::is_base_of_v<Trainer, std::remove_reference_t<T>>;
