@@ -6,11 +6,11 @@
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/backend/reader_extension.h>
 #include <catena/autograd/ndarray_backend/comm_extension.h>
-#include <catena/autograd/ndarray_backend/cudnn_extension.h>
+#include <catena/autograd/ndarray_backend/cudnn/extension.h>
 #include <catena/autograd/ndarray_backend/device_extension.h>
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
-#include <catena/autograd/ndarray_backend/onednn_extension.h>
+#include <catena/autograd/ndarray_backend/onednn/extension.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/profile/nvtx.h>

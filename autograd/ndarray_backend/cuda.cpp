@@ -1,7 +1,7 @@
 #include <catena/autograd/ndarray_backend/cuda.h>
 
-#include <catena/autograd/ndarray_backend/cudnn_extension.h>
-#include <catena/autograd/ndarray_backend/cudnn_plans.h>
+#include <catena/autograd/ndarray_backend/cudnn/extension.h>
+#include <catena/autograd/ndarray_backend/cudnn/plans.h>
 
 namespace autograd::cuda {
 

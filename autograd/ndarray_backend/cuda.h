@@ -10,11 +10,11 @@
 
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/ndarray/device/stream.h>
-#include <catena/ndarray/generic/array_module.h>
-#include <catena/ndarray/generic/deprecated.h>
-#include <catena/ndarray/generic/device.h>
-#include <catena/ndarray/generic/kernels.h>
-#include <catena/ndarray/generic/transfer.h>
+#include <catena/ndarray/chainer_cuda/array_module.h>
+#include <catena/ndarray/chainer_cuda/deprecated.h>
+#include <catena/ndarray/chainer_cuda/device.h>
+#include <catena/ndarray/chainer_cuda/kernels.h>
+#include <catena/ndarray/chainer_cuda/transfer.h>
 
 namespace autograd::cuda {
 

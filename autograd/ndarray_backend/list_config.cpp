@@ -1,8 +1,8 @@
 #include <catena/autograd/ndarray_backend/list_config.h>
 
 #include <catena/autograd/config.h>
-#include <catena/autograd/ndarray_backend/cudnn_extension.h>
-#include <catena/autograd/ndarray_backend/cudnn_library.h>
+#include <catena/autograd/ndarray_backend/cudnn/extension.h>
+#include <catena/autograd/ndarray_backend/cudnn/library.h>
 #include <catena/kernels/base/error.h>
 
 namespace autograd::internal {

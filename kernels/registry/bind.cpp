@@ -11,7 +11,7 @@
 namespace catena {
 namespace {
 
-// The kinds that decide whether a host scalar is weak: bool < integer < floating < complex.
+// The order of kinds that decides whether a host scalar is weak.
 enum class Level : std::uint8_t { bool_, integer, floating, complex };
 
 constexpr Level level_of(Dtype t) {
@@ -31,7 +31,7 @@ Level level_of(const Scalar& s) {
   }
 }
 
-// The joint dtype of the arrays among the inputs, and whether there are scalars.
+// The common dtype of the arrays among the inputs, and whether there are scalars.
 struct Summary {
   bool any_array = false, any_scalar = false;
   Dtype arrays = Dtype::bool_;  // promotion of all array dtypes
@@ -51,11 +51,11 @@ struct Summary {
   bool is_weak(const Scalar& s) const {
     return any_array && level_of(s) <= level_of(arrays) && (!any_integer || s.fits(arrays));
   }
-  // The dtype with which an input takes part in the choice of a loop.
+  // Returns the dtype of an input for the choice of a loop.
   Dtype of(const Input& in) const {
     if (in.is_array()) return in.array().dtype;
     if (is_weak(in.scalar())) return arrays;
-    // Beside floats of at most 32 bits, a complex number is of their precision.
+    // Beside floats of at most 32 bits, a complex scalar counts as complex64.
     if (in.scalar().is_complex() && is_floating(arrays) && can_cast(arrays, Dtype::float32)) return Dtype::complex64;
     return in.scalar().natural_dtype();
   }
@@ -85,7 +85,7 @@ bool holds_safely(const Summary& all, std::span<const Input> inputs, const Loop&
   return true;
 }
 
-// The position of the first integer that does not fit its slot; -1 if there is none.
+// Returns the position of the first integer that does not fit its slot, or -1.
 int find_misfit(std::span<const Input> inputs, const Loop& loop) {
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (!inputs[k].is_array() && level_of(inputs[k].scalar()) == Level::integer &&
@@ -103,8 +103,8 @@ std::string dtype_list(std::span<const Input> inputs) {
   return text + (inputs.size() == 1 ? ",)" : ")");
 }
 
-// Array libraries differ on differences and negatives of bools, so bool operands are refused instead of being promoted
-// to int8.
+// True if the kernel refuses bool operands: array libraries differ in differences and negatives of bools, so they are
+// not promoted to int8.
 bool refuses(const KernelDef& def, std::span<const Input> inputs, const Summary& all) {
   bool only_bool = def.is(refuses_bool);
   for (const Input& in : inputs) only_bool &= all.of(in) == Dtype::bool_;
@@ -122,7 +122,7 @@ int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summa
   if (refuses(def, inputs, all)) return -1;
   for (int i = 0; i < n; ++i)
     if (holds_exactly(all, inputs, def.loop_table[i])) return i;
-  // bfloat16 loops are last in the search order, but inputs whose common dtype is bfloat16 must use them.
+  // bfloat16 loops are last in the search order, but must be chosen for inputs whose common dtype is bfloat16.
   Dtype joint = all.arrays;
   for (const Input& in : inputs) joint = promote_types(joint, all.of(in));
   if (joint == Dtype::bfloat16) {
@@ -138,7 +138,8 @@ int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summa
   return -1;
 }
 
-// The loop of arrays of one dtype, beside which every host scalar is weak and fits; -1 if it must be searched for.
+// Returns the loop for arrays of one dtype beside which every host scalar is weak and fits; -1 if the loops must be
+// searched.
 int uniform_loop(const KernelDef& def, std::span<const Input> inputs) {
   if (int(inputs.size()) != def.nin + def.ninout) return -1;
   const ArrayHeader* first = nullptr;
@@ -209,7 +210,7 @@ Dtype result_type(std::span<const Input> inputs) {
 
 namespace {
 
-// Broadcasts `loop` with `shape`, in place; false if they do not broadcast.
+// Broadcasts `loop` with `shape`, in place. Returns false if they do not broadcast.
 bool broadcast_into(Shape& loop, const Shape& shape) {
   if (shape == loop) return true;
   const int missing = shape.size() - loop.size();
@@ -244,7 +245,7 @@ bool broadcast_into(Shape& loop, const Shape& shape) {
   fail<ValueError>(op, "shapes ", text, " do not broadcast together");
 }
 
-// The strides of `a` at the shape `loop`, to which it is known to broadcast.
+// Computes the strides of `a` for the shape `loop`. The caller guarantees that `a` broadcasts to it.
 void loop_strides(const ArrayHeader& a, const Shape& loop, Strides& strides) {
   const int rank = loop.size(), shift = rank - a.shape.size();
   strides.resize(rank);
@@ -328,7 +329,7 @@ bool BoundCall::bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* 
 
 namespace {
 
-// Strides of a contiguous axis with elements of `itemsize` bytes; itemsize 0: a scalar.
+// Returns the strides of a contiguous axis of elements of `itemsize` bytes; itemsize 0 gives the strides of a scalar.
 const Strides& flat_strides(std::size_t itemsize) {
   static const Strides table[17] = {{0}, {1},  {2},  {3},  {4},  {5},  {6},  {7}, {8},
                                     {9}, {10}, {11}, {12}, {13}, {14}, {15}, {16}};

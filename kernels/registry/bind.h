@@ -1,6 +1,6 @@
-// Binding: turns arrays and scalars as a user passes them into operands that a backend can execute. Loop choice,
-// broadcasting, casting rules, the test for overlap and their error messages are here, for ndarray and the framework.
-// Pure functions.
+// Binding: turns arrays and scalars as a user passes them into operands that a backend can execute. Contains the choice
+// of the loop, broadcasting, casting rules, the test for overlap and their error messages, for ndarray and the
+// framework. The functions have no side effects.
 #pragma once
 
 #include <span>
@@ -28,27 +28,30 @@ class Input {
   Scalar scalar_;
 };
 
-// Beside arrays of this or a later kind, a host scalar has no influence on the choice of a loop, whatever its value.
+// Returns the least dtype kind of arrays beside which a host scalar has no influence on the choice of a loop, whatever
+// its value.
 inline DtypeKind least_kind(const Scalar& s) noexcept {
   return s.is_complex() ? DtypeKind::complex : DtypeKind::floating;
 }
 
-// Index of the first loop of `def` whose inputs (and in-outs) can hold `inputs` without loss. Host scalars are weak: a
-// scalar whose kind is not above that of the arrays takes their dtype (OverflowError for an integer that does not fit,
-// unless the kernel has the trait takes_any_integer), a scalar of a higher kind counts as int64, float64 or complex128,
-// or as complex64 beside floats of at most 32 bits. TypeError "<name>: no loop for (float32, bool)" if there is none.
+// Returns the index of the first loop of `def` whose inputs (and in-outs) can hold `inputs` without loss. Host scalars
+// are weak: a scalar whose kind is not above the kind of the arrays takes their dtype (OverflowError for an integer
+// that does not fit, unless the kernel has the trait takes_any_integer). A scalar of a higher kind counts as int64,
+// float64 or complex128, or as complex64 beside floats of at most 32 bits. TypeError "<name>: no loop for (float32,
+// bool)" if there is none.
 CATENA_EXPORT int choose_loop(const KernelDef& def, std::span<const Input> inputs);
-// The first loop whose outputs all have `dtype`; the caller then casts the inputs unsafely. TypeError if there is none.
+// Returns the index of the first loop whose outputs all have `dtype`; the caller then casts the inputs unsafely.
+// TypeError if there is none.
 CATENA_EXPORT int choose_loop_by_output(const KernelDef& def, Dtype dtype);
-// NumPy's result_type: the common dtype of arrays and weak scalars.
+// Returns the common dtype of arrays and weak scalars, as NumPy's result_type.
 CATENA_EXPORT Dtype result_type(std::span<const Input> inputs);
 
-// "take: the index 7 is out of range for axis 0 of length 5", or the same of a label that is no class.
+// Returns "take: the index 7 is out of range for axis 0 of length 5", or the equivalent for a label that is no class.
 CATENA_EXPORT std::string index_message(std::string_view op, const Scalar& value, const IndexRule& rule);
-// IndexError with that message.
+// Throws IndexError with the text of index_message().
 [[noreturn]] CATENA_EXPORT void fail_index(std::string_view op, const Scalar& value, const IndexRule& rule);
 
-// The common shape of all inputs; ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
+// Returns the common shape of all inputs. ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
 CATENA_EXPORT Shape broadcast_shape(std::string_view op, std::span<const Input> inputs);
 
 // A bound elementwise call, on the caller's stack. The operands it returns point into it.
@@ -62,8 +65,8 @@ class BoundCall {
   // which must have exactly the common shape of inputs and outputs (ValueError). Bit k of `raw`: operand k keeps its
   // own shape. If all arrays are C-contiguous and either have one shape or hold one element, the loop is
   // one-dimensional, unless `keep_axes` is set: the bodies of indexed kernels may need positions along axes.
-  // `same_layout`: an array; the caller guarantees that all arrays have its shape and are C-contiguous, and their
-  // shapes are not examined.
+  // `same_layout`: an array; the caller guarantees that all arrays have its shape and are C-contiguous, and bind() does
+  // not examine their shapes.
   CATENA_EXPORT void bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
                           const Dtype* slots, std::uint16_t raw = 0, bool keep_axes = false,
                           const ArrayHeader* same_layout = nullptr);
@@ -79,7 +82,7 @@ class BoundCall {
 
   int n_ = 0;
   Shape loop_;
-  // Only operands in use are constructed: constructing all of them is measurable in operations on a few elements.
+  // Only operands in use are constructed: constructing all kMaxOperands would slow down operations on few elements.
   union {
     BoundOperand operand_[kMaxOperands];
   };
@@ -89,17 +92,17 @@ class BoundCall {
   ScalarCell cell_[kMaxOperands];
 };
 
-// An operand for an array with its own shape and strides.
+// Returns the operand for an array with its own shape and strides.
 inline BoundOperand operand_of(const ArrayHeader& a) noexcept { return {a.data, a.dtype, false, &a.shape, &a.strides}; }
 
-// The bytes of the elements of an array, relative to its first element.
+// Returns the range of the bytes of an array's elements, relative to its first element.
 inline ByteRange byte_range(const ArrayHeader& a) noexcept {
   const std::size_t item = itemsize(a.dtype);
   if (a.c_contiguous) return {0, a.size * std::int64_t(item)};
   return byte_range(a.shape, a.strides, item);
 }
 
-// True if the byte ranges of two arrays meet, as those of interleaved views do.
+// True if the byte ranges of two arrays intersect, as they do for interleaved views.
 inline bool ranges_meet(const ArrayHeader& a, const ArrayHeader& b) noexcept {
   if (a.size == 0 || b.size == 0 || !(a.device == b.device)) return false;
   const ByteRange ra = byte_range(a), rb = byte_range(b);
@@ -110,16 +113,15 @@ inline bool ranges_meet(const ArrayHeader& a, const ArrayHeader& b) noexcept {
 // True if both arrays have the same elements at the same positions.
 CATENA_EXPORT bool same_view(const ArrayHeader& a, const ArrayHeader& b) noexcept;
 
-// For arrays whose byte ranges meet: whether elements have bytes in common.
+// True if elements of the two arrays have bytes in common. Precondition: the byte ranges of the arrays intersect.
 CATENA_EXPORT bool elements_meet(const ArrayHeader& a, const ArrayHeader& b) noexcept;
 
-// True if elements of two arrays have bytes in common. Where that is costly to find out (kernels/base/overlap.h), it is
-// assumed.
+// True if elements of two arrays have bytes in common, or if that is too costly to determine (kernels/base/overlap.h).
 inline bool share_bytes(const ArrayHeader& a, const ArrayHeader& b) noexcept {
   return ranges_meet(a, b) && elements_meet(a, b);
 }
 
-// True if writing `out` element by element could change elements of `in` that have not been read yet: the two share
+// True if writing `out` element by element could change elements of `in` that have not been read yet: the arrays share
 // bytes and are not the same view.
 inline bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept {
   return ranges_meet(in, out) && !same_view(in, out) && elements_meet(in, out);
@@ -129,8 +131,8 @@ inline bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept {
 // "add: cannot cast the result from float64 to int32 under casting 'same_kind'".
 CATENA_EXPORT void check_output_cast(std::string_view op, Dtype from, Dtype to, Casting casting);
 
-// Merges neighbouring axes that are contiguous with each other in every operand, and removes axes of length 1. In
-// place; returns the new rank.
+// Merges neighbouring axes that are contiguous with each other in every operand, and removes axes of length 1. Works in
+// place and returns the new rank.
 CATENA_EXPORT int merge_axes(Shape& loop, std::span<Strides> strides);
 
 }  // namespace catena

@@ -28,7 +28,7 @@ constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std
 namespace bound {
 
 // One elementwise kernel over n elements: element i of operand k is at data[k] + i * stride[k] (bytes). Operands have
-// the types in which the loop computes; strides are the size of an element, or 0 for a host scalar.
+// the compute types of the loop; a stride is the size of an element, or 0 for a host scalar.
 struct Flat {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -45,10 +45,10 @@ struct Reduce {
   BoundOperand in, out;
   Dims axes;
   // Elementwise programs before and after the reduction, in the same pass; null: none. `pre` has one output, which is
-  // reduced. `in` then has no data; it gives the shape and the dtype, and its strides give the order in which elements
-  // are best visited. `post` has one output, which is stored; its input 0 is the reduced value. The other inputs of
-  // `pre` have one stride per axis of in.shape, those of `post` one per axis of out.shape. No in-outs; all kernels are
-  // elementwise.
+  // reduced. In that case `in` has no data; it gives the shape and the dtype, and its strides give the best order of
+  // visiting the elements. `post` has one output, which is stored; its input 0 is the reduced value. The other inputs
+  // of `pre` have one stride per axis of in.shape, the inputs of `post` one per axis of out.shape. The programs have no
+  // in-outs, and all their kernels are elementwise.
   const Program* pre = nullptr;
   std::span<const BoundOperand> pre_inputs;
   const Program* post = nullptr;
@@ -67,8 +67,8 @@ struct RowWise {
 
 // Indexing by arrays. Over the loop shape, element i of the base is at
 //   base + sum_k i_k * base.strides[k] + sum_j wrap(index_j[i], length_j) * stride_j.
-// All index arrays have been broadcast to the loop shape. Indices may have any integer dtype; they wrap modulo the
-// length: the call layer has checked them where they are checked.
+// All index arrays have been broadcast to the loop shape. Indices may have any integer dtype. They wrap modulo the
+// length; the call layer has checked those that must be checked.
 struct Index {
   BoundOperand index;
   std::int64_t length = 0;
@@ -80,7 +80,7 @@ struct Gather {
   std::span<const Index> axes;
   BoundOperand other;  // the output of a gather, the values of a scatter; has the dtype of base
 };
-// Integers of any dtype that must follow the rule. Axes along which they are repeated have been left out.
+// Integers of any dtype that must follow the rule. Axes along which they are repeated have been removed.
 struct CheckIndices {
   BoundOperand indices;
   IndexRule rule;
@@ -111,7 +111,8 @@ struct Sort {
   std::span<const std::int64_t> kth = {};  // see call::Sort; a complete sort serves every kth
 };
 
-// The pieces one after the other along one axis of `out`, which is C-contiguous. All have one dtype, and elements.
+// Concatenates the pieces along one axis of `out`, which is C-contiguous. All pieces have one dtype and at least one
+// element.
 struct Join {
   std::span<const BoundOperand> pieces;
   BoundOperand out;
@@ -133,7 +134,7 @@ struct Random {
   std::int64_t low = 0, high = 0;
   BoundOperand out;
   std::int64_t n = 0;
-  // For calls that may be captured and run again: gives the offset of a later run. Null: the call cannot be captured.
+  // For calls that may be captured and run again: returns the offset of a later run. Null: the call cannot be captured.
   const Function<std::uint64_t()>* refresh = nullptr;
 };
 }  // namespace bound

@@ -3,7 +3,7 @@
 // resolves overlap, handles empty arrays, keeps the operands alive while the device uses them, increments versions and
 // launches.
 //
-// A call does not own what it refers to: headers, spans and programs must live until it has been executed.
+// A call does not own the objects that it refers to: headers, spans and programs must live until it has been executed.
 // bound_call.h has the bound calls, whose operands are memory with strides.
 #pragma once
 
@@ -34,14 +34,15 @@ struct Elementwise {
   Reads inputs = {};
   Writes outputs = {};
   std::string_view name = {};  // used in messages; if empty, the name of the first kernel
-  // Set if the caller knows that all arrays are C-contiguous, have the shape and the device of this array, and that no
-  // output overlaps an input other than itself. These properties are then not checked again.
+  // Set if the caller knows that all arrays are C-contiguous and have the shape and the device of this array, and that
+  // no output overlaps an input other than itself. These properties are then not checked again.
   const ArrayHeader* same_layout = nullptr;
 };
 
-// A recurrence: `step` at one position after the other of the first axis of its outputs, which have one; a position
-// reads what earlier ones have written. Inputs that share memory with outputs are not copied; at one position the two
-// may only be apart or the same. `same_layout` is not used.
+// A recurrence: runs `step` at the positions of the first axis of its outputs, in ascending order; the outputs must
+// have such an axis. A position reads elements that earlier positions have written. Inputs that share memory with
+// outputs are not copied; at one position, an input and an output must be disjoint or identical. `same_layout` is not
+// used.
 struct Recurrence {
   Elementwise step;
 };
@@ -72,8 +73,8 @@ struct Scan {
 };
 
 // Stable ascending sort along `axis`, NaN last. `out` has the shape of `in`, and the dtype of `in` or, with
-// `positions`, int64. With `kth`, positions in ascending order, each of these elements is the one of the sorted row,
-// with no greater one before it and no smaller one behind it, and the order is otherwise undefined.
+// `positions`, int64. With `kth` (positions in ascending order), the element at each of these positions is the one of
+// the sorted row; no greater element precedes it and no smaller one follows it. The order is otherwise undefined.
 struct Sort {
   const ArrayHeader* in = nullptr;
   int axis = 0;
@@ -82,8 +83,8 @@ struct Sort {
   std::span<const std::int64_t> kth = {};
 };
 
-// out = the pieces one after the other along `axis`. All have the dtype of `out`, which is C-contiguous, and its shape
-// but for the lengths along the axis, which add up to that of `out`.
+// Concatenates the pieces along `axis`. All pieces have the dtype of `out`, and its shape except for the length along
+// the axis. These lengths add up to the length of `out`, which is C-contiguous.
 struct Join {
   std::span<const ArrayHeader* const> pieces;
   int axis = 0;
@@ -98,8 +99,8 @@ struct Nonzero {
   ArrayHeader* out = nullptr;
 };
 
-// A row-wise kernel. Inputs broadcast to `shape`. `outputs`: first those of shape `shape`, then those of one element
-// per row, which have length 1 along `axes`. If a row has no elements, its per-row outputs are 0.
+// A row-wise kernel. Inputs broadcast to `shape`. `outputs` has first the outputs of shape `shape`, then the per-row
+// outputs, which have length 1 along `axes`. If a row has no elements, its per-row outputs are 0.
 struct RowWise {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -109,22 +110,22 @@ struct RowWise {
   Writes outputs = {};
 };
 
-// A row-wise kernel, and sums over the other axes of its shape, which may read the same operands: one pass for all
-// where the device gains by it. `sums` are reductions by the kernel "sum" over the axes that `rows` has not, of inputs
-// that broadcast to the shape of `rows`, without `post`. No output shares memory with an input.
+// A row-wise kernel and sums over the other axes of its shape, which may read the same operands. The device computes
+// all in one pass if that is faster. `sums` are reductions by the kernel "sum" over the axes that are not in rows.axes,
+// of inputs that broadcast to the shape of `rows`, without `post`. No output shares memory with an input.
 struct RowWiseAndSums {
   RowWise rows;
   std::span<const Reduce> sums = {};
 };
 
-// An integer index array for an axis of that length whose elements are `stride` bytes apart. It broadcasts to the loop
-// shape. It is checked as CheckIndices describes before anything is written. wraps: it is not checked, because its
-// indices are known to be in range or are to be taken modulo the length.
+// An integer index array for an axis of length `length`, whose elements are `stride` bytes apart. The array broadcasts
+// to the loop shape. It is checked as CheckIndices describes before anything is written. `wraps`: it is not checked,
+// because its indices are known to be in range or are taken modulo the length.
 struct Index {
   const ArrayHeader* array = nullptr;
   std::int64_t length = 0;
   std::int64_t stride = 0;
-  int axis = 0;  // what messages call the axis
+  int axis = 0;  // number of the axis in messages
   bool wraps = false;
 };
 
@@ -140,8 +141,8 @@ struct Gather {
   std::string_view name = "gather";  // used in messages
 };
 
-// Scatter: stores `values`, which broadcast to the loop shape, in `base` or adds them to it. If several values go to
-// one element, one of them stays, or all are added.
+// Scatter: stores `values`, which broadcast to the loop shape, in `base` or adds them to it. If several values have the
+// same destination, set keeps one of them and add adds them all.
 struct Scatter {
   ScatterMode mode = ScatterMode::set;
   ArrayHeader* base = nullptr;
@@ -152,9 +153,9 @@ struct Scatter {
   std::string_view name = "scatter";  // used in messages
 };
 
-// IndexError that names the first number that breaks the rule. The CPU always looks. On other devices nothing happens
-// unless the backend has been told to check there; it then does not wait, and the error is thrown by the next call that
-// waits for the device.
+// Throws IndexError that names the first number that breaks the rule. The CPU always checks. Other devices check only
+// if the backend was configured to do so; the call then does not wait, and the next call that waits for the device
+// throws the error.
 struct CheckIndices {
   const ArrayHeader* array = nullptr;
   IndexRule rule;
@@ -168,23 +169,23 @@ struct Matmul {
   ArrayHeader* out = nullptr;
 };
 
-// One body over many C-contiguous tensors in one launch; dtypes are those of the loop. A caller that updates the same
-// tensors repeatedly keeps the table, of which then only the changed entries are written (tensor_table.h).
+// One body over many C-contiguous tensors in one launch; the tensors have the dtypes of the loop. A caller that updates
+// the same tensors repeatedly should keep the table: then only changed entries are written (tensor_table.h).
 struct MultiTensor {
   const KernelDef* kernel = nullptr;
   int loop = 0;
-  std::span<ArrayHeader* const> operands;  // of the first tensor, in the kernel's order, then of the next
+  std::span<ArrayHeader* const> operands;  // operands of the first tensor, in the kernel's order, then of the next
   std::span<const Hyper> hyper;
   std::span<const std::int32_t> hyper_of;  // index into `hyper` for each tensor; empty: all use the first
-  // For calls that may be captured and run again (CUDA graphs): writes the hyperparameters of a later run. Null: every
-  // run uses those of the first.
+  // For calls that may be captured and run again (CUDA graphs): writes the hyperparameters of a later run. Null if
+  // every run uses the hyperparameters of the first.
   const Function<void(std::span<Hyper>)>* refresh = nullptr;
   TensorTable* table =
       nullptr;  // set when an executor receives the call; the framework may pass null for a temporary table
 };
 
-// Random numbers of the Philox stream of `seed` from counter `offset` on. `refresh`, or null: gives the offset of each
-// later run if the call is captured in a graph.
+// Random numbers of the Philox stream of `seed` from counter `offset` on. `refresh` returns the offset of each later
+// run if the call is captured in a graph; it may be null.
 struct Random {
   RandomKind kind = RandomKind::uniform;
   std::uint64_t seed = 0, offset = 0;

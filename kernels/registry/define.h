@@ -1,14 +1,14 @@
-// Turns kernel bodies and their loop signatures into registered kernels with compiled host loops: what the kinds of
-// kernels have in common. Included only by the kernels/registry/loops_<family>.cpp files, through define_elementwise.h,
-// define_indexed.h, define_reduction.h, define_row_wise.h or define_multi_tensor.h, which say how a kind's loops are
-// made.
+// Turns kernel bodies and their loop signatures into registered kernels with compiled host loops. This header has the
+// parts that all kinds of kernels share. It is included only by kernels/registry/loops_<family>.cpp, through
+// define_elementwise.h, define_indexed.h, define_reduction.h, define_row_wise.h or define_multi_tensor.h, which define
+// the loops of each kind.
 //
 //   constexpr KernelDef add = elementwise<k::add, All2, by_width>("add", "catena/kernels/elementwise/arithmetic.h");
 //
-// Loops are compiled for the baseline, AVX2 and AVX-512 by target_clones; what they call must be ND_FN (always
-// inlined): a lambda or an ordinary function would stay at the baseline. Three instruction sets, many dtypes and many
-// rows multiply: a loop is compiled only for contiguous operands of the types that compute differently (see Sharing),
-// and the drivers in tiled_loop.cpp and reduction_loop.cpp bring everything else into that form.
+// Loops are compiled for the baseline, AVX2 and AVX-512 by target_clones. Functions that a loop calls must be ND_FN
+// (always inlined): a lambda or an ordinary function would be compiled for the baseline only. To limit the amount of
+// code, a loop is compiled only for contiguous operands of the types that compute differently (see Sharing);
+// tiled_loop.cpp and reduction_loop.cpp convert all other operands.
 #pragma once
 
 #include <utility>
@@ -67,7 +67,7 @@ constexpr Signature parse(std::string_view s) {
 }
 
 template <fixed_string S> inline constexpr Signature signature_of = parse(S.view());
-// Type of operand K as it is stored, and as host loops see it.
+// Type of operand K as it is stored, and as host loops compute it.
 template <fixed_string S, int K> using stored_t = typename element_type<signature_of<S>.type[K]>::type;
 template <fixed_string S, int K> using computed_t = compute_t<stored_t<S, K>>;
 
@@ -78,13 +78,13 @@ template <fixed_string... A, fixed_string... B> struct join_loops<loops<A...>, l
 };
 
 // ---- which dtypes share a loop ------------------------------------------------------------------
-// The type in whose loop a type is computed. 16-bit floats are float already. Types of one width are the same memory;
-// a narrower one passes through casting tiles.
+// Maps the character of a dtype to the dtype whose loop computes it. 16-bit floats have been replaced by float before.
+// Types of one width share memory without conversion; a narrower type passes through casting tiles.
 using Sharing = char (*)(char type, bool output);
 
 constexpr char separate(char type, bool) { return type; }
-// Bodies on integers whose result, cut to the narrow type, does not depend on the width in which it was computed:
-// bool, int8, int16 and their unsigned forms as int32, uint32 as int64. The values themselves always fit.
+// For bodies on integers whose result, truncated to the narrow type, does not depend on the width of the computation:
+// bool, int8, int16 and their unsigned variants are computed as int32, uint32 as int64. All their values fit.
 constexpr char widened(char type, bool) {
   switch (type) {
     case '?':
@@ -96,7 +96,7 @@ constexpr char widened(char type, bool) {
     default: return type;
   }
 }
-// Bodies to which the sign means nothing: wrapping arithmetic modulo a power of two.
+// For bodies that ignore the sign: arithmetic modulo a power of two.
 constexpr char by_width(char type, bool) {
   switch (type) {
     case 'b': return 'B';
@@ -106,34 +106,35 @@ constexpr char by_width(char type, bool) {
     default: return type;
   }
 }
-// As by_width, for bodies to which a bool is a byte of value 0 or 1.
+// As by_width, for bodies that treat a bool as a byte of value 0 or 1.
 constexpr char by_bits(char type, bool) { return type == '?' ? 'B' : by_width(type, false); }
 // For bodies that copy values without computing with them: one loop per number of bytes.
 constexpr char as_bits(char type, bool) {
   return type == 'f' ? 'I' : (type == 'd' || type == 'F' ? 'L' : by_bits(type, false));
 }
-// As `widened`, but 8-bit integers and bools have loops of their own, because these are often used with them.
+// As `widened`, but bools and 8-bit integers, which are common, have loops of their own.
 constexpr char widened_but_8_bits(char type, bool) {
   if (type == 'b') return 'b';
   return type == '?' || type == 'B' ? 'B' : widened(type, false);
 }
-// As widened_but_8_bits, with loops for 16-bit integers, too.
+// As widened_but_8_bits, with separate loops for 16-bit integers.
 constexpr char widened_but_16_bits(char type, bool) {
   return type == 'h' || type == 'H' ? type : widened_but_8_bits(type, false);
 }
-// Predicates: the output is bool for inputs of any type.
+// For predicates: the output is bool for inputs of any type.
 template <Sharing Inputs> constexpr char predicate(char type, bool output) {
   return output ? type : Inputs(type, false);
 }
 constexpr bool is_bool_or_integer(char type) {
   return std::string_view("?bBhHiIlL").find(type) != std::string_view::npos;
 }
-// Modulo 2^64 the results of int64 are those of uint64 and, cut to its width, of any other integer.
+// Modulo 2^64, int64 and uint64 give the same bits; truncated, these are the results of every narrower integer type.
 constexpr char as_int64(char type, bool) { return is_bool_or_integer(type) ? 'l' : type; }
 // Integers are computed in float64.
 constexpr char as_float64(char type, bool) { return is_bool_or_integer(type) ? 'd' : type; }
 
-// The signature of the host loop behind S. Operands of int64 beside uint64 are compared as they are.
+// The signature of the host loop for S. Pairs of int64 and uint64 keep their types, because they are compared as
+// numbers.
 template <fixed_string S, Sharing Share> constexpr auto host_signature() {
   auto host = S;
   const bool mixed = S.view().starts_with("lL") || S.view().starts_with("Ll");
@@ -145,8 +146,8 @@ template <fixed_string S, Sharing Share> constexpr auto host_signature() {
   }
   return host;
 }
-// 16-bit floats reach elementwise, reduction, row-wise and multi-tensor loops as float, so "ee->e", "EE->E" and "ff->f"
-// are one loop.
+// The signature in compute types: 16-bit floats reach elementwise, reduction, row-wise and multi-tensor loops as float,
+// so "ee->e", "EE->E" and "ff->f" share one loop.
 template <fixed_string S> inline constexpr auto compute_signature = host_signature<S, separate>();
 
 // ---- operands -----------------------------------------------------------------------------------
@@ -161,8 +162,7 @@ template <class T> struct Lane<T, true> {
   ND_FN explicit Lane(std::byte* b) : value(*reinterpret_cast<T*>(b)) {}
   ND_FN T operator[](std::int64_t) const { return value; }
 };
-// A bool as an input. Loops that load a bool and a wider type do not vectorise; those that load a byte and compare it
-// do.
+// A bool input. Loops that load a bool and a wider type do not vectorise; loops that load a byte and compare it do.
 template <bool kScalar> struct BoolLane {
   const unsigned char* p;
   ND_FN explicit BoolLane(std::byte* b) : p(reinterpret_cast<const unsigned char*>(b)) {}
@@ -176,13 +176,13 @@ template <> struct BoolLane<true> {
 template <class T, bool kScalar, bool kInput>
 using lane_t = conditional_t<is_same<T, bool> && kInput, BoolLane<kScalar>, Lane<T, kScalar>>;
 
-// ---- rows of the registry -----------------------------------------------------------------------
+// ---- entries of the registry --------------------------------------------------------------------
 template <fixed_string S> using operand_sequence = std::make_index_sequence<std::size_t(signature_of<S>.n)>;
 
 template <fixed_string F, fixed_string... Rest> constexpr const Signature& first_signature(loops<F, Rest...>) {
   return signature_of<F>;
 }
-// KernelDef::uniform_loop for these loops.
+// Returns KernelDef::uniform_loop for these loops.
 template <fixed_string... S> constexpr auto uniform_loops(loops<S...>) {
   decltype(KernelDef::uniform_loop) table{};
   table.fill(KernelDef::no_loop);
@@ -219,8 +219,8 @@ constexpr KernelDef make_row(const char* name, const char* header, KernelKind ki
   return d;
 }
 
-// The usual signature sets. The first loop that holds the inputs wins, so bfloat16 stands
-// before float32, which would hold it too, and the exact comparisons of int64 with uint64 before float64.
+// The usual sets of signatures. The first loop that can hold the inputs is chosen, so bfloat16 must precede float32,
+// and the exact comparisons of int64 with uint64 must precede float64.
 using Floats1 = loops<"e->e", "E->E", "f->f", "d->d">;
 using Floats2 = loops<"ee->e", "EE->E", "ff->f", "dd->d">;
 using Floats3 = loops<"eee->e", "EEE->E", "fff->f", "ddd->d">;

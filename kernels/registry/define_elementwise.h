@@ -11,11 +11,11 @@ template <class Body, class... L> ND_FN void run_contiguous(std::int64_t n, L...
   for (std::int64_t i = 0; i < n; ++i) Body::run(lane[i]...);
 }
 
-// Strided elements of one or two bytes from which on tiles, which vectors fill and compute, are faster than a loop over
-// the elements. Of wider ones a vector has too few.
+// Number of strided elements of one or two bytes from which on tiles, which are filled and computed in vectors, are
+// faster than a loop over the elements. For wider elements, tiles are not faster.
 inline constexpr std::int64_t kWorthTiles = 128;
 
-// An element as the body takes it: the value of an input, a reference to an output.
+// Returns an element as the body takes it: an input by value, an output by reference.
 template <bool kInput, class T> ND_FN decltype(auto) element_at(T* p) {
   if constexpr (kInput && is_same<T, bool>) return element<bool>(p);
   else return (*p);
@@ -29,7 +29,7 @@ ND_FN void run_strided(std::int64_t n, const std::int64_t* stride, std::integer_
   }
 }
 
-// The loop of operands that are stored in the types in which they are computed.
+// Returns the loop of operands that are stored in their compute types.
 template <fixed_string S> constexpr TiledLoop tiled_loop(ElementwiseFn run, bool whole_blocks) {
   constexpr const Signature& s = signature_of<S>;
   return {run, s.type, s.type, s.count[0], s.count[1], s.count[2], whole_blocks};
@@ -42,7 +42,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   template <unsigned Scalars> static ND_FN void contiguous(std::byte* const* p, std::int64_t n) {
     run_contiguous<Body>(n, lane_t<computed_t<S, int(K)>, ((Scalars >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
   }
-  // Bit k of `scalars`: operand k is repeated. Whether all others are contiguous.
+  // Sets bit k of `scalars` if operand k has stride 0. Returns true if all other operands are contiguous.
   static ND_FN bool classify(const std::int64_t* s, unsigned& scalars) {
     scalars = 0;
     ((scalars |= (s[K] == 0 ? 1u << K : 0u)), ...);
@@ -70,7 +70,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   }
   static constexpr TiledLoop tiled = tiled_loop<S>(&run, false);
 
-  // For bodies that call vector mathematics: whole blocks only, the last one filled up in tiles.
+  // For bodies that call vector mathematics: computes whole blocks only; run_padded() fills up the last one.
   CATENA_MULTIARCH static void run_blocks(std::byte* const* p, const std::int64_t*, std::int64_t n) {
     for (std::int64_t i = 0; i < n; i += kVectorBlock)
       run_contiguous<Body>(kVectorBlock, lane_t<computed_t<S, int(K)>, false, (int(K) < nin)>(
@@ -79,14 +79,15 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   static constexpr TiledLoop in_blocks = tiled_loop<S>(&run_blocks, true);
   static void run_whole(std::byte* const* p, const std::int64_t* s, std::int64_t n) { run_padded(in_blocks, p, s, n); }
 
-  // Integers have no vector mathematics, whatever the kernel is.
+  // Integers have no vector mathematics, so transcendental kernels compute them exactly, without blocks.
   static constexpr bool exact = ((!is_float<real_of_t<computed_t<S, int(K)>>>)&&...);
 };
 
-// The function for operands of S, given the loop for operands of H.
+// Provides the function for operands of signature S, given the loop for operands of signature H.
 template <fixed_string S, fixed_string H, ElementwiseFn Host> struct Cast {
   static constexpr Signature to = signature_of<H>;
-  // An operand that the loop reads as it lies: of its own type, or of another one by its bits alone.
+  // True if the loop can read the operand without conversion: it has the loop's type, or another type with the same
+  // bits.
   static constexpr bool as_it_lies(Dtype from, Dtype to) {
     return itemsize(from) == itemsize(to) && (is_floating(from) || !is_floating(to));
   }
@@ -102,7 +103,7 @@ template <fixed_string S, fixed_string H, ElementwiseFn Host> struct Cast {
   static constexpr ElementwiseFn function = from.type == to.type ? Host : &run;
 };
 
-// The body whose loops for bool and integers are also those of Body: its exact_form, if it names one.
+// Body::exact_form, if the body has one: its loops for bool and integers give the same results as those of Body.
 template <class Body, bool kExact> struct SharedBody { using type = Body; };
 template <class Body>
 requires requires { typename Body::exact_form; }
@@ -121,7 +122,7 @@ template <class Body, fixed_string S, Sharing Share> constexpr ElementwiseFn tra
   if constexpr (Host::exact) return Cast<S, H, &Host::run>::function;
   else return &Host::run_whole;
 }
-// The function of a body that is another one with its two inputs exchanged.
+// Runs a loop with its two inputs exchanged.
 template <ElementwiseFn Loop> void run_swapped(std::byte* const* p, const std::int64_t* s, std::int64_t n) {
   std::byte* const q[] = {p[1], p[0], p[2]};
   const std::int64_t t[] = {s[1], s[0], s[2]};
@@ -148,14 +149,15 @@ template <class Body, class L, Sharing Share = separate>
 constexpr KernelDef elementwise(const char* name, const char* header) {
   return make_row(name, header, KernelKind::elementwise, ElementwiseLoops<Body, Share, L>::plain, L{});
 }
-// For bodies that call catena::m functions: see KernelDef::transcendental.
+// For bodies that call functions of catena::m: see KernelDef::transcendental.
 template <class Body, class L, Sharing Share = separate>
 constexpr KernelDef transcendental(const char* name, const char* header) {
   KernelDef d = make_row(name, header, KernelKind::elementwise, ElementwiseLoops<Body, Share, L>::transcendental, L{});
   d.transcendental = true;
   return d;
 }
-// `Body` with its two inputs exchanged is what the body `name` computes: the loops of the one do for both.
+// Registers the kernel `name` whose result is that of `Body` with its two inputs exchanged. Both kernels share their
+// loops.
 template <class Body, class L, Sharing Share = separate>
 constexpr KernelDef swapped(const char* name, const char* header) {
   return make_row(name, header, KernelKind::elementwise, ElementwiseLoops<Body, Share, L>::swapped, L{});

@@ -1,4 +1,4 @@
-// Indexed kernels, random numbers among them.
+// Indexed kernels, including random numbers.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ template <class Body, class I, class... A> ND_FN void run_indexed(const I& index
 }
 
 // Calls each(index, operands, axis, n) for lines of n elements along the last axis that is longer than 1 (-1: a loop
-// without axes); `each` advances the position and the index along the axis.
+// without axes). `each` must advance the position and the index along the axis.
 template <fixed_string S, std::size_t... K, class F>
 void walk_lines(const IndexedCall& c, std::int64_t begin, std::int64_t end, F&& each) {
   constexpr auto raw = signature_of<S>.raw;
@@ -97,11 +97,12 @@ template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, 
   }
 };
 
-// Bodies with `prepare` and `finish`, as cross_entropy_bwd in kernels/nn/loss.h: what depends on a label is prepared,
-// once per line where all elements of the line have the same, and the rest is computed in vectors. Input
-// Body::finished is the one that `finish` reads; it also takes the position on axis 1.
+// For bodies with `prepare` and `finish`, such as cross_entropy_bwd in kernels/nn/loss.h. `prepare` computes the values
+// that depend on a label, once per line if all elements of the line have the same label. `finish` computes the elements
+// in vectors from input Body::finished, the prepared values and the position on axis 1.
 inline constexpr int kPreparedTile = 256, kPreparedBlock = 16;  // elements; the block is a multiple of every vector
-inline constexpr int kCollectedLine = 5;                        // of lines that share a tile
+                                                                // length
+inline constexpr int kCollectedLine = 5;                        // maximal length of lines that share a tile
 template <class Body, fixed_string S, class Seq> struct PreparedIndexed;
 template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<Body, S, std::index_sequence<K...>> {
   static constexpr Signature sig = signature_of<S>;
@@ -113,7 +114,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
   struct alignas(64) Tile {
     T x[kPreparedTile], y[kPreparedTile], scale[kPreparedTile];
     std::int32_t target[kPreparedTile], position[kPreparedTile];
-    std::byte* to[kPreparedTile];  // of short lines
+    std::byte* to[kPreparedTile];  // destinations of elements of short lines
   };
 
   static constexpr bool is_prepared(int k) { return k != in && k != out && !((sig.raw >> k) & 1); }
@@ -125,7 +126,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
   static int whole_blocks(std::int64_t n) {
     return int((std::min<std::int64_t>(n, kPreparedTile) + kPreparedBlock - 1) / kPreparedBlock * kPreparedBlock);
   }
-  // Element `at` of a line that starts at p.
+  // Prepares element `at` of a line that starts at p.
   static Shared prepare(const IndexedCall& c, std::byte* const* p, std::int64_t at, int axis) {
     Shared s;
     std::apply([&](const auto&... a) { Body::prepare(a..., s); }, std::tuple_cat(prepared<int(K)>(c, p, at, axis)...));
@@ -148,7 +149,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
       for (int j = 0; j < n; ++j) store(*reinterpret_cast<Out*>(y + j * dy), t.y[j]);
     }
   }
-  // Lines of a few elements share a tile.
+  // Computes a tile that holds several short lines.
   CATENA_MULTIARCH static void compute_collected(Tile& t, int n) {
     const int padded = whole_blocks(n);
     for (int j = n; j < padded; ++j) t.x[j] = T(0), t.scale[j] = T(0), t.target[j] = t.position[j] = 0;
@@ -206,12 +207,14 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
   }
 };
 
-// Bodies with from_words (kernels/random.h) over a flat loop: the words of many elements are made at once, in vectors,
-// and nothing depends on where a tile starts. Their first two scalar inputs are seed and offset.
+// For bodies with from_words (kernels/random.h) over a one-dimensional loop: the random words of a whole tile are
+// computed at once, in vectors. Results do not depend on where a tile starts. The first two scalar inputs are seed and
+// offset.
 inline constexpr int kRandomTile = 256;
 template <int Streams, bool Pairs> struct alignas(64) WordTile {
   uint32_t word[Streams][kRandomTile];
-  uint32_t pair[2][Streams][Pairs ? kRandomTile : 1];  // the even and the odd word of a pair, at both its places
+  uint32_t pair[2][Streams][Pairs ? kRandomTile : 1];  // even and odd word of each pair, stored at both positions of
+                                                       // the pair
 
   ND_FN uint32_t at(int s, int j) const { return word[s][j]; }
   ND_FN uint32_t even(int s, int j) const { return pair[0][s][j]; }
@@ -229,7 +232,7 @@ template <int Streams, bool Pairs> struct alignas(64) WordTile {
   }
 };
 
-// A tile of results in the types of H.
+// Computes a tile of results in the types of H.
 template <class Body, fixed_string H, class Seq> struct RandomTile;
 template <class Body, fixed_string H, std::size_t... K> struct RandomTile<Body, H, std::index_sequence<K...>> {
   static constexpr int nin = signature_of<H>.count[0];
@@ -301,8 +304,8 @@ struct RandomIndexed<Body, S, H, std::index_sequence<K...>> {
     else Indexed<Body, S, std::index_sequence<K...>>::run(c, begin, end);
   }
 };
-// Bodies with the member of_position have one output and read nothing but numbers and the position: contiguous results
-// are computed in vectors.
+// For bodies with the member of_position, which have one output and read only scalars and the position: contiguous
+// results are computed in vectors.
 template <class Body, fixed_string S, class Seq> struct PositionIndexed;
 template <class Body, fixed_string S, std::size_t... K> struct PositionIndexed<Body, S, std::index_sequence<K...>> {
   static constexpr int nin = signature_of<S>.count[0];
@@ -339,7 +342,7 @@ template <class Body, Sharing Share, fixed_string... S> struct IndexedLoops<Body
   static constexpr Loop table[] = {
       {.type = signature_of<S>.type, .indexed = indexed_run<Body, S, Share, operand_sequence<S>>()}...};
 };
-// `Share` is for random numbers; other loops read and write exactly the dtypes of their operands.
+// `Share` affects only random numbers; other loops read and write exactly the dtypes of their operands.
 template <class Body, class L, Sharing Share = separate>
 constexpr KernelDef indexed(const char* name, const char* header) {
   return make_row(name, header, KernelKind::indexed, IndexedLoops<Body, Share, L>::table, L{});

@@ -1,4 +1,4 @@
-// Reduction rows.
+// Reduction kernels.
 #pragma once
 
 #include <catena/kernels/registry/define.h>
@@ -7,7 +7,8 @@
 
 namespace catena::define {
 
-// Loops that were unrolled before they are vectorised would compare single numbers, by jumps that are mispredicted.
+// Combines the lanes as a binary tree. The loop must stay a loop until it is vectorised: unrolled, it would compare
+// single numbers with jumps that are mispredicted.
 template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* lane) {
 #pragma GCC unroll 1
   for (int l = 0; l < Width; ++l) lane[l] = Body::combine(lane[l], lane[l + Width]);
@@ -15,15 +16,15 @@ template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* 
   else return combine_lanes<Body, Width / 2>(lane);
 }
 
-// The lanes of a row: the group that each combines, and its earlier groups. `rounds`: elements of each that the group
-// holds.
+// The state of the lanes between the parts of a row: the group that each lane combines at present, and the combination
+// of its earlier groups. `rounds` is the number of elements of each lane in the current group.
 template <class A> struct alignas(64) GroupedLanes {
   A group[kLanes], total[kLanes];
   std::int64_t rounds;
 };
 
 template <class Body, fixed_string S> struct Reduction {
-  // Loops over bool do not vectorise, those over the byte that it is do.
+  // Loops over bool do not vectorise; loops over its byte do.
   using T = std::conditional_t<std::is_same_v<computed_t<S, 0>, bool>, std::uint8_t, computed_t<S, 0>>;
   using R = computed_t<S, 1>;
   using A = typename Body::template accumulator<T, R>;
@@ -34,14 +35,14 @@ template <class Body, fixed_string S> struct Reduction {
   static void init(std::byte* acc, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
-  static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
+  static constexpr int kWindow = 256 / sizeof(T);  // elements; several vectors, because a comparison has a long latency
   static constexpr bool any_order = std::is_integral_v<A> || requires { typename Body::extremum; }
   || requires { Body::any_order; };
-  // The lanes of the definition are few vectors: of a small integer one or less, and of floats, where an extremum takes
-  // five instructions, two.
+  // True if fold_windows() is used. kLanes elements are too few vectors: at most one vector of 8-bit integers, and two
+  // of floats, whose extrema take five instructions each.
   static constexpr bool has_windows =
       any_order && std::is_arithmetic_v<A> && sizeof(T) == sizeof(A) && (sizeof(A) <= 2 || std::is_floating_point_v<A>);
-  // Ahead: a row's end, or a comparison, takes so long that the next elements are not asked for in time.
+  // Prefetch distance. Without prefetching, the work at the end of a row delays the loads of the elements that follow.
   static constexpr std::size_t kAhead = 2048;  // bytes
   static ND_FN std::int64_t fold_windows(A* lane, const T* x, std::int64_t index, std::int64_t n) {
     if (n < 2 * kWindow) return 0;
@@ -49,7 +50,8 @@ template <class Body, fixed_string S> struct Reduction {
     for (int l = 0; l < kWindow; ++l) wide[l] = Body::template identity<A>();
     std::int64_t i = 0;
     for (; i + kWindow <= n; i += kWindow) {
-      if constexpr (requires(A a) { Body::absorbs(a); })  // tests alone are faster so; extrema of bytes are slower
+      if constexpr (requires(A a) { Body::absorbs(a); })  // prefetching is faster for all() and any() but slower for
+                                                          // extrema of bytes
         for (int line = 0; line < 256; line += 64)
           __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kWindow; ++l)
@@ -60,9 +62,9 @@ template <class Body, fixed_string S> struct Reduction {
     return i;
   }
 
-  // The order of combination by definition: see kernel.h.
+  // The order of combination is defined in kernel.h.
   static constexpr bool has_moments = folds_moments<Body, A, T>;
-  // Sums of integers as float64 round rarely.
+  // Sums of integers as float64 rarely round, so they need no groups.
   static constexpr bool has_groups = !any_order && !has_moments && !std::is_integral_v<T>;
   template <bool Ahead>
   static ND_FN void fold_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
@@ -74,8 +76,8 @@ template <class Body, fixed_string S> struct Reduction {
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     }
   }
-  // Whole rounds of n elements, too few for a group. The compiler must not know how few: it would unroll the loop over
-  // them and store the lanes in between.
+  // Returns n rounded down to a multiple of kLanes, for an n that is too small for a group. The assembly hides the
+  // bound of n from the compiler, which would otherwise unroll the loop over the rounds and store the lanes in between.
   static ND_FN std::int64_t few_rounds(std::int64_t n) {
     n = n / kLanes * kLanes;
     __asm__("" : "+r"(n));
@@ -120,7 +122,7 @@ template <class Body, fixed_string S> struct Reduction {
     fold_rounds<true>(lane, x, index, i, end);
     fold_end(out, lane, x, index, end, n, total);
   }
-  // The same for a part of a row.
+  // As fold_groups, for one part of a row.
   static ND_FN void fold_part(A& out, GroupedLanes<A>& kept, const T* x, std::int64_t index, std::int64_t n, bool first,
                               bool last) {
     const std::int64_t whole = n / kLanes * kLanes;
@@ -146,14 +148,14 @@ template <class Body, fixed_string S> struct Reduction {
     if (kept.rounds > 0)
       for (int l = 0; l < kLanes; ++l) kept.group[l] = lane[l];
   }
-  // The last elements, fewer than there are lanes, and the tree over the lanes.
+  // Folds the last elements, which are fewer than kLanes, and combines the lanes as a tree.
   static ND_FN void fold_end(A& out, A* lane, const T* x, std::int64_t index, std::int64_t i, std::int64_t n,
                              const A* total = nullptr) {
     if constexpr (std::is_arithmetic_v<A>) {
       if (const U rest = U(n - i); rest > 0) {
 #pragma GCC ivdep
 #pragma GCC unroll 1
-        for (int l = 0; l < kLanes; ++l)  // of fixed length: a few masked vectors
+        for (int l = 0; l < kLanes; ++l)  // the length is fixed, so the loop becomes a few masked vectors
           lane[l] = U(l) < rest ? Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l)) : lane[l];
       }
     } else {
@@ -178,9 +180,9 @@ template <class Body, fixed_string S> struct Reduction {
   }
 
   static constexpr bool has_short_rows = std::is_arithmetic_v<A> && !requires { Body::counts; };
-  // Of n <= Lanes elements: loops of fixed length are masked vectors that stay in registers. Lanes without an element
-  // hold the identity, which changes nothing.
-  // `Whole`: all `Lanes` elements can be read.
+  // Folds a row of n <= Lanes elements. The loops have a fixed length, so they become masked vectors that stay in
+  // registers. Lanes without an element hold the identity, which does not change the result. `Whole`: x has `Lanes`
+  // readable elements.
   template <int Lanes, bool Whole>
   static ND_FN void fold_short(A& out, const T* x, std::int64_t index, std::int64_t n) {
     A lane[Lanes];
@@ -193,10 +195,10 @@ template <class Body, fixed_string S> struct Reduction {
     }
     out = Body::combine(out, combine_lanes<Body, Lanes / 2>(lane));
   }
-  // Not every processor can read part of a vector of 8-bit or 16-bit elements: what follows them is read, too, which
-  // for the last rows is a copy.
+  // Not every processor can load part of a vector of 8-bit or 16-bit elements. For these the loop reads `Lanes`
+  // elements from each row on; where the memory ends earlier, it reads a copy of the row.
   template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
-    // What the processor fetches ahead by itself is not enough for the short time that a row takes.
+    // The hardware prefetcher is too slow for rows this short.
     constexpr std::size_t kAhead = 1024;
     const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
     for (std::int64_t r = 0; r < b.rows; ++r) {
@@ -216,7 +218,8 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
 
-  // Counts, whose order is free: in lanes as wide as an element, as many elements as the narrowest can count.
+  // Counts elements; the order does not matter. Lanes are as wide as an element, so at most kMost elements are added to
+  // a lane before it is emptied.
   static ND_FN void fold_counts(A& out, const T* x, std::int64_t n) {
     constexpr std::int64_t kMost = 255;
     std::int64_t i = 0;
@@ -270,7 +273,7 @@ template <class Body, fixed_string S> struct Reduction {
                      b.n, true, true);
   }
 
-  // The accumulators of some columns stay in registers for all rows.
+  // Folds all rows into W columns, whose accumulators stay in registers.
   template <int W> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j, bool first) {
     if constexpr (has_moments) {
       MomentFolds<Body, A, T>::template fold_strip<W>(acc, b, j, first);
@@ -295,9 +298,8 @@ template <class Body, fixed_string S> struct Reduction {
     for (; j < b.n; ++j) fold_strip<1>(acc, b, j, first);
   }
 
-  // Joins the extrema of `rows` rows of W columns with accumulators: values and the numbers of their rows are in
-  // vectors of their own. The elements are those of `width` columns, of which several rows may lie side by side in one;
-  // they start with element `at` of row `index`.
+  // Arguments of find_in_columns: `rows` elements per lane, `row_step` bytes apart. `width` is the number of columns.
+  // If the columns are few, `side` neighbouring rows are joined to one vector. `index` is the number of the first row.
   struct Columns {
     std::int64_t row_step, rows, width, side, index;
   };
@@ -320,9 +322,11 @@ template <class Body, fixed_string S> struct Reduction {
       if (++j == c.width) j = 0, ++row;
     }
   }
-  // Returns how many rows were taken: all but those that do not fill a window of W elements.
+  // Finds extrema in columns, in windows of W elements. Returns the number of rows processed: all rows, or fewer if the
+  // last ones do not fill a window.
   template <int W> static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
-    constexpr std::int64_t kMost = 128;  // rows of all windows of a strip, which a cache can hold; places count to 255
+    constexpr std::int64_t kMost = 128;  // rows per step, so that all windows stay in a cache; at most 255, because a
+                                         // place may have 8 bits
     const bool dense = b.row_step == b.n * std::int64_t(sizeof(T));
     const std::int64_t side = dense && b.n < W ? (W + b.n - 1) / b.n : 1, width = side * b.n;
     std::int64_t r = 0;
@@ -337,7 +341,7 @@ template <class Body, fixed_string S> struct Reduction {
   }
   CATENA_MULTIARCH static void fold_places(std::byte* cells, const ReductionBlock& b) {
     A* acc = reinterpret_cast<A*>(cells);
-    // Parts of rows that are narrower than a window do not lie end to end.
+    // Rows narrower than a window can share one only if they are contiguous.
     const bool is_wide = b.n >= kWindow || b.row_step == b.n * std::int64_t(sizeof(T));
     std::int64_t r = is_wide ? find_in_rows<kWindow>(acc, b) : find_in_rows<kWindow / 4>(acc, b);
     for (; r < b.rows; ++r) {
@@ -382,12 +386,12 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
   static bool is_final(const std::byte* acc) { return Body::absorbs(*reinterpret_cast<const A*>(acc)); }
-  // Scans read bools where they lie; every byte but 0 counts as 1.
+  // Returns an element as a scan reads it. A bool is read as a byte; every byte other than 0 counts as 1.
   static ND_FN T scanned(T x) {
     if constexpr (std::is_same_v<computed_t<S, 0>, bool>) return T(x != 0);
     else return x;
   }
-  // Computes element i of row j. `first`: there is none before it.
+  // Computes element i of row j. `first`: no element precedes it.
   static ND_FN A scan_element(A a, const ScanBlock& b, std::int64_t i, std::int64_t j, bool first) {
     const T x0 = *reinterpret_cast<const T*>(b.in + i * b.in_step + j * b.in_stride);
     const A x = Body::template map<A>(scanned(x0), b.index + i);
@@ -395,7 +399,7 @@ template <class Body, fixed_string S> struct Reduction {
     *reinterpret_cast<R*>(b.out + i * b.out_step + j * b.out_stride) = Body::template finish<R>(next, b.index + i + 1);
     return next;
   }
-  // A few rows at once hide the time that one combination takes to end.
+  // Scans several rows at once to hide the latency of one combination.
   template <int Rows> static ND_FN void scan_rows(A* acc, const ScanBlock& b, std::int64_t j) {
     A a[Rows];
     for (int k = 0; k < Rows; ++k) a[k] = b.index == 0 ? scan_element(a[k], b, 0, j + k, true) : acc[j + k];
@@ -420,7 +424,7 @@ template <class Body, fixed_string S> struct Reduction {
     A* acc = reinterpret_cast<A*>(cells);
     const bool neighbours = b.in_stride == std::int64_t(sizeof(T)) && b.out_stride == std::int64_t(sizeof(R));
     if (neighbours && b.width > kNarrow) return scan_wide(acc, b);
-    // A few neighbouring rows share their cache lines: they take turns.
+    // A few neighbouring rows share cache lines, so they are scanned in pieces by turns.
     const std::int64_t piece = neighbours && b.width > 1 ? kPiece : b.n;
     for (std::int64_t rest = b.n; rest > 0; rest -= b.n) {
       b.n = rest < piece ? rest : piece;
@@ -430,7 +434,7 @@ template <class Body, fixed_string S> struct Reduction {
       b.index += b.n;
     }
   }
-  // The block is a copy: a result that is stored may be part of the original, as far as the compiler knows.
+  // Takes the block by value: otherwise the compiler must assume that storing a result changes it.
   static ND_FN void scan_wide(A* acc, const ScanBlock b) {
     std::int64_t i = 0;
     if (b.n == 0) return;

@@ -19,9 +19,10 @@
 // pass over the row.
 //
 // Elements of a phase are combined in any order, so combine0 and combine1 must be associative and commutative except
-// for rounding. Combining with the identity must change nothing: lanes that received no element hold it and are skipped.
-// Outputs are structs of references, Out<T&>. A PerRow input has one element per row, which host loops keep in a
-// register. The first parameter T of every template is the type in which all operands are computed.
+// A phase combines the elements in any order, so combine0 and combine1 must be associative and commutative except for
+// rounding. Combining with the identity must change nothing: it fills lanes that received no element. Outputs are
+// structs of references, Out<T&>. A PerRow input has one element per row, which host loops keep in a register. The
+// first parameter T of every template is the type in which all operands are computed.
 #pragma once
 
 #include <catena/kernels/registry/define.h>
@@ -30,8 +31,8 @@
 
 namespace catena::define {
 
-// A body with the same phases as another one declares `using same_phases = <the other>`, and both share the loops that
-// are compiled for the other.
+// A body with the same phases as another body declares `using same_phases = <the other>` and then uses the phase loops
+// compiled for the other.
 template <class Body> struct phases_of { using type = Body; };
 template <class Body>
 requires requires { typename Body::same_phases; }
@@ -39,8 +40,8 @@ struct phases_of<Body> {
   using type = typename Body::same_phases;
 };
 
-// Whether member K of an aggregate is a PerRow<T>: it is if the member can be initialised from an object that converts
-// to PerRow<T> and to no other type.
+// True if member K of an aggregate is a PerRow<T>. Tests whether the member can be initialised from an object that
+// converts to PerRow<T> and to no other type.
 struct Anything {
   template <class U> operator U() const;
 };
@@ -66,27 +67,28 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
   using Out = typename Body::template Out<A&>;
   using Stats = typename Body::template Stats<A>;
   static constexpr bool at_once = requires { Body::at_once; };
-  static constexpr int passes = at_once ? 1 : Body::phases;  // that fold
-  static constexpr int kBoth = 2;                            // as the number of a phase: both
+  static constexpr int passes = at_once ? 1 : Body::phases;  // number of passes that fold
+  static constexpr int kBoth = 2;                            // number of a phase that stands for both phases
   template <int Phase> using Lanes = A[Phase == kBoth ? 2 : 1][kLanes];
-  // Rounding errors of a sum grow with the number of its terms. So the lanes add up kSpan elements at most; then they
-  // are joined to those of level 0 and begin anew, as level i is joined to level i + 1 after kSpans of what it takes.
+  // Rounding errors of a sum grow with the number of its terms. The lanes therefore add up at most kSpan elements. Then
+  // they are added to the lanes of level 0 and start anew; after kSpans such additions, level i is added to level i +
+  // 1.
   static constexpr std::int64_t kSpan = 4096, kSpans = 64;
   static_assert(kSpan % kLanes == 0);
   static constexpr int kLevels = 3;
   struct alignas(64) Memory {
     RowProgress progress;
     Stats stats;
-    alignas(64) Lanes<at_once ? kBoth : 0> lane;  // once position is not 0
-    Lanes<at_once ? kBoth : 0> level[kLevels];    // where holds() says so
+    alignas(64) Lanes<at_once ? kBoth : 0> lane;  // valid if position is not 0
+    Lanes<at_once ? kBoth : 0> level[kLevels];    // valid where holds() returns true
   };
 
   // ---- operands ----
   template <std::size_t K> static constexpr bool per_row = is_per_row<In, A>(std::make_index_sequence<K>());
   template <std::size_t K> using Input = Lane<A, per_row<K>>;
   template <int N> struct alignas(64) Block { A v[N]; };
-  // The last m elements of an input of n: as the end of a whole block of N where there is one, otherwise alone and
-  // filled up.
+  // Returns the last N of n elements of an input. If n < N, copies the elements to `t` and fills it with the first
+  // element.
   template <std::size_t K, int N> static ND_FN Input<K> last_block(Block<N>& t, std::byte* p, std::int64_t n) {
     if constexpr (!per_row<K>) {
       const A* from = reinterpret_cast<const A*>(p);
@@ -101,8 +103,8 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     return Input<K>(p);
   }
 
-  // The end of an output of n elements, which was computed as a whole block: what lies before the end is written twice,
-  // because a copy of a constant size is a few instructions.
+  // Stores the end of an output of n elements from a whole block of N elements. If n >= N, elements before the end are
+  // written twice: a copy of constant size takes few instructions.
   template <int N> static ND_FN void put_end(A* y, const A* block, std::int64_t n) {
     if (n >= N) memcpy(y + n - N, block, N * sizeof(A));
     else memcpy(y, block, std::size_t(n) * sizeof(A));
@@ -134,7 +136,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
       if constexpr (Phase == kBoth) lane[1][l] = join<1>(lane[1][l], map<1>(stats, in));
     }
   }
-  // Several blocks in one go, so that the lanes stay in registers meanwhile.
+  // Folds several blocks at a time, so that the lanes stay in registers.
   template <int Phase, bool Keeps>
   static ND_FN void fold_blocks(Lanes<Phase>& lane, const Stats& stats, std::int64_t i, std::int64_t n, A* kept,
                                 const Input<I>&... x) {
@@ -144,7 +146,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
       for (int b = 0; b < kTogether; ++b) fold_block<Phase, Keeps>(lane, stats, i + b * kLanes, kept, x...);
     for (; i + kLanes <= n; i += kLanes) fold_block<Phase, Keeps>(lane, stats, i, kept, x...);
   }
-  // Whether a level has something after `joined` elements have left the lanes.
+  // True if a level holds values after `joined` elements have left the lanes.
   static ND_FN bool holds(int level, std::int64_t joined) {
     std::int64_t units = joined / kSpan;
     for (int i = 0; i < level; ++i) units /= kSpans;
@@ -153,7 +155,8 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
   template <int Phase> static ND_FN void join_lanes(A* to, const A* from, bool holds) {
     for (int l = 0; l < kLanes; ++l) to[l] = holds ? join<Phase>(to[l], from[l]) : from[l];
   }
-  // Level 0 is full after `position` elements: it goes to level 1, and so does every level that is full.
+  // Called when level 0 is full after `position` elements: adds it, and every further level that is full, to the next
+  // level.
   template <int Phase> [[gnu::noinline]] static void raise_levels(Memory& row, int set, std::int64_t position) {
     for (int i = 0; i + 1 < kLevels && !holds(i, position); ++i)
       join_lanes<Phase>(row.level[i + 1][set], row.level[i][set], holds(i + 1, position - kSpan));
@@ -163,14 +166,14 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     for (int l = 0; l < kLanes; ++l) lane[l] = identity<Phase>();
     if (!holds(0, position)) raise_levels<Phase>(row, set, position);
   }
-  // Lanes that are full after `position` elements go to level 0.
+  // Adds the lanes to level 0 if they are full after `position` elements.
   template <int Phase> static ND_FN void raise_full(Memory& row, Lanes<Phase>& lane, std::int64_t position) {
     if (position == 0 || position % kSpan != 0) return;
     raise<first_of(Phase)>(row, lane[0], 0, position);
     if constexpr (Phase == kBoth) raise<1>(row, lane[1], 1, position);
   }
-  // All lanes are mapped at once: what a vectorised map gives must not depend on the position. Element j of the end
-  // lies at 2 * kLanes - m + j or, where the end is all there is, at kLanes + j.
+  // Maps the last kLanes elements at once: a vectorised map must not give results that depend on the position. Element
+  // j of the m last elements is at 2 * kLanes - m + j, or at kLanes + j if the segment is shorter than kLanes.
   struct alignas(64) End {
     A mapped[3 * kLanes];
   };
@@ -184,7 +187,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     else
       for (int l = 0; l < kLanes; ++l) lane[l] = before[l];
   }
-  // The m elements of an end, from lane `at` on.
+  // Joins m mapped elements to the lanes from lane `at` on.
   template <int Phase> static ND_FN void fold_end(A* lane, const A* mapped, int at, int m) {
     for (int l = 0; l < kLanes; ++l) {
       const A joined = join<Phase>(lane[l], mapped[l - at]);
@@ -202,7 +205,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     std::int64_t position = row.progress.position;
     row.progress.position += n;
     A* kept = Keeps ? reinterpret_cast<A*>(p[nin]) : nullptr;
-    // The end is mapped first, because what is kept may take the place of an input.
+    // The end is mapped first, because the kept values may overwrite an input.
     End end[Phase == kBoth ? 2 : 1];
     if (m > 0) {
       Block<kLanes> tiles[nin];
@@ -226,7 +229,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     if constexpr (Phase == kBoth)
       for (int l = 0; l < kLanes; ++l) row.lane[1][l] = lane[1][l];
   }
-  // combine_lanes, in loops that stay loops until they are vectorised.
+  // As combine_lanes; the loops must stay loops until they are vectorised.
   template <int Phase, int Half = kLanes / 2> static ND_FN A tree(A* lane) {
 #pragma GCC unroll 1
     for (int l = 0; l < Half; ++l) lane[l] = join<Phase>(lane[l], lane[l + Half]);
@@ -239,12 +242,13 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     const std::int64_t joined = (row.progress.position - 1) / kSpan * kSpan;
     for (int i = 0; i < kLevels && joined > 0; ++i)
       if (holds(i, joined)) join_lanes<Phase>(row.lane[set], row.level[i][set], true);
-    if constexpr (!at_once) row.progress.position = 0;  // where the other phase begins
+    if constexpr (!at_once) row.progress.position = 0;  // for the next phase
     return tree<Phase>(row.lane[set]);
   }
 
-  // ---- rows side by side: what is one number for a row is a vector here ----
-  // A loop over a vector that were unrolled before it is vectorised would call exp() and log() for one element each.
+  // ---- neighbouring rows: a vector holds one number of each row ----
+  // Loops over a vector must not be unrolled before they are vectorised: they would call exp() and log() for single
+  // elements.
   static constexpr int kWidth = kColumnBytes / int(sizeof(A));
   template <std::size_t> using Pointer = const A*;
   struct alignas(64) Vector {
@@ -294,7 +298,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
       lane.v[w] = join<Phase>(lane.v[w], mapped);
     }
   }
-  // Element i of the rows behind operand K, whose first elements are at p[K].
+  // Address of element i of the first row in operand k.
   static ND_FN A* element_at(std::byte* const* p, const std::int64_t* step, int k, std::int64_t i) {
     return reinterpret_cast<A*>(p[k] + i * step[k]);
   }
@@ -320,7 +324,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
       else Body::template write<A>(In{x[w]...}, stats.at(w), Out{y[O][w]...});
     }
   }
-  // What element i of kWidth rows adds to the sums, of which the first `live` count.
+  // Adds the contributions of element i of kWidth rows to the sums; only the first `live` rows count.
   template <std::size_t... Q>
   static ND_FN void share_column(std::index_sequence<Q...>, std::int64_t live, A* const* sums, const Pointer<I>... x) {
     Vector share[nsums];
@@ -355,7 +359,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
 #pragma GCC unroll 1
     for (int w = 0; w < kWidth; ++w) x.v[w] = value;
   }
-  // The rows of the other functions take their places in vectors. What is left of these repeats the first row.
+  // Finishes a phase of `rows` rows in one vector. Unused elements of the vector repeat the first row.
   template <int Phase>
   static ND_FN void finish_rows(Memory* row, std::byte* const* p, std::int64_t rows, std::int64_t count) {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -381,7 +385,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     }
   }
 
-  // ---- the functions of the table ----
+  // ---- the functions of RowWiseLoop ----
   static void init(std::byte* memory) {
     Memory& row = *reinterpret_cast<Memory*>(memory);
     row.stats = Stats{};
@@ -416,7 +420,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
       ((sums[Q][i] += share[Q]), ...);
     }
   }
-  // Adds elements from `first` on of the block with which n elements end.
+  // Adds the elements from `first` on of the last block to the end of an array of n elements.
   static ND_FN void add_end(A* to, const A* block, std::int64_t n, std::int64_t first) {
     if (n >= kVectorBlock)
       for (int j = 0; j < kVectorBlock; ++j) to[n - kVectorBlock + j] += j >= first ? block[j] : A(0);
@@ -451,8 +455,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
       (void)memory, (void)p, (void)sums, (void)n;
     }
   }
-  // The last elements as those of a whole block that ends with them, made first: an output may take the place of an
-  // input.
+  // Computes the last elements as part of a whole block, before all others, because an output may overwrite an input.
   CATENA_MULTIARCH static void store(const std::byte* memory, std::byte* const* p, std::int64_t n) {
     const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
     const std::int64_t m = n % kVectorBlock;
@@ -466,7 +469,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     write_block(stats, n - m, y, Input<I>(p[I])...);
     if (m > 0) (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
   }
-  static constexpr int kKeptBlock = 64 / int(sizeof(A));  // one vector at most: little is computed from what is kept
+  static constexpr int kKeptBlock = 64 / int(sizeof(A));  // one vector at most, because write_kept computes little
   static ND_FN void write_kept_block(const Stats& stats, std::int64_t n, A* y) {
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) Body::template write_kept<A>(stats, Out{y[i]});

@@ -40,7 +40,7 @@ struct EmbeddedHeader {
 // storage duration.
 CATENA_EXPORT std::span<const EmbeddedHeader> embedded_headers();
 
-// The header with that path, or nullptr.
+// Returns the header with that path, or nullptr.
 CATENA_EXPORT const EmbeddedHeader* find_embedded_header(std::string_view path);
 
 }  // namespace catena

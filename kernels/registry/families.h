@@ -1,4 +1,4 @@
-// All families of kernels. The list is explicit, without registration by static initialisers, so that linking a static
+// All families of kernels. The list is explicit instead of being built by static initialisers, so that linking a static
 // library needs no whole-archive.
 #pragma once
 

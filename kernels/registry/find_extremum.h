@@ -1,5 +1,5 @@
-// The place of an extremum in a run of numbers. It does not depend on the order in which they are compared: values are
-// compared without their places, and only the block that held the best one is searched for it.
+// Finds the position of an extremum in an array. The result does not depend on the order of the comparisons: values are
+// compared without their positions, and then only the block with the best value is searched for its position.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace catena::define {
 
-// The same in runs of a few elements, in the narrowest vectors that every processor has. No jump depends on the values:
-// in short rows it would be mispredicted once a row.
+// Finds extrema in short arrays, in the narrowest vectors that every processor has. No jump depends on the values,
+// because it would be mispredicted about once per row.
 template <class Body, class T> class ShortRunFinder {
  public:
-  // See ExtremumFinder; n is less than 256, or the elements are wider than a byte.
+  // As ExtremumFinder::find. n must be less than 256 if the elements are bytes.
   static ND_FN std::int64_t find(const T* x, std::int64_t n, T& value) {
     return n < kLanes ? find_one_by_one(x, n, value) : find_in_vectors(x, n, value);
   }
@@ -47,7 +47,7 @@ template <class Body, class T> class ShortRunFinder {
     std::memcpy(&v, x, sizeof(v));
     return v;
   }
-  // The places of the elements of a vector; those of the last vector may lie in the one before it.
+  // Returns the position of the first element of a vector; the last vector may overlap the one before it.
   static ND_FN std::int64_t start(std::int64_t i, std::int64_t n) { return i < n - kLanes ? i : n - kLanes; }
 
   static ND_FN std::int64_t find_in_vectors(const T* x, std::int64_t n, T& value) {
@@ -66,7 +66,7 @@ template <class Body, class T> class ShortRunFinder {
     return is_nan(found) ? first<true>(x, n, found) : first<false>(x, n, found);
   }
 
-  // The first place of a value that is there. The vectors are looked at from the last one to the first one.
+  // Returns the first position of a value that occurs in x. Visits the vectors from the last to the first.
   template <bool Nan> static ND_FN std::int64_t first(const T* x, std::int64_t n, T value) {
     Places place = Places{} + U(n - 1), number;
     for (int l = 0; l < kLanes; ++l) number[l] = U(l);
@@ -83,20 +83,20 @@ template <class Body, class T> class ShortRunFinder {
   }
 };
 
-// Body: argmax or argmin. T: an integer or a floating-point type. Loops have as many passes as a window has elements,
-// all of one width, so that they are vectorised for every T.
+// Body: argmax or argmin. T: an integer or a floating-point type. Loops have one pass per element of a window, and all
+// numbers in them have one width, so that they are vectorised for every T.
 template <class Body, class T> class ExtremumFinder {
  public:
-  static constexpr int kWindow = 256 / int(sizeof(T));  // a comparison takes long to end: several vectors at once
+  static constexpr int kWindow = 256 / int(sizeof(T));  // several vectors, because a comparison has a long latency
 
-  // The place of the extremum of n > 0 values if it is better than `value`, which then becomes it; else -1. `value` is
-  // no NaN.
+  // If the extremum of n > 0 values is better than `value`, stores it there and returns its position; otherwise returns
+  // -1. `value` must not be NaN.
   static ND_FN std::int64_t find(const T* x, std::int64_t n, T& value) {
     return n < kWindow ? ShortRunFinder<Body, T>::find(x, n, value) : find_in_windows(x, n, value);
   }
 
  private:
-  // The end of a row takes so long that the next elements are not asked for in time.
+  // Prefetch distance. The work at the end of a row would otherwise delay the loads of the next elements.
   static constexpr std::size_t kAhead = 2048;  // bytes
   // Integers as wide as an element.
   using U = typename uint_of_size<sizeof(T)>::type;
@@ -114,20 +114,20 @@ template <class Body, class T> class ExtremumFinder {
     if (at < 0) return at;
     return at + (is_nan(value) ? find_value<true>(x + at, length, value) : find_value<false>(x + at, length, value));
   }
-  // The window of n values that begins with value i: the last one may overlap the one before it.
+  // Returns the window that begins with value i; the last of the n values' windows may overlap the one before it.
   static ND_FN const T* window_at(const T* x, std::int64_t i, std::int64_t n) {
     return x + (i < n - kWindow ? i : n - kWindow);
   }
 
   static ND_FN bool is_largest() { return Body::better(T(1), T(0)); }
   static ND_FN T better_of(T a, T b) { return is_largest() ? (b > a ? b : a) : (b < a ? b : a); }
-  // The bits of floating-point numbers are ordered like integers when those of negative numbers, but for the sign, are
-  // inverted; and back.
+  // Converts the bits of a floating-point number to an integer of the same order, and back: inverts the bits of
+  // negative numbers except the sign.
   static ND_FN Key turned(Key k) {
     if constexpr (!std::is_floating_point_v<T>) return k;
     else return Key(k ^ ((k >> (8 * sizeof(T) - 1)) & std::numeric_limits<I>::max()));
   }
-  // Of a window without NaNs.
+  // Returns the best value of a window without NaNs.
   static ND_FN T best_of(const T* x) {
     Key key[kWindow], best;
     std::memcpy(key, x, sizeof(key));
@@ -142,14 +142,15 @@ template <class Body, class T> class ExtremumFinder {
     std::memcpy(&value, &best, sizeof(T));
     return value;
   }
-  // The best numbers, and a NaN where one was met, are apart: each is one instruction away from the next.
+  // Updates the best values, and `met`, which holds a NaN where one occurred. They are separate so that each depends on
+  // its previous value by one instruction only.
   static ND_FN void join(T* best, T* met, const T* y) {
     for (int l = 0; l < kWindow; ++l) best[l] = better_of(best[l], y[l]);
     if constexpr (std::is_floating_point_v<T>)
       for (int l = 0; l < kWindow; ++l) met[l] = is_nan(y[l]) ? y[l] : met[l];
     (void)met;
   }
-  // Whether the extremum of n >= kWindow values is better than `value`, which then becomes it.
+  // True if the extremum of n >= kWindow values is better than `value`; then stores it in `value`.
   static ND_FN bool find_better(const T* x, std::int64_t n, T& value) {
     T best[kWindow], met[kWindow];
     U nan = 0;
@@ -179,7 +180,7 @@ template <class Body, class T> class ExtremumFinder {
   alignas(64) static constexpr std::array<U, kWindow> kNumbers = numbers();
 
   template <bool Nan> static ND_FN bool is_it(T x, T value) { return Nan ? x != x : x == value; }
-  // The first place of a value that is among the n >= kWindow values.
+  // Returns the first position of a value that is among the n >= kWindow values.
   template <bool Nan> static ND_FN std::int64_t find_value(const T* x, std::int64_t n, T value) {
     const U* number = kNumbers.data();
     for (std::int64_t i = 0;; i += kWindow) {
@@ -190,7 +191,7 @@ template <class Body, class T> class ExtremumFinder {
       U first = U(kWindow - 1);
       for (int l = 0; l < kWindow; ++l) {
         const bool is = is_it<Nan>(y[l], value);
-        // A choice between bytes would be made one by one.
+        // A conditional expression on bytes is not vectorised.
         const U place = sizeof(T) == 1 ? U(number[l] | (is ? U(0) : U(kWindow - 1))) : is ? number[l] : U(kWindow - 1);
         first = place < first ? place : first;
       }

@@ -1,6 +1,6 @@
-// Loops of reductions whose accumulators are sums of distances from a pivot (kernels/reduction/statistics.h): the
-// pivots, the sums and the sums of squares of several lanes are vectors of their own, and the number of elements is the
-// same for all of them. The results have the bits that Body::add and Body::combine give.
+// Loops of reductions whose accumulators are sums of distances from a pivot (kernels/reduction/statistics.h). The
+// pivots, sums and sums of squares of several lanes are stored as separate vectors, and all lanes have the same number
+// of elements. The results have the same bits as those of Body::add and Body::combine.
 #pragma once
 
 #include <catena/kernels/registry/define.h>
@@ -15,7 +15,7 @@ concept folds_moments = requires(A a, T x) {
 };
 
 template <class Body, class A, class T> struct MomentFolds {
-  // A vector of W numbers. Loops over them would be unrolled before they are vectorised, and stay scalar.
+  // A vector of W numbers. Plain loops over W numbers would be unrolled before they are vectorised, and stay scalar.
   template <int W> struct Vector {
     typedef double Wide __attribute__((vector_size(W * sizeof(double))));
     typedef T Elements __attribute__((vector_size(W * sizeof(T))));
@@ -27,10 +27,10 @@ template <class Body, class A, class T> struct MomentFolds {
     }
   };
   static constexpr std::size_t kAhead = 512;  // bytes
-  // Of N vectors of lanes.
+  // The accumulators of N vectors of W lanes.
   template <int W, int N> struct Sums {
     Vector<W> pivot[N], sum[N], squares[N];
-    // `rounds` elements, `step` bytes apart, of each lane. `first`: they hold nothing yet.
+    // Adds `rounds` elements, `step` bytes apart, to each lane. `first`: the accumulators are uninitialised.
     ND_FN void add(const std::byte* in, std::int64_t step, std::int64_t rounds, bool first) {
       if (first)
         for (int k = 0; k < N; ++k) {
@@ -39,7 +39,7 @@ template <class Body, class A, class T> struct MomentFolds {
         }
       for (std::int64_t r = 0; r < rounds; ++r) {
         const T* x = reinterpret_cast<const T*>(in + r * step);
-        // Of columns, which the processor does not ask for in time.
+        // N > 1 only for columns, which the hardware does not prefetch in time.
         if constexpr (N > 1) __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead);
 #pragma GCC unroll 2
         for (int k = 0; k < N; ++k) {
@@ -51,7 +51,7 @@ template <class Body, class A, class T> struct MomentFolds {
     }
   };
 
-  // Of a row that comes in parts.
+  // The state of a row between its parts.
   struct State {
     Sums<kMomentLanes, 1> sums;
     std::int64_t rounds;
@@ -66,7 +66,7 @@ template <class Body, class A, class T> struct MomentFolds {
     if (last) out = Body::combine(out, finish(s, x + rounds * kMomentLanes, int(n - rounds * kMomentLanes)));
     else memcpy(lanes, &s, sizeof(s));
   }
-  // Adds the last elements, fewer than there are lanes, and combines the lanes.
+  // Adds the last elements, which are fewer than the lanes, and combines the lanes.
   static ND_FN A finish(const State& s, const T* x, int rest) {
     A lane[kMomentLanes];
     for (int l = 0; l < kMomentLanes; ++l)
@@ -78,7 +78,7 @@ template <class Body, class A, class T> struct MomentFolds {
     return lane[0];
   }
 
-  // The same for the W columns from column j on, each with an accumulator.
+  // As `fold` for the W columns from column j on, each with its own accumulator.
   template <int Columns> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j, bool first) {
     constexpr int W = Columns < kMomentLanes ? Columns : kMomentLanes, N = Columns / W;
     Sums<W, N> s{};

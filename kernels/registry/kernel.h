@@ -58,7 +58,8 @@ using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int
 inline constexpr int kLanes = 32;
 inline constexpr std::int64_t kGroup = 16;
 inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
-inline constexpr int kMaxLaneBytes = 64;              // of the state of one lane that passes from part to part
+inline constexpr int kMaxLaneBytes = 64;              // size limit of the state of one lane that passes from part to
+                                                      // part
 // The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
 // i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
 // out_stride.
@@ -78,7 +79,7 @@ struct ReductionBlock {
 // (reduction_loop.cpp).
 struct ReductionLoop {
   std::size_t acc_bytes;
-  Dtype in, element;   // compute type of the loop's input; the type that the folds read, which is that or a wider one
+  Dtype in, element;   // compute type of the loop's input; type that the folds read: the same or a wider one
   Dtype result, out;   // the type that `store` writes; compute type of the loop's output
   bool any_order;      // the bits of a result do not depend on the order of combination
   bool short_rows;     // rows of fewer than kLanes elements are folded as fast as their vectors are read
@@ -90,21 +91,21 @@ struct ReductionLoop {
   // several parts: `lanes` (kLanes * kMaxLaneBytes bytes) carries the state from the first part to the last and is
   // unused if one part is both. All parts except the last are multiples of kLanes elements.
   void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
-  // As fold of one part, for elements that are in no cache: it asks for them ahead. Null: fold is as fast.
+  // As `fold` of one part, with prefetching, for elements that are in no cache. Null if `fold` is as fast.
   void (*fold_far)(std::byte* acc, const ReductionBlock& block);
-  // Adds element j, all of which have the number `index`, to accumulator j, which holds a group of a lane.
+  // Adds element j to accumulator j, which holds a group of a lane. All elements have the number `index`.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
-  // Combines element j of all rows, which are a group or its beginning, and adds the result to accumulator j, which
-  // holds a lane. `first`: the accumulators hold nothing yet. Null: only fold_rows exists.
+  // Combines element j of all rows and adds the result to accumulator j, which holds a lane. The rows are a group or
+  // the beginning of one. `first`: the accumulators are uninitialised. Null if the loop has only fold_rows.
   void (*fold_columns)(std::byte* acc, const ReductionBlock& block, bool first);
-  // Adds element j of row r, which has the number index + r, to accumulator j. Not null if the result is the number of
-  // an element; only then numbers mean something.
+  // Adds element j of row r, which has the number index + r, to accumulator j. Null unless the result is the number of
+  // an element (argmax, argmin); other loops ignore the numbers.
   void (*fold_places)(std::byte* acc, const ReductionBlock& block);
   void (*combine)(std::byte* acc, const std::byte* other, std::int64_t n);  // acc[j] = combine(acc[j], other[j])
-  // The same for accumulators of chunks, of which there may be many.
+  // As `combine`, for accumulators of chunks; there may be many chunks.
   void (*join)(std::byte* acc, const std::byte* other, std::int64_t n);
   void (*store)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
-  // Whether no element can change the accumulator any more. Null if that does not happen.
+  // True if no further element can change the accumulator. Null if that never happens.
   bool (*is_final)(const std::byte* acc);
   // Running results: accumulator j continues with row j, element by element; the element with number 0 overwrites the
   // previous content. Null if the kernel lacks the trait may_scan.
@@ -113,7 +114,7 @@ struct ReductionLoop {
   // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator.
   CATENA_EXPORT void reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                             std::int64_t n) const;
-  // The same for `rows` rows, each into its own accumulator; block.in points at elements of the type `in`, `stride`
+  // As `reduce` for `rows` rows, each into its own accumulator. block.in points at elements of the type `in`, `stride`
   // bytes apart.
   CATENA_EXPORT void reduce_rows(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const;
   // Adds element j to accumulator j, for n elements that all have the number `index`.
@@ -128,40 +129,40 @@ struct ReductionLoop {
 
 // Row-wise: one or two phases of reduction over one set of axes, then a write of every element. A row is passed in
 // segments; all operands have one compute type, and inputs with one element per row have stride 0. The loops are
-// compiled for contiguous operands; others pass through tiles (row_wise_loop.cpp).
+// compiled for contiguous operands; other operands pass through tiles (row_wise_loop.cpp).
 struct RowProgress {
-  std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
+  std::int64_t position;  // number of elements of the current phase so far: element i always goes to lane i % kLanes
 };
-inline constexpr int kColumnBytes = 64;  // of the rows that are computed side by side
+inline constexpr int kColumnBytes = 64;  // bytes of the neighbouring rows that `columns` computes in one vector
 inline constexpr int kFinishedRows = kColumnBytes / 8;
 struct RowWiseLoop {
-  std::size_t stats_bytes;  // of the accumulators and their lanes, which start with a RowProgress
+  std::size_t stats_bytes;  // size of the accumulators and their lanes, which begin with a RowProgress
   Dtype type;
-  int phases, nin, nout, nsums;  // phases: passes that fold; one of them may fold both phases of a body
+  int phases, nin, nout, nsums;  // phases: number of passes that fold; one pass may fold both phases of a body
   std::uint16_t per_row;         // bit k: input k has one element per row
   void (*init)(std::byte* stats);
-  // Reduces n elements from `position` on. If `position` is not a multiple of kLanes, n extends at most to the next
-  // multiple.
+  // Reduces n elements, starting at element `position` of the row. If `position` is not a multiple of kLanes, the
+  // elements must not extend beyond the next multiple.
   void (*fold[2])(std::byte* stats, std::byte* const* ptr, std::int64_t n);
-  // The end of a phase, for some rows at once (at most kFinishedRows), because logarithms, roots and divisions of
-  // several rows fit in one vector. The memory of row r is at stats + r * stats_bytes, its first elements and its
-  // per-row outputs, which the last phase writes, at ptr[r * kMaxOperands + k].
+  // Ends a phase for `rows` rows (at most kFinishedRows). Rows are finished together because their logarithms, roots
+  // and divisions fit in one vector. The memory of row r is at stats + r * stats_bytes. Its first elements, and its
+  // per-row outputs, which the last phase writes, are at ptr[r * kMaxOperands + k].
   void (*finish[2])(std::byte* stats, std::byte* const* ptr, std::int64_t rows, std::int64_t count);
   void (*store)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
-  // For bodies whose output can be computed from the values that phase 1 maps (null for others): fold_kept stores the
-  // mapped values in the output and store_kept finishes them there. The result has the same bits, but no element is
-  // mapped twice. The output must not change in between.
+  // fold_kept stores the mapped values of phase 1 in the output and store_kept computes the result from them there, so
+  // that no element is mapped twice; the result has the same bits. The output must not change in between. Null for
+  // bodies whose output cannot be computed from the mapped values.
   void (*fold_kept)(std::byte* stats, std::byte* const* ptr, std::int64_t n);
   void (*store_kept)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
-  // Everything for `width` rows of `count` elements that lie side by side: element i of row j of operand k is element j
-  // behind ptr[k] + i * step[k]; what has one element per row is at ptr[k]. `width` is a multiple of rows_per_vector().
-  // The result has the bits that the other functions give.
+  // Computes all phases and outputs of `width` neighbouring rows of `count` elements. Element i of row j of operand k
+  // is element j at ptr[k] + i * step[k]; operands with one element per row begin at ptr[k]. `width` must be a multiple
+  // of rows_per_vector(). The result has the same bits as with the other functions.
   void (*columns)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width);
-  // Not null if KernelDef::sums is not empty: `store`, which also adds what element i contributes to sum k to number i
-  // behind sums[k].
+  // As `store`, and adds the contribution of element i to sum k to element i of the array at sums[k]. Null if
+  // KernelDef::sums is empty.
   void (*store_sums)(const std::byte* stats, std::byte* const* ptr, std::byte* const* sums, std::int64_t n);
-  // `columns`, where element i of row j < `live` is also added to number i * rows_per_vector() + j % rows_per_vector()
-  // behind sums[k].
+  // As `columns`, and adds the contribution of element i of row j, for j < `live`, to element i * rows_per_vector() + j
+  // % rows_per_vector() of the array at sums[k].
   void (*columns_sums)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width,
                        std::byte* const* sums, std::int64_t live);
 
@@ -194,21 +195,23 @@ struct Loop {
   MultiTensorFn multi_tensor = nullptr;
 };
 
-// Special properties of a kernel. Code decides by these, never by the id or the name of a kernel.
+// Special properties of a kernel. Code must decide by these, never by the id or the name of a kernel.
 enum KernelTraits : std::uint8_t {
   no_traits = 0,
-  refuses_bool = 1,        // TypeError for bool operands instead of promotion to int8: libraries differ on the result
+  refuses_bool = 1,        // TypeError for bool operands instead of promotion to int8, because libraries differ on the
+                           // result
   is_copy = 2,             // the output is the input
-  is_random = 4,           // numbers of a Philox stream: the inputs begin with its seed and offset
+  is_random = 4,           // draws from a Philox stream; the first inputs are its seed and offset
   may_scan = 8,            // the reduction can be used as a scan
-  takes_any_integer = 16,  // a host integer outside of the arrays' dtype counts as int64 or uint64 instead of being
-                           // refused: the function asks for values (comparisons), or gives floats (true_divide)
+  takes_any_integer = 16,  // a host integer that the arrays' dtype cannot hold counts as int64 or uint64 instead of
+                           // being refused: comparisons, and functions that return floats (true_divide)
 };
 
 struct KernelDef;
 
-// A sum over the other axes of a row-wise kernel that its loops can compute in the pass that writes: the sum of `map`
-// of // some of the kernel's inputs, whose numbers come first in `input`, or, if `map` is null, of one input.
+// A sum over the other axes of a row-wise kernel. The kernel's loops can compute it in the pass that writes. It is the
+// sum of `map` over some inputs of the kernel, or of one input if `map` is null. `input` begins with the positions of
+// these inputs.
 struct RowSum {
   const KernelDef* map;
   std::array<std::uint8_t, kMaxOperands> input;
@@ -217,18 +220,18 @@ inline constexpr int kMaxRowSums = 4;
 
 struct KernelDef {
   KernelId id;
-  const char* name;    // equals the name of the functor catena::k::<name>
+  const char* name;    // equal to the name of the functor catena::k::<name>
   const char* header;  // the header with the body: "catena/kernels/elementwise/arithmetic.h"
   KernelKind kind;
   std::uint8_t nin, ninout, nout, nrow;
   std::uint16_t raw;     // bit k: operand k is raw
   std::uint16_t shared;  // bit k: operand k is a '@' operand
   KernelTraits traits;
-  bool transcendental;  // host loops run on whole vectors only, so that a value does not depend on its position
-  bool has_identity;    // reductions: the result of an empty input is the identity
+  bool transcendental;  // the host loops run on whole vectors only, so that a value does not depend on its position
+  bool has_identity;    // reductions: an empty input gives the identity
   const Loop* loop_table;
   std::uint16_t num_loops;
-  // For each dtype: the first loop whose inputs and in-outs all have it, or no_loop.
+  // For each dtype: index of the first loop whose inputs and in-outs all have it, or no_loop.
   std::array<std::uint8_t, internal::kDtypeInfo.size()> uniform_loop;
   std::span<const RowSum> sums = {};  // at most kMaxRowSums
   static constexpr std::uint8_t no_loop = 0xff;
@@ -236,13 +239,13 @@ struct KernelDef {
   std::span<const Loop> loops() const { return {loop_table, num_loops}; }
   int num_operands() const { return nin + ninout + nout + nrow; }
   int first_output() const { return nin + ninout; }
-  // The loop for inputs that all have this dtype, or -1.
+  // Index of the first loop whose inputs all have this dtype, or -1.
   int loop_of(Dtype t) const {
     const std::uint8_t i = uniform_loop[static_cast<std::size_t>(t)];
     return i == no_loop ? -1 : i;
   }
   bool is(KernelTraits t) const { return (traits & t) != 0; }
-  // The same kernel with one more trait.
+  // Returns a copy of the kernel with one more trait.
   constexpr KernelDef with(KernelTraits t) const {
     KernelDef d = *this;
     d.traits = static_cast<KernelTraits>(d.traits | t);
@@ -262,10 +265,10 @@ struct RegisteredKernel {
   KernelUse use;
   operator const KernelDef&() const { return *kernel; }
 };
-// All kernels. Tests, code generation and tools use this list; there is no other.
+// Returns all registered kernels. Tests, code generation and tools use this list.
 CATENA_EXPORT std::span<const RegisteredKernel> all_kernels();
-// The kernel with that id or name; KeyError naming it if there is none. For tools and tests; other code uses the
-// constants kernels::<name>.
+// Returns the kernel with that id or name. Throws KeyError with the id or name if there is none. For tools and tests;
+// other code uses the constants kernels::<name>.
 CATENA_EXPORT const KernelDef& find_kernel(KernelId id);
 CATENA_EXPORT const RegisteredKernel& find_registered(std::string_view name);
 CATENA_EXPORT const RegisteredKernel* find_registered_if_any(std::string_view name);  // null if there is none
@@ -279,7 +282,7 @@ template <std::size_t N> struct fixed_string {
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-// The signature of a loop of `def`, such as "ff->f".
+// Returns the signature of a loop of `def`, such as "ff->f".
 CATENA_EXPORT std::string signature(const KernelDef& def, const Loop& loop);
 
 }  // namespace catena

@@ -10,14 +10,14 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/elementwise/arithmetic.h";
 
-// Integers give float64, bool among them as int8.
+// Integers give float64; bools are converted to int8.
 using Quotients =
     join_loops<loops<"bb->d", "BB->d", "hh->d", "HH->d", "ii->d", "II->d", "ll->d", "LL->d">, Floats2>::type;
 using Clips =
     join_loops<loops<"???->?", "bbb->b", "BBB->B", "hhh->h", "HHH->H", "iii->i", "III->I", "lll->l", "LLL->L">,
                Floats3>::type;
 
-// Integers are divided as float64; vectors of int32 and int64 are converted on the way.
+// Integers are divided as float64. int32 and int64 are read as they are and converted in vectors.
 constexpr char divided(char type, bool output) {
   if (output || !is_bool_or_integer(type)) return type;
   return type == 'L' ? 'd' : (type == 'I' || type == 'l' ? 'l' : 'i');

@@ -15,11 +15,11 @@
 namespace catena {
 namespace {
 
-// Strided operands pass through tiles of that many elements, so that conversions vectorise.
+// Number of elements of a tile. Strided operands pass through tiles so that conversions vectorise.
 constexpr std::int64_t kTile = 512;
 
-// Integers of one width convert alike to all others, so pairs that differ only in that share their code: a target is
-// taken as unsigned, and so is a source that is not widened.
+// Signed and unsigned integers of one width share conversions: a target counts as unsigned, and so does a source that
+// is not widened.
 template <class T>
 inline constexpr bool any_integer = std::is_integral_v<T> && !is_same<T, bool>;  // (is_int is about compute types)
 template <class T, bool kInteger> struct without_sign { using type = T; };
@@ -29,7 +29,7 @@ template <class From, class To> struct canonical {
   static constexpr bool exact_source = is_same<To, bool> || (any_integer<To> && !widens);
   static constexpr bool exact_target = any_integer<From> || is_same<From, bool>;
   using integer_from = typename without_sign<From, any_integer<From> && exact_source>::type;
-  // Loops over bool do not vectorise, those over the byte that it is do.
+  // Loops over bool do not vectorise; loops over its byte do.
   using from = std::conditional_t<is_same<From, bool>, std::uint8_t, integer_from>;
   using to = typename without_sign<To, any_integer<To> && exact_target>::type;
 };
@@ -43,7 +43,7 @@ CATENA_MULTIARCH void convert_block(const std::byte* in, std::byte* out, std::in
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(x[i]);
 }
-// The numbers 0 and 1 of bools, every byte of which but 0 is true.
+// Converts bools, whose bytes other than 0 all mean true, to 0 and 1.
 template <class To> CATENA_MULTIARCH void convert_bools(const std::byte* in, std::byte* out, std::int64_t n) {
   const std::uint8_t* x = reinterpret_cast<const std::uint8_t*>(in);
   To* y = reinterpret_cast<To*>(out);
@@ -51,7 +51,8 @@ template <class To> CATENA_MULTIARCH void convert_bools(const std::byte* in, std
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(std::uint8_t(x[i] != 0));
 }
 
-// The float32 from which 16-bit floats are rounded once.
+// Converts numbers to float32, rounded to odd, from which they can be rounded to a 16-bit float without double
+// rounding.
 template <class From> CATENA_MULTIARCH void round_to_odd_block(const std::byte* in, std::byte* out, std::int64_t n) {
   const From* x = reinterpret_cast<const From*>(in);
   float* y = reinterpret_cast<float*>(out);
@@ -59,10 +60,9 @@ template <class From> CATENA_MULTIARCH void round_to_odd_block(const std::byte* 
   for (std::int64_t i = 0; i < n; ++i) y[i] = rounded_to_odd(x[i]);
 }
 
-// Between float16 and float processors have instructions, which compilers do not find in the portable rule. The two
-// agree in all values but NaN: the instructions quiet a signalling one, which the rule does not on the way to float,
-// and keep the payload, which the rule drops on the way back. Groups with a NaN, and what is left at the end, take the
-// rule.
+// Converts between float16 and float by the processor's instructions, which compilers do not generate for the portable
+// code. Both agree in all values except NaN: converting to float, the instructions quiet a signalling NaN; converting
+// to float16, they keep the payload. Groups with a NaN and the last elements therefore use the portable code.
 #ifdef CATENA_HAS_MULTIARCH
 constexpr std::int64_t kGroup = 32;
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
@@ -132,12 +132,12 @@ template <class From, class To> constexpr BlockFn direct_block() {
   if constexpr (is_same<From, bool> && !is_same<To, bool>) return &convert_bools<to>;
   else return &convert_block<typename canonical<From, To>::from, to>;
 }
-// Some types have loops of their own for one type alone, by way of which they are converted from and to all others:
-// 16-bit floats for float, complex numbers for their real part. Both are so by definition of the conversions.
+// Conversions of some types pass through one other type: 16-bit floats through float, complex numbers through their
+// real part. The conversions are defined this way.
 template <class From, class Middle, class To> void convert_by(const std::byte* in, std::byte* out, std::int64_t n);
 template <class T> inline constexpr bool is_half = is_same<T, float16> || is_same<T, bfloat16>;
-// Whether a number may round to a float in the middle of two 16-bit floats. Integers do not for float16: those that a
-// float does not hold are beyond its largest number.
+// True if a number may round to a float that is halfway between two 16-bit floats. Integers do not for float16: an
+// integer that a float cannot hold is beyond the largest float16.
 template <class From, class To>
 inline constexpr bool needs_odd = is_same<From, double> ||
                                   (is_same<To, bfloat16> && any_integer<From> && sizeof(From) > 2);
@@ -168,7 +168,7 @@ template <class From, class Middle, class To> void convert_by(const std::byte* i
 template <class Bits>
 void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
                    std::int64_t n) {
-  // Several at once, because a pointer moved for each element would limit the loop.
+  // Four elements per pass: advancing a pointer for each element would limit the loop.
   for (; n >= 4; n -= 4, in += 4 * in_stride, out += 4 * out_stride) {
     Bits bits[4];
     for (int k = 0; k < 4; ++k) std::memcpy(&bits[k], in + k * in_stride, sizeof(Bits));
@@ -180,7 +180,7 @@ void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, 
     std::memcpy(out, &bits, sizeof(bits));
   }
 }
-// Every kStep-th element, which compilers gather by shuffles when they know the step.
+// Copies every kStep-th element. Compilers use shuffles if the step is a constant.
 template <class Bits, std::int64_t kStep>
 CATENA_MULTIARCH void gather_block(const std::byte* in, std::byte* out, std::int64_t n) {
   const Bits* x = reinterpret_cast<const Bits*>(in);
@@ -188,7 +188,7 @@ CATENA_MULTIARCH void gather_block(const std::byte* in, std::byte* out, std::int
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = x[i * kStep];
 }
-// In whole vectors, because stores of single elements are several times slower.
+// Stores whole vectors, because storing single elements is several times slower.
 template <class Bits> CATENA_MULTIARCH void repeat_element(const std::byte* in, std::byte* out, std::int64_t n) {
   constexpr std::int64_t kVector = 64 / std::int64_t(sizeof(Bits));
   Bits x, *y = reinterpret_cast<Bits*>(out);
@@ -268,7 +268,7 @@ void convert_strided(const std::byte* in, std::int64_t in_stride, std::byte* out
 template <std::size_t From, std::size_t To> constexpr CastFn entry() {
   using F = typename element_type<static_cast<Dtype>(From)>::type;
   using T = typename element_type<static_cast<Dtype>(To)>::type;
-  // Same bits: equal types and integers of one width. (The byte of a bool may be another number than 0 and 1.)
+  // True for equal types and integers of one width. (bool is different: its byte may be other than 0 and 1.)
   constexpr bool same_bits = is_same<F, T> || (sizeof(F) == sizeof(T) && is_integer(static_cast<Dtype>(To)) &&
                                                is_integer(static_cast<Dtype>(From)));
   if constexpr (same_bits) return copy_of(sizeof(F));

@@ -10,13 +10,13 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/reduction/extremum.h";
 
-// As they are where many elements make one result.
+// As widened_but_8_bits, with a separate loop for int16.
 constexpr char unless_int16(char type, bool output) { return type == 'h' ? type : widened_but_8_bits(type, output); }
 
 using Positions =
     loops<"?->l", "b->l", "B->l", "h->l", "H->l", "i->l", "I->l", "l->l", "L->l", "e->l", "E->l", "f->l", "d->l">;
 
-// A reduction that skips NaN. Where there is none, the loops are those of the reduction `Whole`.
+// Loops of a reduction that skips NaN. Types without NaN use the loops of the reduction `Whole`.
 template <class Body, class Whole, class L> struct SkippingLoops;
 template <class Body, class Whole, fixed_string... S> struct SkippingLoops<Body, Whole, loops<S...>> {
   template <fixed_string T> using body = std::conditional_t<is_floating(signature_of<T>.type[0]), Body, Whole>;

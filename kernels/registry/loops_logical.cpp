@@ -14,7 +14,8 @@ using Counts = loops<"?->l", "b->l", "B->l", "h->l", "H->l", "i->l", "I->l", "l-
                      "d->l", "F->l", "D->l">;
 using Tests = and_complex<Predicates1, loops<"F->?", "D->?">>;
 
-// Whether an integer is 0 does not depend on its sign; 16 bits and complex numbers are rare and are converted to bool.
+// Whether an integer is 0 does not depend on its sign. 16-bit and complex numbers are rare, so they are converted to
+// bool.
 constexpr char nonzero(char type, bool output) {
   if (output) return type;
   return std::string_view("hHFD").find(type) != std::string_view::npos ? '?' : by_bits(type, false);

@@ -11,7 +11,8 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/nn/loss.h";
 
-// Scores and class weights, labels and the one to ignore. A count does not fit float16, so norms are float32 there.
+// Inputs: scores, class weights, labels and the label to ignore. A count may exceed float16, so norms are float32
+// there.
 using Picks = loops<"*e*eii->e", "*E*Eii->E", "*f*fii->f", "*d*dii->d">;
 using PickGradients = loops<"*eeiief->e", "*EEiiEf->E", "*ffiiff->f", "*ddiidd->d">;
 

@@ -10,7 +10,8 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/training/optimizer.h";
 
-// Gradient, then the parameter and its states, updated in place. Hooks: parameter, then the gradient.
+// Operands: the gradient, then the parameter and its states, updated in place. For hooks: the parameter, then the
+// gradient.
 using Updates1 = loops<"e&e->", "E&E->", "f&f->", "d&d->">;
 using Updates2 = loops<"e&ee->", "E&EE->", "f&ff->", "d&dd->">;
 using Updates3 = loops<"e&eee->", "E&EEE->", "f&fff->", "d&ddd->">;

@@ -17,7 +17,7 @@ using AllSums = and_complex<Sums, Complex1>;
 using Means =
     loops<"?->d", "b->d", "B->d", "h->d", "H->d", "i->d", "I->d", "l->d", "L->d", "e->e", "E->E", "f->f", "d->d">;
 
-// Integers are summed as int64 and averaged as float64; what is at most 32 bits wide is read as int32 or uint32.
+// Integers are summed as int64 and averaged as float64. Types of at most 32 bits are read as int32 or uint32.
 constexpr char read_narrow(char type, char wide) {
   if (type == 'i' || type == 'I') return type;
   return std::string_view("?bBhH").find(type) != std::string_view::npos ? 'i' : wide;

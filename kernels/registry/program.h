@@ -1,4 +1,4 @@
-// Programs and bound operands: the work that a backend executes.
+// Programs and bound operands.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ struct Step {
   const Loop& resolved() const { return kernel->loop_table[loop]; }
 };
 
-// Steps over kernels. Slots are numbered in the order inputs, in-outs, outputs, temporaries. Each slot has a dtype, and
-// every store to it rounds to that dtype, so a fused float16 chain gives the result of the eager one. An eager
-// operation is a program of one step.
+// A sequence of kernels. Slots are numbered in the order inputs, in-outs, outputs, temporaries. Each slot has a dtype,
+// and every store to it rounds to that dtype, so a fused float16 chain gives the same result as separate operations. An
+// eager operation is a program of one step.
 struct Program {
   std::span<const Step> steps;
   std::span<const Dtype> slots;
@@ -33,7 +33,7 @@ struct Program {
   int num_temporaries() const { return static_cast<int>(slots.size()) - num_operands(); }
 };
 
-// The one-step program of an eager operation, on the stack of the call.
+// The program of one eager operation, stored on the stack of the caller.
 class EagerProgram : public Program {
  public:
   EagerProgram(const KernelDef& def, int loop) : step_{&def, static_cast<std::uint16_t>(loop), kIdentity} {
@@ -63,7 +63,7 @@ struct BoundOperand {
   const Strides* strides = nullptr;
 };
 
-// Storage for a scalar as an element, for the duration of a call.
+// Holds a scalar as an element for the duration of a call.
 struct ScalarCell {
   alignas(16) std::byte bytes[16];
   ScalarCell() = default;

@@ -1,4 +1,4 @@
-// Reductions of elements that are strided or narrower than what their loop reads: they pass through tiles.
+// Reductions of elements that are strided or narrower than the type that the loop reads: they pass through tiles.
 #include <algorithm>
 
 #include <catena/kernels/registry/cast.h>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kTile = 512;  // elements; a multiple of kLanes
 
-// The tiles are in functions of their own, so that elements which need none do not pay for the stack.
+// The functions with tiles are not inlined, so that contiguous elements do not pay for their stack space.
 [[gnu::noinline]] void reduce_by_tiles(const ReductionLoop& loop, std::byte* acc, const std::byte* ptr,
                                        std::int64_t stride, std::int64_t index, std::int64_t n) {
   const auto item = static_cast<std::int64_t>(itemsize(loop.element));
@@ -24,7 +24,7 @@ constexpr std::int64_t kTile = 512;  // elements; a multiple of kLanes
   } while (i < n);
 }
 
-// Short rows share a tile.
+// Reduces short rows, several of which share a tile.
 [[gnu::noinline]] void reduce_rows_by_tiles(const ReductionLoop& loop, std::byte* acc, const ReductionBlock& block,
                                             std::int64_t stride) {
   const auto item = static_cast<std::int64_t>(itemsize(loop.element)), n = block.n;

@@ -20,7 +20,7 @@ struct Entry {
   const RegisteredKernel* kernel;
 };
 
-// Sorted by id, so that a look-up is a binary search. Built once.
+// The kernels sorted by id, for binary search. Built once.
 const std::vector<Entry>& index_by_id() {
   static const std::vector<Entry> index = [] {
     std::vector<Entry> v;

@@ -1,4 +1,4 @@
-// Loops of row-wise kernels over operands of which some are not contiguous: pieces of these pass through tiles.
+// Row-wise loops over operands that are not all contiguous: these pass through tiles in pieces.
 #include <algorithm>
 
 #include <catena/kernels/registry/cast.h>
@@ -10,7 +10,8 @@ namespace {
 constexpr std::int64_t kTileBytes = 2048;
 static_assert(kTileBytes % (16 * kLanes) == 0);
 
-// The operands of a segment in pieces: ptr() gives the addresses for the loop, contiguous or with one element per row.
+// Passes the operands of a segment to a loop in pieces. ptr() returns their addresses; the operands there are
+// contiguous or have one element per row.
 class Pieces {
  public:
   Pieces(const RowWiseLoop& loop, std::byte* const* ptr, const std::int64_t* stride)
@@ -101,7 +102,7 @@ void fold_segment(const RowWiseLoop& loop, Fold fold, bool stores, std::byte* st
   else fold_pieces(loop, fold, stores, stats, ptr, stride, n);
 }
 
-// f(p, i, m): computes elements i to i + m, which begin at p.
+// Calls f(p, i, m) for pieces: f computes elements i to i + m, which begin at p.
 template <class F>
 [[gnu::noinline]] void write_pieces(const RowWiseLoop& loop, bool kept, std::byte* const* ptr,
                                     const std::int64_t* stride, std::int64_t n, F&& f) {

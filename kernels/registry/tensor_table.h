@@ -1,6 +1,7 @@
-// The operands of a multi-tensor kernel over many tensors, in the form that the kernel reads. A caller that updates the
-// same tensors repeatedly keeps the table between calls: update() compares each operand with its entry and writes only
-// the differences. A step thus costs one comparison per operand, and one written word for a gradient in new memory.
+// The operands of a multi-tensor kernel over many tensors, in the layout that the kernel reads. A caller that updates
+// the same tensors repeatedly keeps the table between calls: update() compares each operand with its entry and writes
+// only the differences. A step thus costs one comparison per operand, and one written word for a gradient in new
+// memory.
 //
 // The table owns no tensor: between calls its addresses may dangle, and every call passes all operands again.
 //
@@ -18,7 +19,7 @@
 
 namespace catena {
 
-// The backend's data for a table: its copy in device memory.
+// The backend's copy of a table in device memory.
 class CATENA_EXPORT TensorTableCopy {
  public:
   virtual ~TensorTableCopy();

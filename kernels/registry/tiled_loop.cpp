@@ -23,7 +23,7 @@ void pad(std::byte* tile, std::int64_t item, std::int64_t begin, std::int64_t en
              [&](auto word) { repeat_first<typename decltype(word)::type>(tile, begin, end); });
 }
 
-// One operand: its memory, and the tile that holds a part of it.
+// The memory of one operand, and the tile that holds a part of it.
 struct Part {
   CastFn load = nullptr, store = nullptr;
   std::int64_t item;  // bytes of an element in the tile

@@ -1,4 +1,4 @@
-// Drivers for elementwise loops, which are compiled for contiguous operands of a few types: strided, repeated or
+// Drivers for elementwise loops, which are compiled for contiguous operands of a few types. Strided, repeated or
 // narrower operands pass through tiles.
 #pragma once
 
@@ -15,10 +15,10 @@ struct TiledLoop {
   bool whole_blocks;  // `run` gets multiples of kVectorBlock elements, so that a value does not depend on its position
 };
 
-// Operands have the types `stored` and any strides; outputs may be identical to inputs but must not overlap them
-// otherwise.
+// Runs a loop over operands of the types `stored` with any strides. Outputs may be identical to inputs but must not
+// overlap them otherwise.
 void run_tiled(const TiledLoop& loop, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
-// The same for loops of whole blocks whose operands are mostly contiguous and need no conversion.
+// As run_tiled, for loops with whole_blocks whose operands are mostly contiguous and need no conversion.
 void run_padded(const TiledLoop& loop, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
 
 }  // namespace catena

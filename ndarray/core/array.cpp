@@ -8,7 +8,7 @@
 
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/device/runtime.h>
 
 namespace nd {

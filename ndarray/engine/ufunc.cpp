@@ -7,7 +7,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
 
 namespace nd {

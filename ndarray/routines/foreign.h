@@ -2,7 +2,7 @@
 #pragma once
 
 #include <catena/ndarray/core/array.h>
-#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/memory/memory.h>
 
 namespace nd {
 

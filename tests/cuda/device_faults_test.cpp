@@ -27,7 +27,7 @@
 #include <catena/ndarray/cuda/vendor/cudnn.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
-#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/cuda_device/control.h>
 

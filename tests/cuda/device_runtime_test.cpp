@@ -1,5 +1,5 @@
 // nd::cuda::runtime: memory, copies, streams and events by bare addresses, on the software device.
-#include <catena/ndarray/generic/runtime.h>
+#include <catena/ndarray/chainer_cuda/runtime.h>
 
 #include <boost/test/unit_test.hpp>
 

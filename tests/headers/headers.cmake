@@ -17,7 +17,7 @@ list(FILTER public_headers EXCLUDE REGEX "^kernels/registry/(define|families/)")
 list(FILTER public_headers EXCLUDE REGEX "^ndarray/(cuda/(api|compiler|plans|runtime|[a-z_]*\\.h)|cpu|compile)")
 list(FILTER public_headers EXCLUDE REGEX "^ndarray/cuda/vendor/(blas|curand_library|factorize|solver|solver_calls|vendor)\\.h$")
 list(FILTER public_headers EXCLUDE REGEX
-  "^autograd/ndarray_backend/(adapter|cudnn_[a-z]+|device_extension|linalg_extension|onednn_extension|modules/[a-z]+)\\.h$")
+  "^autograd/ndarray_backend/(adapter|cudnn/[a-z]+|device_extension|linalg_extension|onednn/.*)\\.h$")
 list(APPEND public_headers catena.h)
 foreach(component ndarray autograd nn training)
   if(NOT component IN_LIST CATENA_COMPONENTS)

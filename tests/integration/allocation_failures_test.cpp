@@ -8,7 +8,7 @@
 #include <string>
 
 #include <catena/catena.h>
-#include <catena/ndarray/device/memory_hook.h>
+#include <catena/ndarray/memory/memory_hook.h>
 #include <catena/tests/support/ndarray_values.h>
 
 using autograd::Array;

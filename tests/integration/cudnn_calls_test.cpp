@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include <catena/autograd/ndarray_backend/cudnn_extension.h>
-#include <catena/autograd/ndarray_backend/cudnn_plans.h>
+#include <catena/autograd/ndarray_backend/cudnn/extension.h>
+#include <catena/autograd/ndarray_backend/cudnn/plans.h>
 #include <catena/catena.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/device/stream.h>

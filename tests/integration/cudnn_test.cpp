@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/ndarray_backend/cudnn_extension.h>
-#include <catena/autograd/ndarray_backend/cudnn_plans.h>
+#include <catena/autograd/ndarray_backend/cudnn/extension.h>
+#include <catena/autograd/ndarray_backend/cudnn/plans.h>
 #include <catena/catena.h>
 #include <catena/ndarray/device/device.h>
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include <catena/autograd/ndarray_backend/cudnn_weights.h>
+#include <catena/autograd/ndarray_backend/cudnn/weights.h>
 #include <catena/catena.h>
 
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/ndarray_backend/cudnn_library.h>
+#include <catena/autograd/ndarray_backend/cudnn/library.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <catena/catena.h>
-#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/routines/array_reader.h>
 #include <catena/tests/support/allocations.h>
 

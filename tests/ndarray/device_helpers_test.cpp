@@ -1,5 +1,5 @@
 // nd::cuda: devices as objects, the module of an array, transfers, and kernels by their texts, with and without a GPU.
-#include <catena/ndarray/generic/cuda.h>
+#include <catena/ndarray/chainer_cuda/cuda.h>
 
 #include <boost/test/unit_test.hpp>
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include <catena/ndarray/device/memory_snapshot.h>
+#include <catena/ndarray/memory/memory_snapshot.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/testing/assertions.h>
 #include <catena/tests/support/locale.h>

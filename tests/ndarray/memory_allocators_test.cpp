@@ -1,5 +1,5 @@
 // Blocks, pools above an allocator, and the allocator of arrays, as the reference has them.
-#include <catena/ndarray/device/allocator_pool.h>
+#include <catena/ndarray/memory/allocator_pool.h>
 
 #include <boost/test/unit_test.hpp>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/counting_backend.h>
 #include <catena/tests/support/ndarray_values.h>

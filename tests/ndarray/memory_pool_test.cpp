@@ -1,6 +1,6 @@
 // The memory pool: reuse, best fit, statistics, limits, out of memory, streams, hooks, lifetime; storages and fresh
 // arrays over it.
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -15,7 +15,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/device/memory_snapshot.h>
+#include <catena/ndarray/memory/memory_snapshot.h>
 #include <catena/tests/support/counting_backend.h>
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/tests/support/counting_backend.h>
 
 namespace {

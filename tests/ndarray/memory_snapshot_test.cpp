@@ -1,5 +1,5 @@
 // The snapshot of a pool against a model of what was allocated: addresses, states, streams, totals, text.
-#include <catena/ndarray/device/memory_snapshot.h>
+#include <catena/ndarray/memory/memory_snapshot.h>
 
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <catena/kernels/base/array_header.h>
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/counting_backend.h>

@@ -1,5 +1,5 @@
 // Arrays as structs in kernels given as text, and compilation by hand into a folder.
-#include <catena/ndarray/generic/compile.h>
+#include <catena/ndarray/chainer_cuda/compile.h>
 
 #include <boost/test/unit_test.hpp>
 

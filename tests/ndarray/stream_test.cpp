@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/ndarray/generic/runtime.h>
+#include <catena/ndarray/chainer_cuda/runtime.h>
 #include <catena/ndarray/ndarray.h>
 
 namespace {

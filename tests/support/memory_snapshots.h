@@ -3,8 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <catena/ndarray/device/memory_pool.h>
-#include <catena/ndarray/device/memory_snapshot.h>
+#include <catena/ndarray/memory/memory_pool.h>
+#include <catena/ndarray/memory/memory_snapshot.h>
 
 namespace test {
 

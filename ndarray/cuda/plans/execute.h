@@ -2,7 +2,7 @@
 #pragma once
 
 #include <catena/ndarray/cuda/plans/plan.h>
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd::cuda {
 

@@ -13,7 +13,7 @@
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
 

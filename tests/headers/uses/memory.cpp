@@ -1,4 +1,4 @@
-#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/memory/memory.h>
 #include <catena/tests/headers/uses/uses.h>
 
 void use_memory() {

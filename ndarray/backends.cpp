@@ -1,0 +1,79 @@
+// The singletons: one backend per kind of device, behind its interfaces.
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cuda/cuda_backend.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/memory/memory_pool.h>
+#include <catena/ndarray/device/text_kernels.h>
+
+namespace nd {
+
+Runtime::~Runtime() = default;
+Executor::~Executor() = default;
+
+void Executor::row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
+                                 StreamRef stream) {
+  this->row_wise(rows, stream);
+  for (const catena::bound::Reduce& sum : sums) reduce(sum, stream);
+}
+TextKernels::~TextKernels() = default;
+
+// Default for devices without host callbacks: waits for all earlier work, then calls the function.
+std::byte* Runtime::grow(int, std::byte*, std::size_t) { return nullptr; }
+void Runtime::shrink(int, std::byte*, std::size_t) noexcept {}
+
+void Runtime::synchronize_device(int device) { synchronize({{kind(), static_cast<std::int16_t>(device)}, nullptr}); }
+
+void Runtime::add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) {
+  try {
+    synchronize(stream);
+  } catch (...) {
+    f(context, 0, true);
+    throw;
+  }
+  f(context, 0, false);
+}
+
+// Backends and pools are never destroyed, because arrays in static variables may be destroyed after them.
+namespace {
+
+cpu::CpuBackend& cpu_backend() {
+  static cpu::CpuBackend& one = *new cpu::CpuBackend;
+  return one;
+}
+cuda::CudaBackend& cuda_backend() {
+  static cuda::CudaBackend& one = *new cuda::CudaBackend;
+  return one;
+}
+
+}  // namespace
+
+Runtime& runtime(Device::Kind kind) {
+  if (kind == Device::Kind::cpu) return cpu_backend();
+  return cuda_backend();
+}
+
+Executor& executor(Device::Kind kind) {
+  if (kind == Device::Kind::cpu) return cpu_backend();
+  return cuda_backend();
+}
+
+TextKernels& text_kernels(Device::Kind kind) {
+  TextKernels* kernels = executor(kind).text_kernels();
+  if (kernels == nullptr)
+    catena::fail<catena::NotImplementedError>("kernels given as text", "there is no compiler for ", Device{kind, 0});
+  return *kernels;
+}
+
+MemoryPool& memory_pool(Device::Kind kind) {
+  if (kind == Device::Kind::cpu) {
+    static MemoryPool& cpu = *new MemoryPool(runtime(Device::Kind::cpu));
+    return cpu;
+  }
+  static MemoryPool& cuda = *new MemoryPool(runtime(Device::Kind::cuda));
+  return cuda;
+}
+
+MemoryPool& memory_pool() { return memory_pool(current_device().kind); }
+
+}  // namespace nd

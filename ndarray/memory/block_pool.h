@@ -1,0 +1,56 @@
+// The reference's kind of pool, above any allocator: a free block is reused for requests of exactly its rounded size
+// and on the stream that it was taken for. (The pool of arrays, memory_pool.h, splits and merges blocks.) Internal to
+// ndarray/device.
+//
+// Thread safety: all functions may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <catena/kernels/base/pointers.h>
+#include <catena/ndarray/memory/memory.h>
+
+namespace nd::internal {
+
+using BlockAllocator = catena::Function<MemoryPointer(std::size_t size)>;
+
+class BlockPool {
+ public:
+  // `op` begins the messages. Sizes are rounded up to a multiple of `unit`. With keeps = false a block goes back to the
+  // allocator when it is freed. TypeError for an empty allocator.
+  BlockPool(const char* op, BlockAllocator allocator, std::size_t unit, bool keeps = true);
+
+  // Null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called again.
+  static MemoryPointer malloc(const catena::Shared<BlockPool>& pool, std::size_t size);
+  // RuntimeError unless `data` is the address of a block in use.
+  void free(const void* data);
+  // Of whatever pool the block is. False for memory that is no block of a BlockPool; a block that was freed is one.
+  static bool free_block(Storage& storage) noexcept;
+  void free_all_blocks();
+  std::size_t n_free_blocks() const;
+  // From now on blocks that are freed go back to the allocator.
+  void close();
+
+ private:
+  struct Block;
+  using Key = std::pair<std::size_t, void*>;  // rounded size, stream
+  static void destroy(Storage* storage);
+  MemoryPointer take(std::size_t rounded, Key key);
+  // Must be called with the lock; what it returns must be dropped without it.
+  MemoryPointer take_back(Block& block);
+
+  const char* const op_;
+  const BlockAllocator allocator_;
+  const std::size_t unit_;
+  mutable std::mutex mutex_;
+  bool keeps_;
+  std::map<Key, std::vector<MemoryPointer>> free_;
+  std::unordered_map<const void*, Block*> used_;
+};
+
+}  // namespace nd::internal

@@ -1,0 +1,247 @@
+#include <catena/ndarray/memory/memory.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/program.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/memory/block_pool.h>
+#include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/memory/memory_pool.h>
+
+namespace nd {
+namespace {
+
+// The copy is enqueued on the device that is not the host.
+void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+          StreamRef stream) {
+  const Device worker = to_device.kind == Device::Kind::cpu ? from_device : to_device;
+  catena::check<catena::ValueError>(stream.device == to_device || stream.device == from_device, "memory copy",
+                                    "the stream belongs to ", stream.device, ", the memory to ", from_device, " and ",
+                                    to_device);
+  runtime(worker.kind).copy(to, to_device, from, from_device, bytes, stream);
+}
+
+void used(const MemoryPointer& p, StreamRef stream) {
+  if (p.mem() != nullptr && p.device() == stream.device) MemoryPool::record_stream(*p.mem(), stream);
+}
+
+std::mutex pinned_mutex;
+catena::Shared<const PinnedAllocator>& pinned_allocator() {
+  static auto& slot = *new catena::Shared<const PinnedAllocator>;
+  return slot;
+}
+
+}  // namespace
+
+void MemoryPointer::check_inside(std::string_view op, std::size_t bytes) const {
+  catena::check<catena::ValueError>(
+      storage_ != nullptr && offset_ >= 0 && static_cast<std::size_t>(offset_) <= storage_->bytes &&
+          bytes <= storage_->bytes - static_cast<std::size_t>(offset_),
+      op, bytes, " bytes at offset ", offset_, " leave a block of ", storage_ ? storage_->bytes : 0, " bytes");
+}
+
+void MemoryPointer::copy_from_async(const MemoryPointer& source, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("copy_from", bytes);
+  source.check_inside("copy_from", bytes);
+  copy(ptr(), device(), source.ptr(), source.device(), bytes, stream.ref());
+  used(*this, stream.ref());
+  used(source, stream.ref());
+  storage_->version.fetch_add(1, catena::MemoryOrder::relaxed);
+}
+
+void MemoryPointer::copy_from_async(const void* host, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("copy_from_host", bytes);
+  copy(ptr(), device(), static_cast<const std::byte*>(host), cpu_device, bytes, stream.ref());
+  used(*this, stream.ref());
+  storage_->version.fetch_add(1, catena::MemoryOrder::relaxed);
+}
+
+void MemoryPointer::copy_to_host_async(void* host, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("copy_to_host", bytes);
+  copy(static_cast<std::byte*>(host), cpu_device, ptr(), device(), bytes, stream.ref());
+  used(*this, stream.ref());
+}
+
+void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("memset", bytes);
+  catena::check<catena::ValueError>(stream.device() == device(), "memset", "the stream belongs to ", stream.device(),
+                                    ", the memory to ", device());
+  const catena::KernelDef& fill = catena::kernels::copy;
+  const int loop = catena::choose_loop_by_output(fill, Dtype::uint8);
+  const Shape shape{static_cast<std::int64_t>(bytes)};
+  const Strides fixed{0}, contiguous{1};
+  const catena::ScalarCell cell(catena::Scalar(int(value)), Dtype::uint8);
+  const catena::BoundOperand operands[] = {{const_cast<std::byte*>(cell.bytes), Dtype::uint8, true, &shape, &fixed},
+                                           {ptr(), Dtype::uint8, false, &shape, &contiguous}};
+  executor(device().kind).elementwise(catena::EagerProgram(fill, loop), operands, shape, stream.ref());
+  used(*this, stream.ref());
+  storage_->version.fetch_add(1, catena::MemoryOrder::relaxed);
+}
+
+void MemoryPointer::copy_from(const MemoryPointer& source, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device().kind == Device::Kind::cpu ? source.device() : device());
+  copy_from_async(source, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+void MemoryPointer::copy_from(const void* host, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device());
+  copy_from_async(host, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+void MemoryPointer::copy_to_host(void* host, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device());
+  copy_to_host_async(host, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+void MemoryPointer::memset(unsigned char value, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device());
+  memset_async(value, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+
+MemoryPointer raw_alloc(std::size_t size) {
+  if (size == 0) return {};
+  return MemoryPointer((*raw_allocator())(size, current_device()));
+}
+
+MemoryPointer MemoryPool::malloc(std::size_t bytes) {
+  const Device device = current_device();
+  catena::check<catena::ValueError>(device.kind == backend().kind(), "malloc", "the current device is ", device,
+                                    ", which is none of the pool's");
+  return MemoryPointer(allocate(bytes, device.id, current_stream(device).handle));
+}
+
+MemoryPointer alloc(std::size_t size) { return MemoryPointer(new_storage(size, current_device())); }
+
+namespace {
+
+// The driver requires a current context for memory that all contexts can use.
+int some_device() { return current_device().kind == Device::Kind::cuda ? current_device().id : 0; }
+void use_some_device() { cuda::use_device(some_device()); }
+
+}  // namespace
+
+Device device_from_pointer(const void* p) {
+  if (!is_available(Device::Kind::cuda)) return cpu_device;
+  use_some_device();
+  const cuda::PointerInfo info = cuda::pointer_info(p);
+  if (info.type != cuda::api::cu_memory_device) return cpu_device;
+  return {Device::Kind::cuda, static_cast<std::int16_t>(info.device)};
+}
+
+namespace {
+
+// Page-locked memory from the driver; the deleter is that of the block.
+MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {
+  if (size == 0) return {};
+  use_some_device();
+  void* data = nullptr;
+  CATENA_CU(host_allocate, &data, size, flags);
+  const auto give_back = [data] {
+    if (!cuda::is_healthy(some_device())) return;
+    use_some_device();
+    CATENA_CU(host_free, data);
+  };
+  try {
+    return MemoryPointer(wrap_storage(data, size, cpu_device, give_back));
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+// A block of the backend's own pool, which staging copies use, too.
+MemoryPointer allocate_staging(std::size_t size) {
+  use_some_device();
+  std::byte* const data = cuda::pinned_pool().allocate(size);
+  const auto give_back = [data, size] { cuda::pinned_pool().deallocate(data, size); };
+  try {
+    return MemoryPointer(wrap_storage(data, size, cpu_device, give_back));
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+constexpr std::size_t kPinnedUnit = 512;
+
+}  // namespace
+
+Memory::Memory(std::size_t size) : block_(raw_alloc(size)) {}
+PinnedMemory::PinnedMemory(std::size_t size, unsigned flags) : block_(allocate_pinned(size, flags)) {}
+MemoryPointer raw_alloc_pinned_memory(std::size_t size) { return allocate_pinned(size, host_alloc_portable); }
+
+MemoryPointer::MemoryPointer(const Memory& mem, std::ptrdiff_t offset) : MemoryPointer(mem.block_ + offset) {}
+MemoryPointer::MemoryPointer(const PinnedMemory& mem, std::ptrdiff_t offset) : MemoryPointer(mem.block_ + offset) {}
+
+void MemoryPointer::free() const {
+  catena::check<catena::RuntimeError>(storage_ != nullptr && internal::BlockPool::free_block(*storage_), "free",
+                                      "the memory is no block of a MemoryPool or PinnedMemoryPool");
+}
+
+// ---- pools of pinned memory ---------------------------------------------------------------------
+// The blocks of the library's pool are kept by the backend's own one.
+struct PinnedMemoryPool::Owner {
+  explicit Owner(catena::Shared<internal::BlockPool> pool, cuda::PinnedPool* keeper = nullptr)
+      : blocks(std::move(pool)), kept_by(keeper) {}
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() { blocks->close(); }
+
+  catena::Shared<internal::BlockPool> blocks;
+  cuda::PinnedPool* kept_by;
+};
+
+PinnedMemoryPool::PinnedMemoryPool(PinnedAllocator allocator)
+    : owner_(catena::Shared<const Owner>::make(
+          catena::Shared<internal::BlockPool>::make("PinnedMemoryPool", std::move(allocator), kPinnedUnit))) {}
+
+MemoryPointer PinnedMemoryPool::malloc(std::size_t size) const {
+  return internal::BlockPool::malloc(owner_->blocks, size);
+}
+void PinnedMemoryPool::free(const void* data) const { owner_->blocks->free(data); }
+
+void PinnedMemoryPool::free_all_blocks() const {
+  if (n_free_blocks() == 0) return;
+  owner_->blocks->free_all_blocks();
+  if (owner_->kept_by == nullptr) return;
+  use_some_device();
+  owner_->kept_by->free_all_blocks();
+}
+std::size_t PinnedMemoryPool::n_free_blocks() const {
+  return owner_->blocks->n_free_blocks() + (owner_->kept_by != nullptr ? owner_->kept_by->n_free_blocks() : 0);
+}
+
+PinnedMemoryPool& pinned_memory_pool() {
+  // Never destroyed, because arrays in static variables may be.
+  static auto& pool = *new PinnedMemoryPool(catena::Shared<const PinnedMemoryPool::Owner>::make(
+      catena::Shared<internal::BlockPool>::make("pinned_memory_pool", &allocate_staging, kPinnedUnit, false),
+      &cuda::pinned_pool()));
+  return pool;
+}
+
+MemoryPointer alloc_pinned_memory(std::size_t size) {
+  catena::Shared<const PinnedAllocator> allocator;
+  {
+    const std::lock_guard lock(pinned_mutex);
+    allocator = pinned_allocator();
+  }
+  return allocator ? (*allocator)(size) : pinned_memory_pool().allocate(size);
+}
+
+void set_pinned_memory_allocator(PinnedAllocator allocator) {
+  const std::lock_guard lock(pinned_mutex);
+  pinned_allocator() = allocator ? catena::Shared<const PinnedAllocator>::make(std::move(allocator)) : nullptr;
+}
+
+}  // namespace nd
