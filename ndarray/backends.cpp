@@ -1,10 +1,10 @@
-// The singletons: one backend per kind of device, behind its interfaces.
+// Creates the backends, one per kind of device, and the memory pools. The only file that depends on all of them.
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cuda/cuda_backend.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/executor.h>
-#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/text_kernels.h>
+#include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd {
 

@@ -1,7 +1,6 @@
-// Folder ndarray/device/: devices and their memory: current device and stream, events, memory pools and hooks, and
-// the two interfaces that a backend implements (runtime.h: what a device is, executor.h: what it executes).
-// Implementations of the interfaces are in ndarray/cpu/ and ndarray/cuda/; only backends.cpp and the functions for CUDA
-// memory include them. Its headers may use kernels/ and ndarray/core/.
+// Folder ndarray/device/: devices, streams and events, the current device and stream of a thread, and the two interfaces
+// that a backend implements: runtime.h (memory, streams, events) and executor.h (operations). Implementations are in
+// ndarray/cpu/ and ndarray/cuda/; ndarray/backends.cpp creates them. Its headers may use kernels/ and ndarray/core/.
 //
 // This header: devices and the current device of a thread. Functions may be called from any thread; the current device
 // belongs to the calling thread.

@@ -1,4 +1,7 @@
-// Explicit memory management: blocks of device memory, pointers into them, copies and fills, pinned host memory. Arrays
+// Folder ndarray/memory/: memory of devices: pools, their hooks and statistics, own allocators, and the functions of
+// this header. Arrays get their memory from memory_pool.h. Its headers may use ndarray/core/ and ndarray/device/.
+//
+// This header: explicit memory management: blocks of device memory, pointers into them, copies and fills, pinned host memory. Arrays
 // do not require any of it.
 //
 // Copies without `_async` are complete when they return. Asynchronous copies are ordered on their stream; they are
