@@ -1,6 +1,6 @@
 // Folder nn: layers and what they consist of: links, parameters, initializers, the reporter. Functions are in
 // nn/functions, layer classes in nn/links, files in nn/serializers; optimizers and training loops are in training. This
-// Folder may use autograd and kernels.
+// folder may use autograd and kernels.
 //
 // Link: an object with parameters. The members of a class are listed once; naming, saving, moving and copying all use
 // that list.

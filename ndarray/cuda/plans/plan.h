@@ -15,7 +15,7 @@
 namespace nd::cuda {
 
 // The parameter of a kernel, filled field by field in the order of its struct in kernels/device/parameters.h. There is
-// Folder for the largest one; what is not used is neither cleared nor copied.
+// room for the largest one; unused bytes are neither cleared nor copied.
 class ParameterBlock {
  public:
   ParameterBlock() noexcept {}
