@@ -3,8 +3,10 @@
 // launching is done by ndarray/cuda/. May use the headers of kernels/.
 //
 // This header: the parameters of a launch, one struct passed by value. Plain data with the same layout for NVRTC, for
-// the launcher and for tests that execute kernels on the CPU. Lengths count elements, strides are bytes; all are 64
-// bits wide, whatever index width the kernel computes with.
+// the host and for tests that execute kernels on the CPU. A struct derives from its head, which has the members whose
+// number does not depend on operands or axes: the host fills the head as a struct and appends the arrays in their order
+// (ndarray/cuda/plans/plan.h). Lengths count elements, strides are bytes; all are 64 bits wide, whatever index width
+// the kernel computes with.
 #pragma once
 
 #include <catena/kernels/index_rule.h>
@@ -40,23 +42,21 @@ struct alignas(16) Cell {
 };
 
 // An elementwise loop over n elements; one entry per operand, in the order inputs, in-outs, outputs.
-template <int Operands> struct ContiguousParameters {
+struct ElementwiseHead {
   int64_t n;
   int64_t rank;  // read by generic kernels only
+};
+template <int Operands> struct ContiguousParameters : ElementwiseHead {
   void* data[Operands];
   Cell cell[Operands];
 };
-template <int Operands, int Rank> struct StridedParameters {
-  int64_t n;
-  int64_t rank;
+template <int Operands, int Rank> struct StridedParameters : ElementwiseHead {
   void* data[Operands];
   Cell cell[Operands];
   int64_t length[Rank];  // outermost axis first
   int64_t stride[Operands][Rank];
 };
-template <int Operands, int Rank, int Raw> struct IndexedParameters {
-  int64_t n;
-  int64_t rank;
+template <int Operands, int Rank, int Raw> struct IndexedParameters : ElementwiseHead {
   void* data[Operands];
   Cell cell[Operands];
   int64_t length[Rank];
@@ -68,11 +68,13 @@ template <int Operands, int Rank, int Raw> struct IndexedParameters {
 // A reduction of `count` elements for each of `outputs` outputs. With several splits (gridDim.y), a block writes its
 // accumulator to partial[output * splits + split], and a second kernel over the same parameters combines them.
 // Operands: the inputs of the program before the reduction, the further inputs of the program after it, the output.
-template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParameters {
+struct ReduceHead {
   int64_t outputs, count;
   int64_t kept_rank, reduced_rank;  // read by generic kernels only
   int64_t splits;
   void* partial;
+};
+template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParameters : ReduceHead {
   void* data[Operands];
   Cell cell[Operands];
   int64_t kept_length[Kept], kept_stride[Operands][Kept];
@@ -80,9 +82,11 @@ template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParamete
 };
 
 // `rows` rows of `count` elements. Operands: inputs, outputs, per-row outputs.
-template <int Operands, int Kept, int Reduced> struct RowParameters {
+struct RowWiseHead {
   int64_t rows, count;
   int64_t kept_rank, reduced_rank;
+};
+template <int Operands, int Kept, int Reduced> struct RowWiseParameters : RowWiseHead {
   void* data[Operands];
   Cell cell[Operands];
   int64_t kept_length[Kept], kept_stride[Operands][Kept];
@@ -108,22 +112,26 @@ struct MultiTensorParameters {
 
 // Scans along `rows` rows of `count` elements. With several splits, each row is cut into pieces of `piece` elements;
 // partial[row * splits + split] first holds the result of the piece alone, then that of all elements before it.
-template <int Rank> struct ScanParameters {
+struct ScanHead {
   int64_t rows, count, rank, splits, piece;
   int64_t in_step, out_step;  // along the row
   const void* in;
   void* out;
   void* partial;
+};
+template <int Rank> struct ScanParameters : ScanHead {
   int64_t length[Rank], in_stride[Rank], out_stride[Rank];
 };
 
 // Gather and scatter: position i of a loop over n elements lies at base + sum_k i_k * base_stride[k] + sum_j
 // wrap(index_j[i]) * axis_stride[j].
-template <int Axes, int Rank> struct GatherParameters {
+struct GatherHead {
   int64_t n;
   int64_t rank;
   void* base;
   void* other;  // the output of a gather, the values of a scatter
+};
+template <int Axes, int Rank> struct GatherParameters : GatherHead {
   const void* index[Axes];
   int64_t axis_length[Axes], axis_stride[Axes];
   int64_t length[Rank], base_stride[Rank], other_stride[Rank];
@@ -139,12 +147,14 @@ struct IndexRecord {
   IndexRule rule;
   const char* name;  // of the operation; host memory
 };
-template <int Rank> struct IndexCheckParameters {
+struct IndexCheckHead {
   int64_t n, rank;
   const void* in;
   IndexRecord* record;
   IndexRule rule;
   const char* name;
+};
+template <int Rank> struct IndexCheckParameters : IndexCheckHead {
   int64_t length[Rank], stride[Rank];
 };
 
@@ -157,10 +167,12 @@ struct JoinPiece {
   int64_t end;
   int64_t row, along, behind;  // strides in bytes
 };
-template <int Pieces> struct JoinParameters {
+struct JoinHead {
   int64_t rows, columns, inner, pieces;
   int64_t pitch;  // bytes between rows of the output
   void* out;
+};
+template <int Pieces> struct JoinParameters : JoinHead {
   JoinPiece piece[Pieces];
 };
 
@@ -175,24 +187,28 @@ struct RandomParameters {
 
 // `batch` products of an m x k and a k x n matrix. With several splits of k (gridDim.y), a block writes its
 // accumulators to partial[split * outputs + output], and a second kernel over the same parameters adds them up.
-template <int Rank> struct MatmulParameters {
+struct MatmulHead {
   int64_t m, n, k, batch, batch_rank, splits;
   const void* a;
   const void* b;
   void* out;
   void* partial;
   int64_t a_row, a_column, b_row, b_column, out_row, out_column;
+};
+template <int Rank> struct MatmulParameters : MatmulHead {
   int64_t length[Rank], a_stride[Rank], b_stride[Rank], out_stride[Rank];
 };
 
 // Positions of the non-zero elements, in `pieces` pieces of kPiece elements. counts[piece] is first the number of
 // non-zero elements of the piece, then that of all pieces before it. Coordinate a of the i-th non-zero element goes to
 // out[a * count + i].
-template <int Rank> struct NonzeroParameters {
+struct NonzeroHead {
   int64_t n, rank, pieces, count;
   const void* in;
   int64_t* out;
   int64_t* counts;
+};
+template <int Rank> struct NonzeroParameters : NonzeroHead {
   int64_t length[Rank], stride[Rank];
 };
 
@@ -204,7 +220,7 @@ struct OffsetsParameters {
 
 // Sorting of rows. sort_block: padded = the power of two >= count; kSortBlock / padded rows per block. Radix sort: keys
 // and places of all rows one after the other; values only if values are the result and not positions.
-template <int Rank> struct SortParameters {
+struct SortHead {
   int64_t rows, count, rank, padded, positions;
   int64_t in_step, out_step;  // along the row
   const void* in;
@@ -212,6 +228,8 @@ template <int Rank> struct SortParameters {
   void* keys;
   uint32_t* places;
   void* values;
+};
+template <int Rank> struct SortParameters : SortHead {
   int64_t length[Rank], in_stride[Rank], out_stride[Rank];
 };
 
