@@ -452,8 +452,8 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
   static constexpr Signature from = signature_of<compute_signature<S>>, to = signature_of<H>;
   using Host = Reduction<Body, H>;
   // The type in which the loop reads elements of type `from`. Integers of one width share their loop, and a bool is
-  // read as a byte. Exception: argmax and argmin compare the bytes, so they convert bools, because a true bool may be any
-  // byte other than 0.
+  // read as a byte. Exception: argmax and argmin compare the bytes, so they convert bools, because a true bool may be
+  // any byte other than 0.
   static constexpr bool finds_place = requires { typename Body::extremum; };
   static constexpr Dtype read(Dtype from, Dtype to) {
     if (finds_place && from == Dtype::bool_) return from;

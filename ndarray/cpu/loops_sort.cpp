@@ -205,7 +205,8 @@ template <class B, class P> void store_item(const Place<B, P>& from, const Order
   std::memcpy(to, &position, sizeof(position));
 }
 
-// Not inlined, to avoid one copy per kind of walk. `rows` must hold b.rows rows, row_bytes apart; `spare` must hold one.
+// Not inlined, to avoid one copy per kind of walk. `rows` must hold b.rows rows, row_bytes apart; `spare` must hold
+// one.
 template <class Item, class B>
 [[gnu::noinline]] void sort_block(const RowsToSort& call, const Order<B>& order, const Block& b, std::byte* rows,
                                   std::size_t row_bytes, Item* spare) {
