@@ -100,8 +100,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, 
 // For bodies with `prepare` and `finish`, such as cross_entropy_bwd in kernels/nn/loss.h. `prepare` computes the values
 // that depend on a label, once per line if all elements of the line have the same label. `finish` computes the elements
 // in vectors from input Body::finished, the prepared values and the position on axis 1.
-inline constexpr int kPreparedTile = 256, kPreparedBlock = 16;  // elements; the block is a multiple of every vector
-                                                                // length
+inline constexpr int kPreparedTile = 256, kPreparedBlock = 16;  // elements; whole vectors of every length
 inline constexpr int kCollectedLine = 5;                        // maximal length of lines that share a tile
 template <class Body, fixed_string S, class Seq> struct PreparedIndexed;
 template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<Body, S, std::index_sequence<K...>> {
@@ -213,8 +212,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
 inline constexpr int kRandomTile = 256;
 template <int Streams, bool Pairs> struct alignas(64) WordTile {
   uint32_t word[Streams][kRandomTile];
-  uint32_t pair[2][Streams][Pairs ? kRandomTile : 1];  // even and odd word of each pair, stored at both positions of
-                                                       // the pair
+  uint32_t pair[2][Streams][Pairs ? kRandomTile : 1];  // even and odd word, at both positions of a pair
 
   ND_FN uint32_t at(int s, int j) const { return word[s][j]; }
   ND_FN uint32_t even(int s, int j) const { return pair[0][s][j]; }

@@ -50,8 +50,7 @@ template <class Body, fixed_string S> struct Reduction {
     for (int l = 0; l < kWindow; ++l) wide[l] = Body::template identity<A>();
     std::int64_t i = 0;
     for (; i + kWindow <= n; i += kWindow) {
-      if constexpr (requires(A a) { Body::absorbs(a); })  // prefetching is faster for all() and any() but slower for
-                                                          // extrema of bytes
+      if constexpr (requires(A a) { Body::absorbs(a); })  // not for extrema of bytes, which it slows down
         for (int line = 0; line < 256; line += 64)
           __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kWindow; ++l)
@@ -264,7 +263,7 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
 
-  // Others are bound by their arithmetic.
+  // True for accumulators that are plain numbers. Other loops are limited by their arithmetic and have no fold_far.
   static constexpr bool is_number = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
   &&!requires { Body::counts; };
   CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
@@ -325,8 +324,7 @@ template <class Body, fixed_string S> struct Reduction {
   // Finds extrema in columns, in windows of W elements. Returns the number of rows processed: all rows, or fewer if the
   // last ones do not fill a window.
   template <int W> static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
-    constexpr std::int64_t kMost = 128;  // rows per step, so that all windows stay in a cache; at most 255, because a
-                                         // place may have 8 bits
+    constexpr std::int64_t kMost = 128;  // rows per step: all windows fit a cache, places fit 8 bits
     const bool dense = b.row_step == b.n * std::int64_t(sizeof(T));
     const std::int64_t side = dense && b.n < W ? (W + b.n - 1) / b.n : 1, width = side * b.n;
     std::int64_t r = 0;
@@ -453,8 +451,9 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
   static constexpr auto H = host_signature<S, Share>();
   static constexpr Signature from = signature_of<compute_signature<S>>, to = signature_of<H>;
   using Host = Reduction<Body, H>;
-  // Integers of one width are the same memory, and a bool is a byte; but not every byte is a bool, and where bytes are
-  // compared with each other, all that are true must be 1.
+  // The type in which the loop reads elements of type `from`. Integers of one width share their loop, and a bool is
+  // read as a byte. Exception: argmax and argmin compare the bytes, so they convert bools, because a true bool may be
+  // any byte other than 0.
   static constexpr bool finds_place = requires { typename Body::extremum; };
   static constexpr Dtype read(Dtype from, Dtype to) {
     if (finds_place && from == Dtype::bool_) return from;
@@ -464,7 +463,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Scans) return &Reduction<Body, compute_signature<S>>::scan;
     else return nullptr;
   }
-  // Groups always ask for what is ahead.
+  // Null for kernels with groups, whose `fold` prefetches already.
   static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
     if constexpr (Host::is_number && !Host::has_groups) return &Host::fold_far;
     else return nullptr;

@@ -114,7 +114,7 @@ template <class Body, class T> class ExtremumFinder {
     if (at < 0) return at;
     return at + (is_nan(value) ? find_value<true>(x + at, length, value) : find_value<false>(x + at, length, value));
   }
-  // Returns the window that begins with value i; the last of the n values' windows may overlap the one before it.
+  // Returns the window that begins with value i; the last window may overlap the one before it.
   static ND_FN const T* window_at(const T* x, std::int64_t i, std::int64_t n) {
     return x + (i < n - kWindow ? i : n - kWindow);
   }

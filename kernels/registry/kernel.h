@@ -58,8 +58,7 @@ using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int
 inline constexpr int kLanes = 32;
 inline constexpr std::int64_t kGroup = 16;
 inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
-inline constexpr int kMaxLaneBytes = 64;              // size limit of the state of one lane that passes from part to
-                                                      // part
+inline constexpr int kMaxLaneBytes = 64;              // limit for the state of a lane between parts
 // The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
 // i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
 // out_stride.
@@ -198,8 +197,7 @@ struct Loop {
 // Special properties of a kernel. Code must decide by these, never by the id or the name of a kernel.
 enum KernelTraits : std::uint8_t {
   no_traits = 0,
-  refuses_bool = 1,        // TypeError for bool operands instead of promotion to int8, because libraries differ on the
-                           // result
+  refuses_bool = 1,        // TypeError for bools instead of promotion to int8, because libraries differ
   is_copy = 2,             // the output is the input
   is_random = 4,           // draws from a Philox stream; the first inputs are its seed and offset
   may_scan = 8,            // the reduction can be used as a scan

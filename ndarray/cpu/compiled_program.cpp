@@ -35,9 +35,9 @@ using catena::BoundOperand;
 using catena::Program;
 using catena::Step;
 
-constexpr std::int64_t kFewElements = 4096;                  // are left to the interpreter
-constexpr std::int64_t kDefaultCost = 1'000'000'000;         // takes the interpreter about a tenth of a second
-constexpr std::size_t kMostPrograms = 256, kMostLoops = 64;  // of one process
+constexpr std::int64_t kFewElements = 4096;                  // calls with fewer elements are left to the interpreter
+constexpr std::int64_t kDefaultCost = 1'000'000'000;         // elements times steps after which a program is compiled
+constexpr std::size_t kMostPrograms = 256, kMostLoops = 64;  // limits per process
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
 constexpr bool kAvailable = false;
@@ -55,7 +55,8 @@ std::atomic<std::int64_t>& least_cost() {
   return cost;
 }
 
-// The instruction set in which the loops of the rows run here: vector functions of another length have other bits.
+// Returns the instruction set of the kernels' loops on this processor. A compiled program uses the same one, because
+// vector functions of other lengths give other bits.
 const char* processor_of_loops() {
 #ifdef CATENA_HAS_MULTIARCH
   if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
@@ -64,7 +65,7 @@ const char* processor_of_loops() {
   return "x86-64";
 }
 
-// ---- a program of its own -----------------------------------------------------------------------
+// ---- the entry of a program ---------------------------------------------------------------------
 struct Entry {
   Entry(const Program& p, unsigned scalar_operands)
       : steps(p.steps.begin(), p.steps.end()), slots(p.slots.begin(), p.slots.end()), scalars(scalar_operands) {
@@ -90,7 +91,7 @@ struct Entry {
   Program program;
   const unsigned scalars;
   std::atomic<ProgramLoop> loop{nullptr};
-  std::int64_t cost = 0;  // of the calls before this one
+  std::int64_t cost = 0;  // of the calls so far
   bool requested = false;
 };
 
@@ -116,14 +117,14 @@ std::uint64_t hash_of(const Program& program, unsigned scalars) {
 struct Free {
   void operator()(std::byte* memory) const { std::free(memory); }
 };
-// Not from a pool, whose statistics are the program's own.
+// Allocates outside the memory pools, whose statistics belong to the user's program.
 std::unique_ptr<std::byte, Free> aligned_memory(std::size_t bytes) {
   auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 127) / 64 * 64));
   catena::check<catena::OutOfMemoryError>(memory != nullptr, "fuse", "there are no ", bytes, " bytes for a trial");
   return std::unique_ptr<std::byte, Free>(memory);
 }
 
-// Memory of an operand with drawn values: ordinary ones, large, small and special ones.
+// Memory of an operand, filled with random values: ordinary, large, small and special ones.
 class Drawn {
  public:
   Drawn(Dtype dtype, std::int64_t n, std::mt19937_64& random) : item_(catena::itemsize(dtype)) {
@@ -188,7 +189,7 @@ bool same_values(Dtype dtype, const std::byte* a, const std::byte* b, std::int64
   return std::memcmp(a, b, std::size_t(n) * catena::itemsize(dtype)) == 0;
 }
 
-// Whether the loop computes what the interpreter does, on many values and at the end of a block.
+// True if the loop gives the same results as the interpreter, on many values and at the end of a block.
 bool agrees_with_interpreter(const Entry& entry, ProgramLoop loop, unsigned seed) {
   constexpr std::int64_t kElements = 1024 + 21;
   const Program& program = entry.program;
@@ -218,7 +219,7 @@ bool agrees_with_interpreter(const Entry& entry, ProgramLoop loop, unsigned seed
   return true;
 }
 
-// Several times, because a drawn value of an operand with one element may be a NaN or a zero, which hides the others.
+// Tests several times: a random operand of one element may be a NaN or a zero, which hides the other values.
 bool agrees_with_interpreter(const Entry& entry, ProgramLoop loop) {
   constexpr unsigned kTimes = 16;
   for (unsigned seed = 0; seed < kTimes; ++seed)
@@ -229,8 +230,8 @@ bool agrees_with_interpreter(const Entry& entry, ProgramLoop loop) {
 // ---- the thread that compiles -------------------------------------------------------------------
 class Compilations final : private CompilerProcess {
  public:
-  // Those of this process. Forks wait while the thread works, except for the compiler, so a child finds no lock held
-  // inside the libraries; it has no such thread and gets tables of its own.
+  // Returns the instance of this process. A fork waits while the thread works, except while the compiler runs, so that
+  // a child finds no locked mutex inside the libraries. A child has no such thread and gets its own instance.
   static Compilations& instance() {
     static const int registered =
         pthread_atfork([] { current().load()->activity_.lock(); }, [] { current().load()->activity_.unlock(); },
@@ -271,7 +272,7 @@ class Compilations final : private CompilerProcess {
     return compilations;
   }
 
-  // With mutex_ held.
+  // The caller must hold mutex_.
   void request(Entry& entry) {
     entry.requested = true;
     if (++requests_ > kMostLoops || ending_) return;
@@ -281,11 +282,11 @@ class Compilations final : private CompilerProcess {
     (void)registered;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread takes no signals from the program
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread handles no signals of the program
     try {
       std::thread([this] { work(); }).detach();
       running_ = true;
-    } catch (const std::system_error&) {  // no further thread: the interpreter goes on
+    } catch (const std::system_error&) {  // without a thread, the interpreter continues to run the programs
       queue_.clear();
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -350,7 +351,7 @@ class Compilations final : private CompilerProcess {
     compiler_.store(0);
   }
 
-  // At the end of the process: its folder is removed, and nothing is waited for that takes long.
+  // At the end of the process: removes the folder. Waits only briefly.
   void end() {
     ending_ = true;
     if (const int process = compiler_.load(); process != 0) ::kill(process, SIGKILL);
@@ -358,7 +359,7 @@ class Compilations final : private CompilerProcess {
     finished_.wait_for(lock, std::chrono::milliseconds(100), [&] { return !running_; });
   }
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members up to statistics_
   std::unordered_map<std::uint64_t, std::unique_ptr<Entry>> entries_;
   std::deque<Entry*> queue_;
   std::size_t requests_ = 0;
@@ -367,8 +368,8 @@ class Compilations final : private CompilerProcess {
   std::condition_variable finished_;
 
   std::mutex activity_;                                     // held by the thread, except while the compiler runs
-  std::vector<std::shared_ptr<const HostModule>> modules_;  // of the thread; loops are never unloaded
-  std::atomic<int> compiler_{0};                            // its process
+  std::vector<std::shared_ptr<const HostModule>> modules_;  // used by the thread; loops are never unloaded
+  std::atomic<int> compiler_{0};                            // process id of the compiler
   std::atomic<bool> ending_{false};
 };
 

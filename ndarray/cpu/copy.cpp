@@ -38,7 +38,7 @@ Transposition find_transposition(const Shape& shape, const Strides& to, const St
   return t;
 }
 
-// A transposing copy of one matrix, or of one for each position along the other axes, `outer`.
+// A transposing copy of one matrix, or of one matrix per position along the other axes, `outer`.
 class TransposedCopy {
  public:
   TransposedCopy(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides,
@@ -86,8 +86,8 @@ class TransposedCopy {
                     static_cast<std::size_t>(item_));
   }
 
-  // In chunks of a page of rows, which are read along, where hardware prefetchers follow, and strips of four cache
-  // lines of columns, or of as many as make a unit of work.
+  // Copies in chunks of a page of rows, which are read along the rows because the hardware can prefetch these, and in
+  // strips of four cache lines of columns, or of more if a unit of work would be too small.
   void run_in_cache() const {
     constexpr std::int64_t kWidth = 4 * kLine, kUnitBytes = 32 * 1024;
     const std::int64_t chunk = std::min(kPage / item_, rows_), chunks = (rows_ + chunk - 1) / chunk;
@@ -110,8 +110,8 @@ class TransposedCopy {
     return aligned && columns_ * item_ >= kLine && is_worth_streaming(n_outer_ * rows_ * columns_ * item_);
   }
 
-  // For outputs beyond the caches. In strips of two cache lines of columns and chunks of a page of rows: `from` is read
-  // along a few rows at a time, which the hardware prefetcher can follow; `to` gets whole cache lines by non-temporal
+  // For outputs larger than the caches. Copies strips of two cache lines of columns and chunks of a page of rows:
+  // `from` is read a few rows at a time, which the hardware can prefetch; `to` gets whole cache lines by non-temporal
   // stores, neighbouring lines together so that they hit the same DRAM row.
   void run_streamed() const {
     constexpr std::int64_t kWidth = 2 * kLine, kRows = 32;
@@ -149,7 +149,7 @@ void copy_known(std::byte* to, std::int64_t to_row, const std::byte* from, std::
   for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, kBytes);
 }
 
-// In whole vectors, each of which the next row overwrites where it is too long, as far as there is room for them.
+// Stores whole vectors. The next row overwrites the excess of a vector; near the end of `to`, stores are exact.
 template <class T>
 CATENA_MULTIARCH void repeat(std::byte* to, const std::byte* from, std::int64_t step, std::int64_t count,
                              std::int64_t times) {

@@ -30,7 +30,7 @@ constexpr std::int64_t kGrain = 16 * 1024;
 constexpr std::int64_t kCoreCache = 1 << 20;
 constexpr int kMaxIndices = catena::kMaxRank;
 
-// An index of any value becomes one of [0, length).
+// Wraps an index of any value to [0, length).
 inline std::int64_t wrapped(std::int64_t at, std::int64_t length) {
   if (at >= 0 && at < length) [[likely]]
     return at;
@@ -102,13 +102,13 @@ class IndexedWalk {
   std::int64_t base_stride(int axis) const { return base_[axis]; }
   std::int64_t other_stride(int axis) const { return other_[axis]; }
   std::int64_t index_stride(int k, int axis) const { return index_[k][axis]; }
-  // Whether the loop is one of contiguous rows of `item` bytes per element, of which each has an index.
+  // True if the loop consists of contiguous rows of elements of `item` bytes, with one index per row.
   bool is_of_rows(std::int64_t item) const {
     return rank() == 2 && is_indexed(0) && !is_indexed(1) && base_[1] == item && other_[1] == item;
   }
   int rank() const { return loop_.size(); }
 
-  // Visits outer positions [begin, end) and, of each, the innermost elements [from, to).
+  // Visits outer positions [begin, end) and, for each, the innermost elements [from, to).
   template <class Run, class List>
   void visit(std::int64_t begin, std::int64_t end, std::int64_t from, std::int64_t to, Run&& run, List&& list) const {
     const int rank = loop_.size();
@@ -145,12 +145,12 @@ class IndexedWalk {
     }
   }
 
-  // Whether the first axis is indexed by one array of dtype `t`.
+  // True if the first axis is indexed by one array of dtype `t`.
   bool is_line(Dtype t) const { return n_ == 1 && base_[0] == 0 && call_.axes[0].index.dtype == t; }
-  // Whether the cache of a core holds the axis of the first index array.
+  // True if the axis of the first index array fits the cache of a core.
   bool is_near() const { return std::llabs(step(0)) <= kCoreCache / length(0); }
 
-  // Calls list() for positions [begin, end) of axis 0, without those of the other axes.
+  // Calls list() for positions [begin, end) of axis 0 and position 0 of the other axes.
   template <class List> void visit_outer(std::int64_t begin, std::int64_t end, List&& list) const {
     const std::byte* index[kMaxIndices];
     for (int k = 0; k < n_; ++k) index[k] = call_.axes[std::size_t(k)].index.data;
@@ -183,7 +183,7 @@ class IndexedWalk {
     for (int a = loop_.size() - 1; a >= 0; --a)
       if (loop_[a] == 1) erase_axis(a);
   }
-  // Merges neighbouring axes where all operands allow it.
+  // Merges neighbouring axes if their strides allow it in all operands.
   void merge_plain_axes() {
     for (int a = loop_.size() - 1; a > 0; --a) {
       const std::int64_t n = loop_[a];
@@ -217,16 +217,16 @@ template <class F> void split(const IndexedWalk& walk, bool by_inner, F&& f) {
   }
 }
 
-// Moves n bytes that do not overlap, few of them without a call.
+// Copies n bytes that do not overlap; short copies without a function call.
 ND_FN void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
-  const auto ends = [&](auto word) __attribute__((always_inline)) {  // two words, which may overlap
+  const auto ends = [&](auto word) __attribute__((always_inline)) {  // the first and the last word may overlap
     decltype(word) first, last;
     std::memcpy(&first, from, sizeof(word));
     std::memcpy(&last, from + n - sizeof(word), sizeof(word));
     std::memcpy(to, &first, sizeof(word));
     std::memcpy(to + n - sizeof(word), &last, sizeof(word));
   };
-  const auto words = [&](auto word) __attribute__((always_inline)) {  // the last one may overlap the one before it
+  const auto words = [&](auto word) __attribute__((always_inline)) {  // the last word may overlap the one before it
     constexpr std::int64_t size = sizeof(word);
     std::memcpy(&word, from + n - size, sizeof(word));
     for (std::int64_t i = 0; i < n - size; i += size) std::memcpy(to + i, from + i, sizeof(word));
@@ -247,7 +247,7 @@ ND_FN void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
   else
     for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
 }
-// n rows of `bytes`, of which row i is at base + offset[i]; where they are `far`, those that follow are fetched ahead.
+// Copies n rows of `bytes` bytes; row i is at base + offset[i]. `far`: prefetches the next rows.
 CATENA_MULTIARCH void move_rows(std::byte* out, std::int64_t out_step, const std::byte* base,
                                 const std::int64_t* offset, std::int64_t n, std::int64_t bytes, bool far) {
   constexpr std::int64_t kAhead = 16, kCacheLine = 64;
@@ -262,7 +262,7 @@ CATENA_MULTIARCH void move_rows(std::byte* out, std::int64_t out_step, const std
   }
 }
 
-// Rows of contiguous bytes, of which every one is somewhere else.
+// Gathers contiguous rows, each with its own index.
 void gather_rows(const IndexedWalk& walk, std::int64_t item) {
   const std::int64_t bytes = walk.loop()[1] * item, grain = std::max<std::int64_t>(1, kGrain / walk.loop()[1]);
   const bool far = !walk.is_near();
@@ -273,7 +273,7 @@ void gather_rows(const IndexedWalk& walk, std::int64_t item) {
   });
 }
 
-// The lines of `walk` as one line of words: elements, or rows of as many bytes as a word.
+// The loop of `walk` as one line of words. A word is an element, or a row with the size of a word.
 struct Line {
   const catena::bound::Gather& call;
   std::int64_t n, index_step, other_step;
@@ -282,8 +282,8 @@ struct Line {
       : call(call), n(walk.loop()[0]), index_step(walk.index_stride(0, 0)), other_step(walk.other_stride(0)) {}
 };
 
-// The index at `from`, of the type I, as one of [0, length): negative numbers count from the end. Positions have been
-// checked, except those on devices that wrap them.
+// Returns the index of type I at `from` as a position in [0, length): negative numbers count from the end. The indices
+// have been checked, except where they wrap.
 template <class I> std::int64_t place(const std::byte* from, std::int64_t length) {
   I v;
   std::memcpy(&v, from, sizeof(v));
@@ -291,7 +291,7 @@ template <class I> std::int64_t place(const std::byte* from, std::int64_t length
   return wrapped(at + ((at >> 63) & length), length);
 }
 
-// n words T, whose positions are integers I.
+// Gathers n words of type T by indices of type I.
 template <class T, class I, bool contiguous>
 void gather_words(const std::byte* base, std::int64_t length, std::int64_t base_step, const std::byte* index,
                   std::int64_t index_step, std::byte* out, std::int64_t out_step, std::int64_t n) {
@@ -310,7 +310,7 @@ template <class T, class I> void gather_line(const Line& line) {
           line.call.other.data + begin * line.other_step, line.other_step, end - begin);
   });
 }
-// False if there is no loop for the line.
+// Gathers a line. Returns false if there is no loop for its index dtype.
 template <class T> bool gathered_line(const catena::bound::Gather& call, const IndexedWalk& walk) {
   const Line line(call, walk);
   if (walk.is_line(Dtype::int64)) gather_line<T, std::int64_t>(line);
@@ -344,12 +344,12 @@ struct Set {
 struct Add {
   template <class T> static void run(T& to, const T& v) { to = T(catena::wrap_add(catena::load(to), catena::load(v))); }
 };
-// The sum of bools, as bytes: those of a view of another dtype may be other numbers than 0 and 1.
+// The sum of bools, as bytes: a byte of a view of another dtype may be neither 0 nor 1.
 struct Or {
   static void run(std::uint8_t& to, const std::uint8_t& v) { to = (to | v) != 0; }
 };
 
-// A list of elements in one pass, in their order.
+// Scatters a list of elements in one pass, in order.
 template <class Op, class T, class I> void scatter_line(const Line& line) {
   const catena::bound::Index& axis = line.call.axes[0];
   std::byte* const base = line.call.base.data;
@@ -359,8 +359,8 @@ template <class Op, class T, class I> void scatter_line(const Line& line) {
             *reinterpret_cast<const T*>(value));
 }
 
-// How often each position of an axis stands among n indices. Neighbouring indices are counted in tables of their own:
-// a sum that is read again before it has been written costs several times as much.
+// Counts how often each position of an axis occurs among n indices. Neighbouring indices are counted in separate
+// tables, because a counter that was just written cannot be read at once.
 constexpr int kNeighbours = 4;
 template <class I>
 void count_places(const std::byte* index, std::int64_t step, std::int64_t n, std::int64_t length, std::uint32_t* counts,
@@ -380,8 +380,8 @@ CountFn count_function(Dtype t) {
   return count;
 }
 
-// One integer that is added at all positions of a list, in any order, by all threads: the positions are counted.
-// False where a table for every thread is not worth it.
+// Adds one integer at all positions of a list, by counting the positions on all threads; the order does not matter.
+// Returns false if a table per thread is not worth it.
 template <class T> bool scatter_counts(const Line& line) {
   constexpr std::int64_t kSmallTable = 1 << 12;
   const catena::bound::Index& axis = line.call.axes[0];
@@ -392,7 +392,7 @@ template <class T> bool scatter_counts(const Line& line) {
   const int tables = length <= kSmallTable ? kNeighbours : 1;
   const CountFn count = count_function(axis.index.dtype);
   if (!count) return false;
-  // Tables of two threads share no cache line.
+  // The tables of different threads share no cache line.
   constexpr std::size_t kCount = sizeof(std::uint32_t);
   const auto pitch = static_cast<std::int64_t>(round_up_64(std::size_t(length) * kCount) / kCount);
   const Workspace memory(std::size_t(threads * tables * pitch) * kCount);
@@ -414,7 +414,7 @@ template <class T> bool scatter_counts(const Line& line) {
   return true;
 }
 
-// n contiguous elements: blocks of them are loops over vectors.
+// Combines n contiguous elements, in blocks that compile to vector operations.
 template <class Op, class T> void combine(std::byte* to, const std::byte* from, std::int64_t n) {
   constexpr std::int64_t kBlock = 16;
   T sums[kBlock], values[kBlock];
@@ -429,8 +429,8 @@ template <class Op, class T> void combine(std::byte* to, const std::byte* from, 
   if (at < n) block(at, n - at);
 }
 
-// Rows of contiguous elements. A row of the base belongs to one thread, which walks over all indices and takes those of
-// its rows: every row gets its values in the order of the loop.
+// Scatters contiguous rows. Each row of the base belongs to one thread, which visits all indices and uses those of its
+// own rows. Every row thus gets its values in the order of the loop.
 template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
   constexpr std::int64_t kAhead = 8, kCacheLine = 64;
   const std::int64_t rows = walk.loop()[0], columns = walk.loop()[1],
@@ -446,7 +446,7 @@ template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
         0, rows,
         [&](std::byte* base, const std::int64_t* offset, const std::byte* value, std::int64_t step, std::int64_t n) {
           for (std::int64_t i = 0; i < n; ++i) {
-            // Rows that follow are fetched ahead: where they are and which are left out, the processor cannot foresee.
+            // Prefetches the next rows, because the hardware cannot predict their addresses.
             if (const std::int64_t next = std::min(i + kAhead, n - 1); is_own(offset[next]))
               for (std::int64_t b = 0; b < fetched; b += kCacheLine) {
                 __builtin_prefetch(base + offset[next] + b, 1);
@@ -460,12 +460,12 @@ template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
 
 template <class Op, class T>
 void scatter_as(const catena::bound::Gather& call, const IndexedWalk& walk, bool by_inner) {
-  // Few rows are better shared by columns.
+  // For few rows, sharing the columns among threads is faster.
   if (walk.is_of_rows(sizeof(T)) && walk.loop()[0] >= 64) return scatter_rows<Op, T>(walk);
   if constexpr (std::is_same_v<Op, Add> && std::is_integral_v<T>) {
     if (walk.rank() == 1 && walk.is_line(call.axes[0].index.dtype) && scatter_counts<T>(Line(call, walk))) return;
   }
-  // In other memory more elements are on their way at once if their places have been computed before.
+  // For data outside the cache, computing the offsets first allows more memory accesses to overlap.
   const auto is_near_line = [&](Dtype index) { return walk.rank() == 1 && walk.is_line(index) && walk.is_near(); };
   if (is_near_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(Line(call, walk));
   if (is_near_line(Dtype::int32)) return scatter_line<Op, T, std::int32_t>(Line(call, walk));
@@ -508,7 +508,7 @@ void CpuBackend::gather(const catena::bound::Gather& call, StreamRef) {
 void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
-  // Positions along an axis without an index array write different elements, so that axis can be split over threads.
+  // Along an axis without an index array, positions write different elements, so threads can share that axis.
   const int last = walk.rank() - 1;
   const bool by_inner = last >= 0 && !walk.is_indexed(last) && walk.base_stride(last) != 0;
   if (mode == catena::ScatterMode::set)

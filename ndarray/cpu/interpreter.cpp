@@ -17,8 +17,8 @@ using catena::Program;
 using catena::Step;
 
 constexpr std::size_t kRecastTile = kTile * 8;
-constexpr std::int64_t kAheadBytes = 32 * 1024 * 1024;  // of an operand that is fetched ahead: less may be in a cache
-constexpr std::int64_t kNearBytes = 24 * 1024;          // the tiles of all slots should stay in the closest cache
+constexpr std::int64_t kAheadBytes = 32 * 1024 * 1024;  // an operand with fewer bytes may be in a cache: no prefetching
+constexpr std::int64_t kNearBytes = 24 * 1024;          // the tiles of all slots should stay in the first-level cache
 
 }  // namespace
 
@@ -70,7 +70,7 @@ Interpreter::Interpreter(const Program& program, std::span<const BoundOperand> o
         ready.recast |= std::uint16_t(1u << k);
         tile_bytes_ = std::max(tile_bytes_, recast_tiles_ + std::size_t(k + 1) * kRecastTile);
       }
-      // Every store to a 16-bit slot rounds; the last one does so on its way to memory.
+      // Every store to a 16-bit slot rounds; the last store rounds when it writes to memory.
       if (k >= ready.nin && !last && !slot.direct && is_half(slot.dtype)) ready.rounded |= std::uint16_t(1u << k);
     }
     steps_.push_back(ready);
@@ -102,7 +102,7 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
       p[s] = tiles + slot.tile;
       st[s] = slot.item;
       if (s >= first_output_) continue;
-      if (s < program_.nin && stride[s] == 0) {  // one value for the whole run
+      if (s < program_.nin && stride[s] == 0) {  // one value for all elements
         st[s] = 0;
         if (i == 0) slot.load(ptr[s], 0, p[s], 1);
       } else {
@@ -132,8 +132,8 @@ bool Interpreter::is_streamed_step(const std::int64_t* stride) const {
   return true;
 }
 
-// Of one step that reads and writes memory as it is. Tiles are short, because memory is at work all the time only when
-// reading and writing take short turns, and end where lines of the output do.
+// Runs one step that accesses memory without conversion. Tiles are short, because memory is busy all the time only if
+// reads and writes alternate quickly. They end at cache lines of the output.
 void Interpreter::run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride,
                                std::int64_t n) const {
   constexpr std::int64_t kShortTile = 384;
@@ -168,7 +168,7 @@ void Interpreter::fetch_ahead(std::byte* const* ptr, const std::int64_t* stride,
 }
 
 namespace {
-// Calls f(row, length) for every row, or once for all of them where they follow each other.
+// Calls f(row, length) for every row, or once if the rows are contiguous.
 template <class F>
 void each_part(std::int64_t row_stride, std::int64_t stride, std::int64_t rows, std::int64_t n, const F& f) {
   if (row_stride == n * stride) return f(0, rows * n);

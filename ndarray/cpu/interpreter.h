@@ -1,4 +1,4 @@
-// Programs of elementwise steps, tile by tile: what fused functions and reductions over them run.
+// Runs programs of elementwise steps, tile by tile, for fused functions and for reductions over them.
 #pragma once
 
 #include <array>
@@ -12,47 +12,48 @@
 
 namespace nd::cpu {
 
-// An output that is worth writing past the caches: a large one of `n` elements, of the type that its slot computes in.
+// True if an output should be written with stores that bypass the caches: it has many bytes and the compute type of its
+// slot. `n` is its number of elements.
 bool is_streamed(const catena::Program& program, std::size_t slot, const catena::BoundOperand& operand, std::int64_t n);
 
-// How each slot is seen by the loops: its memory itself, or a tile that is filled before and emptied after a block. The
-// program must outlive it; of the operands only the dtypes count. `n`: how many elements there are in all; when outputs
-// are large, whoever ran a part calls stream_fence() after it. Thread safety: run() may be called from several threads,
-// each with tiles of its own.
+// Runs a program. A loop accesses a slot in its memory, or in a tile that is filled before and emptied after a block.
+// The program must outlive the interpreter; of the operands, only the dtypes are used. `n` is the number of elements of
+// all calls of run() together. If an output is large, the caller must call stream_fence() after run(). Thread safety:
+// run() may be called from several threads, each with its own tiles.
 class Interpreter {
  public:
-  // `rows`: run_rows() will be called in place of run().
+  // `rows`: the caller will use run_rows() instead of run().
   Interpreter(const catena::Program& program, std::span<const catena::BoundOperand> operands, std::int64_t n,
               bool rows = false);
 
-  // run() calls the loop, which has been compiled from the program, in place of the steps wherever operands lie as it
-  // takes them. Without one, nothing changes.
+  // From now on run() calls the loop compiled from the program, if there is one, instead of the steps, wherever the
+  // operands have the layout that the loop needs.
   void use(const CompiledProgram& compiled);
 
-  std::size_t tile_bytes() const { return tile_bytes_; }  // what run() needs, aligned to 64
+  std::size_t tile_bytes() const { return tile_bytes_; }  // size of the tiles for run(), aligned to 64
 
-  // n elements; element i of operand k lies at ptr[k] + i * stride[k].
+  // Computes n elements; element i of operand k is at ptr[k] + i * stride[k].
   void run(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
-  // `rows` short rows of n <= kTile elements, as many at once as a tile holds; row r of operand k begins at ptr[k] + r
-  // * row_stride[k].
+  // Computes `rows` short rows of n <= kTile elements, as many at once as a tile holds. Row r of operand k begins at
+  // ptr[k] + r * row_stride[k].
   void run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride, const std::int64_t* stride,
                 std::int64_t rows, std::int64_t n) const;
 
  private:
   struct Slot {
     catena::Dtype dtype;
-    bool bits;      // its memory holds what the loops see,
-    bool direct;    // and is itself read and written,
-    bool streamed;  // but an output of neighbouring elements goes through a tile and past the caches
+    bool bits;      // the memory holds elements as the loops read them
+    bool direct;    // the loops access the memory directly
+    bool streamed;  // a contiguous output goes through a tile and bypasses the caches
     std::int64_t item;
-    std::int64_t ahead =
-        0;  // the size of an element in memory, when lines of the next tile are fetched while this one is computed
+    // If not 0: size of an element in memory; lines of the next tile are then prefetched while this tile is computed.
+    std::int64_t ahead = 0;
     std::size_t tile;
     Load load;
     Store store;
   };
 
-  // A step with what is the same in every block looked up: short blocks are many.
+  // A step with its constant properties looked up in advance, because there are many short blocks.
   struct Ready {
     const catena::Loop* loop;
     catena::ElementwiseFn run;
@@ -62,13 +63,13 @@ class Interpreter {
     std::array<std::uint8_t, catena::kMaxOperands> slot;
   };
 
-  // Whether rows of n elements follow each other as they do in a tile.
+  // True if consecutive rows of n elements are contiguous, as in a tile.
   static bool is_joined(const Slot& slot, std::int64_t stride, std::int64_t row_stride, std::int64_t n);
-  // Element r at from + r * step, n times, for each of `count` rows of a tile.
+  // For each of `count` rows of a tile: stores the element at from + r * step n times.
   static void load_repeated(const Slot& slot, const std::byte* from, std::int64_t step, std::byte* to,
                             std::int64_t count, std::int64_t n);
-  // Whether the program is one step that needs no conversion and whose outputs are contiguous: these are then written
-  // with stores that bypass the caches.
+  // True if the program is one step that needs no conversion and has contiguous outputs. These are then written with
+  // stores that bypass the caches.
   bool is_streamed_step(const std::int64_t* stride) const;
   void run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
   // Prefetches, during step k, a share of the cache lines of the tile that begins at element `at`. The processor
@@ -78,15 +79,15 @@ class Interpreter {
   void run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const;
   void recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr,
                  std::int64_t* stride, std::int64_t m) const;
-  // Whether the compiled loop takes what a tile of the program sees.
+  // True if the compiled loop supports the strides of a tile.
   bool suits_compiled(const std::int64_t* st) const;
-  // An output must not be written before later steps have read inputs that may be the same memory.
+  // False for an output that might be written before later steps have read an input in the same memory.
   bool may_be_direct(int s) const;
 
   const catena::Program& program_;
   int n_slots_ = 0, first_output_ = 0;
   std::size_t tile_bytes_ = 0, recast_tiles_ = 0;
-  std::int64_t at_once_ = kTile;  // elements that all steps compute before the next ones
+  std::int64_t at_once_ = kTile;  // elements that pass through all steps before the next ones
   bool fetches_ahead_ = false;
   CompiledProgram compiled_;
   Slot slot_[catena::kMaxSlots];

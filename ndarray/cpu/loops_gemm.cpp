@@ -1,5 +1,5 @@
 // The portable matrix product: blocked and packed, around a small kernel that the compiler vectorises. It is used for
-// integers and bool and as the fallback for floats. Its results do not depend on the number of threads.
+// integers and bools, and for floats if there is no BLAS library. Results do not depend on the number of threads.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -35,7 +35,7 @@ template <> struct Ring<Bool> {
 };
 
 constexpr std::int64_t kKc = 256, kMc = 168, kNc = 4096;
-constexpr std::int64_t kRoom = 16 * 1024;  // bytes of a packed b on the stack
+constexpr std::int64_t kRoom = 16 * 1024;  // bytes of packed b on the stack
 
 // One tile: c (`rows` x `columns`) = or += a (rows x k) @ b, where b is a panel of `nr` columns. Element (i, p) of a is
 // at i * a_row + p * a_step. Rows of b are `b_step` apart.
@@ -51,8 +51,8 @@ template <class T> struct Tile {
   bool first;  // store to c instead of adding
 };
 
-// The rows of a of a tile, of which every third one has a pointer: the others are reached by the address modes of the
-// processor. As many pointers as rows would not fit its registers.
+// The rows of `a` of a tile. Only every third row has a pointer; the address modes of the processor reach the others. A
+// pointer per row would need more registers than there are.
 template <class T, int mr> class RowsInPlace {
  public:
   explicit inline __attribute__((always_inline)) RowsInPlace(const Tile<T>& t) : row_(t.a_row), step_(t.a_step) {
@@ -99,7 +99,8 @@ inline __attribute__((always_inline)) void store_first(T* to, const V& v, int n)
   for (int j = 0; j < n; ++j) to[j] = cells[j];
 }
 
-// Uses mr x nv accumulator vectors. nv = 2 fills the registers that the operands leave; nv = 1 is for the last columns.
+// Uses mr x nv accumulator vectors. nv = 2 fills the registers that the operands leave free; nv = 1 is for the last
+// columns.
 template <class R, bool packed, int bytes, int mr, int nv>
 inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::Element>& t) {
   using T = typename R::Element;
@@ -149,10 +150,10 @@ inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::
 }
 
 template <class R> struct Micro {
-  // Of more than `lanes` columns, of at most so many.
+  // Index 0: for at most `lanes` columns; index 1: for more.
   using Multiply = void (*)(const Tile<typename R::Element>&);
   int mr, few_rows, lanes;
-  Multiply packed[2], in_place[2], few[2], one[2];  // of mr, mr, few_rows and one row
+  Multiply packed[2], in_place[2], few[2], one[2];  // for mr, mr, few_rows and one row
 };
 template <class R, bool packed, int mr, int nv> void multiply_16(const Tile<typename R::Element>& t) {
   multiply_tile<R, packed, 16, mr, nv>(t);
@@ -234,8 +235,8 @@ template <class R> class Multiplication {
         b_column_(g.transpose_b ? g.ldb : 1),
         b_k_(g.transpose_b ? 1 : g.ldb) {}
 
-  // Small products, and those with few rows or few columns: a is read in place, and what is packed of b fits the stack.
-  // An element is one sum over k either way.
+  // Computes products that are small or have few rows or columns: `a` is read in place, and the packed part of b fits
+  // the stack. Returns false for others. An element is one sum over k in both cases.
   bool run_in_place() const {
     const std::int64_t panels = (g_.n + nr_ - 1) / nr_, tiles = (g_.m + micro_.mr - 1) / micro_.mr;
     const bool packs_all = std::int64_t(sizeof(T)) * panels * nr_ * g_.k <= kRoom;
@@ -262,7 +263,8 @@ template <class R> class Multiplication {
                                pack(b_ + (j0 + begin * nr) * b_column_ + p0 * b_k_, b_column_, b_k_,
                                     std::min(nc - begin * nr, (end - begin) * nr), kc, nr_, pb + begin * nr * kc);
                              });
-        // Strips of c: rows by blocks, columns by panels, so that a matrix with few rows also uses all threads.
+        // Divides c into strips: rows by blocks, columns by panels, so that a matrix with few rows also uses all
+        // threads.
         const std::int64_t strips = std::min<std::int64_t>(panels, blocks >= threads ? 1 : threads);
         catena::parallel_for(
             blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips, [&](std::int64_t begin, std::int64_t end) {
@@ -288,7 +290,7 @@ template <class R> class Multiplication {
     bool as_they_lie;
   };
 
-  // All of b is packed first; threads share the rows of c.
+  // Packs all of b first; threads share the rows of c.
   void run_by_rows(std::int64_t panels, std::int64_t tiles) const {
     alignas(64) std::byte room[kRoom];
     auto* const pb = reinterpret_cast<T*>(room);
@@ -301,8 +303,7 @@ template <class R> class Multiplication {
                        true);
     });
   }
-  // Threads share the columns of c. A panel is packed by the thread that needs it, or read in place by the only tile of
-  // its columns.
+  // Threads share the columns of c. Each thread packs its panels; if a panel has only one tile, b is read in place.
   void run_by_panels(std::int64_t panels) const {
     const std::int64_t tiles = (g_.m + micro_.mr - 1) / micro_.mr;
     catena::parallel_for(panels, grain(tiles), [&](std::int64_t begin, std::int64_t end) {
@@ -317,13 +318,13 @@ template <class R> class Multiplication {
       }
     });
   }
-  // How many units of so many tiles are worth a thread.
+  // Returns the number of units of `tiles` tiles that are worth a thread.
   std::int64_t grain(std::int64_t tiles) const {
-    constexpr std::int64_t kLeast = 64 * 1024, kPerTile = 4;  // what a tile costs besides its sums, as a part of k
+    constexpr std::int64_t kLeast = 64 * 1024, kPerTile = 4;  // overhead of a tile, as a number of terms of its sums
     return std::max<std::int64_t>(1, kLeast / (tiles * micro_.mr * micro_.lanes * (g_.k + kPerTile)));
   }
 
-  // Rows i0... of c, in the columns of one panel of b, which begins at column j.
+  // Computes the rows of c from i0 on, in the columns of one panel of b, which begins at column j.
   void multiply_panel(const Rows& a, std::int64_t i0, std::int64_t rows, std::int64_t k, const T* b,
                       std::int64_t b_step, std::int64_t j, bool first) const {
     Tile<T> t;
@@ -345,7 +346,7 @@ template <class R> class Multiplication {
       }
       return;
     }
-    // The last tile ends with the rows: those that it shares with the one before are computed twice.
+    // The last tile ends with the last row; rows that it shares with the tile before are computed twice.
     for (std::int64_t i = 0; i < rows; i += t.rows) {
       const std::int64_t left = rows - i;
       const bool many = left > 2 * micro_.few_rows && rows >= micro_.mr, few = !many && rows >= micro_.few_rows;
@@ -383,7 +384,8 @@ template <class R> void run(const Gemm& g) {
   if (!m.run_in_place()) m.run();
 }
 
-// Complex numbers, without blocking: OpenBLAS multiplies all but small matrices. Each row of c is a sum of rows of b.
+// Complex numbers, without blocking, because OpenBLAS multiplies all but small matrices. Each row of c is a sum of rows
+// of b.
 template <class T>
 CATENA_MULTIARCH void add_row(catena::complex<T>* c, catena::complex<T> a, const catena::complex<T>* b,
                               std::int64_t step, std::int64_t n) {

@@ -1,6 +1,7 @@
-// One operand is a wide matrix, the other one up to kFew lines: its rows if a is few rows, its columns if b is few
-// columns. The wide matrix is read once, as it lies. Where it is contiguous along k, elements of the result are inner
-// products of its rows with the few lines; where it is contiguous along the result, its rows are added to the result.
+// Products in which one operand is a wide matrix and the other one has at most kFew lines: rows if `a` has few rows,
+// columns if b has few columns. The wide matrix is read once, in place. If it is contiguous along k, elements of the
+// result are inner products of its rows with the few lines; if it is contiguous along the result, its rows are added to
+// the result.
 #include <catena/ndarray/cpu/gemm_thin.h>
 
 #include <algorithm>
@@ -21,22 +22,22 @@ namespace nd::cpu {
 namespace {
 
 constexpr std::int64_t kFew = 4;
-constexpr std::int64_t kGrain = 32 * 1024;   // elements of the wide matrix, or of an outer product, for a thread
+constexpr std::int64_t kGrain = 32 * 1024;   // elements of the wide matrix, or of an outer product, per thread
 constexpr std::int64_t kChunk = 512;         // elements of a line of the result that are summed in the cache
 constexpr std::int64_t kTogether = 8;        // rows of the wide matrix that are read together
 constexpr std::int64_t kOnStack = 8 * 1024;  // bytes of the few lines
-constexpr std::int64_t kPart = 128;          // vectors along k that are added up one after the other in a long sum,
-constexpr std::int64_t kPartRows = 128;      // and rows of the wide matrix
+constexpr std::int64_t kPart = 128;          // vectors along k that are added up in one part of a long sum
+constexpr std::int64_t kPartRows = 128;      // rows of the wide matrix that are added up in one part of a long sum
 
 template <class T> struct Thin {
   const T* wide;
-  std::int64_t ld;     // between the lines of the wide matrix
-  std::int64_t lines;  // of the result along the wide matrix
+  std::int64_t ld;     // step between the lines of the wide matrix
+  std::int64_t lines;  // lines of the result along the wide matrix
   std::int64_t k;
   const T* few;  // packed: see the kernels
   std::int64_t room, chunks;
   T* c;
-  std::int64_t wide_step, few_step;  // of c
+  std::int64_t wide_step, few_step;  // steps in c
 };
 
 template <class T, int bytes> struct Vector {
@@ -45,7 +46,7 @@ template <class T, int bytes> struct Vector {
   typedef T V __attribute__((vector_size(bytes)));
   typedef Lane Lanes __attribute__((vector_size(bytes)));
 
-  // The lanes from `first` on.
+  // Selects the lanes from `first` on.
   static CATENA_INLINE void from(std::int64_t first, Lanes& set) {
     number(set, std::make_index_sequence<std::size_t(L)>());
     set = set >= Lane(first);
@@ -56,8 +57,8 @@ template <class T, int bytes> struct Vector {
 };
 
 // ---- inner products -------------------------------------------------------------------------------
-// A vector holds L / G groups of G lanes, whose sum is wanted: halves the groups of x and y into one vector, first
-// those of x.
+// A vector holds L / G groups of G lanes whose sum is wanted. Halves the groups of x and y and stores them in one
+// vector, first the groups of x.
 template <int G, class V, std::size_t... I>
 CATENA_INLINE void fold(const V& x, const V& y, V& sum, std::index_sequence<I...>) {
   constexpr int L = int(sizeof...(I)), H = G / 2, own = L / G;
@@ -66,7 +67,7 @@ CATENA_INLINE void fold(const V& x, const V& y, V& sum, std::index_sequence<I...
   };
   sum = __builtin_shufflevector(x, y, at(int(I))...) + __builtin_shufflevector(x, y, (at(int(I)) + H)...);
 }
-// The sums of the lanes of n vectors are lanes 0 to n - 1 of v[0]. n: a power of two, at most L.
+// Stores the sums of the lanes of n vectors in lanes 0 to n - 1 of v[0]. n must be a power of two and at most L.
 template <int G, int n, int L, class V> CATENA_INLINE void sums_of_lanes(V* v) {
   if constexpr (G > 1) {
     constexpr int next = n > 1 ? n / 2 : 1;
@@ -76,8 +77,8 @@ template <int G, int n, int L, class V> CATENA_INLINE void sums_of_lanes(V* v) {
   }
 }
 
-// `rows` rows of the wide matrix from `first` on, with `few` lines, which are rows of t.room elements. `parts`: more
-// than kPart vectors, which are added up in parts.
+// Multiplies `rows` rows of the wide matrix, from row `first` on, by `few` lines, which are rows of t.room elements.
+// `parts`: there are more than kPart vectors, which are added up in parts.
 template <class T, int bytes, int rows, int few, bool parts>
 CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
   constexpr int L = bytes / int(sizeof(T));
@@ -109,7 +110,7 @@ CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
     }
   for (; p + L <= t.k; p += L) step(wide + p, counts);
   if (p < t.k) {
-    // The last vector ends with the row; what it has in common with the one before is zero in both factors.
+    // The last vector ends with the row; the lanes that it shares with the vector before are zero in both factors.
     Vector<T, bytes>::from(L - (t.k - p), counts);
     step(wide + t.k - L, counts);
   }
@@ -119,7 +120,7 @@ CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
     for (int i = 0; i < rows; ++i) t.c[(first + i) * t.wide_step + j * t.few_step] = acc[j][0][i];
   }
 }
-// Groups of rows, the last of them one by one: a row has the same sum either way.
+// Computes groups of rows, and the last rows one by one: the sum of a row is the same in both cases.
 template <class T, int bytes, int few, bool parts>
 CATENA_INLINE void inner_products(const Thin<T>& t, std::int64_t begin, std::int64_t end) {
   constexpr int L = bytes / int(sizeof(T)), rows = std::min(L, few == 1 ? 8 : few == 2 || bytes == 64 ? 4 : 2);
@@ -128,7 +129,8 @@ CATENA_INLINE void inner_products(const Thin<T>& t, std::int64_t begin, std::int
 }
 
 // ---- sums of rows ---------------------------------------------------------------------------------
-// Adds `rows` rows of the wide matrix, times their factors, to n elements of each line of `sum`; k x few factors.
+// Adds `rows` rows of the wide matrix, times their factors, to n elements of each line of `sum`. There are k x few
+// factors.
 template <class T, int bytes, int few, int rows>
 CATENA_INLINE void add_rows(const Thin<T>& t, const T* wide, const T* factor, T* sum, std::int64_t n) {
   constexpr int L = bytes / int(sizeof(T));
@@ -139,7 +141,7 @@ CATENA_INLINE void add_rows(const Thin<T>& t, const T* wide, const T* factor, T*
 #pragma GCC unroll 4
     for (int j = 0; j < few; ++j) x[p][j] = factor[p * few + j];
   for (std::int64_t i = 0; i < n; i += L) {
-    // The last vector ends with the lines; what it has in common with the one before stays.
+    // The last vector ends with the lines; the lanes that it shares with the vector before stay unchanged.
     const std::int64_t at = std::min(i, n - L);
     typename Vector<T, bytes>::Lanes counts;
     Vector<T, bytes>::from(i - at, counts);
@@ -158,7 +160,7 @@ CATENA_INLINE void add_rows(const Thin<T>& t, const T* wide, const T* factor, T*
     }
   }
 }
-// `parts`: more than kPartRows rows, which are added up in parts.
+// `parts`: there are more than kPartRows rows, which are added up in parts.
 template <class T, int bytes, int few, bool parts>
 CATENA_INLINE void sums_of_rows(const Thin<T>& t, std::int64_t begin, std::int64_t end) {
   constexpr int together = few <= 2 || bytes == 64 ? int(kTogether) : int(kTogether) / 2;
@@ -194,7 +196,7 @@ template <class T> struct Kernels {
   Kernel<T> inner[kFew], sums[kFew];              // for 1 to kFew lines
   Kernel<T> inner_parts[kFew], sums_parts[kFew];  // for long sums of floats
 };
-// Whether sums of so many vectors, or rows, are added up in parts. Integers have no rounding errors.
+// True if long sums are added up in parts. Integers have no rounding errors.
 template <class T> constexpr bool has_parts = std::is_floating_point_v<T>;
 
 #define CATENA_THIN(bytes, ...)                                                                                     \
@@ -221,7 +223,7 @@ CATENA_THIN(64, __attribute__((target("arch=x86-64-v4"))))
 #endif
 #undef CATENA_THIN
 
-// Of the vectors that the processor has, the longest that lines of that many bytes fill.
+// Returns the kernels for the longest vectors of the processor that lines of `bytes` bytes fill.
 constexpr std::int64_t kLeastBytes = 16;
 template <class T> const Kernels<T>& kernels([[maybe_unused]] std::int64_t bytes) {
 #ifdef CATENA_HAS_MULTIARCH
@@ -231,19 +233,21 @@ template <class T> const Kernels<T>& kernels([[maybe_unused]] std::int64_t bytes
   return kernels_16<T>;
 }
 
-// Few rows of a, or few columns of b. Where both are few, the other matrix is the one that is contiguous along k.
+// True if `a` has few rows, false if b has few columns. If both are few, the wide matrix is the one that is contiguous
+// along k.
 bool has_few_rows(const Gemm& g) {
   if (std::max(g.m, g.n) <= kFew && g.transpose_a == g.transpose_b) return g.transpose_b;
   return g.m <= g.n;
 }
-// Whether the wide matrix is contiguous along k.
+// True if the wide matrix is contiguous along k.
 bool is_inner(const Gemm& g) { return has_few_rows(g) ? g.transpose_b : !g.transpose_a; }
-// Lines of the result along the wide matrix.
+// Number of lines of the result along the wide matrix.
 std::int64_t wide_lines(const Gemm& g) { return has_few_rows(g) ? g.n : g.m; }
-// Elements that are neighbours in the wide matrix.
+// Number of contiguous elements in the wide matrix.
 std::int64_t line_length(const Gemm& g) { return is_inner(g) ? g.k : wide_lines(g); }
 
-// The wide matrix is contiguous along the result, in lines too short for a long vector: it is packed along k.
+// True if the wide matrix is contiguous along the result, in lines too short for a long vector. It is then packed along
+// k.
 bool packs_wide(const Gemm& g, std::int64_t itemsize) {
   constexpr std::int64_t kShortLine = 64;
   return !is_inner(g) && line_length(g) * itemsize < kShortLine && g.k * itemsize >= kShortLine;
@@ -269,12 +273,12 @@ template <class T> struct FewLines {
     k_step = transposed ? ld : 1;
     line_step = transposed ? 1 : ld;
   }
-  // k groups of the elements of a sum.
+  // Packs k groups, each with one element of every line.
   void pack_factors(T* to) const {
     for (std::int64_t p = 0; p < k; ++p)
       for (std::int64_t j = 0; j < lines; ++j) *to++ = from[p * k_step + j * line_step];
   }
-  // Rows of vectors, the last of which ends in the last elements and begins with zeros.
+  // Packs each line as a row of vectors. The last vector has zeros, then the last elements of the line.
   void pack_rows(T* to, std::int64_t room, std::int64_t lanes) const {
     const std::int64_t whole = k / lanes * lanes, zeros = whole < k ? lanes - (k - whole) : 0;
     constexpr auto size = std::int64_t(sizeof(T));
@@ -291,7 +295,7 @@ template <class T> struct FewLines {
   }
 };
 
-// The product with the wide matrix in rows along k, which `to` takes.
+// Packs the wide matrix to `to`, in rows along k. Returns the product with it.
 template <class T> Gemm with_packed_wide(Gemm g, T* to) {
   const bool rows = has_few_rows(g);
   const auto* const from = reinterpret_cast<const T*>(rows ? g.b : g.a);
@@ -346,7 +350,7 @@ template <class T> void gemm_thin(const Gemm& g) {
 }
 
 namespace {
-// Sums of one product: they begin with 0, which makes -0 the number 0.
+// An outer product: each sum begins with 0, so that -0 becomes 0.
 template <class T> CATENA_MULTIARCH void multiply_row(T* c, T a, const T* b, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) c[j] = T(T(0) + T(a * b[j]));
 }

@@ -1,7 +1,7 @@
-// Sorts. Rows are independent and shared among threads; a few of them are copied together when neighbouring rows are
-// neighbours in memory. Short rows pass through a network of comparisons, long ones are partitioned first, or sorted
-// digit by digit where elements have few digits. The result is that of a stable sort in every case: see ValueKeys.
-// Where only some places of the sorted rows matter, long rows are partitioned as far as that needs.
+// Sorts. Rows are independent and shared among threads; a few rows are copied together if neighbouring rows are
+// neighbours in memory. Short rows pass through a sorting network. Long rows are partitioned first, or sorted digit by
+// digit if elements have few digits. The result is always the one of a stable sort: see ValueKeys. If only some
+// positions of the sorted rows matter, long rows are partitioned only as far as necessary.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -25,17 +25,18 @@ namespace {
 using catena::Dtype;
 
 constexpr std::int64_t kGrain = 4 * 1024;
-constexpr std::int64_t kRankTo = 64;     // elements beyond which a merge takes fewer comparisons than all pairs
+constexpr std::int64_t kRankTo = 64;     // up to this many elements, comparing all pairs is faster than merging
 constexpr int kRankGroup = 8;            // keys whose ranks are counted at once
 constexpr std::int64_t kRadixFrom = 16;  // elements per digit; with fewer, the counters cost more than comparisons
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kTogetherBytes = 4 << 20;
 constexpr std::int64_t kNetworkBytes = 32 * 1024;  // of keys, on the stack
-constexpr std::int64_t kNetworkTo = 2048;          // elements of the longest row, half as many where keys have 64 bits
-constexpr std::int64_t kSideBySideTo = 16;         // elements of rows that are sorted one per lane
+constexpr std::int64_t kNetworkTo = 2048;          // elements of the longest row; half as many for 64-bit keys
+constexpr std::int64_t kSideBySideTo = 16;         // elements of the longest rows that are sorted one per lane
 
-// How the bits of an element become an unsigned number in the order of the elements: integers by their sign bit, floats
-// so that zeros are equal and every NaN is the largest number. `infinity` tells floats of one width apart.
+// Converts the bits of an element to an unsigned number in the order of the elements: integers by inverting the sign
+// bit, floats so that both zeros are equal and every NaN is the largest number. `infinity` distinguishes the float
+// formats of one width.
 template <class B> inline constexpr B kSign = B(B(1) << (8 * sizeof(B) - 1));
 template <class B> B float_order(B bits, B infinity) {
   const B magnitude = B(bits & B(~kSign<B>));
@@ -44,7 +45,7 @@ template <class B> B float_order(B bits, B infinity) {
   return bits & kSign<B> ? B(~bits) : B(bits | kSign<B>);
 }
 template <class B> struct Order {
-  B flip = 0;  // of integers
+  B flip = 0;  // XOR mask for integers
   B infinity = 0;
   bool floating = false;
 
@@ -59,8 +60,8 @@ template <class E> Order<BitsOf<E>> order_of() {
   else return {std::is_signed_v<E> ? kSign<BitsOf<E>> : BitsOf<E>(0), 0, false};
 }
 
-// What is moved about: an integer as its number, a float, whose number does not hold all of its bits, or the number of
-// an element with its position. Integers of one width share the code, and so do positions.
+// The items that are moved: an integer as its number; a float, whose number does not hold all of its bits; or the
+// number of an element with its position. Integers of one width share the code, and so do positions.
 template <class B> struct Integer {
   B order;
   B key() const { return order; }
@@ -75,8 +76,9 @@ template <class B, class P> struct Place {
   B key() const { return order; }
 };
 
-// rank[i]: how many of the n <= kRankTo keys come before key i, of equal ones those that lie before it. Each key is
-// compared with all others, n^2 times in a few vectors, without a jump. Both arrays have room for whole groups.
+// Sets rank[i] to the number of keys that precede key i in the sorted order, for n <= kRankTo keys. Among equal keys,
+// those at lower positions precede. Compares each key with all others in vectors, without jumps. Both arrays must hold
+// a multiple of kRankGroup elements.
 CATENA_MULTIARCH void rank_keys(const std::int64_t* __restrict key, std::int64_t n, std::int64_t* __restrict rank) {
   for (std::int64_t first = 0; first < n; first += kRankGroup) {
     std::int64_t before[kRankGroup] = {};
@@ -100,7 +102,7 @@ template <class Item> Item* sort_few_items(Item* row, Item* spare, std::int64_t 
   return spare;
 }
 
-// n elements of `row`, with room for as many in `spare`; returns where they lie in order.
+// Sorts n elements of `row`; `spare` must hold n elements. Returns the array that holds the result: `row` or `spare`.
 template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
   using Bits = decltype(row->key());
   constexpr int digits = sizeof(Bits);
@@ -119,7 +121,7 @@ template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
   }
   for (int d = 0; d < digits; ++d) {
     std::int64_t* const next = count[d];
-    if (next[(row[0].key() >> (8 * d)) & 255] == n) continue;  // the same digit everywhere
+    if (next[(row[0].key() >> (8 * d)) & 255] == n) continue;  // all elements have the same digit
     std::int64_t start = 0;
     for (int v = 0; v < 256; ++v) start += std::exchange(next[v], start);
     for (std::int64_t i = 0; i < n; ++i) spare[next[(row[i].key() >> (8 * d)) & 255]++] = row[i];
@@ -128,10 +130,10 @@ template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
   return row;
 }
 
-// The same for a row in which only some places matter. Positions make the order of equal keys definite.
+// As sort_items, for a row in which only some positions matter. Equal keys are ordered by position.
 template <class B, class P>
 Place<B, P>* select_items(Place<B, P>* row, std::int64_t n, std::span<const std::int64_t> kth) {
-  std::int64_t done = 0;  // the places before this one are taken by elements that are not greater
+  std::int64_t done = 0;  // elements before this position are in place
   for (const std::int64_t k : kth) {
     std::nth_element(row + done, row + k, row + n, [](const Place<B, P>& a, const Place<B, P>& b) {
       return a.order != b.order ? a.order < b.order : a.position < b.position;
@@ -152,11 +154,12 @@ struct Block {
 struct RowsToSort {
   const Walk& rows;
   std::int64_t length, in_step, out_step;
-  std::span<const std::int64_t> kth;  // the places that matter, in ascending order; empty: all of them
+  std::span<const std::int64_t> kth;  // the positions that matter, in ascending order; empty: all
 
-  // Whether the elements of a row share cache lines.
+  // True if the elements of a row share cache lines.
   bool lies_close() const { return std::llabs(in_step) < kCacheLine && std::llabs(out_step) < kCacheLine; }
-  // Rows whose elements share cache lines are copied at once, as far as there is room for them.
+  // Returns the number of rows that are copied at once: rows whose elements share cache lines, as far as `room` bytes
+  // hold them.
   std::int64_t together(std::int64_t row_bytes, std::int64_t item_bytes, std::int64_t room) const {
     if (lies_close()) return 1;
     const std::int64_t all = rows.units() * rows.elements_per_unit();
@@ -202,8 +205,8 @@ template <class B, class P> void store_item(const Place<B, P>& from, const Order
   std::memcpy(to, &position, sizeof(position));
 }
 
-// Not inlined, because every kind of walk would have a copy of it. Each of `rows` has room for a row, and so has
-// `spare`.
+// Not inlined, to avoid one copy per kind of walk. `rows` must hold b.rows rows, row_bytes apart; `spare` must hold
+// one.
 template <class Item, class B>
 [[gnu::noinline]] void sort_block(const RowsToSort& call, const Order<B>& order, const Block& b, std::byte* rows,
                                   std::size_t row_bytes, Item* spare) {
@@ -232,8 +235,8 @@ template <class Item, class B> void sort_rows(const RowsToSort& call, const Orde
 }
 
 // ---- positions of elements of one or two digits ----------------------------------------------------
-// Rows whose elements lie close together: the last digit moves the positions to where they belong, and the first of two
-// reads the elements where they are. Others are copied first (sort_rows).
+// For rows whose elements share cache lines: the pass over the last digit stores the positions in the output, and the
+// pass over the first of two digits reads the elements in place. Other rows are copied first (sort_rows).
 template <class B, class P> class DigitPositions {
  public:
   DigitPositions(const RowsToSort& call, const Order<B>& order) : call_(call), order_(order), n_(call.length) {}
@@ -248,17 +251,17 @@ template <class B, class P> class DigitPositions {
 
  private:
   static constexpr int kDigits = sizeof(B);
-  // Two halves of a row have counters of their own: one that was just written cannot be read at once.
+  // The two halves of a row have separate counters: a counter that was just written cannot be read at once.
   using Counters = std::int64_t[2][256];
 
   static int digit_of(B number, int d) { return (number >> (8 * d)) & 255; }
-  // Counts become the places where the first element with each digit belongs.
+  // Replaces the counts by the positions of the first element with each digit.
   static void start(Counters& next) {
     std::int64_t place = 0;
     for (int v = 0; v < 256; ++v)
       for (std::int64_t(&half)[256] : next) place += std::exchange(half[v], place);
   }
-  // Calls f(position, half) for the halves of a row in turns.
+  // Calls f(position, half) for the elements of both halves alternately.
   template <class F> static void each(std::int64_t n, F&& f) {
     const std::int64_t half = n / 2;
     for (std::int64_t i = 0; i < half; ++i) {
@@ -268,8 +271,8 @@ template <class B, class P> class DigitPositions {
     if (n % 2 != 0) f(n - 1, 1);
   }
 
-  // Not inlined, because every kind of walk would have a copy of it. What it uses is local: the positions that it
-  // writes might be the members.
+  // Not inlined, to avoid one copy per kind of walk. Uses local copies of members, because the compiler must assume
+  // that the positions it stores change members.
   [[gnu::noinline]] void sort_row(const Block& b, Place<B, P>* places) const {
     const std::int64_t n = n_, in_step = call_.in_step, out_step = call_.out_step;
     const auto load = [order = order_, in = b.in, in_step](std::int64_t i) {
@@ -283,7 +286,7 @@ template <class B, class P> class DigitPositions {
       const B number = load(i);
       for (int d = 0; d < kDigits; ++d) ++next[d][half][digit_of(number, d)];
     });
-    // A digit that all elements have in common moves nothing.
+    // False if all elements have the same digit.
     const auto moves = [&](int d) {
       const int first = digit_of(load(0), d);
       return next[d][0][first] + next[d][1][first] != n;
@@ -309,8 +312,7 @@ template <class B, class P> class DigitPositions {
 };
 
 // ---- values of one digit --------------------------------------------------------------------------
-// Sorting by counting, for rows whose values differ in one byte only: the sorted row repeats each of the 256 values as
-// often as it occurs.
+// Sorts by counting, for elements of one byte: the sorted row repeats each of the 256 values as often as it occurs.
 template <class B> class ValueCounts {
  public:
   ValueCounts(const RowsToSort& call, const Order<B>& order) : call_(call), order_(order) {}
@@ -322,7 +324,7 @@ template <class B> class ValueCounts {
   }
 
  private:
-  // Not inlined, because every kind of walk would have a copy of it.
+  // Not inlined, to avoid one copy per kind of walk.
   [[gnu::noinline]] void sort_row(const Block& b) const {
     constexpr int kTables = 4;  // a counter that was just written cannot be read at once
     std::int64_t count[kTables][256] = {}, i = 0;
@@ -346,10 +348,10 @@ template <class B> class ValueCounts {
 };
 
 // ---- networks and partitions ----------------------------------------------------------------------
-// The number in which networks and partitions sort an element. They are not stable, so equal numbers must stand for the
-// same element: an integer is its own number, that of a position holds the element above the position. The bits of a
-// float are ordered as integers are, except that NaN, which all have the largest number, and zeros of both signs keep
-// the order in which they appear; mend() sets these right where a row has such elements.
+// The keys by which networks and partitions sort. They are not stable, so equal keys must stand for identical elements.
+// The key of an integer is the integer; the key of a position combines the element with its position. The bits of a
+// float are ordered like integers, with two exceptions: NaNs share the largest key, and zeros of both signs keep their
+// order of appearance. mend() restores these in rows that have them.
 template <class E> struct ValueKeys {
   using Bits = BitsOf<E>;
   using Element = Bits;
@@ -360,7 +362,7 @@ template <class E> struct ValueKeys {
   static constexpr Bits flip = std::is_unsigned_v<E> && sizeof(E) >= 4 ? kSign<Bits> : Bits(0);
   static constexpr Bits magnitude = Bits(~kSign<Bits>);
 
-  // 0 or 1, without comparisons, which do not vectorise for every width on every processor.
+  // The functions return 0 or 1 without comparisons, which do not vectorise for every width on every processor.
   static ND_FN Bits top(Bits x) { return Bits(x >> (8 * sizeof(E) - 1)); }
   static ND_FN Bits is_nan(Bits bits) { return top(Bits(infinity_of<E>() - (bits & magnitude))); }
   static ND_FN Bits is_zero(Bits bits) {
@@ -370,7 +372,7 @@ template <class E> struct ValueKeys {
     const Bits x = Bits(bits ^ kSign<Bits>);
     return top(Bits(Bits(x - 1) & ~x));
   }
-  // Whether mend() has to place this element.
+  // 1 if mend() must place this element.
   static ND_FN Bits keeps_place(Bits bits) {
     if constexpr (floating) return is_nan(bits) | is_negative_zero(bits);
     else return 0;
@@ -392,7 +394,7 @@ template <class E> struct ValueKeys {
   }
   static void mend(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step, std::int64_t n) {
     if constexpr (floating) {
-      std::int64_t nan = n, zero = 0;  // where the first of them belongs
+      std::int64_t nan = n, zero = 0;  // positions of the first NaN and the first zero
       for (std::int64_t i = 0; i < n; ++i) {
         const Bits bits = load_bits<Bits>(in + i * in_step);
         nan -= is_nan(bits);
@@ -446,7 +448,7 @@ template <class Keys> class KeySort {
   }
 
  private:
-  // Return which rows have elements that keep their places: bit k is that of row k.
+  // The load functions return a mask of the rows that have elements which mend() must place: bit k for row k.
   template <class At> std::uint64_t load(const Block& b, At&& at) const {
     std::uint64_t mend = 0;
     for (std::int64_t i = 0; i < n_; ++i)
@@ -518,7 +520,7 @@ template <class Keys> class KeySort {
                        [&](const Block& b) { sort_long(b, keys, std::int64_t(row_bytes / sizeof(Key)), together); });
     });
   }
-  // `keys` has room for the rows, each of which takes `room` keys, and for one row more.
+  // Sorts long rows. `keys` must hold b.rows + 1 rows of `room` keys each.
   [[gnu::noinline]] void sort_long(const Block& b, Key* keys, std::int64_t room, std::int64_t together) const {
     const bool reads_in_place = Keys::is_element && b.rows == 1 && call_.in_step == std::int64_t(sizeof(Key));
     std::uint64_t which = reads_in_place ? 0 : load_rows(b, keys, room);
@@ -531,8 +533,7 @@ template <class Keys> class KeySort {
       const bool all = call_.kth.empty() || ((which >> k & 1) != 0 && has_nan(b.in + k * b.in_stride));
       Quicksort<Key, decltype(store_part)> sort(store_part, all ? std::span<const std::int64_t>() : call_.kth);
       Key* const spare = keys + together * room;
-      // Where the result, which overlaps nothing that is read, is partitioned itself, parts that stay as they are often
-      // lie where they belong already.
+      // If the result is partitioned in place, parts that need no further sorting are often in their final position.
       const bool writes_in_place = call_.out_step == std::int64_t(sizeof(Key));
       if (reads_in_place)
         sort.run(reinterpret_cast<const Key*>(b.in), writes_in_place ? reinterpret_cast<Key*>(out) : keys, spare, n_);
@@ -541,8 +542,8 @@ template <class Keys> class KeySort {
     }
     mend(b, which);
   }
-  // The keys of NaN have lost its bits, which only mend() restores: such a row is sorted as a whole. A negative zero
-  // has a key of its own, below that of zero.
+  // The keys of NaNs have lost their bits, which only mend() restores, so a row with NaNs is sorted as a whole. A
+  // negative zero has its own key, below the key of zero.
   bool has_nan(const std::byte* in) const {
     if constexpr (Keys::floating)
       for (std::int64_t i = 0; i < n_; ++i)
@@ -555,12 +556,12 @@ template <class Keys> class KeySort {
   const std::int64_t n_;
   const bool rows_per_vector_;
   const std::int64_t lanes_ = network_.lanes;
-  const std::int64_t vectors_ = network_.vectors_for(n_);  // of a row
+  const std::int64_t vectors_ = network_.vectors_for(n_);  // vectors of a row
 };
 
 // ---- positions in short rows of wide elements ----------------------------------------------------------
-// There is no room for a position beside the bits of an element in a key. Of short rows one per lane, all pairs of
-// elements are compared instead, and the positions go where the ranks say.
+// For elements so wide that a key cannot hold a position too. Compares all pairs of elements of short rows, one row per
+// lane, and stores each position at the rank of its element.
 template <class E> class RankSideBySide {
  public:
   static_assert(sizeof(E) == 8);
@@ -576,8 +577,8 @@ template <class E> class RankSideBySide {
   using Bits = BitsOf<E>;
   using Lanes = std::int64_t[kRankGroup];
 
-  // Bits become numbers in the order of the elements; rank[i][l]: how many elements of row l come before its element i,
-  // of equal ones those that lie before it.
+  // Converts bits to numbers in the order of the elements. Sets rank[i][l] to the number of elements of row l that
+  // precede its element i in the sorted order. Among equal elements, those at lower positions precede.
   CATENA_MULTIARCH static void count(Lanes* __restrict key, std::int64_t n, Lanes* __restrict rank) {
     for (std::int64_t i = 0; i < n; ++i) {
       std::int64_t before[kRankGroup];
@@ -600,7 +601,7 @@ template <class E> class RankSideBySide {
     }
   }
 
-  // Not inlined, because every kind of walk would have a copy of it.
+  // Not inlined, to avoid one copy per kind of walk.
   [[gnu::noinline]] void sort_block(const Block& b) const {
     alignas(64) Lanes key[kSideBySideTo], rank[kSideBySideTo];
     if (b.rows < kRankGroup) std::memset(key, 0, std::size_t(n_) * sizeof(Lanes));
@@ -642,7 +643,7 @@ template <class E> void sort_as(const RowsToSort& call, bool positions) {
   sort_rows<Place<B, std::int64_t>>(call, order);
 }
 
-// Rows of one element, which is at position 0.
+// Sorts rows of one element: copies the elements, or stores position 0.
 void sort_single_elements(const catena::bound::Sort& call) {
   alignas(16) const std::byte zero[sizeof(std::int64_t)] = {};
   const catena::Strides repeated = catena::Strides::filled(call.in.shape->size(), 0);

@@ -17,7 +17,7 @@
 namespace nd::cpu {
 namespace {
 
-// Comparisons of two of N places, after each of which the lower one has the lower key.
+// Compare-exchange operations on pairs of N places: afterwards the lower place has the lower key.
 struct Exchanges {
   int n = 0;
   std::int8_t low[64] = {}, high[64] = {};
@@ -47,7 +47,7 @@ constexpr Exchanges to_sort(int n) {
   odd_even_merge_sort(n, [&](std::int64_t a, std::int64_t b) { e.add(int(a), int(b)); });
   return e;
 }
-// For keys that rise and then fall, or a rotation of such a sequence.
+// Returns the exchanges that sort n keys which first ascend and then descend, or a rotation of such a sequence.
 constexpr Exchanges to_sort_bitonic(int n) {
   Exchanges e;
   int part = n;
@@ -85,7 +85,7 @@ template <class Key, int bytes> struct Network {
     for (int i = 0; i < N; ++i) to[i] = from[i];
   }
 
-  // a[l] and other[l ^ Flip] in order: the lower one where `Bit` is not in l.
+  // Exchanges a[l] with other[l ^ Flip]: lane l of `a` keeps the lower key if l & Bit is 0, else the higher one.
   template <int Flip, int Bit, std::size_t... I>
   static CATENA_INLINE void exchange_lanes(V& a, const V& other, std::index_sequence<I...>) {
     const V b = __builtin_shufflevector(other, other, (int(I) ^ Flip)...);
@@ -98,10 +98,10 @@ template <class Key, int bytes> struct Network {
       merge_lanes<Distance / 2>(a);
     }
   }
-  // Sorted rows of m * Width keys become rows twice as long, of which every lane is bitonic. The first step compares
-  // with the keys of the other row from its end.
+  // Joins pairs of sorted rows of m * Width keys to rows twice as long, every lane of which is bitonic. The first step
+  // compares the keys of one row with those of the other row in reverse order.
   template <int Width> static CATENA_INLINE void join(V* v, std::int64_t m) {
-#ifndef __SANITIZE_ADDRESS__  // whose checks leave GCC no loop to unroll
+#ifndef __SANITIZE_ADDRESS__  // GCC finds no loop to unroll among the sanitizer's checks
 #pragma GCC unroll 4
 #endif
     for (std::int64_t i = 0; i < (m + 1) / 2; ++i) {
@@ -153,7 +153,7 @@ template <class Key, int bytes> struct Network {
   }
   static CATENA_INLINE void sort_bitonic_lanes(V* v, std::int64_t m) {
     std::int64_t n = m;      // length of the parts
-    for (; n >= 16; n /= 4)  // two steps at once: the vectors are loaded and stored half as often
+    for (; n >= 16; n /= 4)  // two steps at once, so that the vectors are loaded and stored half as often
       for (std::int64_t from = 0; from < m; from += n)
         for (std::int64_t i = from; i < from + n / 4; ++i) {
           V &a = v[i], &b = v[i + n / 4], &c = v[i + n / 2], &d = v[i + n / 4 * 3];
@@ -203,7 +203,7 @@ template <class Key, int bytes> struct Network {
 };
 
 // ---- partitions ---------------------------------------------------------------------------------
-// The places that are not written yet are [low, high), as many as there are keys left.
+// The places of `to` that are not written yet are [low, high), as many as there are keys left.
 template <class Key> struct Partition {
   const Key* from;
   std::int64_t left;
@@ -211,7 +211,7 @@ template <class Key> struct Partition {
   Key* to;
   std::int64_t low = 0, high = left;
 
-  // One at a time: every key is written to both ends, of which one moves.
+  // Partitions the rest key by key: writes each key to both ends, of which one then moves.
   CATENA_INLINE std::int64_t finish() {
     for (; left > 0; --left) {
       const Key key = *from++;
@@ -226,8 +226,8 @@ template <class Key> struct Partition {
 };
 
 #ifdef CATENA_HAS_MULTIARCH
-// For every set of 8 lanes, or of fewer, that are below the pivot: these lanes, then the others, as numbers of lanes
-// that are `words` wide.
+// For every set of 8 or fewer lanes that are below the pivot: the numbers of these lanes, then of the other lanes. A
+// lane has `Words` numbers.
 template <int Lanes, int Words> struct LaneOrders {
   alignas(64) std::int8_t lane[1 << Lanes][8] = {};
 
@@ -243,7 +243,8 @@ template <int Lanes, int Words> struct LaneOrders {
 };
 template <int Lanes, int Words> inline constexpr LaneOrders<Lanes, Words> kLaneOrders{};
 
-// What a vector writes beyond its keys is overwritten by later ones: the other end must be a vector away.
+// A vector is stored beyond its keys; later vectors overwrite the excess. The other end must therefore be a vector
+// away.
 template <class Key>
 __attribute__((target("arch=x86-64-v3"))) std::int64_t partition_32(const Key* from, std::int64_t n, Key pivot,
                                                                     Key* to) {
@@ -267,8 +268,8 @@ __attribute__((target("arch=x86-64-v3"))) std::int64_t partition_32(const Key* f
   return p.finish();
 }
 
-// Of 64-bit keys. A permutation takes half of the time of two compressions, one of which needs a masked store; narrower
-// keys, of which a vector has too many lanes for a table, are faster in partition_32.
+// Partitions 64-bit keys. One permutation takes half the time of two compressions, one of which needs a masked store.
+// Narrower keys have too many lanes per vector for a table, so partition_32 is faster for them.
 __attribute__((target("arch=x86-64-v4"))) std::int64_t partition_64(const std::int64_t* from, std::int64_t n,
                                                                     std::int64_t pivot, std::int64_t* to) {
   constexpr int L = 8;
@@ -276,7 +277,7 @@ __attribute__((target("arch=x86-64-v4"))) std::int64_t partition_64(const std::i
   for (; p.left >= 2 * L; p.left -= L, p.from += L) {
     const __m512i keys = _mm512_loadu_si512(p.from);
     const __mmask8 below = _mm512_cmplt_epi64_mask(keys, _mm512_set1_epi64(pivot));
-    // All lanes are selected: GCC 12 warns of an undefined operand in the forms without a mask.
+    // A mask that selects all lanes: GCC 12 warns of an undefined operand in the intrinsics without a mask.
     const __m128i numbers = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLaneOrders<L, 1>.lane[below]));
     const __m512i order = _mm512_maskz_cvtepi8_epi64(0xff, numbers);
     const __m512i both = _mm512_maskz_permutexvar_epi64(0xff, order, keys);
@@ -293,7 +294,7 @@ template <class Key> std::int64_t partition_16(const Key* from, std::int64_t n, 
   return Partition<Key>{from, n, pivot, to}.finish();
 }
 
-// Written out instead of target_clones, because the number of lanes depends on the instruction set.
+// Not by target_clones, because the number of lanes depends on the instruction set.
 template <class Key> struct Choice {
   static void rows_16(Key* keys, std::int64_t n) { Network<Key, 16>::rows(keys, n); }
   static void row_16(Key* keys, std::int64_t m, Key* sorted) { Network<Key, 16>::row(keys, m, sorted); }

@@ -1,7 +1,7 @@
-// The sort of long rows of keys: partitions at sampled pivots, until a network takes the parts. What is left after
-// twice as many rounds as halving takes, as of a row that was made for bad pivots, is for std::sort: n keys take a time
-// of n log n. Keys that are equal must be the same element to the caller, as for the networks. Where only some places
-// of the sorted row matter, parts without one stay as they are.
+// Sorts long rows of keys: partitions at sampled pivots, until a network can sort the parts. The number of rounds is
+// limited to twice the number for halving; std::sort then sorts the rest, so that n keys always take O(n log n) time.
+// Equal keys must be identical elements, as for the networks. If only some positions of the sorted row matter, parts
+// without such a position stay unsorted.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,19 @@
 
 namespace nd::cpu {
 
-// Keys of the longest row that a network sorts where only some places matter, as half of each partition does not.
+// Longest part, in keys, that a network sorts if only some positions matter. It is short, because half of each
+// partition is not sorted at all.
 inline constexpr std::int64_t kSelectedTo = 128;
 
-// Store: called with (position, sorted keys, how many), from the first position to the last. `kth`: the places that
-// matter, in ascending order; empty: all of them.
+// `store` is called with (position, sorted keys, number of keys), in ascending order of positions. `kth` has the
+// positions that matter, in ascending order; empty: all.
 template <class Key, class Store> class Quicksort {
  public:
   explicit Quicksort(Store store, std::span<const std::int64_t> kth = {}) : store_(store), kth_(kth) {}
 
-  // Sorts n keys; their memory and `spare`, which has room for as many, are overwritten.
+  // Sorts n keys. Overwrites `keys` and `spare`, which must hold n keys each.
   void run(Key* keys, Key* spare, std::int64_t n) { run(keys, spare, n, rounds_for(n)); }
-  // The same for n > 1 keys that stay as they are; both `keys` and `spare` have room for as many.
+  // Sorts n > 1 keys and leaves `from` unchanged. Overwrites `keys` and `spare`, which must hold n keys each.
   void run(const Key* from, Key* keys, Key* spare, std::int64_t n) {
     const auto [below, above] =
         split({0, n, std::numeric_limits<Key>::min(), std::numeric_limits<Key>::max()}, from, keys);
@@ -40,12 +41,12 @@ template <class Key, class Store> class Quicksort {
   }
 
  private:
-  static constexpr std::int64_t kNetworkTo = 512;  // beyond it a partition takes less time than longer networks
+  static constexpr std::int64_t kNetworkTo = 512;  // longer parts are partitioned, which is faster than longer networks
   static constexpr std::int64_t kSamples = 64, kFewSamples = 16, kFewSamplesTo = 4096;
 
   struct Part {
     std::int64_t begin, n;
-    Key least, most;  // bounds of its keys
+    Key least, most;  // bounds of the keys
   };
 
   static int rounds_for(std::int64_t n) { return 2 * std::bit_width(static_cast<std::uint64_t>(n)); }
@@ -69,7 +70,7 @@ template <class Key, class Store> class Quicksort {
       part = above;
     }
   }
-  // At the lower bound, the keys that are equal to it are split off.
+  // If the pivot would be the lower bound of the keys, splits off the keys that are equal to the bound.
   std::pair<Part, Part> split(const Part& part, const Key* from, Key* to) {
     const Key pivot = std::max(Key(part.least + 1), median_of_samples(from, part.n));
     const std::int64_t below = network_.partition(from, part.n, pivot, to + part.begin);
@@ -83,7 +84,8 @@ template <class Key, class Store> class Quicksort {
     network_.row(keys, vectors, sorted);
     store_(part.begin, sorted, part.n);
   }
-  // One of each stretch of equal length, at a place that does not follow a pattern of the row.
+  // Takes one sample from each stretch of equal length, at a random place, so that it does not follow a pattern of the
+  // row.
   Key median_of_samples(const Key* from, std::int64_t n) {
     alignas(64) Key keys[kSamples], sorted[kSamples];
     const std::int64_t samples = n <= kFewSamplesTo ? kFewSamples : kSamples, stretch = n / samples;

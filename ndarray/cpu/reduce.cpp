@@ -1,14 +1,14 @@
-// Reductions. The elements of one output are numbered in C order of the reduced axes and cut into chunks of kChunk;
-// inside a chunk element i goes to lane i % kLanes (kernel.h), and chunks are joined as a binary tree (ChunkTree).
-// Neither the layout of the array, nor the number of threads, nor which of the two forms below is chosen changes that
-// order, so it does not change a bit of the result.
+// Reductions. The elements of one output are numbered in C order of the reduced axes and divided into chunks of kChunk.
+// Inside a chunk, element i goes to lane i % kLanes (kernel.h). Chunks are joined as a binary tree (ChunkTree). This
+// order, and thus every bit of the result, is independent of the layout of the array, of the number of threads and of
+// the variant.
 //
-//   inner form   one output at a time; a chunk is contiguous, or is gathered into a tile
-//   outer form   a row of neighbouring outputs at a time, one accumulator each (reduce_outer.cpp)
+//   inner variant   one output at a time; a chunk is contiguous, or is gathered into a tile
+//   outer variant   neighbouring outputs together, one accumulator each (reduce_outer.cpp)
 //
-// Where a program gives the elements, it runs over a chunk of one output, or over a row of them, right before they are
-// combined. Where the order does not matter to a bit of the result, as for integers and places, chunks may be longer
-// and lanes fewer or more.
+// A program that computes the elements runs over a chunk of one output, or over elements of neighbouring outputs, right
+// before they are combined. If the order does not influence the bits of the result, as for integers and positions,
+// chunks may be longer and the number of lanes may differ.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -25,13 +25,13 @@ using catena::compute_dtype;
 
 namespace {
 
-constexpr std::int64_t kShortRun = 64;    // elements of a program's inputs that are better collected with others
-constexpr std::int64_t kShortRow = 8;     // outputs for which it is not worth evaluating row after row
+constexpr std::int64_t kShortRun = 64;    // elements; shorter runs of a program's inputs are collected
+constexpr std::int64_t kShortRow = 8;     // outputs; for fewer, a program is not evaluated row by row
 constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
-constexpr std::int64_t kTransposed = 16;  // bytes of the longest rows that cost less when they are transposed
-constexpr std::int64_t kLongRun = 512;    // elements that are folded where they lie
+constexpr std::int64_t kTransposed = 16;  // bytes of the longest rows that are faster when they are transposed
+constexpr std::int64_t kLongRun = 512;    // elements; runs of at least this length are folded in place
 constexpr std::int64_t kLargeMatrix = 1 << 20;  // elements
-constexpr std::int64_t kLeastRows = 128;        // of a chunk of them
+constexpr std::int64_t kLeastRows = 128;        // rows of a chunk of a large matrix
 
 }  // namespace
 
@@ -81,7 +81,8 @@ void Reducer::split_axes(const catena::bound::Reduce& call) {
     strides[guide].push_back((*call.in.strides)[a]);
     if (!is_reduced) strides[out].push_back((*out_.strides)[a]);
   }
-  // Outputs are independent: their axes may be taken in any order, the smallest stride of the input innermost.
+  // Outputs are independent, so their axes may be visited in any order: the smallest stride of the input goes
+  // innermost.
   for (int b = 1; b < kept_.size(); ++b)
     for (int a = b; a > 0 && std::llabs(kept[guide][a - 1]) < std::llabs(kept[guide][a]) && kept_[a - 1] > 1; --a) {
       std::swap(kept_[a - 1], kept_[a]);
@@ -95,10 +96,10 @@ void Reducer::split_axes(const catena::bound::Reduce& call) {
 
 std::int64_t Reducer::chunk_length() const {
   if (!table_.any_order || tiled()) return kChunk;
-  // What may stop early looks often whether it can.
+  // A reduction that may end early has shorter chunks, because it checks after each chunk.
   const std::int64_t most = table_.is_final != nullptr ? 4 * kChunk : 16 * kChunk,
                      pieces = 8 * catena::available_threads();
-  // Threads that divide the rows of a large matrix, not its columns, read memory that is contiguous for each of them.
+  // If threads share the rows of a large matrix instead of its columns, each reads contiguous memory.
   if (outputs_ * count_ > kLargeMatrix && use_outer_form()) return std::clamp(count_ / pieces + 1, kLeastRows, most);
   return std::clamp((count_ / pieces + kChunk - 1) / kChunk * kChunk, kChunk, most);
 }
@@ -106,20 +107,20 @@ std::int64_t Reducer::chunk_length() const {
 bool Reducer::use_outer_form() const {
   if (kept_.empty() || count_ == 0) return false;
   const std::int64_t row = kept_.back(), inner = reduced_.empty() ? 1 : reduced_.back();
-  // Short rows that lie along memory: a panel of them would first be transposed, which costs more than the folds unless
-  // a row is a few elements that the folds read as they are.
+  // Short contiguous rows: the outer variant would first transpose a panel of them. That costs more than folding the
+  // rows, unless a row is a few elements that the folds read without conversion.
   const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
   const bool lies_along = reduced_.size() == 1 && reduced_stride() == item;
   const std::int64_t bytes = count_ * item, transposed = table_.in == table_.element ? kTransposed : item;
   const bool is_long = bytes > transposed && (table_.fold_places == nullptr || bytes >= kSearched);
   if (lies_along && !pre_ && direct_in_ && table_.short_rows && is_long) return false;
-  // Few elements per output, or per run of them: the lanes of the inner form would hardly be used.
+  // Few elements per output, or per run: the inner variant would leave most lanes unused.
   if (row >= 16 && (count_ < kLanes || (inner < kLanes && !pre_))) return true;
   const std::int64_t least = pre_ ? kShortRow : 2;
   return row >= least && kept_step_ < reduced_step_ && (kept_step_ <= in_item_ || inner < kLanes);
 }
 
-// ---- elements that a program gives --------------------------------------------------------------
+// ---- elements computed by a program -------------------------------------------------------------
 void Reducer::prepare(const catena::Program& program) {
   std::array<BoundOperand, catena::kMaxOperands> operands;
   std::copy(inputs_.all.begin(), inputs_.all.end(), operands.begin());
@@ -199,7 +200,7 @@ void Reducer::collect(const Place& in, Odometer& at, std::int64_t n, std::byte* 
   }
 }
 
-// ---- inner form ---------------------------------------------------------------------------------
+// ---- inner variant ------------------------------------------------------------------------------
 bool Reducer::folds_runs() const {
   return !pre_ && direct_in_ && table_.in == table_.element && reduced_.size() > 1 && reduced_.back() >= kLongRun &&
          reduced_stride() == in_item_ && acc_ <= catena::kMaxLaneBytes;
@@ -217,7 +218,8 @@ void Reducer::reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, 
   table_.reduce(acc, tile, in_item_, begin, n);
 }
 
-// Between two runs, the elements that do not fill the lanes wait for the first ones of the next run.
+// Elements at the end of a run that do not fill the lanes are held back and joined to the first elements of the next
+// run.
 void Reducer::fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const {
   alignas(64) std::byte waiting[kLanes * catena::kMaxItemsize], lanes[kLanes * catena::kMaxLaneBytes];
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
@@ -283,7 +285,7 @@ void Reducer::run_inner() const {
   if (chunks_ == 1 && count_ > 0 && !tiled()) return run_inner_by_row(grain);
   const Tiles t = tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{};
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
-    // A few accumulators; almost always small.
+    // Memory for a few accumulators, on the stack if they are small.
     alignas(64) std::byte small[512];
     const std::size_t bytes = (1 + ChunkTree::levels(chunks_)) * std::size_t(acc_);
     const Workspace heap(t.end + (bytes > sizeof(small) ? bytes : 0));
@@ -297,7 +299,7 @@ void Reducer::run_inner() const {
   });
 }
 
-// Outputs of one chunk each, of elements along one axis: a call of the loop takes many of them.
+// For outputs of one chunk each, of elements along one axis: one call of the loop computes many outputs.
 void Reducer::run_inner_by_row(std::int64_t grain) const {
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
     constexpr std::int64_t kBytes = 2048;
@@ -363,7 +365,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
   std::vector<std::atomic<bool>> is_final(std::size_t(table_.is_final != nullptr ? outputs_ : 0));
   const auto reduce_cells = [&](std::int64_t b, std::int64_t e) {
     const Workspace tile(t.end);
-    // All outputs of one chunk together: they may share its cache lines.
+    // Visits the same chunk of all outputs together, because they may share cache lines.
     for (std::int64_t k = b; k < e; ++k) {
       const std::int64_t output = k % outputs_, chunk = k / outputs_;
       std::byte* part = parts.data() + (output * chunks_ + chunk) * acc_;
@@ -377,7 +379,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
         is_final[std::size_t(output)].store(true, std::memory_order_relaxed);
     }
   };
-  // Often the first chunk tells the answer, and no other thread is needed.
+  // Often the first chunk determines the result, and no other thread is needed.
   const std::int64_t first = is_final.empty() ? 0 : outputs_;
   reduce_cells(0, first);
   const bool done =
@@ -393,7 +395,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
   }
 }
 
-// The place of the only element of an output is the same for all of them.
+// For positions of extrema (argmax) over single elements: the result is the same for all outputs.
 void Reducer::place_single_elements() const {
   alignas(64) std::byte acc[64], value[catena::kMaxItemsize];
   catena::check<catena::RuntimeError>(acc_ <= std::int64_t(sizeof(acc)), "reduce", "accumulators of ", acc_, " bytes");
@@ -405,14 +407,15 @@ void Reducer::place_single_elements() const {
                 itemsize(out_.dtype));
 }
 
-// The extremum of one element.
+// For extrema over single elements: copies the elements.
 void Reducer::copy_single_elements() const {
   copy_elements(out_.data, inputs_.kept[inputs_.out], inputs_.all[0].data, inputs_.kept[0], kept_, itemsize(in_dtype_));
 }
 
 namespace {
 
-// One chunk of one output, along one axis, from elements of the loop's own types.
+// Computes a reduction of one chunk of one output along one axis, if the elements have the types of the loop. Returns
+// false otherwise.
 bool reduce_one(const catena::bound::Reduce& call) {
   const Shape& shape = *call.in.shape;
   if (shape.size() != 1 || call.axes.size() != 1 || shape[0] > Reducer::kChunk || call.pre != nullptr) return false;
@@ -434,7 +437,7 @@ void CpuBackend::reduce(const catena::bound::Reduce& call, StreamRef stream) {
     if (!reduce_one(call)) Reducer(call).run();
     return;
   }
-  // The reduced values are few beside what is reduced: another pass over them costs little.
+  // The reduced values are few compared with the input, so another pass over them costs little.
   const Dtype type = call.kernel->loop_table[call.loop].type[1];
   const Shape& shape = *call.out.shape;
   const Strides strides = catena::c_strides(shape, itemsize(type));

@@ -1,13 +1,15 @@
-// The outer form of reductions (reduce.cpp): strips of neighbouring outputs. A chunk of a strip is reduced
+// The outer variant of reductions (reduce.cpp): strips of neighbouring outputs. There are three ways to reduce a chunk
+// of a strip:
 //
-//   in order        row after row, as they lie, evaluated or converted where needed, each added to the accumulators of
-//                   its lane; for wide rows
-//   side by side    all lanes of all outputs at once: rows that lie end to end are one run of elements, whose vectors
-//                   span as many rows as they have room for
-//   for places      values and their places in vectors of their own
+//   in order        row by row, in place or after evaluation or conversion; each row is added to the accumulators of
+//   its
+//                   lane; for wide rows
+//   side by side    all lanes of all outputs at once: contiguous rows are one run of elements, whose vectors span
+//   several
+//                   rows
+//   for places      values and their positions in separate vectors
 //
-// The last two of these read rows that lie apart, or across memory, or of other types, from panels: a few rows at a
-// time, end to end.
+// The last two ways need contiguous rows. Other rows are first copied to a panel, a few rows at a time.
 #include <bit>
 #include <cstring>
 
@@ -18,26 +20,26 @@
 namespace nd::cpu {
 namespace {
 
-constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip that a row is cut into
-constexpr std::int64_t kEvaluatedStrip = 256;    // the same where a program is run for each row of a strip
-constexpr std::int64_t kPanelBytes = 16 * 1024;  // of lanes or elements that stay in the nearest cache
+constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip of a row
+constexpr std::int64_t kEvaluatedStrip = 256;    // as kNarrowStrip, if a program computes the rows of a strip
+constexpr std::int64_t kPanelBytes = 16 * 1024;  // lanes or elements that should stay in the first-level cache
 constexpr std::int64_t kTogether = 32;           // rows that are added to a lane at once
-constexpr std::int64_t kLaneBytes = 256 * 1024;  // of the lanes of rows in order, which stay in the cache of a core
+constexpr std::int64_t kLaneBytes = 256 * 1024;  // lanes of rows in order, which should stay in the cache of a core
 
 }  // namespace
 
-// How strips are reduced, and where a thread has what in its scratch memory.
+// How strips are reduced, and the layout of a thread's scratch memory.
 struct Reducer::OuterPlan {
-  bool places = false, side_by_side = false, gathered = false;  // neither the first nor the second: in order
+  bool places = false, side_by_side = false, gathered = false;  // if neither of the first two: in order
   std::int64_t width = 0, lanes = 0, panel_rows = 0;
-  std::int64_t evaluated_rows = 0;  // that a program is run for at once
-  // Of a row of accumulators; where the groups of lanes that have ended, the levels of a ChunkTree and the rest are.
+  std::int64_t evaluated_rows = 0;  // rows that a program computes at once
+  // Bytes of a row of accumulators; then offsets: finished groups of lanes, the levels of a ChunkTree, and the rest.
   std::size_t row_bytes = 0, ended_at = 0, levels_at = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
   Tiles tiles;
 };
 
-// One row of outputs, `width` of them from `in` on, with the scratch memory of a thread, which starts with the
-// accumulators of the lanes of a chunk, lane after lane.
+// `width` neighbouring outputs, starting at `in`, and the scratch memory of a thread. It begins with the accumulators
+// of the lanes of a chunk, lane after lane.
 struct Reducer::Strip {
   const OuterPlan& plan;
   Place in;
@@ -45,20 +47,20 @@ struct Reducer::Strip {
   std::byte* memory;
 };
 
-// The accumulators of the lanes of a chunk while elements are added to them one by one, in rounds of one for each lane.
+// The accumulators of the lanes of a chunk, to which elements are added in rounds of one element per lane.
 class Reducer::Lanes {
  public:
   Lanes(const Reducer& reducer, const Strip& s, std::int64_t lanes)
       : table_(reducer.table_), s_(s), cells_(lanes * s.width), lanes_(lanes), reducer_(reducer) {
     table_.init(s.memory, cells_);
   }
-  // Where the elements of the next round go. Groups end as kernel.h has it.
+  // Returns the accumulators for the elements of the next round. Groups end as kernel.h defines.
   std::byte* next_round() {
     if (rounds_ == table_.group) end_group();
     ++rounds_;
     return s_.memory;
   }
-  // The accumulators of the chunk.
+  // Returns the accumulators of the chunk.
   const std::byte* combined() {
     std::byte* acc = s_.memory;
     if (has_ended_) acc = ended(), table_.combine(acc, s_.memory, cells_);
@@ -97,7 +99,7 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   p.places = table_.fold_places != nullptr && !pre_;
   const bool dense = neighbours && one_axis && direct_in_ && !pre_ && reduced_stride() == row_length * item &&
                      p.lanes * row_length * cell <= kPanelBytes;
-  // Moments are added up in panels that are converted, because their accumulators are costly to read and to write.
+  // Elements of moments are converted in panels, because reading and writing their accumulators for each row is costly.
   const bool converts = !direct_in_ && !table_.adds_pairs;
   p.gathered = !pre_ && !dense && (!neighbours || row_length < kNarrowStrip || converts);
   if (p.places) p.gathered = !neighbours || !one_axis || !direct_in_;
@@ -105,9 +107,9 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   const bool in_order = !p.places && !p.side_by_side;
   if (in_order && table_.any_order) p.lanes = 1;
   std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
-  // The only row needs no wide strips.
+  // A single row does not need wide strips.
   if (in_order && count_ > 1) {
-    // What is in the caches already is read in short pieces as fast as in long ones.
+    // Data in a cache is read as fast in short pieces as in long ones.
     const bool is_small = p.lanes == 1 || outputs_ * count_ * item <= kLaneBytes;
     most = std::max<std::int64_t>(kTile, (is_small ? kPanelBytes : kLaneBytes) / (p.lanes * acc_));
   }
@@ -136,13 +138,13 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   return p;
 }
 
-// Outputs of a strip: whole lines, no more than caches hold. Where neither rows nor chunks are enough for all threads,
-// each has its share of every row.
+// Returns the number of outputs of a strip: whole cache lines, no more than the caches hold. If there are fewer rows
+// and chunks than threads, each thread gets a share of every row.
 std::int64_t Reducer::strip_width(std::int64_t most) const {
   const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::available_threads();
   const std::int64_t least = chunks_ > 1 ? kTile : pre_ ? kEvaluatedStrip : kNarrowStrip;
   std::int64_t pieces = (row_length + most - 1) / most;
-  // Extrema of a few columns are searched for in whole vectors: half of them take as long.
+  // Extrema in few columns are searched for in whole vectors; half a vector would take as long.
   const bool is_divisible = table_.fold_places == nullptr || row_length >= 3 * kNarrowStrip;
   const bool shared =
       is_divisible && rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
@@ -152,8 +154,8 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
 }
 
 // ---- in order -----------------------------------------------------------------------------------
-// Several rows at a time into each lane, so that the lanes are read and written less often than the rows: the groups of
-// a lane, or where there are none, a few rows.
+// Adds several rows at a time to each lane, so that the lanes are read and written less often than the rows: the rows
+// of a group, or a few rows if there are no groups.
 void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
                            std::int64_t lanes) const {
   const std::int64_t step = reduced_stride(), together = table_.any_order ? 8 : catena::kGroup;
@@ -167,8 +169,8 @@ void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, s
   }
 }
 
-// Of fewer than two rows per lane, those that are combined first are added together: the second one of a lane, or where
-// there is none, the lane that is joined first. Returns how many lanes are left.
+// For fewer than two rows per lane: adds pairs of rows that are combined first. These are the two rows of a lane, or,
+// if every lane has one row, the rows of two lanes that are joined first. Returns the number of remaining lanes.
 std::int64_t Reducer::add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
                                 std::int64_t lanes) const {
   const std::int64_t step = reduced_stride(),
@@ -180,8 +182,8 @@ std::int64_t Reducer::add_pairs(const Strip& s, std::int64_t begin, std::int64_t
   return half;
 }
 
-// Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched,
-// and all of it where it comes from memory.
+// Adds the rows one after the other. The hardware does not prefetch across the gap between two rows, so the beginning
+// of the next row is prefetched, and all of it if the array is large.
 const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
   constexpr std::int64_t kFetched = 8, kLargeBytes = 2 * 1024 * 1024;
   const std::int64_t bytes = s.width * in_item_;
@@ -257,8 +259,8 @@ void Reducer::accumulate_evaluated(const Strip& s, std::byte* acc, const Odomete
   }
 }
 
-// The elements of the next `m` rows, end to end in the tile. Inputs that do not lie so, or that each row has one
-// element of, are copied first.
+// Computes the next `m` rows into the tile, without gaps. Inputs that have gaps, or one element per row, are copied
+// first.
 void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const {
   std::byte* const tile = s.memory + s.plan.tiles_at;
   std::byte* p[catena::kMaxOperands];
@@ -291,7 +293,7 @@ void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const 
 }
 
 // ---- side by side and for places ----------------------------------------------------------------
-// The next n rows, end to end.
+// Copies the next n rows to the panel, without gaps.
 const std::byte* Reducer::gather_panel(const Strip& s, Odometer& at, std::int64_t n) const {
   std::byte* panel = s.memory + s.plan.panel_at;
   const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
@@ -316,13 +318,13 @@ const std::byte* Reducer::gather_panel(const Strip& s, Odometer& at, std::int64_
   return s.memory + s.plan.converted_at;
 }
 
-// Adds n rows that lie end to end. Lane l of output j is accumulator l * width + j.
+// Adds n contiguous rows. Lane l of output j is accumulator l * width + j.
 void Reducer::add_columns(const Strip& s, const std::byte* x, std::int64_t n, std::int64_t lanes, bool first) const {
   const std::int64_t row_bytes = s.width * in_item_, together = std::min(table_.group, kTogether);
   const bool fetches = outputs_ * count_ * in_item_ >= kFetchedBytes && !s.plan.gathered;
   for (std::int64_t i = 0, m; i < n; i += m) {
     m = std::min(n - i, lanes * together);
-    // The columns are read one after the other, which is not how memory comes.
+    // The columns are read one after the other, an order in which the hardware does not prefetch.
     const std::int64_t ahead = fetches && i + m < n ? std::min(n - i - m, m) * row_bytes : 0;
     for (std::int64_t at = 0; at < ahead; at += kLine) fetch_line(x + (i + m) * row_bytes + at);
     // The first lanes may have one row more.
@@ -339,7 +341,7 @@ void Reducer::add_columns(const Strip& s, const std::byte* x, std::int64_t n, st
 
 const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const {
   const std::int64_t lanes = std::min(s.plan.lanes, n), row_bytes = s.width * in_item_;
-  // A few rows are added faster one by one, and panels do not end where groups do.
+  // A few rows are added faster one by one, and panels do not end at the ends of groups.
   const bool by_columns = table_.fold_columns != nullptr && table_.in == table_.element && !table_.any_order &&
                           (table_.group == catena::kOneGroup || (!s.plan.gathered && n >= lanes * table_.group));
   std::optional<Lanes> of_chunk;
@@ -364,7 +366,7 @@ const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin
   return s.memory;
 }
 
-// Into the first of `lanes` rows of accumulators.
+// Combines `lanes` rows of accumulators into the first one.
 void Reducer::combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const {
   for (std::int64_t all = lanes, half; all > 1; all = half) {
     half = std::int64_t(std::bit_floor(std::uint64_t(all - 1)));
@@ -390,7 +392,7 @@ const std::byte* Reducer::reduce_places(const Strip& s, std::int64_t begin, std:
 }
 
 // ---- chunks and strips --------------------------------------------------------------------------
-// The accumulators of one chunk.
+// Returns the accumulators of one chunk.
 const std::byte* Reducer::reduce_chunk_outer(const Strip& s, std::int64_t chunk) const {
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   if (s.plan.places) return reduce_places(s, begin, n);

@@ -1,5 +1,5 @@
-// What both forms of a reduction share: the axes that are kept and reduced, where the elements lie or which program
-// gives them, and how they are read. The forms themselves are in reduce.cpp (inner) and reduce_outer.cpp (outer).
+// The parts that both variants of a reduction share: the kept and reduced axes, the inputs or the program that computes
+// the elements, and reading them. The variants are in reduce.cpp (inner) and reduce_outer.cpp (outer).
 #pragma once
 
 #include <algorithm>
@@ -37,10 +37,10 @@ class Odometer {
     }
   }
   std::int64_t offset(std::size_t k = 0) const { return offset_[k]; }
-  // Elements from here to the end of the innermost axis.
+  // Number of elements from the current position to the end of the innermost axis.
   std::int64_t run() const { return shape_.empty() ? 1 : shape_.back() - position_[shape_.size() - 1]; }
   void advance(std::int64_t n) { advance_along(shape_.size() - 1, n); }  // n <= run()
-  // Whole runs from here to the end of the axis before the innermost one.
+  // Number of whole runs from the current position to the end of the axis before the innermost one.
   std::int64_t whole_runs() const {
     const int a = shape_.size() - 2;
     return a < 0 || position_[a + 1] != 0 ? 0 : shape_[a] - position_[a];
@@ -73,12 +73,12 @@ class Odometer {
 using Place = std::array<std::byte*, catena::kMaxOperands>;
 
 // The inputs of a reduction: the reduced array, or the inputs of the program `pre` that computes its elements. `kept`
-// and `reduced` have the strides over the merged axes: first of the `n` inputs, then, at `guide`, of the reduced array,
-// which determine the order of the axes, then, at `out`, of the output.
+// and `reduced` have the strides over the merged axes: first of the `n` inputs; then, at `guide`, of the reduced array,
+// whose strides determine the order of the axes; then, at `out`, of the output.
 struct Inputs {
   std::span<const BoundOperand> all;
   std::size_t n, guide, out;
-  catena::SmallVector<Strides, 3> kept, reduced;  // a reduction of a few elements would notice more of them
+  catena::SmallVector<Strides, 3> kept, reduced;  // more inline elements would slow down reductions of a few elements
 
   explicit Inputs(const catena::bound::Reduce& call)
       : all(call.pre != nullptr ? call.pre_inputs : std::span(&call.in, 1)),
@@ -97,17 +97,16 @@ struct Inputs {
 };
 
 // Joins the accumulators of chunks as a binary tree, the earlier one always on the left: neighbouring chunks first,
-// then neighbouring pairs of them. The rounding errors of a long sum then grow with the logarithm of its length.
+// then neighbouring pairs of chunks. The rounding errors of a long sum then grow with the logarithm of its length.
 //
-// Chunks that come one after the other, `width` accumulators each. `memory` has room for levels(chunks) of them,
-// `bytes` apart.
+// Chunks are added in order, with `width` accumulators each. `memory` must hold levels(chunks) of them, `bytes` apart.
 class ChunkTree {
  public:
   ChunkTree(const ReductionLoop& table, std::int64_t width, std::size_t bytes, std::byte* memory)
       : table_(table), width_(width), bytes_(bytes), memory_(memory) {}
   static std::size_t levels(std::int64_t chunks) { return std::size_t(std::bit_width(std::uint64_t(chunks))); }
   void add(const std::byte* part);
-  const std::byte* total();  // of at least one chunk
+  const std::byte* total();  // precondition: at least one chunk was added
 
  private:
   std::byte* level(int i) const { return memory_ + std::size_t(i) * bytes_; }
@@ -116,9 +115,9 @@ class ChunkTree {
   const std::int64_t width_;
   const std::size_t bytes_;
   std::byte* const memory_;
-  std::uint64_t chunks_ = 0;  // bit i: level i holds the result of 2^i of them
+  std::uint64_t chunks_ = 0;  // bit i: level i holds the result of 2^i chunks
 };
-// The same for all chunks at once, into the first one.
+// Joins the given chunks in the same order; the result replaces the first chunk.
 void join_chunks(const ReductionLoop& table, std::byte* parts, std::int64_t chunks, std::int64_t width,
                  std::size_t bytes);
 
@@ -133,38 +132,40 @@ class Reducer {
   static constexpr std::int64_t kGrain = 32 * 1024;
 
   void split_axes(const catena::bound::Reduce& call);
-  // Elements of a chunk: kChunk, unless their order is free. Then threads have few chunks, but long ones.
+  // Returns the number of elements of a chunk: kChunk, or more if their order does not matter, so that each thread has
+  // few long chunks.
   std::int64_t chunk_length() const;
   bool use_outer_form() const;
-  // Along the innermost kept and reduced axes of the array that is reduced.
+  // Strides of the reduced array along its innermost kept and reduced axes.
   std::int64_t kept_stride() const { return kept_.empty() ? 0 : inputs_.kept[0].back(); }
   std::int64_t reduced_stride() const { return reduced_.empty() ? in_item_ : inputs_.reduced[0].back(); }
 
-  // ---- elements that a program gives ----
-  // Scratch memory of a thread that has `n` elements at once: as the loop reads them, as the program stores them, as it
-  // gets its inputs.
+  // ---- elements computed by a program ----
+  // Offsets in the scratch memory of a thread that computes `n` elements at a time: elements as the loop reads them,
+  // elements as the program stores them, copied inputs, the program's own tiles.
   struct Tiles {
     std::size_t elements = 0, stored = 0, collected = 0, program = 0, end = 0;
   };
   void prepare(const catena::Program& program);
   Tiles tiles(std::int64_t n, bool collected) const;
-  // Elements first..first + n of the tile, from inputs at ptr[k] + i * stride[k].
+  // Computes elements first..first + n of the tile from inputs at ptr[k] + i * stride[k].
   void evaluate(const Tiles& t, std::byte* tile, std::byte* const* ptr, const std::int64_t* stride, std::int64_t first,
                 std::int64_t n) const;
-  // Elements begin..begin + n of the output at `in`.
+  // Computes elements begin..begin + n of the output at `in`.
   void evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n, const Tiles& t, std::byte* tile) const;
-  // Copies short runs of the inputs that move, n <= kTile elements of each, and says where they are.
+  // Copies short runs of those inputs that do not repeat one element, n <= kTile elements of each. Stores the addresses
+  // and strides of all inputs in `p` and `s`.
   void collect(const Place& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p, std::int64_t* s) const;
 
-  // ---- inner form ----
+  // ---- inner variant ----
   bool tiled() const { return pre_ || !direct_in_ || reduced_.size() > 1; }
-  // Whether the chunks of an output are folded in pieces where they lie.
+  // True if the chunks of an output are folded in place, run by run.
   bool folds_runs() const;
-  // The accumulator of one chunk of the output at `in`.
+  // Computes the accumulator of one chunk of the output at `in`.
   void reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const;
   void fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const;
   void gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* tile) const;
-  // The result of all chunks, in the memory of 1 + ChunkTree::levels(chunks_) accumulators.
+  // Returns the result of all chunks of an output. `memory` holds 1 + ChunkTree::levels(chunks_) accumulators.
   const std::byte* reduce_chunks(const Place& in, std::byte* memory, const Tiles& t, std::byte* tile) const;
   void finish(const std::byte* acc, std::byte* out, std::int64_t stride, std::int64_t n) const;
   void run_inner() const;
@@ -173,7 +174,7 @@ class Reducer {
   void place_single_elements() const;
   void copy_single_elements() const;
 
-  // ---- outer form ----
+  // ---- outer variant ----
   struct OuterPlan;
   struct Strip;
   class Lanes;
@@ -202,11 +203,11 @@ class Reducer {
   Inputs inputs_;
   const bool direct_in_, direct_out_;
   const std::int64_t in_item_, out_item_, acc_;
-  bool folds_far_ = false;  // chunks by ReductionLoop::fold_far
+  bool folds_far_ = false;  // chunks are folded by ReductionLoop::fold_far
   Load load_;
   Store store_;
   Shape reduced_, kept_;
-  std::int64_t kept_step_ = 0, reduced_step_ = 0;  // of the array that is reduced, along the innermost axes
+  std::int64_t kept_step_ = 0, reduced_step_ = 0;  // strides of the reduced array along the innermost axes
   std::int64_t count_ = 0, outputs_ = 0, chunk_ = kChunk, chunks_ = 1;
   std::optional<Interpreter> pre_;
   bool collects_ = false, copies_ = false;

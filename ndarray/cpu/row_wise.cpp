@@ -1,5 +1,6 @@
-// Row-wise kernels: two phases of reduction over one set of axes, then a write of every element. The loops see the
-// elements of a row in C order of the reduced axes, in compute types; what is not so in memory passes through buffers.
+// Row-wise kernels: two phases of reduction over one set of axes, then a write of every element. The loops read the
+// elements of a row in C order of the reduced axes, in compute types. Operands with another layout or dtype pass
+// through buffers.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -24,21 +25,21 @@ using catena::Shape;
 using catena::Strides;
 
 constexpr std::int64_t kGrain = 16 * 1024;
-// The longest row, in elements, that is copied whole into a buffer, and the longest that is if it is transposed.
+// The longest row, in elements, that is copied as a whole into a buffer; and the longest if it is transposed.
 constexpr std::int64_t kBufferedRow = 4096;
 constexpr std::int64_t kTurnedRow = 256 * 1024;
-// Neighbouring rows that are copied together because they share cache lines.
+// Number of neighbouring rows that are copied together because they share cache lines.
 constexpr std::int64_t kRowsTogether = 16;
-// Several rows go through a phase before the next phase begins: at most this many rows, and bytes that they read and
-// write, so that all of it stays in the first-level cache.
+// Several rows pass through a phase before the next phase begins. Limits for the number of rows and for the bytes that
+// they read and write, so that all of it stays in the first-level cache.
 constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;
 constexpr std::int64_t kBytesInTurns = 24 * 1024;
-// Rows of at least this many bytes are prefetched: shorter ones are prefetched by the processor.
+// Rows of at least this many bytes are prefetched by software; for shorter rows, the hardware prefetcher is sufficient.
 constexpr std::int64_t kFetchedRow = 768;
 // Transposed rows are prefetched if all rows together have at least this many bytes.
 constexpr std::int64_t kFetchedTransposed = 1024 * 1024;
-// Rows that are computed with one row per lane of a vector: bytes of an operand that is gathered for it at a time, the
-// longest rows that are gathered, and the longest rows that are computed so without a copy.
+// Limits for computing rows with one row per lane of a vector: bytes of an operand that are gathered at a time, the
+// longest rows that are gathered, and the longest rows that are computed in place.
 constexpr std::int64_t kColumnTile = 8 * 1024;
 constexpr std::int64_t kLongestColumn = 96;
 constexpr std::int64_t kLongestBeside = 1024;
@@ -116,15 +117,15 @@ class RowWiseRun {
     bool direct, repeated;    // repeated: one element per row
     bool constant = false;    // the same for all rows
     bool buffered = false;    // the whole row is in a buffer
-    bool transposed = false;  // ... and got there together with its neighbours
+    bool transposed = false;  // it was copied there together with its neighbours
     std::int64_t memory_item, item;
     std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory
-    std::int64_t elements = 0;         // of a row in its tile, of rows side by side
+    std::int64_t elements = 0;         // elements of a row in its tile
     Strides kept, reduced;
     Load load;
     Store store;
   };
-  // Where the operands of a row begin; rows come in order.
+  // The addresses at which the operands of a row begin. Rows are visited in order.
   struct Row {
     std::byte* at[kMaxOperands];
     std::int64_t position[catena::kMaxRank];
@@ -135,7 +136,7 @@ class RowWiseRun {
     Row row;
   };
 
-  // Threads share the groups, unless their sums are added in one place.
+  // Calls f for ranges of groups: on several threads, or on one if sums are added up in one array.
   template <class F> void for_ranges(std::int64_t groups, std::int64_t grain, F&& f) const {
     if (sums_ != nullptr) f(std::int64_t(0), groups);
     else catena::parallel_for(groups, grain, f);
@@ -145,9 +146,10 @@ class RowWiseRun {
     return std::all_of(strides.begin(), strides.end(), [](std::int64_t x) { return x == 0; });
   }
 
-  // Short rows and rows that lie side by side are computed in vectors of one element per row.
+  // True if rows are computed in vectors of one element per row: for short rows and for neighbouring rows.
   bool is_for_columns() const {
-    // Few rows leave vectors empty and do not repay tiles of what is the same for all, unless their elements are few.
+    // Few rows leave vectors partly empty and do not repay the tiles of operands that all rows share, unless rows are
+    // short.
     if (sums_ != nullptr) return row_sum_lanes(table_, count_) > 1;
     const std::int64_t fewest = count_ <= catena::kLanes ? table_.rows_per_vector() / 2 : 6 * table_.rows_per_vector();
     if (count_ == 0 || rows_ < fewest) return false;
@@ -156,12 +158,12 @@ class RowWiseRun {
     for (int k = 0; k < n_; ++k) beside &= slot_[k].repeated || is_column(slot_[k]);
     return beside;
   }
-  // The rows lie side by side, and the loops can read them there.
+  // True if the rows are neighbours in memory and the loops can read them in place.
   bool is_column(const Slot& s) const {
     return s.direct && reduced_.size() <= 1 && !kept_.empty() && s.kept.back() == s.memory_item;
   }
 
-  // Those of the whole call, if these are a block of them.
+  // Number of rows of the whole call, of which this one may be a block.
   std::int64_t all_rows() const { return sums_ != nullptr ? sums_->rows : rows_; }
 
   void plan_columns() {
@@ -184,7 +186,7 @@ class RowWiseRun {
 
   void plan(bool all_direct) {
     const bool one_segment = reduced_.size() <= 1;
-    // Strided rows side by side in memory: reading them one by one would fetch every cache line many times.
+    // True if strided rows are neighbours in memory: reading them one by one would load every cache line many times.
     bool side_by_side = false;
     if (one_segment && !reduced_.empty() && !kept_.empty() && kept_.back() >= 4 && count_ >= 2)
       for (int k = 0; k < n_in_ + n_out_; ++k) side_by_side |= is_transposed(slot_[k]);
@@ -213,7 +215,7 @@ class RowWiseRun {
       }
     }
     scratch_bytes_ = at;
-    // Phase 1 may leave its results in an output that can be addressed as a whole.
+    // Phase 1 may store its results in the output if that can be addressed as a whole.
     kept_mapped_ = table_.keeps() && (buffered_ || slot_[n_in_].direct);
     if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
   }
@@ -242,8 +244,8 @@ class RowWiseRun {
     }
     return true;
   }
-  // A row is a matrix that lies in memory transposed, such as the channels and positions of an image whose channels are
-  // last.
+  // True if a row is a matrix that is transposed in memory, such as the channels and positions of an image whose
+  // channels are last.
   bool is_turned(const Slot& s) const {
     return s.direct && reduced_.size() == 2 && s.reduced[0] == s.memory_item && s.reduced[1] > s.memory_item;
   }
@@ -274,7 +276,8 @@ class RowWiseRun {
     }
   }
 
-  // f(offset, stride, n, position) for the runs of a row, each at most `most` long.
+  // Calls f(position, j, n, i) for runs of at most `most` elements along the innermost reduced axis. `position`: the
+  // outer reduced axes; j: the first element along the innermost axis; i: its number in the row.
   template <class F> void for_each_run(std::int64_t most, F&& f) const {
     const std::int64_t inner = reduced_.empty() ? 1 : reduced_.back();
     std::int64_t position[catena::kMaxRank] = {};
@@ -293,8 +296,8 @@ class RowWiseRun {
   }
   static std::int64_t inner_stride(const Slot& s) { return s.reduced.empty() ? 0 : s.reduced.back(); }
 
-  // ---- the three passes, given where the elements are -------------------------------------------
-  // visit(pass, f) calls f(ptr, stride, n, position) over the row; first: pointers for the finishing functions.
+  // ---- the three passes --------------------------------------------------------------------------
+  // visit(pass, f) must call f(ptr, stride, n, position) for all segments of the row.
   template <class Visit> void run_pass(int pass, std::byte* stats, Visit&& visit) const {
     if (pass == 0) {
       table_.init(stats);
@@ -326,7 +329,7 @@ class RowWiseRun {
     }
   }
 
-  // One element per row: inputs come as compute types, outputs leave so.
+  // Operands with one element per row: inputs are converted to compute types before, outputs from them after a row.
   std::byte* begin_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
     if (s.direct) return at;
     if (k < n_in_) s.load(at, 0, memory + s.buffer, 1);
@@ -336,7 +339,7 @@ class RowWiseRun {
     if (!s.direct && k >= n_in_) s.store(memory + s.buffer, at, 0, 1);
   }
 
-  // ---- rows side by side ------------------------------------------------------------------------
+  // ---- neighbouring rows, computed in vectors ----------------------------------------------------
   void run_columns() const {
     const std::int64_t groups = (rows_ + column_width_ - 1) / column_width_;
     const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count_ * column_width_));
@@ -359,7 +362,7 @@ class RowWiseRun {
       ptr[k] = memory + s.buffer;
       step[k] = s.repeated ? 0 : (s.constant ? column_width_ : width) * s.item;
       if (s.constant) continue;
-      // Every pass over long columns where they lie would fetch lines that displace each other.
+      // Long columns are copied: reading them in place in every pass would load cache lines that evict each other.
       if (count_ <= kLongestColumn && is_column(s) && width == m && first % kept_.back() + m <= kept_.back()) {
         ptr[k] = s.data + row_offset(s, first);
         step[k] = inner_stride(s);
@@ -375,8 +378,8 @@ class RowWiseRun {
       if (stored[k]) store_columns(slot_[k], memory, first, m, width);
   }
 
-  // f(at, memory, rows, elements): a part of a group that has one stride along the rows and one along the elements; at:
-  // where it begins in the tile.
+  // Calls f(at, memory, rows, elements) for the parts of a group that have one stride along the rows and one along the
+  // elements. `at` is the offset of the part in the tile.
   template <class F>
   void for_each_part(const Slot& s, std::int64_t first, std::int64_t m, std::int64_t width, F&& f) const {
     for (std::int64_t j = 0, r; j < m; j += r) {
@@ -392,17 +395,17 @@ class RowWiseRun {
       });
     }
   }
-  // How the elements of a part lie in memory.
+  // The memory layout of a part.
   enum class Layout { transposed, rows, strided };
   Layout layout_of(const Slot& s, std::int64_t elements) const {
     if (elements > 1 && inner_stride(s) == s.memory_item) return Layout::transposed;
     return !kept_.empty() && s.kept.back() == s.memory_item ? Layout::rows : Layout::strided;
   }
 
-  // Where the rows of the next group lie, from those of this one.
+  // Distance in bytes from a group of rows to the next one, for prefetching; 0: no prefetching.
   std::int64_t ahead(std::int64_t bytes) const { return fetches_ahead_ ? bytes : 0; }
 
-  // Rows from `first` on into a tile; what is left of its width repeats the last one.
+  // Loads m rows, starting with row `first`, into a tile. The unused width of the tile repeats the last row.
   void load_columns(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m, std::int64_t width) const {
     const std::int64_t item = s.memory_item, pitch = width * item;
     const std::int64_t stride = kept_.empty() ? 0 : s.kept.back(), inner = s.repeated ? 0 : inner_stride(s);
@@ -444,7 +447,7 @@ class RowWiseRun {
 
   // ---- rows that are buffered whole -------------------------------------------------------------
   void run_buffered(Scratch& scratch, std::int64_t first, std::int64_t n) const {
-    // A group may pass the end of the innermost kept axis; then its parts are not neighbours.
+    // A group may extend beyond the end of the innermost kept axis; then it is split into parts of neighbouring rows.
     while (n > 0) {
       const std::int64_t inner = kept_.empty() ? 1 : kept_.back();
       const std::int64_t m = together_ == 1 ? 1 : std::min(n, inner - first % inner);
@@ -523,10 +526,9 @@ class RowWiseRun {
     });
   }
 
-  // ---- rows that the loops read and write where they lie
-  // ----------------------------------------------------------------------- Every pass over a few rows before the next
-  // pass: while one row waits for the end of its sums, for its square root and for memory, the processor is at the
-  // next.
+  // ---- rows in place -----------------------------------------------------------------------------
+  // Runs each pass over a few rows before the next pass: while one row waits for the end of its sums, for its square
+  // root or for memory, the processor computes the next row.
   void run_in_turns(Scratch& scratch, std::int64_t rows) const {
     std::byte* at[kRowsInTurns][kMaxOperands];
     std::int64_t stride[kMaxOperands];
@@ -548,8 +550,8 @@ class RowWiseRun {
       }
     }
   }
-  // One half of what row i from here reads and writes, if the rows lie one behind the other: the last pass of a row
-  // waits for the lines that it writes as the first one does for those that it reads.
+  // Prefetches one half of the data that row i after this one reads and writes, if rows are evenly spaced. Outputs are
+  // prefetched like inputs, because stores also wait for their cache lines.
   void fetch_ahead(const Row& r, std::int64_t i, int half) const {
     if (!fetches_ahead_) return;
     for (int k = 0; k < n_in_ + n_out_; ++k) {
@@ -573,7 +575,7 @@ class RowWiseRun {
       } else {
         first[k] = s.direct ? at[k] : scratch.memory + s.buffer;
         all_direct &= s.direct;
-        if (count_ == 0) {  // there is no first element to be looked at
+        if (count_ == 0) {  // there is no first element to pass on
           first[k] = scratch.memory + s.buffer;
           std::memset(first[k], 0, std::size_t(s.item));
         } else if (!s.direct && k < n_in_) {
@@ -608,7 +610,7 @@ class RowWiseRun {
                          s.store(ptr[k], at[k] + run_offset(s, position, j), inner_stride(s), n);
                      }
                    });
-      // The finishing functions look at first elements again.
+      // The finishing functions read the first elements again.
       for (int k = 0; k < n_in_ && pass < 2; ++k) {
         const Slot& s = slot_[k];
         if (!s.direct && !s.repeated && count_ > 0) s.load(at[k], 0, first[k], 1);
@@ -625,10 +627,10 @@ class RowWiseRun {
   int n_in_, n_out_, n_ = 0;
   Shape kept_, reduced_;
   std::int64_t count_ = 0, rows_ = 0, together_ = 1;
-  std::int64_t column_width_ = 0;  // rows that are computed side by side; 0: one row after the other
-  std::int64_t in_turns_ = 0;      // rows whose passes take turns; 0: the row is gathered or converted
+  std::int64_t column_width_ = 0;  // neighbouring rows per group; 0: rows are computed one by one
+  std::int64_t in_turns_ = 0;      // rows per phase; 0: rows are gathered or converted
   bool buffered_ = false, kept_mapped_ = false;
-  bool fetches_ahead_ = false;  // operands come from memory rather than from a cache
+  bool fetches_ahead_ = false;  // operands are in memory rather than in a cache
   std::size_t scratch_bytes_ = 0;
   Slot slot_[kMaxOperands];
 };

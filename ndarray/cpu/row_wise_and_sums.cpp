@@ -1,6 +1,6 @@
-// Row-wise kernels with sums over their other axes: both are computed for one block of rows after the other, so that
-// its operands come from memory once. Sums that the loops of the kernel know (KernelDef::sums) are added up by its last
-// pass, others by passes of their own over the block. The sums of the blocks are added at the end. Blocks depend on the
+// Row-wise kernels with sums over their other axes. Both are computed block by block of rows, so that the operands of a
+// block are loaded from memory once. If the loops of the kernel support the sums (KernelDef::sums), the last pass adds
+// them up; otherwise separate passes over the block do. Finally the sums of the blocks are added. Blocks depend on the
 // shape alone, so the bits of a result do not depend on the layout of arrays or on the number of threads.
 #include <algorithm>
 #include <array>
@@ -21,10 +21,10 @@ using catena::Dtype;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::int64_t kBlock = 64 * 1024;  // elements of an operand; several of them fit the cache of a core
-constexpr std::int64_t kLeastRows = 16;     // of a block: its sums are then few beside its elements
-constexpr std::int64_t kLeastBlocks = 8;    // for fewer, the caches hold all operands
-constexpr std::int64_t kSummands = 256;     // that one lane adds up one after the other
+constexpr std::int64_t kBlock = 64 * 1024;  // elements of an operand; several operands fit the cache of a core
+constexpr std::int64_t kLeastRows = 16;     // rows of a block: its sums are then few compared with its elements
+constexpr std::int64_t kLeastBlocks = 8;    // with fewer blocks, the caches hold all operands
+constexpr std::int64_t kSummands = 256;     // numbers that one lane adds up one after the other
 
 std::int64_t elements_of_row(const Shape& shape, const catena::Dims& axes) {
   std::int64_t n = 1;
@@ -32,7 +32,8 @@ std::int64_t elements_of_row(const Shape& shape, const catena::Dims& axes) {
   return n;
 }
 
-// The shape without `axes`, cut into blocks: whole inner axes, a part of one, single positions of the outer ones.
+// Divides the shape without `axes` into blocks. A block has whole inner axes, a part of one axis, and single positions
+// of the outer axes.
 class Blocks {
  public:
   Blocks(const Shape& shape, const catena::Dims& axes, std::int64_t most_rows) : shape_(shape), block_(shape) {
@@ -49,7 +50,7 @@ class Blocks {
 
   struct Block {
     Shape first, shape;
-    // The same operand over the elements of the block.
+    // Returns the operand restricted to the elements of the block.
     BoundOperand part(const BoundOperand& o) const {
       BoundOperand p = o;
       for (int a = 0; a < shape.size(); ++a) p.data += first[a] * (*o.strides)[a];
@@ -77,7 +78,8 @@ Dtype sum_dtype(const catena::bound::Reduce& sum) {
   return catena::compute_dtype(sum.kernel->loop_table[sum.loop].type[1]);
 }
 
-// The sums of all blocks of one reduction, as its loop accumulates them; each is that of `lanes` neighbouring numbers.
+// The sums of all blocks of one reduction, in the compute type of its loop. Each sum is stored as `lanes` neighbouring
+// numbers.
 class Partial {
  public:
   Partial(const catena::bound::Reduce& call, std::int64_t blocks, std::int64_t lanes)
@@ -107,7 +109,7 @@ class Partial {
     return of_block;
   }
 
-  // Adds the blocks up in their order.
+  // Adds up the sums of the blocks, in ascending order.
   void finish(CpuBackend& backend, std::int64_t blocks, StreamRef stream) const {
     Shape in{blocks, lanes_}, out{1, 1};
     Strides in_strides{bytes_, std::int64_t(catena::itemsize(dtype_))}, out_strides{0, 0};
@@ -137,7 +139,7 @@ class Partial {
 
 bool is_same(const BoundOperand& a, const BoundOperand& b) { return a.data == b.data && *a.strides == *b.strides; }
 
-// Whether `sum` is what the loops of the kernel add up as `known`, in the dtype they compute in.
+// True if `sum` equals the sum `known` of the kernel's loops, including the dtype in which they compute.
 bool is_sum(const catena::bound::Reduce& sum, const catena::RowSum& known, const catena::bound::RowWise& rows) {
   const Dtype type = rows.kernel->loop_table[rows.loop].row_wise->type;
   if (sum_dtype(sum) != type) return false;

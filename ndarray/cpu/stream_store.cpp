@@ -20,8 +20,7 @@ using Rows = void (*)(std::byte* to, std::int64_t to_step, const std::byte* from
 
 #ifdef CATENA_HAS_MULTIARCH
 
-// One store per cache line; with partial stores the processor has to combine them (2^24 floats: 11.9 ms instead of
-// 10.1).
+// Uses one store per cache line, because the processor would have to combine partial stores.
 __attribute__((target("avx512f"))) void whole_lines(std::byte* to, std::int64_t to_step, const std::byte* from,
                                                     std::int64_t from_step, std::int64_t rows, std::int64_t bytes) {
   for (; rows > 0; --rows, to += to_step, from += from_step)
@@ -52,10 +51,9 @@ void fence() {}
 
 std::atomic<std::int64_t> streamed_bytes_set{0};
 
-// The least size of an output for non-temporal stores on this processor. An output of three quarters of the last-level
-// cache and what was read for it fill more than that cache: little of it is found there later. Larger caches are shared
-// by many cores, and one loop gets a part of them: the sums of two arrays of 48 to 128 MB took 0.7 of the time with
-// these stores where 260 MB were reported.
+// Returns the least size of an output for non-temporal stores on this processor. An output of three quarters of the
+// last-level cache, together with its inputs, exceeds that cache, so little of it would be found there later. The size
+// is capped, because larger caches are shared by many cores and one loop gets only a part of them.
 std::int64_t least_streamed() {
   constexpr std::int64_t kMost = 32 * 1024 * 1024;
   const long reported = ::sysconf(_SC_LEVEL3_CACHE_SIZE);

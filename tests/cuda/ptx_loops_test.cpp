@@ -509,7 +509,7 @@ BOOST_AUTO_TEST_CASE(every_registered_loop_on_ptx) {
   for (const catena::RegisteredKernel& kernel : catena::all_kernels())
     for (int k = 0; k < kernel.kernel->num_loops; ++k)
       if (number++ % of == mine && (only == nullptr || std::string_view(only) == kernel.kernel->name))
-        items.push_back({row.row, k});
+        items.push_back({kernel.kernel, k});
   cuda_device::Control control;
   control.set_report_mode(cuda_device::OnReport::error);
   Results results;

@@ -85,13 +85,13 @@ void add_indexing(std::vector<KernelKey>& keys) {
   keys.push_back(key_of(Form::scatter_add, {D::float32, D::int64, D::int32}, 0, 2, false));
 }
 
-// The kernels of a row in the layouts that tests have most: contiguous and along one axis, reduced along one or two. Of
-// the two 16-bit floats one is enough here, of further layouts one or two dtypes; rows that are no function of ndarray
+// The generated kernels of one registered kernel in the layouts that tests have most: contiguous and along one axis, reduced along one or two. Of
+// the two 16-bit floats one is enough here, of further layouts one or two dtypes; kernels that are no function of ndarray
 // are float32 in most programs.
-class RowKernels {
+class KernelsOfOne {
  public:
-  RowKernels(const catena::RegisteredKernel& kernel, int loop, std::vector<nd::cuda::GeneratedKernel>& all)
-      : def_(row), use_(row.use), number_(loop), loop_(def_.loop_table[loop]), all_(all) {}
+  KernelsOfOne(const catena::RegisteredKernel& kernel, int loop, std::vector<nd::cuda::GeneratedKernel>& all)
+      : def_(kernel), use_(kernel.use), number_(loop), loop_(def_.loop_table[loop]), all_(all) {}
 
   void add() {
     const auto operands = std::span(loop_.type).first(static_cast<std::size_t>(def_.num_operands()));
@@ -279,7 +279,7 @@ std::vector<KernelKey> structural_keys() {
 std::vector<nd::cuda::GeneratedKernel> manifest() {
   std::vector<nd::cuda::GeneratedKernel> all;
   for (const catena::RegisteredKernel& kernel : catena::all_kernels())
-    for (int loop = 0; loop < kernel.kernel->num_loops; ++loop) RowKernels(row, loop, all).add();
+    for (int loop = 0; loop < kernel.kernel->num_loops; ++loop) KernelsOfOne(kernel, loop, all).add();
   for (const KernelKey& key : structural_keys()) all.push_back(nd::cuda::generate(key));
   for (const NamedProgram& named : named_programs()) {
     const catena::Program program = named.program();
