@@ -31,7 +31,7 @@ set(folders
   "ndarray/cuda/api||"
   "ndarray/cuda/runtime|kernels/base ndarray/core ndarray/device ndarray/memory ndarray/cuda/api|ndarray/cuda/compiler"
   "ndarray/cuda/compiler|kernels/base kernels/device kernels/registry ndarray/compile ndarray/cuda/runtime|kernels/formats"
-  "ndarray/cuda/plans|kernels/base kernels/device kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/compiler ndarray/cuda/runtime|kernels/registry/families ndarray/cuda ndarray/cuda/vendor"
+  "ndarray/cuda/plans|kernels/base kernels/device kernels/registry ndarray/compile ndarray/core ndarray/device ndarray/memory ndarray/cuda/compiler ndarray/cuda/runtime|kernels/registry/families ndarray/cuda ndarray/cuda/vendor"
   "ndarray/cuda/vendor|kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/api ndarray/cuda/runtime|ndarray/engine ndarray/cuda/plans"
   "ndarray/cuda|kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/runtime ndarray/cuda/compiler ndarray/cuda/plans ndarray/cuda/vendor ndarray/user_kernel|kernels/device kernels/registry/families"
   "ndarray/chainer_cuda|kernels/base ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/user_kernel ndarray/cuda/vendor ndarray/profile|ndarray/compile ndarray/cpu ndarray/cuda/compiler ndarray/cuda/runtime"

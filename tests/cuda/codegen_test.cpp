@@ -31,7 +31,7 @@ nd::cuda::LaunchPlan plan_of(const catena::Program& program, std::vector<HostArr
 
 BOOST_AUTO_TEST_CASE(every_field_of_the_key_counts) {
   const KernelKey key;
-  std::vector<KernelKey> changed(9 + key.dtypes.size(), key);
+  std::vector<KernelKey> changed(13 + key.dtypes.size(), key);
   changed[0].program = 1;
   changed[1].form = Form::strided;
   changed[2].rank = 2;
@@ -40,7 +40,11 @@ BOOST_AUTO_TEST_CASE(every_field_of_the_key_counts) {
   changed[5].index32 = false;
   changed[6].arch = 90;
   changed[7].text = 1;
-  for (std::size_t k = 0; k < key.dtypes.size(); ++k) changed[8 + k].dtypes[k] = Dtype::float32;
+  changed[8].per_thread = 4;
+  changed[9].index_arrays = 1;
+  changed[10].word_bytes = 4;
+  changed[11].many_pieces = true;
+  for (std::size_t k = 0; k < key.dtypes.size(); ++k) changed[12 + k].dtypes[k] = Dtype::float32;
   changed.back().dtypes.fill(Dtype::float32);
   std::set<std::uint64_t> hashes = {key.hash()};
   for (const KernelKey& other : changed) {
@@ -335,8 +339,8 @@ BOOST_AUTO_TEST_CASE(layouts) {
   const KernelKey transposed_key = plan_of(add_f(), operands, large).key;
   BOOST_CHECK(transposed_key.form == Form::strided && !transposed_key.index32);
   // Where operands are contiguous along different axes, a thread computes several elements.
-  BOOST_CHECK_EQUAL(int(transposed_key.reduced_rank), 16);
-  BOOST_CHECK_EQUAL(int(broadcast.reduced_rank), 1);
+  BOOST_CHECK_EQUAL(int(transposed_key.per_thread), 16);
+  BOOST_CHECK_EQUAL(int(broadcast.per_thread), 1);
   BOOST_CHECK(form({random_array(f, {100}, 1), random_array(f, {100}, 1), make_array(f, {100})}, {100}).index32);
   BOOST_CHECK_EQUAL(plan_of(add_f(), operands, {0, 5}).grid_x, 0u);
 }

@@ -19,8 +19,8 @@
 #include <thread>
 
 #include <catena/kernels/base/error.h>
-#include <catena/ndarray/cuda/compiler/codegen.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/plans/codegen.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/tests/cuda/compile_records.h>
 #include <catena/tests/support/cuda_device/manifest.h>
@@ -101,8 +101,10 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
     return Job{pair, name_of(form), generate(def, loop, key_of(def, loop, form, rank, reduced_rank))};
   };
   const catena::EagerProgram program(def, loop_number);
-  const auto looping = [&](Form form, int rank, int reduced_rank = 1) {
-    return Job{pair, name_of(form), generate(program, key_of(def, loop, form, rank, reduced_rank))};
+  const auto looping = [&](Form form, int rank, int per_thread = 1) {
+    KernelKey key = key_of(def, loop, form, rank);
+    key.per_thread = std::uint8_t(per_thread);
+    return Job{pair, name_of(form), generate(program, key)};
   };
   switch (def.kind) {
     case KernelKind::elementwise:

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(dropout_in_fours) {
         std::vector<HostArray> operands = {x, scalar(Dtype::uint64, 42, 1), scalar(Dtype::uint64, 7, 1),
                                            scalar(f, 0.5, 1), make_array(f, loop, skip)};
         const nd::cuda::KernelKey key = run_program(program, operands, loop, order);
-        BOOST_CHECK_EQUAL(int(key.reduced_rank), 4);
+        BOOST_CHECK_EQUAL(int(key.per_thread), 4);
         HostArray spread = make_array(f, {2 * n});
         for (std::int64_t i = 0; i < n; ++i) spread.as<float>()[2 * i] = operands[0].as<float>()[i];
         spread.shape = loop;
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(dropout_in_fours) {
         std::vector<HostArray> others = operands;
         others[0] = spread;
         others[4] = make_array(f, loop);
-        BOOST_CHECK_EQUAL(int(run_program(program, others, loop, order).reduced_rank), n == 1 ? 4 : 1);
+        BOOST_CHECK_EQUAL(int(run_program(program, others, loop, order).per_thread), n == 1 ? 4 : 1);
         for (std::int64_t i = 0; i < n; ++i) {
           const float kept = catena::uniform_from_bits(catena::random_bits32(42, 7, i)) >= 0.5f ? 2.0f : 0.0f;
           BOOST_REQUIRE_EQUAL(operands[4].as<float>()[i], kept * operands[0].as<float>()[i]);

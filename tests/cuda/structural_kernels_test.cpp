@@ -76,7 +76,7 @@ void check_indexing(Indexing x, int rank, std::size_t item, bool index32 = true)
       BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.key.form), nd::cuda::name_of(form));
       if (form != Form::scatter_add) {
         BOOST_CHECK_EQUAL(int(plan.key.rank), rank);
-        BOOST_CHECK_EQUAL(std::size_t(plan.key.scalars), item);
+        BOOST_CHECK_EQUAL(std::size_t(plan.key.word_bytes), item);
       }
       run_plan(plan, order);
       BOOST_CHECK_MESSAGE(
@@ -539,7 +539,7 @@ std::size_t check_join(std::vector<HostArray> pieces, int axis, std::size_t item
     HostArray out = make_array(t, shape);
     const nd::cuda::Sequence plan = nd::cuda::plan_join({operands, out.operand(), axis}, kProcessors);
     launches = plan.launches.size();
-    if (item != 0) BOOST_CHECK_EQUAL(std::size_t(plan.launches[0].key.scalars), item);
+    if (item != 0) BOOST_CHECK_EQUAL(std::size_t(plan.launches[0].key.word_bytes), item);
     run_sequence(plan, order);
     for (std::int64_t i = 0; i < catena::size_of(shape); ++i) {
       std::int64_t rest = i, inner = 1;

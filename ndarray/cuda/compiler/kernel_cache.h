@@ -1,6 +1,6 @@
-// Folder ndarray/cuda/compiler/: from the description of a kernel to loaded code: keys, generated texts, NVRTC, the
-// caches in memory and on disk, and warm-up. It does not know calls or operands; those become keys and parameters in
-// ndarray/cuda/plans/. May use kernels/, ndarray/compile/ and ndarray/cuda/runtime/.
+// Folder ndarray/cuda/compiler/: from the key and the text of a kernel to loaded code: NVRTC, the caches in memory and
+// on disk, and warm-up. It has no notion of calls and operands: ndarray/cuda/plans/ makes keys, texts and parameters
+// from them. May use kernels/, ndarray/compile/ and ndarray/cuda/runtime/.
 //
 // This header: compiled kernels, found by their key: in memory by a look-up without a lock, else on disk, else by
 // compiling.
@@ -20,8 +20,8 @@
 #include <span>
 #include <vector>
 
-#include <catena/ndarray/cuda/compiler/codegen.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/compiler/generated_kernel.h>
 #include <catena/ndarray/cuda/compiler/kernel_key.h>
 #include <catena/ndarray/cuda/runtime/module.h>
 

@@ -25,30 +25,64 @@ class Hash {
   std::uint64_t hash_ = catena::fnv1a({});
 };
 
+struct FormEntry {
+  Form form;
+  Family family;
+  std::string_view name;
+};
+constexpr FormEntry kForms[] = {
+    {Form::contiguous, Family::elementwise, "contiguous"},
+    {Form::strided, Family::elementwise, "strided"},
+    {Form::indexed, Family::elementwise, "indexed"},
+    {Form::reduce_block, Family::reduce, "reduce_block"},
+    {Form::reduce_warp, Family::reduce, "reduce_warp"},
+    {Form::reduce_columns, Family::reduce, "reduce_columns"},
+    {Form::reduce_second, Family::reduce, "reduce_second"},
+    {Form::row_block, Family::row_wise, "row_block"},
+    {Form::row_warp, Family::row_wise, "row_warp"},
+    {Form::row_long, Family::row_wise, "row_long"},
+    {Form::row_columns, Family::row_wise, "row_columns"},
+    {Form::multi_tensor, Family::multi_tensor, "multi_tensor"},
+    {Form::random, Family::random, "random"},
+    {Form::scan_rows, Family::scan, "scan_rows"},
+    {Form::scan_columns, Family::scan, "scan_columns"},
+    {Form::scan_row_sums, Family::scan, "scan_row_sums"},
+    {Form::scan_column_sums, Family::scan, "scan_column_sums"},
+    {Form::scan_carries, Family::scan, "scan_carries"},
+    {Form::gather, Family::gather, "gather"},
+    {Form::scatter, Family::gather, "scatter"},
+    {Form::scatter_add, Family::gather, "scatter_add"},
+    {Form::matmul_tiles, Family::matmul, "matmul_tiles"},
+    {Form::matmul_rows, Family::matmul, "matmul_rows"},
+    {Form::matmul_columns, Family::matmul, "matmul_columns"},
+    {Form::matmul_second, Family::matmul, "matmul_second"},
+    {Form::nonzero_count, Family::nonzero, "nonzero_count"},
+    {Form::nonzero_write, Family::nonzero, "nonzero_write"},
+    {Form::offsets, Family::offsets, "offsets"},
+    {Form::sort_block, Family::sort, "sort_block"},
+    {Form::sort_keys, Family::sort, "sort_keys"},
+    {Form::sort_count, Family::sort, "sort_count"},
+    {Form::sort_move, Family::sort, "sort_move"},
+    {Form::sort_result, Family::sort, "sort_result"},
+    {Form::index_check, Family::index_check, "index_check"},
+    {Form::join, Family::join, "join"},
+};
+constexpr bool in_order() {
+  for (std::size_t k = 0; k < std::size(kForms); ++k)
+    if (kForms[k].form != static_cast<Form>(k)) return false;
+  return std::size(kForms) == static_cast<std::size_t>(Form::join) + 1;
+}
+static_assert(in_order(), "kForms has one entry for each form, in the order of the enumeration");
+
 }  // namespace
 
-std::string_view name_of(Form form) {
-  // clang-format off
-  constexpr std::string_view names[] = {
-      "contiguous", "strided", "indexed",
-      "reduce_block", "reduce_warp", "reduce_columns", "reduce_second",
-      "row_block", "row_warp", "row_long", "row_columns",
-      "multi_tensor", "random",
-      "scan_rows", "scan_columns", "scan_row_sums", "scan_column_sums", "scan_carries",
-      "gather", "scatter", "scatter_add",
-      "matmul_tiles", "matmul_rows", "matmul_columns", "matmul_second",
-      "nonzero_count", "nonzero_write", "offsets",
-      "sort_block", "sort_keys", "sort_count", "sort_move", "sort_result",
-      "index_check", "join",
-  };
-  // clang-format on
-  static_assert(std::size(names) == static_cast<std::size_t>(Form::join) + 1);
-  return names[static_cast<std::size_t>(form)];
-}
+std::string_view name_of(Form form) { return kForms[static_cast<std::size_t>(form)].name; }
+Family family_of(Form form) { return kForms[static_cast<std::size_t>(form)].family; }
 
 std::uint64_t KernelKey::hash() const {
   Hash h;
-  h << program << form << rank << reduced_rank << scalars << index32 << arch << text;
+  h << program << form << rank << reduced_rank << per_thread << index_arrays << word_bytes << many_pieces << index32
+    << scalars << arch << text;
   for (Dtype t : dtypes) h << t;
   return h;
 }

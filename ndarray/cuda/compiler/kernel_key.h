@@ -12,6 +12,24 @@ namespace nd::cuda {
 
 using catena::Dtype;
 
+// Groups of forms with one set of parameters. Each has a file in ndarray/cuda/plans/.
+enum class Family : std::uint8_t {
+  elementwise,
+  reduce,
+  row_wise,
+  multi_tensor,
+  random,
+  scan,
+  // No registered kernel takes part in the families below: the key alone describes the text.
+  gather,
+  matmul,
+  nonzero,
+  offsets,
+  sort,
+  index_check,
+  join,
+};
+
 // The launch skeletons (kernels/device/).
 enum class Form : std::uint8_t {
   contiguous,      // elementwise: all operands contiguous or scalars
@@ -32,10 +50,9 @@ enum class Form : std::uint8_t {
   scan_row_sums,  // results of the pieces of long rows
   scan_column_sums,
   scan_carries,  // combination of the pieces before each piece
-  // The forms below are described by their key alone; no registered kernel takes part in them.
-  gather,       // dtypes: bool, then those of the index arrays; scalars: bytes of the words that are moved
-  scatter,      // as gather; reduced_rank: number of index arrays
-  scatter_add,  // dtypes: the elements, then the index arrays
+  gather,        // dtypes: bool, then those of the index arrays
+  scatter,       // as gather
+  scatter_add,   // dtypes: the elements, then the index arrays
   matmul_tiles,
   matmul_rows,     // at most four rows of results, one warp per column
   matmul_columns,  // at most four rows of results, neighbouring threads compute neighbouring columns
@@ -49,21 +66,25 @@ enum class Form : std::uint8_t {
   sort_move,   // moves elements to their places by one digit
   sort_result,
   index_check,  // looks for indices out of range
-  join,         // scalars: bytes of the words that are moved; reduced_rank: whether there are many pieces
+  join,
 };
 CATENA_EXPORT std::string_view name_of(Form form);
+CATENA_EXPORT Family family_of(Form form);
 
 struct KernelKey {
   std::uint64_t program = 0;                         // program_hash or kernel_hash: the computation and its types
   std::array<Dtype, catena::kMaxOperands> dtypes{};  // of the operands in memory; raw operands have the loop's dtype
   Form form = Form::contiguous;
-  std::uint8_t rank = 1;  // axes of the loop, or kept axes, after merging; 0 = known at run time
-  std::uint8_t reduced_rank =
-      1;                      // reductions and row-wise kernels: reduced axes; strided and indexed: elements per thread
-  std::uint16_t scalars = 0;  // bit k: input k has one element for the whole loop; rows, bit 8 + k: one per row
-  bool index32 = true;        // positions and byte offsets fit 31 bits
-  std::uint32_t arch = 0;     // 90; part of the code's identity, not of the text
-  std::uint64_t text = 0;     // text_hash(): headers, options, compiler
+  std::uint8_t rank = 1;          // axes of the loop, or kept axes, after merging; 0 = known at run time
+  std::uint8_t reduced_rank = 1;  // reductions and row-wise kernels: reduced axes, as `rank`
+  std::uint8_t per_thread = 1;    // strided and indexed: elements that a thread computes
+  std::uint8_t index_arrays = 0;  // gather, scatter
+  std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once
+  bool many_pieces = false;       // join: the parameters have room for kManyPieces, not kFewPieces
+  bool index32 = true;            // positions and byte offsets fit 31 bits
+  std::uint16_t scalars = 0;      // bit k: input k has one element for the whole loop; rows, bit 8 + k: one per row
+  std::uint32_t arch = 0;         // 90; part of the code's identity, not of the text
+  std::uint64_t text = 0;         // text_hash(): headers, options, compiler
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
   CATENA_EXPORT std::uint64_t hash() const;

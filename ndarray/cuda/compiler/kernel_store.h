@@ -14,8 +14,9 @@
 #include <string_view>
 
 #include <catena/ndarray/compile/disk_cache.h>
-#include <catena/ndarray/cuda/compiler/codegen.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/compiler/generated_kernel.h>
+#include <catena/ndarray/cuda/compiler/kernel_key.h>
 #include <catena/ndarray/cuda/compiler/once_table.h>
 
 namespace nd::cuda {

@@ -3,21 +3,11 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
 
+#include <catena/ndarray/cuda/compiler/generated_kernel.h>
 #include <catena/ndarray/cuda/compiler/kernel_key.h>
 
 namespace nd::cuda {
-
-struct CATENA_EXPORT GeneratedKernel {
-  std::string name;                  // of the extern "C" function: the operation and a hash of the key
-  std::vector<std::string> headers;  // headers to include, without repetition
-  std::string body;                  // the text after the includes
-  std::string parameters;            // type of its single parameter (kernels/device/parameters.h)
-  std::size_t parameter_bytes = 0;   // its size
-  std::string source() const;
-};
 
 // A kernel for an elementwise or indexed program, with the operand types and layouts of `key`.
 CATENA_EXPORT GeneratedKernel generate(const catena::Program& program, const KernelKey& key);
@@ -39,11 +29,8 @@ CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const caten
 CATENA_EXPORT std::uint64_t reduction_hash(const catena::KernelDef& def, const catena::Loop& loop,
                                            const Surroundings& around);
 
-// A kernel of a form that the key alone describes: Form::gather and the forms after it.
+// A kernel of a family that the key alone describes: Family::gather and the families after it.
 CATENA_EXPORT GeneratedKernel generate(const KernelKey& key);
-
-// One text with all kernels. Kernels that are compiled together cost half as much each.
-CATENA_EXPORT std::string batch_source(std::span<const GeneratedKernel> kernels);
 
 // Elements that a thread of a contiguous or multi-tensor kernel accesses at once: 16 bytes of the widest operand.
 CATENA_EXPORT int vector_width(std::span<const Dtype> operands, unsigned scalars);

@@ -1,4 +1,4 @@
-#include <catena/ndarray/cuda/compiler/codegen_text.h>
+#include <catena/ndarray/cuda/plans/codegen_text.h>
 
 #include <algorithm>
 
@@ -73,8 +73,9 @@ std::string description(std::string_view what, const KernelKey& key, int operand
   std::string dtypes;
   for (int k = 0; k < operands; ++k) dtypes += catena::char_of(key.dtypes[static_cast<std::size_t>(k)]);
   return concat("// kernel: ", what, " ", name_of(key.form), " rank=", int(key.rank),
-                " reduced=", int(key.reduced_rank), " dtypes=", dtypes, " scalars=", key.scalars,
-                " index=", key.index32 ? 32 : 64, "\n");
+                " reduced=", int(key.reduced_rank), " per_thread=", int(key.per_thread),
+                " index_arrays=", int(key.index_arrays), " word=", int(key.word_bytes), " many=", int(key.many_pieces),
+                " dtypes=", dtypes, " scalars=", key.scalars, " index=", key.index32 ? 32 : 64, "\n");
 }
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key) {
   return description(concat(def.name, " ", catena::signature(def, loop)), key, def.num_operands());

@@ -7,7 +7,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/device/parameters.h>
 #include <catena/ndarray/compile/type_name.h>
-#include <catena/ndarray/cuda/compiler/codegen.h>
+#include <catena/ndarray/cuda/plans/codegen.h>
 
 namespace nd::cuda {
 
@@ -40,8 +40,42 @@ void add_header(GeneratedKernel& k, const std::string& header);
 std::string list_of_indices(int begin, int end);
 // ", catena::device::In<float, float>"
 std::string tag(std::string_view name, Dtype stored, Dtype slot);
+// The type and the bytes of the parameters Parameters<rank>, whose size grows by the same number of bytes with every
+// axis; rank 0 stands for kGenericRank.
+template <template <int> class Parameters> void set_parameters(GeneratedKernel& k, std::string_view name, int rank) {
+  const int axes = rank != 0 ? rank : int(catena::device::kGenericRank);
+  k.parameters = catena::concat("catena::device::", name, "<", axes, ">");
+  k.parameter_bytes =
+      sizeof(Parameters<1>) + static_cast<std::size_t>(axes - 1) * (sizeof(Parameters<2>) - sizeof(Parameters<1>));
+}
+// The same for parameters without axes.
+template <class Parameters> void set_parameters(GeneratedKernel& k, std::string_view name) {
+  k.parameters = catena::concat("catena::device::", name);
+  k.parameter_bytes = sizeof(Parameters);
+}
+// The bytes of a head with data and cells of that many operands behind it.
+inline std::size_t operand_bytes(std::size_t head, std::size_t operands) {
+  return (head + 8 * operands + 15) / 16 * 16 + 16 * operands;
+}
+inline std::size_t aligned_bytes(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
 // Adds the extern "C" function; `call` is the skeleton with its template arguments. `blocks`: the number of blocks that
 // a processor should hold at once, 0: unspecified.
 void add_function(GeneratedKernel& k, const std::string& call, int blocks = 0);
+
+// The texts of the families, each in the file of its family: the headers, the type of the parameters and the function.
+void add_reduction(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
+                   const Surroundings& around);
+void add_row_wise(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
+void add_multi_tensor(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop);
+void add_random(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
+void add_scan(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
+void add_gather(GeneratedKernel& k, const KernelKey& key);
+void add_matmul(GeneratedKernel& k, const KernelKey& key);
+void add_nonzero(GeneratedKernel& k, const KernelKey& key);
+void add_offsets(GeneratedKernel& k, const KernelKey& key);
+void add_sort(GeneratedKernel& k, const KernelKey& key);
+void add_index_check(GeneratedKernel& k, const KernelKey& key);
+void add_join(GeneratedKernel& k, const KernelKey& key);
 
 }  // namespace nd::cuda

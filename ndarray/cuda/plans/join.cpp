@@ -1,10 +1,11 @@
-// Plans of joining.
+// Joining: plans and texts.
 #include <algorithm>
 #include <array>
 #include <span>
 
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/bind.h>
+#include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {
@@ -12,6 +13,7 @@ namespace {
 
 namespace device = catena::device;
 using catena::BoundOperand;
+using catena::concat;
 using catena::Shape;
 using catena::Strides;
 
@@ -63,11 +65,15 @@ class Batch {
     const bool many = pieces_.size() > std::size_t(device::kFewPieces);
     LaunchPlan plan;
     plan.key.form = Form::join;
-    plan.key.scalars = static_cast<std::uint16_t>(item_);
-    plan.key.reduced_rank = many;
+    plan.key.word_bytes = static_cast<std::uint8_t>(item_);
+    plan.key.many_pieces = many;
     ParameterBlock& p = plan.parameters;
-    for (std::int64_t v : {rows_, columns_, inner_, std::int64_t(pieces_.size()), pitch_}) p.put(v);
-    p.put(static_cast<const void*>(out_));
+    p.put_head(device::JoinHead{.rows = rows_,
+                                .columns = columns_,
+                                .inner = inner_,
+                                .pieces = std::int64_t(pieces_.size()),
+                                .pitch = pitch_,
+                                .out = out_});
     pieces_.resize(std::size_t(many ? device::kManyPieces : device::kFewPieces));
     p.append(pieces_.data(), pieces_.size() * sizeof(device::JoinPiece));
     plan.grid_x = blocks(ceil_divide(rows_ * columns_, device::kBlock), processors, 16);
@@ -129,6 +135,13 @@ Sequence plan_join(const catena::bound::Join& call, int processors) {
   }
   flush(0);
   return sequence;
+}
+
+void add_join(GeneratedKernel& k, const KernelKey& key) {
+  add_header(k, "catena/kernels/device/join.h");
+  set_parameters<device::JoinParameters>(k, "JoinParameters",
+                                         key.many_pieces ? device::kManyPieces : device::kFewPieces);
+  add_function(k, concat("catena::device::join<", int(key.word_bytes), ">"));
 }
 
 }  // namespace nd::cuda

@@ -1,32 +1,129 @@
-// Texts of the kernels that the key alone describes: gather, scatter, checks of indices, matrix products, nonzero,
-// sorting, joining.
+// Matrix products by kernels of the library: plans and texts.
 #include <algorithm>
+#include <array>
 
-#include <catena/ndarray/cuda/compiler/codegen_text.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/ndarray/cuda/plans/codegen_text.h>
+#include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {
 
+namespace device = catena::device;
+using catena::BoundOperand;
 using catena::concat;
+using catena::Shape;
+using catena::Strides;
 
 namespace {
 
-void add_gather(GeneratedKernel& k, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/gather.h");
-  const int axes = key.reduced_rank, room = std::max(axes, 1), rank = key.rank != 0 ? key.rank : gather_rank(axes);
-  k.parameters = concat("catena::device::GatherParameters<", room, ", ", rank, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (4 + 3 * room + 3 * rank + room * rank));
-  std::string call = concat("catena::device::Indexed<", index_name(key), ", ", int(key.rank));
-  for (int j = 0; j < axes; ++j) call += concat(", ", type_name(key.dtypes[static_cast<std::size_t>(j + 1)]));
-  if (key.form == Form::scatter_add) call += concat(">::add<", type_name(key.dtypes[0]), ">");
-  else call += concat(">::", name_of(key.form), "<", key.scalars, ">");
-  add_function(k, call);
+struct Product {
+  std::int64_t m, n, k;
+  std::int64_t a_row, a_column, b_row, b_column, out_row, out_column;
+  const std::byte *a, *b;
+  Shape batch;
+  std::array<Strides, 3> strides;  // of a, b and out over the batch
+
+  explicit Product(const catena::bound::Matmul& call) {
+    const BoundOperand* const operands[] = {&call.a, &call.b, &call.out};
+    const int rank = call.out.shape->size();
+    batch.assign(call.out.shape->begin(), call.out.shape->begin() + (rank - 2));
+    for (std::size_t o = 0; o < 3; ++o) {
+      const BoundOperand& x = *operands[o];
+      strides[o].assign(x.strides->begin(), x.strides->begin() + (rank - 2));
+      for (int i = 0; i < batch.size(); ++i)
+        if ((*x.shape)[i] == 1) strides[o][i] = 0;  // repeated
+    }
+    const auto row = [rank](const BoundOperand& o) { return (*o.strides)[rank - 2]; };
+    const auto column = [rank](const BoundOperand& o) { return (*o.strides)[rank - 1]; };
+    m = (*call.out.shape)[rank - 2];
+    n = (*call.out.shape)[rank - 1];
+    k = (*call.a.shape)[rank - 1];
+    a_row = row(call.a), a_column = column(call.a);
+    b_row = row(call.b), b_column = column(call.b);
+    out_row = row(call.out), out_column = column(call.out);
+    a = call.a.data;
+    b = call.b.data;
+    catena::merge_axes(batch, strides);
+    at_least_one_axis(batch, strides);
+    if (n <= device::kNarrow && m > device::kNarrow) transpose();
+  }
+
+  // The same product as out^T = b^T a^T: few columns become few rows.
+  void transpose() {
+    std::swap(m, n);
+    std::swap(a, b);
+    std::swap(a_row, b_column);
+    std::swap(a_column, b_row);
+    std::swap(out_row, out_column);
+    std::swap(strides[0], strides[1]);
+  }
+};
+
+}  // namespace
+
+Sequence plan_matmul(const catena::bound::Matmul& call, int processors) {
+  const Product x(call);
+  Sequence sequence;
+  LaunchPlan plan;
+  plan.key.dtypes[0] = call.out.dtype;
+  plan.key.rank = rank_class(x.batch.size(), device::kMaxExactRank);
+  const std::int64_t batch = catena::size_of(x.batch), outputs = batch * x.m * x.n;
+  std::int64_t items, least;  // pieces of work of one block, and how much of k is worth one
+  if (x.m > device::kNarrow) {
+    plan.key.form = Form::matmul_tiles;
+    items = batch * ceil_divide(x.m, device::kTile) * ceil_divide(x.n, device::kTile);
+    least = 16 * device::kTileDepth;
+  } else if (x.n >= device::kWarp && distance(x.b_column) < distance(x.b_row)) {
+    plan.key.form = Form::matmul_columns;
+    items = batch * ceil_divide(x.n, device::kWarp);
+    least = 16 * device::kBlock / device::kWarp;
+  } else {
+    plan.key.form = Form::matmul_rows;
+    items = ceil_divide(batch * x.n, device::kBlock / device::kWarp);
+    least = 16 * device::kWarp;
+  }
+  if (outputs == 0) return sequence;
+  constexpr std::int64_t wanted = kBlocks / 2;
+  const std::int64_t splits =
+      items >= wanted ? 1 : std::clamp<std::int64_t>(x.k / least, 1, std::min<std::int64_t>(wanted / items, 256));
+  plan.grid_x = static_cast<std::uint32_t>(std::min(items, kMax31));
+  plan.grid_y = static_cast<std::uint32_t>(splits);
+
+  ParameterBlock& p = plan.parameters;
+  p.put_head(device::MatmulHead{.m = x.m,
+                                .n = x.n,
+                                .k = x.k,
+                                .batch = batch,
+                                .batch_rank = x.batch.size(),
+                                .splits = splits,
+                                .a = x.a,
+                                .b = x.b,
+                                .out = call.out.data,
+                                .partial = nullptr,
+                                .a_row = x.a_row,
+                                .a_column = x.a_column,
+                                .b_row = x.b_row,
+                                .b_column = x.b_column,
+                                .out_row = x.out_row,
+                                .out_column = x.out_column});
+  p.put_scratch(&device::MatmulHead::partial,
+                sequence.reserve(splits > 1 ? static_cast<std::size_t>(outputs * splits * device::kMaxSumBytes) : 0));
+  const int rank = axes_of(plan.key.rank);
+  put_axes(p, x.batch, rank, 1);
+  for (const Strides& s : x.strides) put_axes(p, s, rank, 0);
+  sequence.launches.push_back(plan);
+  if (splits > 1) {
+    plan.key.form = Form::matmul_second;
+    plan.grid_x = blocks(ceil_divide(outputs, device::kBlock), processors, 16);
+    plan.grid_y = 1;
+    sequence.launches.push_back(plan);
+  }
+  return sequence;
 }
 
 void add_matmul(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/matmul.h");
-  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
-  k.parameters = concat("catena::device::MatmulParameters<", rank, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (16 + 4 * rank));
+  set_parameters<device::MatmulParameters>(k, "MatmulParameters", key.rank);
   const char* function = "tiles";
   if (key.form == Form::matmul_rows) function = "narrow_rows";
   if (key.form == Form::matmul_columns) function = "narrow_columns";
@@ -34,79 +131,6 @@ void add_matmul(GeneratedKernel& k, const KernelKey& key) {
   const bool light = key.form == Form::matmul_tiles && catena::itemsize(key.dtypes[0]) < 8;
   add_function(k, concat("catena::device::Matmul<", type_name(key.dtypes[0]), ", ", int(key.rank), ">::", function),
                light ? 2 : 0);
-}
-
-void add_nonzero(GeneratedKernel& k, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/nonzero.h");
-  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
-  k.parameters = concat("catena::device::NonzeroParameters<", rank, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (7 + 2 * rank));
-  add_function(k, concat("catena::device::Nonzero<", type_name(key.dtypes[0]), ", ", index_name(key), ", ",
-                         int(key.rank), ">::", key.form == Form::nonzero_count ? "count" : "write"));
-}
-
-void add_offsets(GeneratedKernel& k, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/nonzero.h");
-  k.parameters = "catena::device::OffsetsParameters";
-  k.parameter_bytes = sizeof(catena::device::OffsetsParameters);
-  add_function(k, concat("catena::device::offsets<", type_name(key.dtypes[0]), ">"));
-}
-
-void add_index_check(GeneratedKernel& k, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/index_check.h");
-  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
-  k.parameters = concat("catena::device::IndexCheckParameters<", rank, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (5 + 2 * rank)) + sizeof(catena::IndexRule);
-  add_function(k, concat("catena::device::IndexCheck<", type_name(key.dtypes[0]), ", ", index_name(key), ", ",
-                         int(key.rank), ">::run"));
-}
-
-void add_join(GeneratedKernel& k, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/join.h");
-  const int room = key.reduced_rank != 0 ? catena::device::kManyPieces : catena::device::kFewPieces;
-  k.parameters = concat("catena::device::JoinParameters<", room, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (6 + 5 * room));
-  add_function(k, concat("catena::device::join<", key.scalars, ">"));
-}
-
-void add_sort(GeneratedKernel& k, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/sort.h");
-  if (key.form == Form::sort_count || key.form == Form::sort_move) {
-    k.parameters = "catena::device::RadixParameters";
-    k.parameter_bytes = sizeof(catena::device::RadixParameters);
-    add_function(k, concat("catena::device::Radix<", type_name(key.dtypes[0]),
-                           ">::", key.form == Form::sort_count ? "count" : "move"));
-    return;
-  }
-  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
-  k.parameters = concat("catena::device::SortParameters<", rank, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (12 + 3 * rank));
-  const char* function = key.form == Form::sort_block ? "block" : (key.form == Form::sort_keys ? "keys" : "result");
-  add_function(k, concat("catena::device::Sort<", type_name(key.dtypes[0]), ", ", int(key.rank), ">::", function));
-}
-
-}  // namespace
-
-GeneratedKernel generate(const KernelKey& key) {
-  catena::check<catena::ValueError>(key.form >= Form::gather, "code generation", "the form ", name_of(key.form),
-                                    " needs a kernel or a program");
-  const bool indexing = key.form <= Form::scatter_add;
-  GeneratedKernel k;
-  k.name = kernel_name("array", key);
-  k.body = description("array -", key, indexing ? 1 + key.reduced_rank : 1);
-  if (indexing) add_gather(k, key);
-  else if (key.form <= Form::matmul_second) add_matmul(k, key);
-  else if (key.form <= Form::nonzero_write) add_nonzero(k, key);
-  else if (key.form == Form::offsets) add_offsets(k, key);
-  else if (key.form == Form::index_check) add_index_check(k, key);
-  else if (key.form == Form::join) add_join(k, key);
-  else add_sort(k, key);
-  return k;
-}
-
-int gather_rank(int axes) {
-  const int room = std::max(axes, 1);
-  return std::min(catena::kMaxRank, (catena::device::kParameterBytes / 8 - 4 - 3 * room) / (3 + room));
 }
 
 }  // namespace nd::cuda

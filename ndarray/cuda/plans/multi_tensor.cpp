@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <catena/ndarray/cuda/cuda_backend.h>
+#include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/execute.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
@@ -14,6 +15,7 @@
 namespace nd::cuda {
 
 namespace device = catena::device;
+using catena::concat;
 using catena::TensorTable;
 
 static_assert(device::kHyper == catena::kMaxHyper && sizeof(catena::Hyper) == device::kHyper * sizeof(double));
@@ -29,6 +31,19 @@ LaunchPlan plan_multi_tensor(const catena::KernelDef& kernel, int loop) {
   key.form = Form::multi_tensor;
   for (std::size_t k = 0; k < std::size_t(kernel.num_operands()); ++k) key.dtypes[k] = kernel.loop_table[loop].type[k];
   return plan;
+}
+
+void add_multi_tensor(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop) {
+  add_header(k, "catena/kernels/device/multi_tensor.h");
+  set_parameters<device::MultiTensorParameters>(k, "MultiTensorParameters");
+  std::string tags;
+  for (int j = 0; j < def.num_operands(); ++j) {
+    const char* role =
+        (def.shared >> j) & 1 ? "Shared" : (j < def.nin ? "In" : (j < def.first_output() ? "InOut" : "Out"));
+    tags += tag(role, loop.type[static_cast<std::size_t>(j)], loop.type[static_cast<std::size_t>(j)]);
+  }
+  const int width = vector_width({loop.type.data(), static_cast<std::size_t>(def.num_operands())}, def.shared);
+  add_function(k, concat("catena::device::multi_tensor<catena::k::", def.name, ", ", std::min(width, 4), tags, ">"));
 }
 
 // The bytes from the first to the last word that differ.
@@ -72,11 +87,12 @@ TableImage::Range TableImage::update(const catena::call::MultiTensor& call, bool
 void TableImage::complete(LaunchPlan& plan, const catena::call::MultiTensor& call, const void* device_memory) const {
   const auto* at = static_cast<const std::byte*>(device_memory);
   const bool in_memory = hyper_at_ != bytes_.size();
-  plan.parameters.put(at + rows_at_);
-  plan.parameters.put(at);
-  plan.parameters.put(in_memory ? at + hyper_at_ : nullptr);
-  const catena::Hyper common = in_memory ? catena::Hyper{} : call.hyper[0];
-  plan.parameters.append(common.data(), sizeof common);
+  device::MultiTensorParameters p{};
+  p.tensors = at + rows_at_;
+  p.chunks = reinterpret_cast<const device::TensorChunk*>(at);
+  if (in_memory) p.hyper = reinterpret_cast<const double*>(at + hyper_at_);
+  else std::copy(call.hyper[0].begin(), call.hyper[0].end(), p.common);
+  plan.parameters.put_head(p);
   plan.grid_x = static_cast<std::uint32_t>(call.table->chunks().size());
 }
 

@@ -1,4 +1,7 @@
-// From a bound call to what a launch needs: the key of the kernel, its parameters, grid and scratch memory.
+// Folder ndarray/cuda/plans/: from a bound call to its launches, with one file per family of kernels: the plan (key,
+// parameters, grid, scratch memory) and the text of the kernel. The parameters are the structs of
+// kernels/device/parameters.h, and kernels/device/<family>.h has the code that reads them.
+//
 // Pure functions: they touch no device, and the order of combination in reductions depends on their results alone.
 #pragma once
 
@@ -6,16 +9,17 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/device/parameters.h>
 #include <catena/kernels/registry/bound_call.h>
-#include <catena/ndarray/cuda/compiler/codegen.h>
+#include <catena/ndarray/cuda/plans/codegen.h>
 
 namespace nd::cuda {
 
-// The parameter of a kernel, filled field by field in the order of its struct in kernels/device/parameters.h. There is
-// room for the largest one; unused bytes are neither cleared nor copied.
+// The parameters of a launch: first a head of kernels/device/parameters.h, then its arrays in their order. There is
+// room for the largest parameters; unused bytes are neither cleared nor copied.
 class ParameterBlock {
  public:
   ParameterBlock() noexcept {}
@@ -31,6 +35,19 @@ class ParameterBlock {
 
   const std::byte* data() const { return bytes_.data(); }
   std::size_t size() const { return size_; }
+  template <class Head>
+  requires std::is_class_v<Head>
+  void put_head(const Head& head) {
+    static_assert(std::is_trivially_copyable_v<Head> && sizeof(Head) % 8 == 0);
+    append(&head, sizeof head);
+  }
+  // The member of the head points into the scratch memory, at that offset (see set_scratch).
+  template <class Head, class Pointer> void put_scratch(Pointer Head::*member, std::size_t offset) {
+    static_assert(std::is_pointer_v<Pointer>);
+    const Head head{};
+    const auto at = reinterpret_cast<const std::byte*>(&(head.*member)) - reinterpret_cast<const std::byte*>(&head);
+    in_scratch_.at(num_in_scratch_++) = {static_cast<std::size_t>(at), offset};
+  }
   void put(std::int64_t v) { append(&v, sizeof v); }
   void put(const void* p) { append(&p, sizeof p); }
   // ValueError when the largest block is full.
@@ -40,10 +57,7 @@ class ParameterBlock {
     const std::size_t n = (to - size_ % to) % to;
     std::memset(extend(n), 0, n);
   }
-  // Overwrites a pointer that was put at `at`.
-  void set_pointer(std::size_t at, const void* p) { std::memcpy(bytes_.data() + at, &p, sizeof p); }
-  // A pointer into scratch memory, which set_scratch supplies.
-  CATENA_EXPORT void put_scratch(std::size_t offset);
+  // Supplies the scratch memory.
   CATENA_EXPORT void set_scratch(void* memory);
 
  private:
@@ -67,8 +81,8 @@ class ParameterBlock {
 // Every launch has blocks of kBlock threads. What it points to belongs to the call that was planned.
 struct LaunchPlan {
   KernelKey key;  // arch and text are the launcher's to fill in
-  // What runs: a program, or the bodies of a kernel with the programs around them, or what the key alone tells
-  // (Form::gather...).
+  // The computation: a program, or a kernel with the programs around it. Neither is set for families that the key alone
+  // describes.
   const catena::Program* program = nullptr;
   const catena::KernelDef* kernel = nullptr;
   int loop = 0;

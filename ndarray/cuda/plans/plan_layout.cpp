@@ -1,11 +1,18 @@
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <catena/kernels/base/error.h>
-#include <catena/ndarray/cuda/compiler/codegen.h>
+#include <catena/kernels/registry/bind.h>
 
 namespace nd::cuda {
+
+namespace device = catena::device;
+using catena::BoundOperand;
+using catena::Dims;
+using catena::Shape;
+using catena::Strides;
 
 std::uint32_t blocks(std::int64_t items, int processors, int waves) {
   return static_cast<std::uint32_t>(std::min<std::int64_t>(items, std::int64_t(processors) * waves));
@@ -26,6 +33,51 @@ void put_axes(ParameterBlock& p, const catena::Dims& v, int rank, std::int64_t f
   for (int a = 0; a < rank; ++a) p.put(a < v.size() ? v[a] : fill);
 }
 
+bool is_fixed(const BoundOperand& o, std::int64_t n) {
+  if (o.immediate) return true;
+  return n > 1 && std::all_of(o.strides->begin(), o.strides->end(), [](std::int64_t s) { return s == 0; });
+}
+
+bool is_fixed_along(const BoundOperand& o, const Dims& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](std::int64_t a) { return (*o.strides)[static_cast<int>(a)] == 0; });
+}
+
+void put_operands(ParameterBlock& p, std::span<const catena::BoundOperand> operands) {
+  for (const BoundOperand& o : operands) p.put(o.immediate ? nullptr : static_cast<const void*>(o.data));
+  p.align(16);
+  for (const BoundOperand& o : operands) {
+    device::Cell cell{};
+    if (o.immediate) std::memcpy(cell.bytes, o.data, catena::itemsize(o.dtype));
+    p.append(&cell, sizeof cell);
+  }
+}
+
+SplitAxes split_axes(const Shape& shape, const Dims& axes, std::span<const Strides* const> strides) {
+  SplitAxes s;
+  const std::size_t n = strides.size();
+  for (int a = 0; a < shape.size(); ++a) {
+    const bool reduced = std::find(axes.begin(), axes.end(), a) != axes.end();
+    (reduced ? s.reduced : s.kept).push_back(shape[a]);
+    for (std::size_t k = 0; k < n; ++k) (reduced ? s.reduced_stride : s.kept_stride)[k].push_back((*strides[k])[a]);
+  }
+  catena::merge_axes(s.kept, {s.kept_stride.data(), n});
+  catena::merge_axes(s.reduced, {s.reduced_stride.data(), n});
+  at_least_one_axis(s.kept, {s.kept_stride.data(), n});
+  at_least_one_axis(s.reduced, {s.reduced_stride.data(), n});
+  return s;
+}
+bool all_near(const SplitAxes& s, std::size_t operands) {
+  Shape all = s.kept;
+  for (std::int64_t d : s.reduced) all.push_back(d);
+  if (catena::size_of(all) > kMax31) return false;
+  for (std::size_t k = 0; k < operands; ++k) {
+    Strides strides = s.kept_stride[k];
+    for (std::int64_t d : s.reduced_stride[k]) strides.push_back(d);
+    if (!near(all, strides)) return false;
+  }
+  return true;
+}
+
 void at_least_one_axis(catena::Shape& shape, std::span<catena::Strides> strides) {
   if (shape.size() > 0) return;
   shape.push_back(1);
@@ -39,19 +91,11 @@ void ParameterBlock::fail_full(std::size_t more) const {
                                    bytes_.size());
 }
 
-void ParameterBlock::put_scratch(std::size_t offset) {
-  in_scratch_.at(num_in_scratch_++) = {size_, offset};
-  put(static_cast<const void*>(nullptr));
-}
 void ParameterBlock::set_scratch(void* memory) {
-  for (std::size_t k = 0; k < num_in_scratch_; ++k)
-    set_pointer(in_scratch_[k].at, static_cast<std::byte*>(memory) + in_scratch_[k].offset);
-}
-
-GeneratedKernel generate(const LaunchPlan& plan) {
-  if (plan.program != nullptr) return generate(*plan.program, plan.key);
-  if (plan.kernel != nullptr) return generate(*plan.kernel, plan.kernel->loop_table[plan.loop], plan.key, plan.around);
-  return generate(plan.key);
+  for (std::size_t k = 0; k < num_in_scratch_; ++k) {
+    const void* const p = static_cast<std::byte*>(memory) + in_scratch_[k].offset;
+    std::memcpy(bytes_.data() + in_scratch_[k].at, &p, sizeof p);
+  }
 }
 
 std::size_t Sequence::reserve(std::size_t bytes) {

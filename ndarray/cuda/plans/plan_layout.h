@@ -1,6 +1,7 @@
-// How loops and operands become parameters: what all plans share. Internal to ndarray/cuda.
+// Functions that all plans share: layouts of operands, parameters, grids. Internal to ndarray/cuda.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -25,6 +26,24 @@ inline constexpr std::int64_t kBlocks = 512;
 
 // No element of the operand lies 2^31 bytes or more from its first one.
 bool near(const catena::Shape& shape, const catena::Strides& strides);
+
+// One element for the whole loop of n elements.
+bool is_fixed(const catena::BoundOperand& o, std::int64_t n);
+// One element for all positions along the axes.
+bool is_fixed_along(const catena::BoundOperand& o, const catena::Dims& axes);
+
+// Appends data[N] and cell[N]: an immediate operand has a null address, and its value is in the cell.
+void put_operands(ParameterBlock& p, std::span<const catena::BoundOperand> operands);
+
+// The axes of a shape that several operands share, divided into kept and reduced ones, each merged.
+struct SplitAxes {
+  catena::Shape kept, reduced;
+  std::array<catena::Strides, catena::kMaxOperands + 1> kept_stride, reduced_stride;
+};
+SplitAxes split_axes(const catena::Shape& shape, const catena::Dims& axes,
+                     std::span<const catena::Strides* const> strides);
+// near() for each of the first `operands` operands, and fewer than 2^31 positions.
+bool all_near(const SplitAxes& s, std::size_t operands);
 
 void put_axes(ParameterBlock& p, const catena::Dims& v, int rank, std::int64_t fill);
 

@@ -1,20 +1,137 @@
-// Texts of the kernels that run the bodies of one kernel: reductions, scans, row-wise kernels, multi-tensor updates,
-// random fills.
+// Reductions, with programs before and after them: plans and texts.
 #include <algorithm>
+#include <array>
 
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/embedded.h>
-#include <catena/ndarray/cuda/compiler/codegen_text.h>
+#include <catena/ndarray/cuda/plans/codegen_text.h>
+#include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {
 
+namespace device = catena::device;
+using catena::BoundOperand;
 using catena::concat;
 using catena::KernelDef;
-using catena::KernelKind;
 using catena::Loop;
+using catena::Strides;
 
+// ---- plans --------------------------------------------------------------------------------------
 namespace {
 
-constexpr std::size_t kRegisterBytes = 512;  // per thread, for the elements of a row
+// The operands of a reduction in the order of its parameters. Strides are those over call.in.shape: along the reduced
+// axes only inputs move, and what is one element for all of them does not move at all.
+struct ReduceOperands {
+  std::array<BoundOperand, catena::kMaxOperands> all;
+  std::array<Strides, catena::kMaxOperands> own;
+  std::array<const Strides*, catena::kMaxOperands + 1> strides{};  // the last one: which axes are the inner ones
+  std::size_t n, inputs;
+  std::uint16_t scalars = 0;
+
+  ReduceOperands(const catena::bound::Reduce& call, const Surroundings& around)
+      : n(around.operands()), inputs(around.inputs()) {
+    catena::check<catena::ValueError>(n <= all.size(), call.kernel->name, n, " operands exceed the limit of ",
+                                      all.size());
+    if (call.pre != nullptr) std::copy(call.pre_inputs.begin(), call.pre_inputs.end(), all.begin());
+    else all[0] = call.in;
+    std::copy(call.post_inputs.begin(), call.post_inputs.end(), all.begin() + std::ptrdiff_t(inputs));
+    all[n - 1] = call.out;
+    const bool fused = call.pre != nullptr || call.post != nullptr;
+    for (std::size_t k = 0; k < n; ++k) {
+      own[k] = *all[k].strides;
+      if (k >= inputs)
+        for (std::int64_t a : call.axes) own[k][static_cast<int>(a)] = 0;
+      strides[k] = &own[k];
+      if (!fused || k + 1 == n) continue;
+      if (is_fixed(all[k], 2)) {
+        scalars |= std::uint16_t(1u << k);
+        std::fill(own[k].begin(), own[k].end(), 0);
+      } else if (n <= kPerRowBit && k < inputs && is_fixed_along(all[k], call.axes)) {
+        scalars |= std::uint16_t(1u << (k + kPerRowBit));
+      }
+    }
+    strides[n] = call.in.strides;
+  }
+};
+
+void put_reduction(ParameterBlock& p, const ReduceOperands& x, const SplitAxes& s, const KernelKey& key) {
+  put_operands(p, {x.all.data(), x.n});
+  const int room = reduction_rank(x.inputs, x.n);
+  const int kept = key.rank != 0 ? key.rank : room, reduced = key.reduced_rank != 0 ? key.reduced_rank : room;
+  catena::check<catena::ValueError>(s.kept.size() <= kept && s.reduced.size() <= reduced, "kernel launch",
+                                    "a reduction with ", x.n, " operands over ", s.reduced.size(), " of ",
+                                    s.kept.size() + s.reduced.size(), " axes that do not merge exceeds the limit of ",
+                                    room, " axes each");
+  put_axes(p, s.kept, kept, 1);
+  for (std::size_t k = 0; k < x.n; ++k) put_axes(p, s.kept_stride[k], kept, 0);
+  put_axes(p, s.reduced, reduced, 1);
+  for (std::size_t k = 0; k < x.inputs; ++k) put_axes(p, s.reduced_stride[k], reduced, 0);
+  p.align(16);
+}
+
+}  // namespace
+
+Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
+  Sequence sequence;
+  LaunchPlan& plan = sequence.launches.emplace_back();
+  plan.kernel = call.kernel;
+  plan.loop = call.loop;
+  plan.around = {call.pre, call.post, call.in.dtype};
+  const catena::Loop& loop = call.kernel->loop_table[call.loop];
+  const ReduceOperands x(call, plan.around);
+  const SplitAxes s = split_axes(*call.in.shape, call.axes, {x.strides.data(), x.n + 1});
+  const std::int64_t outputs = catena::size_of(s.kept), count = catena::size_of(s.reduced);
+  KernelKey& key = plan.key;
+  key.program = reduction_hash(*call.kernel, loop, plan.around);
+  for (std::size_t k = 0; k < x.n; ++k) key.dtypes[k] = x.all[k].dtype;
+  key.scalars = x.scalars;
+  key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
+  key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
+  key.index32 = all_near(s, x.n);
+
+  // Neighbouring threads should read neighbouring elements.
+  std::int64_t outputs_per_block = 1, threads_per_output = device::kBlock;
+  if (outputs >= device::kWarp && distance(s.kept_stride[x.n].back()) < distance(s.reduced_stride[x.n].back())) {
+    key.form = Form::reduce_columns;
+    outputs_per_block = device::kWarp;
+    threads_per_output = device::kBlock / device::kWarp;
+  } else if (count <= 1024 && outputs > 1) {
+    key.form = Form::reduce_warp;
+    outputs_per_block = device::kBlock / device::kWarp;
+    threads_per_output = device::kWarp;
+  } else {
+    key.form = Form::reduce_block;
+  }
+  const std::int64_t items = ceil_divide(outputs, outputs_per_block);
+  std::int64_t splits = 1;
+  if (items < kBlocks && items > 0)
+    splits = std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, kBlocks / items);
+  plan.grid_x = blocks(items, processors, 16);
+  plan.grid_y = static_cast<std::uint32_t>(splits);
+
+  ParameterBlock& p = plan.parameters;
+  p.put_head(device::ReduceHead{.outputs = outputs,
+                                .count = count,
+                                .kept_rank = s.kept.size(),
+                                .reduced_rank = s.reduced.size(),
+                                .splits = splits,
+                                .partial = nullptr});
+  p.put_scratch(
+      &device::ReduceHead::partial,
+      sequence.reserve(splits > 1 ? static_cast<std::size_t>(outputs * splits) * loop.reduction->acc_bytes : 0));
+  put_reduction(p, x, s, key);
+  if (splits > 1) {
+    LaunchPlan& second = sequence.launches.emplace_back(plan);
+    second.key.form = Form::reduce_second;
+    second.grid_x = blocks(ceil_divide(outputs, device::kBlock / device::kWarp), processors, 16);
+    second.grid_y = 1;
+  }
+  return sequence;
+}
+
+// ---- texts --------------------------------------------------------------------------------------
+namespace {
 
 // Adds struct <name>_elements, which computes an element of the loop's type T from the inputs; it is rounded to the
 // dtype that an array of the elements would have.
@@ -44,6 +161,8 @@ void add_results_program(GeneratedKernel& k, const Loop& loop, const catena::Pro
              slots_text(program, program.nin + 1), steps_text(program), "  }\n};\n}  // namespace\n");
 }
 
+}  // namespace
+
 void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key,
                    const Surroundings& around) {
   add_header(k, "catena/kernels/device/reduction.h");
@@ -51,9 +170,8 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
   const int most = reduction_rank(around.inputs(), around.operands());
   const int kept = key.rank != 0 ? key.rank : most, reduced = key.reduced_rank != 0 ? key.reduced_rank : most;
   k.parameters = concat("catena::device::ReduceParameters<", inputs, ", ", operands, ", ", kept, ", ", reduced, ">");
-  const int cells = (48 + 8 * operands + 15) / 16 * 16 + 16 * operands;
-  k.parameter_bytes =
-      static_cast<std::size_t>((cells + 8 * ((1 + operands) * kept + (1 + inputs) * reduced) + 15) / 16 * 16);
+  k.parameter_bytes = aligned_bytes(operand_bytes(sizeof(device::ReduceHead), around.operands()) +
+                                    std::size_t(8 * ((1 + operands) * kept + (1 + inputs) * reduced)));
   if (around.pre != nullptr) add_elements_program(k, loop, around);
   if (around.post != nullptr) add_results_program(k, loop, *around.post);
 
@@ -87,104 +205,6 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
                          int(key.rank), ", ", int(key.reduced_rank), ">::", function));
 }
 
-void add_row(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/row_wise.h");
-  const int n = def.num_operands();
-  const int kept = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
-  const int reduced = key.reduced_rank != 0 ? key.reduced_rank : int(catena::device::kGenericRank);
-  k.parameters = concat("catena::device::RowParameters<", n, ", ", kept, ", ", reduced, ">");
-  k.parameter_bytes =
-      static_cast<std::size_t>((32 + 8 * n + 15) / 16 * 16 + 16 * n + 8 * (n + 1) * (kept + reduced) + 15) / 16 * 16;
-  std::string tags;
-  std::size_t widest = 1,
-              kept_bytes = 0;  // bytes: the widest operand that advances along a row; one element of each such input
-  for (int j = 0; j < n; ++j) {
-    const Dtype stored = key.dtypes[static_cast<std::size_t>(j)];
-    const char* role = "Out";
-    if (j < def.nin)
-      role = (key.scalars >> j) & 1 ? "Scalar" : ((key.scalars >> (j + kPerRowBit)) & 1 ? "PerRow" : "In");
-    const bool moves = j < def.nin + def.nout && role[0] != 'S' && role[0] != 'P';
-    if (moves) widest = std::max(widest, catena::itemsize(stored));
-    if (moves && j < def.nin) kept_bytes += catena::itemsize(stored);
-    tags += tag(role, stored, loop.type[static_cast<std::size_t>(j)]);
-  }
-  const bool columns = key.form == Form::row_columns;
-  const int width = key.reduced_rank != 0 && !columns ? static_cast<int>(16 / widest) : 1,
-            elements = catena::device::kRowElements;
-  // Rows over many axes stay in memory because the address computation of each element would make the code too long,
-  // rows with many wide inputs because there are not enough registers.
-  const bool in_registers = !columns && key.form != Form::row_long && key.reduced_rank != 0 &&
-                            kept_bytes * static_cast<std::size_t>(elements) <= kRegisterBytes;
-  add_function(
-      k, concat("catena::device::rows<catena::k::", def.name, ", ", compute_name(loop.type[0]), ", catena::device::",
-                columns ? "ThreadGroup" : (key.form == Form::row_warp ? "WarpGroup" : "BlockGroup"), ", ",
-                index_name(key), ", ", int(key.rank), ", ", int(key.reduced_rank), ", ", width, ", ",
-                in_registers ? elements / width : 0, ", ", list_of_indices(0, def.nin), ", ",
-                list_of_indices(def.nin, def.nin + def.nout), ", ", list_of_indices(def.nin + def.nout, n), tags, ">"));
-}
-
-void add_multi_tensor(GeneratedKernel& k, const KernelDef& def, const Loop& loop) {
-  add_header(k, "catena/kernels/device/multi_tensor.h");
-  k.parameters = "catena::device::MultiTensorParameters";
-  k.parameter_bytes = sizeof(catena::device::MultiTensorParameters);
-  std::string tags;
-  for (int j = 0; j < def.num_operands(); ++j) {
-    const char* role =
-        (def.shared >> j) & 1 ? "Shared" : (j < def.nin ? "In" : (j < def.first_output() ? "InOut" : "Out"));
-    tags += tag(role, loop.type[static_cast<std::size_t>(j)], loop.type[static_cast<std::size_t>(j)]);
-  }
-  const int width = vector_width({loop.type.data(), static_cast<std::size_t>(def.num_operands())}, def.shared);
-  add_function(k, concat("catena::device::multi_tensor<catena::k::", def.name, ", ", std::min(width, 4), tags, ">"));
-}
-
-void add_random(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/random.h");
-  k.parameters = "catena::device::RandomParameters";
-  k.parameter_bytes = sizeof(catena::device::RandomParameters);
-  const bool range = def.nin == 4;  // seed, offset, low, high
-  add_function(k, concat("catena::device::random_fill<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ",
-                         type_name(loop.type[static_cast<std::size_t>(def.first_output())]), ", ",
-                         range ? "true" : "false", ", ", index_name(key), ">"));
-}
-
-void add_scan(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
-  add_header(k, "catena/kernels/device/scan.h");
-  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
-  k.parameters = concat("catena::device::ScanParameters<", rank, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (10 + 3 * rank));
-  constexpr const char* functions[] = {"rows", "columns", "row_sums", "column_sums", "carries"};
-  const auto function = functions[static_cast<int>(key.form) - static_cast<int>(Form::scan_rows)];
-  add_function(k, concat("catena::device::Scan<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ",
-                         type_name(loop.type[0]), ", ", type_name(key.dtypes[1]), ", ", type_name(loop.type[1]), ", ",
-                         int(key.rank), ">::", function));
-}
-
-}  // namespace
-
-GeneratedKernel generate(const KernelDef& def, const Loop& loop, const KernelKey& key, const Surroundings& around) {
-  GeneratedKernel k;
-  const bool fused = around.pre != nullptr || around.post != nullptr;
-  k.name = kernel_name(concat(around.pre != nullptr ? steps_name(*around.pre) + "_then_" : "", def.name,
-                              around.post != nullptr ? "_then_" + steps_name(*around.post) : ""),
-                       key);
-  add_header(k, def.header);
-  const bool fits =
-      (def.is(catena::is_random) && key.form == Form::random) ||
-      (def.kind == KernelKind::reduction && key.form >= Form::reduce_block && key.form <= Form::reduce_second) ||
-      (def.kind == KernelKind::reduction && key.form >= Form::scan_rows && key.form <= Form::scan_carries && !fused) ||
-      (def.kind == KernelKind::row_wise && key.form >= Form::row_block && key.form <= Form::row_columns) ||
-      (def.kind == KernelKind::multi_tensor && key.form == Form::multi_tensor);
-  catena::check<catena::ValueError>(fits, "code generation", "the form ", name_of(key.form),
-                                    " does not fit the kernel ", def.name);
-  k.body = fused ? description(def, loop, key, around) : description(def, loop, key);
-  if (key.form == Form::random) add_random(k, def, loop, key);
-  else if (key.form >= Form::scan_rows) add_scan(k, def, loop, key);
-  else if (def.kind == KernelKind::reduction) add_reduction(k, def, loop, key, around);
-  else if (def.kind == KernelKind::row_wise) add_row(k, def, loop, key);
-  else add_multi_tensor(k, def, loop);
-  return k;
-}
-
 std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const Surroundings& around) {
   const std::uint64_t hash = kernel_hash(def, loop);
   if (around.pre == nullptr && around.post == nullptr) return hash;
@@ -195,7 +215,8 @@ std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const Surro
 }
 
 int reduction_rank(std::size_t inputs, std::size_t operands) {
-  const std::size_t fixed = 64 + 24 * operands, per_axis = 8 * (2 + inputs + operands);
+  const std::size_t fixed = aligned_bytes(operand_bytes(sizeof(device::ReduceHead), operands)),
+                    per_axis = 8 * (2 + inputs + operands);
   return static_cast<int>(
       std::min<std::size_t>(catena::device::kGenericRank, (catena::device::kParameterBytes - fixed) / per_axis));
 }

@@ -1,14 +1,18 @@
-// Plans of running results and of the positions of nonzero elements.
+// Running results: plans and texts.
 #include <algorithm>
 #include <array>
 
 #include <catena/kernels/registry/bind.h>
+#include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {
 namespace {
 
 namespace device = catena::device;
+using catena::concat;
+using catena::KernelDef;
+using catena::Loop;
 using catena::Shape;
 using catena::Strides;
 
@@ -48,10 +52,18 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
   const std::int64_t items = columns ? ceil_divide(rows * splits, device::kBlock) : rows * splits;
 
   ParameterBlock& p = plan.parameters;
-  for (std::int64_t v : {rows, count, std::int64_t(kept.size()), splits, piece, in_step, out_step}) p.put(v);
-  p.put(static_cast<const void*>(call.in.data));
-  p.put(static_cast<const void*>(call.out.data));
-  p.put_scratch(sequence.reserve(splits > 1 ? static_cast<std::size_t>(rows * splits) * loop.reduction->acc_bytes : 0));
+  p.put_head(device::ScanHead{.rows = rows,
+                              .count = count,
+                              .rank = kept.size(),
+                              .splits = splits,
+                              .piece = piece,
+                              .in_step = in_step,
+                              .out_step = out_step,
+                              .in = call.in.data,
+                              .out = call.out.data,
+                              .partial = nullptr});
+  p.put_scratch(&device::ScanHead::partial,
+                sequence.reserve(splits > 1 ? static_cast<std::size_t>(rows * splits) * loop.reduction->acc_bytes : 0));
   const int rank = axes_of(plan.key.rank);
   put_axes(p, kept, rank, 1);
   for (const Strides& s : strides) put_axes(p, s, rank, 0);
@@ -68,31 +80,13 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
   return sequence;
 }
 
-Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors) {
-  const Shape& shape = *call.in.shape;
-  const std::int64_t n = catena::size_of(shape), pieces = ceil_divide(n, device::kPiece);
-  Sequence sequence;
-  if (n == 0 || call.count == 0 || shape.empty()) return sequence;
-  LaunchPlan plan;
-  plan.key.dtypes[0] = call.in.dtype;
-  plan.key.rank = rank_class(shape.size(), device::kMaxExactRank);
-  plan.key.index32 = n <= kMax31 && near(shape, *call.in.strides);
-  const std::size_t counts = sequence.reserve(static_cast<std::size_t>(pieces) * sizeof(std::int64_t));
-  ParameterBlock& p = plan.parameters;
-  for (std::int64_t v : {n, std::int64_t(shape.size()), pieces, call.count}) p.put(v);
-  p.put(static_cast<const void*>(call.in.data));
-  p.put(static_cast<const void*>(call.out.data));
-  p.put_scratch(counts);
-  const int rank = axes_of(plan.key.rank);
-  put_axes(p, shape, rank, 1);
-  put_axes(p, *call.in.strides, rank, 0);
-  plan.grid_x = blocks(pieces, processors, 16);
-  plan.key.form = Form::nonzero_count;
-  sequence.launches.push_back(plan);
-  sequence.launches.push_back(plan_offsets(Dtype::int64, 1, pieces, counts, processors));
-  plan.key.form = Form::nonzero_write;
-  sequence.launches.push_back(plan);
-  return sequence;
+void add_scan(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
+  add_header(k, "catena/kernels/device/scan.h");
+  set_parameters<device::ScanParameters>(k, "ScanParameters", key.rank);
+  const std::string_view function = name_of(key.form).substr(std::string_view("scan_").size());
+  add_function(k, concat("catena::device::Scan<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ",
+                         type_name(loop.type[0]), ", ", type_name(key.dtypes[1]), ", ", type_name(loop.type[1]), ", ",
+                         int(key.rank), ">::", function));
 }
 
 }  // namespace nd::cuda

@@ -1,16 +1,18 @@
-// Plans of sorting.
+// Sorting: plans and texts.
 #include <algorithm>
 #include <array>
 #include <bit>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/bind.h>
+#include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 namespace nd::cuda {
 namespace {
 
 namespace device = catena::device;
+using catena::concat;
 using catena::Shape;
 using catena::Strides;
 
@@ -53,12 +55,21 @@ LaunchPlan plan_elements(const catena::bound::Sort& call, const Rows& x, Form fo
   plan.key.dtypes[0] = call.in.dtype;
   plan.key.rank = rank_class(x.kept.size(), device::kMaxExactRank);
   ParameterBlock& p = plan.parameters;
-  for (std::int64_t v :
-       {x.rows, x.count, std::int64_t(x.kept.size()), padded, std::int64_t(call.positions), x.in_step, x.out_step})
-    p.put(v);
-  p.put(static_cast<const void*>(call.in.data));
-  p.put(static_cast<const void*>(call.out.data));
-  for (std::size_t offset : {at.keys[0], at.places[0], at.values}) p.put_scratch(offset);
+  p.put_head(device::SortHead{.rows = x.rows,
+                              .count = x.count,
+                              .rank = x.kept.size(),
+                              .padded = padded,
+                              .positions = call.positions,
+                              .in_step = x.in_step,
+                              .out_step = x.out_step,
+                              .in = call.in.data,
+                              .out = call.out.data,
+                              .keys = nullptr,
+                              .places = nullptr,
+                              .values = nullptr});
+  p.put_scratch(&device::SortHead::keys, at.keys[0]);
+  p.put_scratch(&device::SortHead::places, at.places[0]);
+  p.put_scratch(&device::SortHead::values, at.values);
   const int rank = axes_of(plan.key.rank);
   put_axes(p, x.kept, rank, 1);
   for (const Strides& s : x.strides) put_axes(p, s, rank, 0);
@@ -71,24 +82,22 @@ LaunchPlan plan_digit(const Rows& x, Dtype key, Form form, std::int64_t pieces, 
   plan.key.form = form;
   plan.key.dtypes[0] = key;
   ParameterBlock& p = plan.parameters;
-  for (std::int64_t v : {x.rows, x.count, pieces, 8 * digit}) p.put(v);
-  for (std::size_t offset : {at.keys[from], at.places[from], at.keys[to], at.places[to], at.counts})
-    p.put_scratch(offset);
+  using Radix = device::RadixParameters;
+  Radix head{};
+  head.rows = x.rows;
+  head.count = x.count;
+  head.pieces = pieces;
+  head.shift = 8 * digit;
+  p.put_head(head);
+  p.put_scratch(&Radix::keys, at.keys[from]);
+  p.put_scratch(&Radix::places, at.places[from]);
+  p.put_scratch(&Radix::keys_out, at.keys[to]);
+  p.put_scratch(&Radix::places_out, at.places[to]);
+  p.put_scratch(&Radix::counts, at.counts);
   return plan;
 }
 
 }  // namespace
-
-LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std::size_t offset, int processors) {
-  LaunchPlan plan;
-  plan.key.form = Form::offsets;
-  plan.key.dtypes[0] = dtype;
-  plan.parameters.put(rows);
-  plan.parameters.put(count);
-  plan.parameters.put_scratch(offset);
-  plan.grid_x = blocks(rows, processors, 16);
-  return plan;
-}
 
 Sequence plan_sort(const catena::bound::Sort& call, int processors) {
   const Rows x(call);
@@ -130,6 +139,19 @@ Sequence plan_sort(const catena::bound::Sort& call, int processors) {
   if (digits % 2 != 0) std::swap(at.places[0], at.places[1]);
   add(plan_elements(call, x, Form::sort_result, 0, at), whole, 16);
   return sequence;
+}
+
+void add_sort(GeneratedKernel& k, const KernelKey& key) {
+  add_header(k, "catena/kernels/device/sort.h");
+  if (key.form == Form::sort_count || key.form == Form::sort_move) {
+    set_parameters<device::RadixParameters>(k, "RadixParameters");
+    add_function(k, concat("catena::device::Radix<", type_name(key.dtypes[0]),
+                           ">::", key.form == Form::sort_count ? "count" : "move"));
+    return;
+  }
+  set_parameters<device::SortParameters>(k, "SortParameters", key.rank);
+  const char* function = key.form == Form::sort_block ? "block" : (key.form == Form::sort_keys ? "keys" : "result");
+  add_function(k, concat("catena::device::Sort<", type_name(key.dtypes[0]), ", ", int(key.rank), ">::", function));
 }
 
 }  // namespace nd::cuda

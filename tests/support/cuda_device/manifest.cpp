@@ -62,9 +62,10 @@ void add_indexing(std::vector<KernelKey>& keys) {
   for (Form form : {Form::gather, Form::scatter}) {
     const auto moves = [&](int bytes, std::initializer_list<Dtype> indices, int rank, int axes = 1,
                            bool index32 = true) {
-      KernelKey key = key_of(form, {}, rank, axes, index32);
+      KernelKey key = key_of(form, {}, rank, 1, index32);
       std::copy(indices.begin(), indices.end(), key.dtypes.begin() + 1);
-      key.scalars = static_cast<std::uint16_t>(bytes);
+      key.index_arrays = static_cast<std::uint8_t>(axes);
+      key.word_bytes = static_cast<std::uint8_t>(bytes);
       keys.push_back(key);
     };
     for (int bytes : {1, 2, 4, 8, 16}) moves(bytes, {D::int64}, 2);
@@ -78,16 +79,21 @@ void add_indexing(std::vector<KernelKey>& keys) {
     moves(4, {D::int64}, 0, 1, false);
     moves(4, {D::int32}, 0);
   }
-  for (Dtype t : kDtypes) keys.push_back(key_of(Form::scatter_add, {t, D::int64}, 2));
+  const auto adds = [&](std::initializer_list<Dtype> dtypes, int rank, bool index32 = true) {
+    KernelKey key = key_of(Form::scatter_add, dtypes, rank, 1, index32);
+    key.index_arrays = static_cast<std::uint8_t>(dtypes.size() - 1);
+    keys.push_back(key);
+  };
+  for (Dtype t : kDtypes) adds({t, D::int64}, 2);
   for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})
-    keys.push_back(key_of(Form::scatter_add, {D::float32, index}, 2));
-  keys.push_back(key_of(Form::scatter_add, {D::float32, D::int64}, 1));
-  keys.push_back(key_of(Form::scatter_add, {D::float32, D::int64, D::int32}, 0, 2, false));
+    adds({D::float32, index}, 2);
+  adds({D::float32, D::int64}, 1);
+  adds({D::float32, D::int64, D::int32}, 0, false);
 }
 
-// The generated kernels of one registered kernel in the layouts that tests have most: contiguous and along one axis, reduced along one or two. Of
-// the two 16-bit floats one is enough here, of further layouts one or two dtypes; kernels that are no function of ndarray
-// are float32 in most programs.
+// The generated kernels of one registered kernel in the layouts that tests have most: contiguous and along one axis,
+// reduced along one or two. Of the two 16-bit floats one is enough here, of further layouts one or two dtypes; kernels
+// that are no function of ndarray are float32 in most programs.
 class KernelsOfOne {
  public:
   KernelsOfOne(const catena::RegisteredKernel& kernel, int loop, std::vector<nd::cuda::GeneratedKernel>& all)
@@ -189,6 +195,10 @@ void read_field(const std::string& word, KernelKey& key, const std::string& line
   std::from_chars(value.data(), value.data() + value.size(), number);
   if (name == "rank") key.rank = static_cast<std::uint8_t>(number);
   else if (name == "reduced") key.reduced_rank = static_cast<std::uint8_t>(number);
+  else if (name == "per_thread") key.per_thread = static_cast<std::uint8_t>(number);
+  else if (name == "index_arrays") key.index_arrays = static_cast<std::uint8_t>(number);
+  else if (name == "word") key.word_bytes = static_cast<std::uint8_t>(number);
+  else if (name == "many") key.many_pieces = number != 0;
   else if (name == "scalars") key.scalars = static_cast<std::uint16_t>(number);
   else if (name == "index") key.index32 = number == 32;
   else throw catena::ValueError("manifest: no field '" + name + "' in the line " + line);
@@ -228,7 +238,7 @@ nd::cuda::GeneratedKernel generate(const std::string& line) {
   }
   const KernelDef& def = catena::find_kernel(kernel);
   const int number = loop_number(def, loop);
-  if (key.form <= Form::indexed) {
+  if (nd::cuda::family_of(key.form) == nd::cuda::Family::elementwise) {
     const catena::EagerProgram program(def, number);
     key.program = nd::cuda::program_hash(program);
     return nd::cuda::generate(program, key);
@@ -265,10 +275,11 @@ std::vector<KernelKey> structural_keys() {
     keys.push_back(key_of(Form::index_check, {t}, 1));
   keys.push_back(key_of(Form::index_check, {D::int64}, 2));
   keys.push_back(key_of(Form::index_check, {D::int64}, 0, 1, false));
-  for (std::uint16_t bytes : {1, 2, 4, 8, 16})
-    for (std::uint8_t many : {0, 1}) {
-      KernelKey key = key_of(Form::join, {}, 1, many);
-      key.scalars = bytes;
+  for (std::uint8_t bytes : {1, 2, 4, 8, 16})
+    for (bool many : {false, true}) {
+      KernelKey key = key_of(Form::join, {}, 1);
+      key.many_pieces = many;
+      key.word_bytes = bytes;
       keys.push_back(key);
     }
   for (Dtype t : {D::uint8, D::uint16, D::uint32, D::uint64})

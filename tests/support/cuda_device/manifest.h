@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <catena/ndarray/cuda/compiler/codegen.h>
+#include <catena/ndarray/cuda/plans/codegen.h>
 
 namespace cuda_device {
 

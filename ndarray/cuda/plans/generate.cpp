@@ -1,0 +1,71 @@
+// The text of a kernel: chooses the family.
+#include <catena/ndarray/cuda/plans/codegen_text.h>
+#include <catena/ndarray/cuda/plans/plan.h>
+
+namespace nd::cuda {
+
+using catena::concat;
+using catena::KernelDef;
+using catena::KernelKind;
+using catena::Loop;
+
+namespace {
+
+bool fits(const KernelDef& def, Family family, bool fused) {
+  switch (family) {
+    case Family::random: return def.is(catena::is_random);
+    case Family::reduce: return def.kind == KernelKind::reduction;
+    case Family::scan: return def.kind == KernelKind::reduction && !fused;
+    case Family::row_wise: return def.kind == KernelKind::row_wise;
+    case Family::multi_tensor: return def.kind == KernelKind::multi_tensor;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+GeneratedKernel generate(const KernelDef& def, const Loop& loop, const KernelKey& key, const Surroundings& around) {
+  const bool fused = around.pre != nullptr || around.post != nullptr;
+  const Family family = family_of(key.form);
+  catena::check<catena::ValueError>(fits(def, family, fused), "code generation", "the form ", name_of(key.form),
+                                    " does not fit the kernel ", def.name);
+  GeneratedKernel k;
+  k.name = kernel_name(concat(around.pre != nullptr ? steps_name(*around.pre) + "_then_" : "", def.name,
+                              around.post != nullptr ? "_then_" + steps_name(*around.post) : ""),
+                       key);
+  add_header(k, def.header);
+  k.body = fused ? description(def, loop, key, around) : description(def, loop, key);
+  if (family == Family::random) add_random(k, def, loop, key);
+  else if (family == Family::scan) add_scan(k, def, loop, key);
+  else if (family == Family::reduce) add_reduction(k, def, loop, key, around);
+  else if (family == Family::row_wise) add_row_wise(k, def, loop, key);
+  else add_multi_tensor(k, def, loop);
+  return k;
+}
+
+GeneratedKernel generate(const KernelKey& key) {
+  const Family family = family_of(key.form);
+  catena::check<catena::ValueError>(family >= Family::gather, "code generation", "the form ", name_of(key.form),
+                                    " needs a kernel or a program");
+  GeneratedKernel k;
+  k.name = kernel_name("array", key);
+  k.body = description("array -", key, 1 + key.index_arrays);
+  switch (family) {
+    case Family::gather: add_gather(k, key); break;
+    case Family::matmul: add_matmul(k, key); break;
+    case Family::nonzero: add_nonzero(k, key); break;
+    case Family::offsets: add_offsets(k, key); break;
+    case Family::index_check: add_index_check(k, key); break;
+    case Family::join: add_join(k, key); break;
+    default: add_sort(k, key); break;
+  }
+  return k;
+}
+
+GeneratedKernel generate(const LaunchPlan& plan) {
+  if (plan.program != nullptr) return generate(*plan.program, plan.key);
+  if (plan.kernel != nullptr) return generate(*plan.kernel, plan.kernel->loop_table[plan.loop], plan.key, plan.around);
+  return generate(plan.key);
+}
+
+}  // namespace nd::cuda
