@@ -5,6 +5,7 @@
 #include <catena/autograd/array.h>
 
 #include <catena/autograd/indexed_access.h>
+#include <catena/kernels/base/view_layout.h>
 
 namespace autograd {
 namespace {
@@ -16,6 +17,7 @@ using catena::ValueError;
 Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes = 0) {
   return a.backend().view(a, shape, strides, offset_bytes);
 }
+Array view(const Array& a, const catena::ViewLayout& layout) { return view(a, layout.shape, layout.strides); }
 
 }  // namespace
 
@@ -28,37 +30,14 @@ Array reshape(const Array& a, const Shape& shape) {
   return view(packed, to, catena::c_strides(to, catena::itemsize(a.dtype())));
 }
 
-Array transpose(const Array& a) {
-  Shape shape = a.shape();
-  Strides strides = a.strides();
-  std::reverse(shape.begin(), shape.end());
-  std::reverse(strides.begin(), strides.end());
-  return view(a, shape, strides);
-}
+Array transpose(const Array& a) { return view(a, catena::reversed_axes(a.shape(), a.strides())); }
 
 Array transpose(const Array& a, const Dims& axes) {
-  const int rank = a.ndim();
-  Shape shape = a.shape();
-  Strides strides = a.strides();
-  check<ValueError>(axes.size() == rank, "transpose", "axes ", axes, " do not match an array of rank ", rank);
-  std::uint64_t seen = 0;
-  for (int k = 0; k < rank; ++k) {
-    const int from = normalize_axis("transpose", axes[k], rank);
-    check<ValueError>(((seen >> from) & 1) == 0, "transpose", "axis ", from, " is repeated in ", axes);
-    seen |= std::uint64_t(1) << from;
-    shape[k] = a.shape(from);
-    strides[k] = a.strides()[from];
-  }
-  return view(a, shape, strides);
+  return view(a, catena::permuted_axes("transpose", a.shape(), a.strides(), axes));
 }
 
 Array swapaxes(const Array& a, int axis1, int axis2) {
-  const int i = normalize_axis("swapaxes", axis1, a.ndim()), j = normalize_axis("swapaxes", axis2, a.ndim());
-  Shape shape = a.shape();
-  Strides strides = a.strides();
-  std::swap(shape[i], shape[j]);
-  std::swap(strides[i], strides[j]);
-  return view(a, shape, strides);
+  return view(a, catena::swapped_axes("swapaxes", a.shape(), a.strides(), axis1, axis2));
 }
 
 Array broadcast_to(const Array& a, const Shape& shape) {
@@ -83,35 +62,11 @@ Array sum_to(const Array& a, const Shape& shape) {
 }
 
 Array expand_dims(const Array& a, int axis) {
-  const int at = normalize_axis("expand_dims", axis, a.ndim() + 1);
-  Shape shape = a.shape();
-  Strides strides = a.strides();
-  // An axis of length 1 may have any stride; this one also passes the contiguity checks of other libraries.
-  const std::int64_t stride =
-      at < a.ndim() ? strides[at] * shape[at] : static_cast<std::int64_t>(catena::itemsize(a.dtype()));
-  shape.insert(at, 1);
-  strides.insert(at, stride);
-  return view(a, shape, strides);
+  return view(a, catena::expanded_axes("expand_dims", a.shape(), a.strides(), axis, catena::itemsize(a.dtype())));
 }
 
 Array squeeze(const Array& a, const Axes& axes) {
-  Dims remove;
-  if (axes.given()) {
-    remove = catena::normalize_axes("squeeze", axes, a.ndim());
-    for (std::int64_t axis : remove)
-      check<ValueError>(a.shape(int(axis)) == 1, "squeeze", "axis ", axis, " of shape ", a.shape(),
-                        " has not the length 1");
-  } else {
-    for (int i = 0; i < a.ndim(); ++i)
-      if (a.shape(i) == 1) remove.push_back(i);
-  }
-  Shape shape = a.shape();
-  Strides strides = a.strides();
-  for (int k = remove.size() - 1; k >= 0; --k) {
-    shape.erase(int(remove[k]));
-    strides.erase(int(remove[k]));
-  }
-  return view(a, shape, strides);
+  return view(a, catena::squeezed_axes("squeeze", a.shape(), a.strides(), axes));
 }
 
 Array concatenate(std::span<const Array> arrays, int axis) {

@@ -6,10 +6,11 @@
 #include <functional>
 #include <ostream>
 
+#include <catena/kernels/base/view_layout.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/memory/memory.h>
 
 namespace nd {
 
@@ -169,6 +170,14 @@ Array::operator bool() const {
 }
 
 // ---- shape --------------------------------------------------------------------------------------
+namespace {
+
+Array view_as(const Array& a, const catena::ViewLayout& layout) {
+  return internal::make_view(a, layout.shape, layout.strides);
+}
+
+}  // namespace
+
 void Array::set_shape(const Shape& requested) const {
   const Shape to = catena::resolve_reshape("set_shape", shape(), requested);
   const std::optional<Strides> strides = catena::reshape_strides(shape(), this->strides(), to, itemsize());
@@ -180,65 +189,20 @@ void Array::set_shape(const Shape& requested) const {
 }
 
 Array Array::transpose() const {
-  if (ndim() < 2) return *this;
-  Shape shape = header().shape;
-  Strides strides = h_->strides;
-  std::reverse(shape.begin(), shape.end());
-  std::reverse(strides.begin(), strides.end());
-  return internal::make_view(*this, shape, strides);
+  return ndim() < 2 ? *this : view_as(*this, catena::reversed_axes(h_->shape, h_->strides));
 }
 
 Array Array::transpose(const Dims& axes) const {
-  check<ValueError>(axes.size() == ndim(), "transpose", axes.size(), " axes ", axes,
-                    " were given for an array of rank ", ndim());
-  Shape to = header().shape;
-  Strides to_strides = h_->strides;
-  std::uint64_t seen = 0;
-  for (int i = 0; i < axes.size(); ++i) {
-    const int axis = catena::normalize_axis<IndexError>("transpose", axes[i], ndim());
-    check<ValueError>(((seen >> axis) & 1) == 0, "transpose", "axis ", axis, " is given twice in ", axes);
-    seen |= std::uint64_t(1) << axis;
-    to[i] = h_->shape[axis];
-    to_strides[i] = h_->strides[axis];
-  }
-  return internal::make_view(*this, to, to_strides);
+  return view_as(*this, catena::permuted_axes("transpose", header().shape, h_->strides, axes));
 }
 
 Array Array::swapaxes(int axis1, int axis2) const {
-  const int a = catena::normalize_axis("swapaxes", axis1, ndim()),
-            b = catena::normalize_axis("swapaxes", axis2, ndim());
-  Shape to = header().shape;
-  Strides to_strides = h_->strides;
-  std::swap(to[a], to[b]);
-  std::swap(to_strides[a], to_strides[b]);
-  return internal::make_view(*this, to, to_strides);
+  return view_as(*this, catena::swapped_axes("swapaxes", header().shape, h_->strides, axis1, axis2));
 }
 
 Array Array::squeeze(const Axes& axes) const {
-  const Dims& given = axes.values();
-  if (ndim() == 0) {
-    check<ValueError>(given.size() <= 1 && (given.empty() || given[0] == 0 || given[0] == -1), "squeeze", "axes ",
-                      given, " are out of range for arrays of rank 0");
-    return *this;
-  }
-  Dims drop;
-  if (axes.given()) {
-    drop = catena::normalize_axes("squeeze", axes, ndim());
-    for (std::int64_t a : drop)
-      check<ValueError>(shape()[static_cast<int>(a)] == 1, "squeeze", "axis ", a, " of shape ", shape(),
-                        " has a length other than 1");
-  } else {
-    for (int i = 0; i < ndim(); ++i)
-      if (shape()[i] == 1) drop.push_back(i);
-  }
-  if (drop.empty()) return *this;
-  Shape to = header().shape;
-  Strides to_strides = h_->strides;
-  for (int i = drop.size() - 1; i >= 0; --i) {
-    to.erase(static_cast<int>(drop[i]));
-    to_strides.erase(static_cast<int>(drop[i]));
-  }
-  return internal::make_view(*this, to, to_strides);
+  const catena::ViewLayout layout = catena::squeezed_axes("squeeze", header().shape, h_->strides, axes);
+  return layout.shape.size() == ndim() ? *this : view_as(*this, layout);
 }
 
 Array Array::view() const { return internal::make_view(*this, shape(), strides()); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
@@ -61,16 +62,9 @@ void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) 
 
 // ---- shape --------------------------------------------------------------------------------------
 Array expand_dims(const Array& a, int axis) {
-  const int rank = a.ndim();
-  catena::check<ValueError>(axis >= -rank - 1 && axis <= rank, "expand_dims", "axis ", axis,
-                            " is out of range for an array of rank ", rank, ", where it is from ", -rank - 1, " to ",
-                            rank);
-  const int at = axis < 0 ? axis + rank + 1 : axis;
-  Shape shape = a.shape();
-  Strides strides = a.strides();
-  shape.insert(at, 1);
-  strides.insert(at, 0);
-  return internal::make_view(a, shape, strides);
+  const catena::ViewLayout layout =
+      catena::expanded_axes("expand_dims", a.shape(), a.strides(), axis, catena::itemsize(a.dtype()));
+  return internal::make_view(a, layout.shape, layout.strides);
 }
 
 Array atleast_1d(const Array& a) { return a.ndim() == 0 ? a.reshape(1) : a; }
