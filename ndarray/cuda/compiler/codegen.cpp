@@ -26,7 +26,7 @@ void set_loop_parameters(GeneratedKernel& k, Form form, int operands, int rank, 
     k.parameters = concat("catena::device::StridedParameters<", operands, ", ", rank, ">");
     bytes += 8 * r * (n + 1);
   } else {
-    // Without raw operands, the arrays for them have one row, because arrays of length 0 are not allowed.
+    // Without raw operands, the arrays for them have one element, because arrays of length 0 are not allowed.
     k.parameters = concat("catena::device::IndexedParameters<", operands, ", ", rank, ", ", std::max(raw, 1), ">");
     bytes += 8 * r * (n + 1) + 2 * 8 * catena::device::kMaxRawRank * std::max<std::size_t>(m, 1);
   }
@@ -99,7 +99,7 @@ class ProgramText {
     add_function(kernel_, concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_),
                                  ", ", arguments, tags, ">"));
   }
-  // Elements per thread.
+  // Number of elements per thread.
   int width() const {
     const int full =
         vector_width({key_.dtypes.data(), static_cast<std::size_t>(program_.num_operands())}, key_.scalars);

@@ -1,5 +1,4 @@
-// Texts of the kernels that run the bodies of one kernel: reductions, scans, row-wise kernels, multi-tensor updates,
-// random fills.
+// Generates texts for single kernels: reductions, scans, row-wise kernels, multi-tensor updates, random fills.
 #include <algorithm>
 
 #include <catena/kernels/registry/embedded.h>
@@ -16,8 +15,8 @@ namespace {
 
 constexpr std::size_t kRegisterBytes = 512;  // per thread, for the elements of a row
 
-// Adds struct <name>_elements, which computes an element of the loop's type T from the inputs; it is rounded to the
-// dtype that an array of the elements would have.
+// Adds struct <name>_elements, which computes an element of the loop's type T from the inputs. The element is rounded
+// to the dtype that an array of the elements would have.
 void add_elements_program(GeneratedKernel& k, const Loop& loop, const Surroundings& around) {
   const catena::Program& program = *around.pre;
   std::string arguments;
@@ -97,7 +96,7 @@ void add_row(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const K
       static_cast<std::size_t>((32 + 8 * n + 15) / 16 * 16 + 16 * n + 8 * (n + 1) * (kept + reduced) + 15) / 16 * 16;
   std::string tags;
   std::size_t widest = 1,
-              kept_bytes = 0;  // bytes: the widest operand that advances along a row; one element of each such input
+              kept_bytes = 0;  // bytes: of the widest operand that advances along a row; of one element of all
   for (int j = 0; j < n; ++j) {
     const Dtype stored = key.dtypes[static_cast<std::size_t>(j)];
     const char* role = "Out";
@@ -111,8 +110,8 @@ void add_row(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const K
   const bool columns = key.form == Form::row_columns;
   const int width = key.reduced_rank != 0 && !columns ? static_cast<int>(16 / widest) : 1,
             elements = catena::device::kRowElements;
-  // Rows over many axes stay in memory because the address computation of each element would make the code too long,
-  // rows with many wide inputs because there are not enough registers.
+  // Rows over many axes stay in memory, because computing the address of each element would make the code too long;
+  // rows with many wide inputs stay there because there are not enough registers.
   const bool in_registers = !columns && key.form != Form::row_long && key.reduced_rank != 0 &&
                             kept_bytes * static_cast<std::size_t>(elements) <= kRegisterBytes;
   add_function(

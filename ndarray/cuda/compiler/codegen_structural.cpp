@@ -1,5 +1,5 @@
-// Texts of the kernels that the key alone describes: gather, scatter, checks of indices, matrix products, nonzero,
-// sorting, joining.
+// Generates texts for kernels that their key describes completely: gather, scatter, checks of indices, matrix products,
+// nonzero, sorting, joining.
 #include <algorithm>
 
 #include <catena/ndarray/cuda/compiler/codegen_text.h>

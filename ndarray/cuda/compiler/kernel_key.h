@@ -1,5 +1,5 @@
-// The key of a compiled kernel. One struct is the complete key, in memory and on disk; values of scalars are not part
-// of it.
+// The key of a compiled kernel. One struct is the complete key, in memory and on disk; it does not contain values of
+// scalars.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ enum class Form : std::uint8_t {
   scan_row_sums,  // results of the pieces of long rows
   scan_column_sums,
   scan_carries,  // combination of the pieces before each piece
-  // The forms below are described by their key alone; no registered kernel takes part in them.
-  gather,       // dtypes: bool, then those of the index arrays; scalars: bytes of the words that are moved
+  // The key alone describes the kernels below; they run no registered kernel.
+  gather,       // dtypes: bool, then the index arrays; scalars: bytes of the words that are moved
   scatter,      // as gather; reduced_rank: number of index arrays
   scatter_add,  // dtypes: the elements, then the index arrays
   matmul_tiles,
@@ -48,8 +48,8 @@ enum class Form : std::uint8_t {
   sort_count,  // number of occurrences of each digit in each piece
   sort_move,   // moves elements to their places by one digit
   sort_result,
-  index_check,  // looks for indices out of range
-  join,         // scalars: bytes of the words that are moved; reduced_rank: whether there are many pieces
+  index_check,  // searches for indices out of range
+  join,         // scalars: bytes of the words that are moved; reduced_rank: 1 if there are many pieces
 };
 CATENA_EXPORT std::string_view name_of(Form form);
 
@@ -60,9 +60,9 @@ struct KernelKey {
   std::uint8_t rank = 1;  // axes of the loop, or kept axes, after merging; 0 = known at run time
   std::uint8_t reduced_rank =
       1;                      // reductions and row-wise kernels: reduced axes; strided and indexed: elements per thread
-  std::uint16_t scalars = 0;  // bit k: input k has one element for the whole loop; rows, bit 8 + k: one per row
+  std::uint16_t scalars = 0;  // bit k: input k has one element in all; bit 8 + k: one per row (row-wise kernels)
   bool index32 = true;        // positions and byte offsets fit 31 bits
-  std::uint32_t arch = 0;     // 90; part of the code's identity, not of the text
+  std::uint32_t arch = 0;     // for example 90; identifies the code, not the text
   std::uint64_t text = 0;     // text_hash(): headers, options, compiler
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;

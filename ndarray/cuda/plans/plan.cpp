@@ -18,19 +18,19 @@ using catena::Dims;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::uint8_t kIndexedTogether = 4;  // also the random numbers of one counter
+constexpr std::uint8_t kIndexedTogether = 4;  // elements per thread; also the number of random numbers per counter
 
 bool is_fixed(const BoundOperand& o, std::int64_t n) {
   if (o.immediate) return true;
   return n > 1 && std::all_of(o.strides->begin(), o.strides->end(), [](std::int64_t s) { return s == 0; });
 }
 
-// Every row has one element of it.
+// True if the operand has one element per row.
 bool is_fixed_along(const BoundOperand& o, const Dims& axes) {
   return std::all_of(axes.begin(), axes.end(), [&](std::int64_t a) { return (*o.strides)[static_cast<int>(a)] == 0; });
 }
 
-// data[N] and cell[N]: an immediate operand has no address, its value stands in the cell.
+// Puts data[N] and cell[N]: an immediate operand has no address; its value is in the cell.
 void put_operands(ParameterBlock& p, std::span<const BoundOperand> operands) {
   for (const BoundOperand& o : operands) p.put(o.immediate ? nullptr : static_cast<const void*>(o.data));
   p.align(16);
@@ -45,7 +45,7 @@ struct SplitAxes {
   Shape kept, reduced;
   std::array<Strides, catena::kMaxOperands + 1> kept_stride, reduced_stride;
 };
-// The axes of `shape`, which several operands share, as the kept and the reduced ones, each merged.
+// Splits the axes of `shape` into kept and reduced axes and merges the axes of each group, for several operands.
 SplitAxes split_axes(const Shape& shape, const Dims& axes, std::span<const Strides* const> strides) {
   SplitAxes s;
   const std::size_t n = strides.size();
@@ -106,9 +106,9 @@ void plan_indexed(LaunchPlan& plan, std::span<const BoundOperand> operands, cons
   p.align(16);
 }
 
-// Where one operand is contiguous along the last axis and another one along an earlier one, which is then made the
-// first: the number of elements along it that a thread computes, such that it uses whole sectors of memory of the
-// latter; else 1.
+// If one operand is contiguous along the last axis and another one along an earlier axis, makes that axis the first and
+// returns the number of elements along it that a thread computes, so that it uses whole memory sectors of the other
+// operand. Otherwise returns 1.
 int put_crossing_axis_first(const catena::Program& program, std::span<const BoundOperand> operands, unsigned scalars,
                             Shape& shape, std::span<Strides> strides) {
   constexpr std::int64_t kSector = 32, kMost = 16, kWarp = 32;
@@ -203,12 +203,12 @@ LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Boun
 
 namespace {
 
-// The operands of a reduction in the order of its parameters. Strides are those over call.in.shape: along the reduced
-// axes only inputs move, and what is one element for all of them does not move at all.
+// The operands of a reduction in the order of its parameters, with strides over call.in.shape. Along the reduced axes,
+// only the inputs have strides other than 0; operands with a single element have none.
 struct ReduceOperands {
   std::array<BoundOperand, catena::kMaxOperands> all;
   std::array<Strides, catena::kMaxOperands> own;
-  std::array<const Strides*, catena::kMaxOperands + 1> strides{};  // the last one: which axes are the inner ones
+  std::array<const Strides*, catena::kMaxOperands + 1> strides{};  // the last one determines the inner axes
   std::size_t n, inputs;
   std::uint16_t scalars = 0;
 
@@ -333,7 +333,7 @@ LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
                          of_block = device::kRowElements * device::kBlock;
   key.form = count <= of_warp ? Form::row_warp : (count <= of_block ? Form::row_block : Form::row_long);
   std::int64_t rows_per_block = key.form == Form::row_warp ? device::kBlock / device::kWarp : 1;
-  // Neighbouring threads should read neighbouring elements, where there are rows enough for all threads.
+  // Neighbouring threads should read neighbouring elements, if there are enough rows for all threads.
   if (rows >= 4 * device::kBlock && count <= of_warp &&
       distance(s.kept_stride[0].back()) < distance(s.reduced_stride[0].back())) {
     key.form = Form::row_columns;

@@ -35,7 +35,7 @@ void check_indices(const catena::bound::Gather& call) {
   }
 }
 
-// The loop with its axes merged; strides: of the base, of the other side, of each index array.
+// The loop with its axes merged; `strides` has the strides of the base, of the other operand and of each index array.
 struct IndexedLoop {
   Shape shape;
   std::vector<Strides> strides;
@@ -52,7 +52,7 @@ struct IndexedLoop {
     at_least_one_axis(shape, strides);
   }
 
-  // Neighbouring elements that move together count as one of up to 16 bytes.
+  // Combines neighbouring elements that move together to one element of up to 16 bytes.
   void widen(const catena::bound::Gather& call) {
     const auto unindexed = [&] {
       return std::all_of(strides.begin() + 2, strides.end(), [](const Strides& s) { return s.back() == 0; });
@@ -218,7 +218,7 @@ struct Product {
     if (n <= device::kNarrow && m > device::kNarrow) transpose();
   }
 
-  // The same product as out^T = b^T a^T: few columns become few rows.
+  // Describes the same product as out^T = b^T a^T, so that few columns become few rows.
   void transpose() {
     std::swap(m, n);
     std::swap(a, b);
@@ -238,7 +238,7 @@ Sequence plan_matmul(const catena::bound::Matmul& call, int processors) {
   plan.key.dtypes[0] = call.out.dtype;
   plan.key.rank = rank_class(x.batch.size(), device::kMaxExactRank);
   const std::int64_t batch = catena::size_of(x.batch), outputs = batch * x.m * x.n;
-  std::int64_t items, least;  // pieces of work of one block, and how much of k is worth one
+  std::int64_t items, least;  // pieces of work, one block each; length of k that is worth a block
   if (x.m > device::kNarrow) {
     plan.key.form = Form::matmul_tiles;
     items = batch * ceil_divide(x.m, device::kTile) * ceil_divide(x.n, device::kTile);
