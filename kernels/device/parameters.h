@@ -1,10 +1,10 @@
-// Folder kernels/device/: the launch skeletons of generated kernels. A skeleton is a loop over elements, rows, tiles
-// or pieces that calls a body; generated code instantiates one with the operands of a call. No body and no host code:
-// launching is done by ndarray/cuda/. May use the headers of kernels/.
+// Folder kernels/device/: the launch skeletons of generated kernels. A skeleton is a loop over elements, rows, tiles or
+// pieces that calls a body; generated code instantiates one with the operands of a call. The folder has no bodies and
+// no host code; ndarray/cuda/ launches the kernels. May use the headers of kernels/.
 //
-// This header: the parameters of a launch, one struct passed by value. Plain data with the same layout for NVRTC, for
-// the launcher and for tests that execute kernels on the CPU. Lengths count elements, strides are bytes; all are 64
-// bits wide, whatever index width the kernel computes with.
+// This header: the parameters of a launch, one struct passed by value. They are plain data with the same layout for
+// NVRTC, for the launcher and for tests that execute kernels on the CPU. Lengths count elements, strides are in bytes;
+// all are 64 bits wide, whatever the index width of the kernel.
 #pragma once
 
 #include <catena/kernels/index_rule.h>
@@ -21,7 +21,7 @@ enum : int {
   kMaxRawRank = 8,         // axes of a raw operand
   kGenericRank = 32,       // reductions and row-wise kernels: the highest rank of an array
   kParameterBytes = 4096,  // limit that every driver accepts
-  kRowElements = 32,       // of a row that a thread can keep in registers
+  kRowElements = 32,       // elements of a row that a thread can keep in registers
   kHyper = 8,              // hyperparameters of a tensor
   kTile = 64,              // matrix products: rows and columns of results per block
   kTileDepth = 16,         // elements of k in shared memory at once
@@ -94,7 +94,7 @@ template <int Operands, int Kept, int Reduced> struct RowParameters {
 template <int Operands> struct TensorEntry {
   void* data[Operands];
   int64_t n;
-  int64_t hyper;  // index into `hyper`, in blocks of kHyper
+  int64_t hyper;  // index in `hyper`, in blocks of kHyper
 };
 struct TensorChunk {
   int32_t tensor, chunk;
@@ -106,8 +106,8 @@ struct MultiTensorParameters {
   double common[kHyper];
 };
 
-// Scans along `rows` rows of `count` elements. With several splits, each row is cut into pieces of `piece` elements;
-// partial[row * splits + split] first holds the result of the piece alone, then that of all elements before it.
+// Scans along `rows` rows of `count` elements. With several splits, each row is divided into pieces of `piece`
+// elements; partial[row * splits + split] is first the result of the piece alone, then of all elements before it.
 template <int Rank> struct ScanParameters {
   int64_t rows, count, rank, splits, piece;
   int64_t in_step, out_step;  // along the row
@@ -117,7 +117,7 @@ template <int Rank> struct ScanParameters {
   int64_t length[Rank], in_stride[Rank], out_stride[Rank];
 };
 
-// Gather and scatter: position i of a loop over n elements lies at base + sum_k i_k * base_stride[k] + sum_j
+// Gather and scatter: position i of a loop over n elements is at base + sum_k i_k * base_stride[k] + sum_j
 // wrap(index_j[i]) * axis_stride[j].
 template <int Axes, int Rank> struct GatherParameters {
   int64_t n;
@@ -130,7 +130,7 @@ template <int Axes, int Rank> struct GatherParameters {
   int64_t index_stride[Axes][Rank];
 };
 
-// A number that breaks its rule, as a kernel tells the host, which resets the state when it has read the record.
+// A number that breaks its rule. A kernel writes the record; the host resets the state after reading it.
 struct IndexRecord {
   enum : uint32_t { empty = 0, claimed = 1, complete = 2 };
   uint32_t state;
@@ -148,9 +148,9 @@ template <int Rank> struct IndexCheckParameters {
   int64_t length[Rank], stride[Rank];
 };
 
-// Operands joined along an axis of a C-contiguous output: each of its `rows`, one per position along the axes before,
-// has the columns of one operand after the other. Column c of an operand is at position c / inner along the axis and at
-// c % inner behind it. An operand's columns end at `end`.
+// Operands joined along an axis of a C-contiguous output. The output has `rows` rows, one per position along the axes
+// before the joined one. A row has the columns of one operand after the other. Column c of an operand is at position c
+// / inner along the axis and at c % inner behind it. An operand's columns end at `end`.
 enum : int { kFewPieces = 8, kManyPieces = 100 };
 struct JoinPiece {
   const void* data;
@@ -186,8 +186,8 @@ template <int Rank> struct MatmulParameters {
 };
 
 // Positions of the non-zero elements, in `pieces` pieces of kPiece elements. counts[piece] is first the number of
-// non-zero elements of the piece, then that of all pieces before it. Coordinate a of the i-th non-zero element goes to
-// out[a * count + i].
+// non-zero elements of the piece, then of all pieces before it. Coordinate a of the i-th non-zero element goes to out[a
+// * count + i].
 template <int Rank> struct NonzeroParameters {
   int64_t n, rank, pieces, count;
   const void* in;
@@ -202,8 +202,9 @@ struct OffsetsParameters {
   void* counts;
 };
 
-// Sorting of rows. sort_block: padded = the power of two >= count; kSortBlock / padded rows per block. Radix sort: keys
-// and places of all rows one after the other; values only if values are the result and not positions.
+// Sorting of rows. sort_block: `padded` is the smallest power of two >= count, and a block sorts kSortBlock / padded
+// rows. Radix sort: keys and places of all rows one after the other; values only if the result is values and not
+// positions.
 template <int Rank> struct SortParameters {
   int64_t rows, count, rank, padded, positions;
   int64_t in_step, out_step;  // along the row
