@@ -1,5 +1,6 @@
-// Exponentials and logarithms that use only sums, products and quotients. These are rounded in the same way everywhere,
-// so unlike the functions of math.h these give the same bits on every device, and in every loop.
+// Exponentials and logarithms that use only sums, products and quotients. These operations are rounded in the same way
+// everywhere, so unlike the functions of math.h, these functions have results with the same bits on every device and in
+// every loop.
 #pragma once
 
 #include <catena/kernels/traits.h>

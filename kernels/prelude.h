@@ -1,7 +1,7 @@
 // Folder kernels/: the bodies of all computations, each written once as a plain functor. Families of bodies are folders
 // (elementwise/, reduction/, nn/, training/); the headers of this folder are shared by them: element types, numeric
-// rules, indices, random numbers. There are no launches, allocations or error texts here: those are in
-// kernels/registry/ and above. These headers include only each other.
+// rules, indices, random numbers. Launches, allocations and error texts are in kernels/registry/ and above. The headers
+// with bodies include only each other.
 //
 // This header is the first include of every kernel header. It is compiled by g++ for the CPU backend, by NVRTC for CUDA
 // (as embedded text, without system headers), and again by g++ for tests that run generated CUDA text on the CPU

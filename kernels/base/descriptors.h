@@ -6,11 +6,12 @@
 
 namespace catena {
 
-// Occupies those of the descriptors 0, 1 and 2 that are closed. A program may have closed them, or been started without
-// them (`program >&-`). open(), socket() and similar functions then give these numbers to files, and text printed to
-// the standard output goes into a file or a socket. Reading from and writing to the occupied descriptors fails as
-// before (EBADF), and programs that are started from this one have them closed. Must be called before anything that
-// opens descriptors, in other libraries, too. Costs three system calls if all are open.
+// Opens each of the descriptors 0, 1 and 2 that is closed, so that no other file gets its number. A program may have
+// closed them, or been started without them (`program >&-`). open(), socket() and similar functions would then give
+// these numbers to files, and text printed to the standard output would go into a file or a socket. Reading from and
+// writing to the occupied descriptors fails as before (EBADF), and programs that are started from this one have them
+// closed. Must be called before anything that opens descriptors, in other libraries, too. Costs three system calls if
+// all are open.
 CATENA_EXPORT void reserve_standard_descriptors() noexcept;
 
 // As open(2), closed on exec(), after reserve_standard_descriptors(). Returns -1 with errno if it fails.

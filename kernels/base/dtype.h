@@ -159,8 +159,8 @@ namespace internal {
 [[noreturn]] CATENA_EXPORT void throw_no_element_type(std::string_view op, Dtype t);
 }
 
-// As visit_dtype, for functions that are not defined for complex numbers. These throw TypeError "<op>: complex64
-// numbers are not ordered".
+// As visit_dtype, for functions that are not defined for complex numbers: for complex dtypes, TypeError
+// "<op>: complex64 numbers are not ordered".
 template <class F> decltype(auto) visit_real_dtype(std::string_view op, Dtype t, F&& f) {
   switch (t) {
     case Dtype::bool_: return f(type_tag<bool>{});

@@ -25,7 +25,7 @@ namespace {
 thread_local constinit bool inside_parallel = false;
 
 // The OpenMP run time of this process. It is looked up by name, because starting it takes time and few programs have
-// one: those compiled with OpenMP, and those that have loaded a module.
+// one: programs compiled with OpenMP, and programs that have loaded a module.
 struct OpenMp {
   int (*in_parallel)() = nullptr;
   int (*get_max_threads)() = nullptr;

@@ -53,10 +53,10 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
 // Returns a new name beside the file `path`: ".<name>.tmp-<machine>-<namespace>-<process>-<number>", which no pattern
 // such as "snapshot*" matches and no other process uses. For files that are not written by AtomicFile.
 CATENA_EXPORT std::string temporary_path(std::string_view path);
-// Removes the files of such names, and those of AtomicFile, in the folder of `path` whose writer is certainly gone: it
-// is a process of this PID namespace that does not exist, or it is in another container on this machine and wrote an
-// AtomicFile that is not locked. Files of other machines, or of this one before its last start, are kept, and so is
-// every file of another name. Best effort: no errors.
+// Removes the temporary files (of temporary_path and AtomicFile) in the folder of `path` whose writer is certainly
+// gone: the writer is a process of this PID namespace that does not exist, or it is in another container on this
+// machine and wrote an AtomicFile that is not locked. Files of other machines, of this machine before its last start,
+// and with names of another pattern are kept. Best effort: no errors.
 CATENA_EXPORT void remove_abandoned_files(std::string_view path) noexcept;
 
 // Writes `content` as the complete content of the file `path`.

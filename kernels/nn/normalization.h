@@ -68,8 +68,8 @@ struct batch_norm_bwd {
   }
 };
 
-// Both as elementwise kernels, for layouts in which passes over whole arrays are faster than row-wise kernels: the
-// terms of the sums, and the output.
+// Elementwise kernels for layouts in which passes over whole arrays are faster than row-wise kernels: one computes the
+// terms of the sums, one the output.
 struct squared_difference {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = (a - b) * (a - b); }
 };

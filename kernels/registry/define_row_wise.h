@@ -12,13 +12,12 @@
 //     write(in, stats, out)
 //     write_kept(stats, out)  // if the output can be computed from the result of map1, which `out` then holds
 //     template <class T> struct Sums { T ggamma, gbeta; };    // with `sums` members: sums over the other axes, if any
-//     share(in, sums)  // what an element adds to them
+//     share(in, sums)  // sets the terms that an element adds to the sums
 //   };
 //
 // A body whose map1 does not read `stats` may set `at_once = 1` beside `phases`: both phases are then computed in one
 // pass over the row.
 //
-// Elements of a phase are combined in any order, so combine0 and combine1 must be associative and commutative except
 // A phase combines the elements in any order, so combine0 and combine1 must be associative and commutative except for
 // rounding. Combining with the identity must change nothing: it fills lanes that received no element. Outputs are
 // structs of references, Out<T&>. A PerRow input has one element per row, which host loops keep in a register. The

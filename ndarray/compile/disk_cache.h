@@ -1,6 +1,5 @@
-// Folder ndarray/compile/: the disk cache for the output of run-time compilers. It does not depend on kernels or
-// compilers; those are in ndarray/cuda/compiler/ and ndarray/cpu/host_compiler.h. May use kernels/base/ and
-// kernels/formats/.
+// Folder ndarray/compile/: the disk cache for the output of run-time compilers. It does not depend on kernels or on the
+// compilers (ndarray/cuda/compiler/ and ndarray/cpu/host_compiler.h). May use kernels/base/ and kernels/formats/.
 //
 // This header: records that outlive the process, in a folder with one file per key. A file is written under a temporary
 // name and renamed when it is complete, so processes share a folder without locks. It contains the full key (so keys

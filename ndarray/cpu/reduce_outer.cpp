@@ -169,7 +169,7 @@ void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, s
   }
 }
 
-// For fewer than two rows per lane: adds pairs of rows that are combined first. These are the two rows of a lane, or,
+// For fewer than two rows per lane: adds pairs of rows that are combined first. A pair is the two rows of a lane, or,
 // if every lane has one row, the rows of two lanes that are joined first. Returns the number of remaining lanes.
 std::int64_t Reducer::add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
                                 std::int64_t lanes) const {

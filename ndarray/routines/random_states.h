@@ -45,7 +45,7 @@ class CATENA_EXPORT StatesScope {
   StatesScope& operator=(const StatesScope&) = delete;
 
  private:
-  void* before_;  // the generators that the thread used before; null: those of all threads
+  void* before_;  // the generators that the thread used before; null: the generators of all threads
 };
 
 }  // namespace nd::random

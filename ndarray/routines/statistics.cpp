@@ -26,7 +26,7 @@ Dtype working_dtype(Dtype t) {
 
 Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root);
 
-// The mean squared distance from the mean is the sum of those of the real and the imaginary parts.
+// The variance of complex numbers is the sum of the variances of their real and imaginary parts.
 Array spread_of_complex(std::string_view op, const Array& a, const VarOptions& o, bool root) {
   VarOptions parts = o;
   parts.out = Array();

@@ -115,7 +115,7 @@ template <class F> void numpy_cupy_array_list_equal(F&& body, const BackendOptio
   internal::compare_backends("numpy_cupy_array_list_equal", internal::body_of(body), plain,
                              [&](const Array& x, const Array& y) { assert_array_equal(x, y, options.message); });
 }
-// Checks that the elements on the device under test are smaller than those of the reference.
+// Checks that each element on the device under test is smaller than the element of the reference.
 template <class F> void numpy_cupy_array_less(F&& body, const BackendOptions& options = {}) {
   internal::compare_backends("numpy_cupy_array_less", internal::body_of(body), options,
                              [&](const Array& x, const Array& y) { assert_array_less(x, y, options.message); });

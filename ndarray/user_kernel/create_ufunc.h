@@ -39,8 +39,8 @@ struct UfuncOp {
   UfuncOp(std::string loop, std::string text = {}) : types(std::move(loop)), routine(std::move(text)) {}
 };
 
-// `routine` is the body of a function of the elements in0, in1... that assigns out0, out1...; they have the dtypes of
-// the loop, with the type names in0_type, out0_type... Elements of arrays of other dtypes are converted
+// `routine` is the body of a function of the elements in0, in1... that assigns out0, out1...; the elements have the
+// dtypes of the loop, with the type names in0_type, out0_type... Elements of arrays of other dtypes are converted
 // (kernels/convert.h) when they are read and written. `preamble` precedes the kernel; doc() returns `doc`. At most 8
 // inputs and 4 outputs.
 //

@@ -16,9 +16,9 @@
 //   _ind.get()[axis]    position along an axis; needs reduce_dims = false
 //   float16, bfloat16   classes that compute in float and round at each store
 //   complex<float>, complex<double>, complex64, complex128 (thrust::complex): z.real(), z.imag(), operators with
-//                       complex and real numbers of any type, real, imag, conj, abs, norm, arg, polar, proj, exp, expm1,
-//                       log, log2, log10, log1p, sqrt, pow, the trigonometric and hyperbolic functions and their
-//                       inverses, min, max, isnan, isinf, isfinite, rint; the usual ones as thrust::exp(z) and
+//                       complex and real numbers of any type, real, imag, conj, abs, norm, arg, polar, proj, exp,
+//                       expm1, log, log2, log10, log1p, sqrt, pow, the trigonometric and hyperbolic functions and
+//                       their inverses, min, max, isnan, isinf, isfinite, rint; the usual ones as thrust::exp(z) and
 //                       std::exp(z), too
 //   CUDA's mathematical functions and intrinsics (__expf, __fadd_rz, __float2int_rn, __ldg...), min and max of numbers
 //                       of any two types, atomicAdd and similar functions, printf, clock, clock64

@@ -12,7 +12,7 @@ namespace nd::internal {
 
 using catena::Scalar;
 
-// The types to which C++ promotes operands. Others of the same width and kind are one of these.
+// The types to which C++ promotes operands. Another C++ type counts as the type of the same width and kind.
 enum class NumberType : std::uint8_t { bool_, int32, uint32, int64, uint64, float32, float64, complex64, complex128 };
 
 template <class T> constexpr NumberType number_type() {

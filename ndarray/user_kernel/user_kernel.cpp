@@ -158,7 +158,7 @@ class Generator {
     return text;
   }
 
-  // True if the text gets the elements in another type than that of the array.
+  // True if the elements have another type in the text than in the array.
   static bool is_converted(const KernelParameter& p, const BoundParameter& b) {
     return p.seen_as.has_value() && *p.seen_as != b.dtype;
   }

@@ -4,10 +4,10 @@
 //   nd::copyto(x, next_batch);  step.replay();             // runs the same work on the new contents of x
 //
 // Only device work is captured: host code runs once. Arrays created by the function are in memory of the graph and are
-// written again by every replay. Other arrays that it uses are kept alive, and so are the other objects that the nodes
-// need: code of kernels given as text, plans and communicators of libraries, generators of cuRAND. Host scalars keep
-// the values of the first run, except through live_bytes. Operations that wait for the device (item(), copies to and
-// from the host) cannot be captured: RuntimeError with their name.
+// written again by every replay. The graph keeps alive the other arrays that the function uses, and all objects that
+// the nodes need: code of kernels given as text, plans and communicators of libraries, generators of cuRAND. Host
+// scalars keep the values of the first run, except through live_bytes. Operations that wait for the device (item(),
+// copies to and from the host) cannot be captured: RuntimeError with their name.
 //
 // Thread safety: a graph is used by one thread at a time; different threads may capture at the same time. Other threads
 // may do anything meanwhile: reading numbers and nd::synchronize() in them wait only for other streams.
