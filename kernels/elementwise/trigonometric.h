@@ -27,8 +27,8 @@ struct arctan2 {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = m::atan2(a, b); }
 };
 // sqrt(a^2 + b^2): the same bits on every device, with an error of less than 1.5 units in the last place. Both operands
-// are scaled by a power of two if their squares would overflow or lose digits. Infinite if an operand is
-// infinite, even if the other one is NaN.
+// are scaled by a power of two if their squares would overflow or lose digits. Infinite if an operand is infinite, even
+// if the other one is NaN.
 struct hypot {
   template <class T> ND_FN static void run(T a, T b, T& y) {
     constexpr bool single = sizeof(T) == 4;

@@ -69,9 +69,8 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
   static constexpr int passes = at_once ? 1 : Body::phases;  // number of passes that fold
   static constexpr int kBoth = 2;                            // number of a phase that stands for both phases
   template <int Phase> using Lanes = A[Phase == kBoth ? 2 : 1][kLanes];
-  // Rounding errors of a sum grow with the number of its terms. The lanes therefore add up at most kSpan elements. Then
-  // they are added to the lanes of level 0 and start anew; after kSpans such additions, level i is added to level i +
-  // 1.
+  // Rounding errors of a sum grow with the number of its terms. The lanes therefore add up at most kSpan elements; then
+  // they are added to the lanes of level 0 and start anew. After kSpans such additions, a level is added to the next.
   static constexpr std::int64_t kSpan = 4096, kSpans = 64;
   static_assert(kSpan % kLanes == 0);
   static constexpr int kLevels = 3;

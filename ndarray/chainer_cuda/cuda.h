@@ -1,5 +1,5 @@
-// The names of the reference's module `cuda`: nd::cuda::Device, nd::cuda::Stream, nd::cuda::to_gpu... The names of
-// streams, events and memory are those of namespace nd.
+// The names of Chainer's module `cuda`: nd::cuda::Device, nd::cuda::Stream, nd::cuda::to_gpu... The names of streams,
+// events and memory are those of namespace nd.
 //
 // Replacements for the names of that module before version 1.3, which are not available:
 //   shutdown, init                      nothing: devices and libraries are opened at their first use

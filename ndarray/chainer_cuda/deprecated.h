@@ -1,6 +1,6 @@
-// The creation functions of the reference's module `cuda`: on the current CUDA device (device 0 if the CPU is current),
-// with float32 as the default dtype, unlike nd::zeros and similar functions. Deprecated: every function warns.
-// RuntimeError if CUDA is unavailable.
+// The creation functions of Chainer's module `cuda`: on the current CUDA device (device 0 if the CPU is current), with
+// float32 as the default dtype, unlike nd::zeros and similar functions. Deprecated: every function warns. RuntimeError
+// if CUDA is unavailable.
 #pragma once
 
 #include <catena/kernels/base/scalar.h>

@@ -1,6 +1,6 @@
-// Folder ndarray/chainer_cuda/: for programs that run with and without a GPU, in the terms of the reference's module
-// `cuda`: nd::cuda::Device, transfers, the module of an array, kernels by their texts. It gives these names to
-// functions of other folders. May use all folders of ndarray/ except the CPU backend.
+// Folder ndarray/chainer_cuda/: for programs that run with and without a GPU, in the terms of Chainer's module `cuda`:
+// nd::cuda::Device, transfers, the module of an array, kernels by their texts. It gives these names to functions of
+// other folders. May use all folders of ndarray/ except the CPU backend.
 //
 // This header: a CUDA device as an object, and its replacement on the CPU.
 //

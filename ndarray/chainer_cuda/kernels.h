@@ -1,5 +1,5 @@
-// Kernels by their texts, as in the reference's module `cuda`: created once per texts and device, so that the call can
-// be written where the kernel is used.
+// Kernels by their texts, as in Chainer's module `cuda`: created once per texts and device, so that the call can be
+// written where the kernel is used.
 //
 //   nd::Array y = nd::cuda::elementwise("T x, T cap", "T y", "y = x < cap ? x : cap", "cap")(x, 6);
 #pragma once

@@ -1,4 +1,4 @@
-// The devices of arrays, and copies between the CPU and CUDA devices, as in the reference's module `cuda`.
+// The devices of arrays, and copies between the CPU and CUDA devices, as in Chainer's module `cuda`.
 //
 //   nd::Array x = nd::cuda::to_gpu(host);              // to the current CUDA device
 //   nd::Array y = nd::cuda::to_gpu(host, 1, stream);   // to device 1, asynchronous

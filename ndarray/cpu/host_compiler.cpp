@@ -42,8 +42,8 @@ using catena::concat;
 std::atomic<std::uint64_t> compilations{0}, disk_hits{0};
 
 // ---- folders ------------------------------------------------------------------------------------
-// Returns the folder of the host kernels: beside the folder of the CUDA kernels, or in it if that is the reference's
-// folder; empty if there is none.
+// Returns the folder of the host kernels: beside the folder of the CUDA kernels, or inside it if that is CuPy's folder
+// ($CUPY_CACHE_DIR); empty if there is none.
 std::string host_folder(const std::string& cuda_kernels) {
   const fs::path kernels = cuda_kernels;
   if (kernels.empty()) return {};

@@ -1,12 +1,10 @@
 // The outer variant of reductions (reduce.cpp): strips of neighbouring outputs. There are three ways to reduce a chunk
 // of a strip:
 //
-//   in order        row by row, in place or after evaluation or conversion; each row is added to the accumulators of
-//   its
-//                   lane; for wide rows
+//   in order        row by row, in place or after evaluation or conversion; each row is added to the accumulators
+//                   of its lane; for wide rows
 //   side by side    all lanes of all outputs at once: contiguous rows are one run of elements, whose vectors span
-//   several
-//                   rows
+//                   several rows
 //   for places      values and their positions in separate vectors
 //
 // The last two ways need contiguous rows. Other rows are first copied to a panel, a few rows at a time.

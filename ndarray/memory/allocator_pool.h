@@ -1,5 +1,5 @@
-// Device memory with the interface of the reference: pools above an allocator, and the allocator of all arrays as a
-// function of the size. Arrays do not need it: their pool, nd::memory_pool(), always exists (memory_pool.h).
+// Device memory with the interface of CuPy: pools above an allocator, and the allocator of all arrays as a function of
+// the size. Arrays do not need it: their pool, nd::memory_pool(), always exists (memory_pool.h).
 //
 //   nd::cuda::MemoryPool pool;          // above raw allocation
 //   nd::cuda::set_allocator(pool);      // arrays from now on; nd::set_allocator(nullptr) restores the pool of arrays

@@ -116,7 +116,7 @@ class Arena {
     std::size_t bytes;
   };
   Growth growth_for(std::size_t capacity) const;
-  // Adds such memory, or the beginning of another range, as free memory.
+  // Adds memory from Runtime::grow as free memory: behind the end of the arena's memory, or as a new range.
   void add_growth(std::byte* data, std::size_t bytes);
   // Returns a block to the arena and merges it with free neighbours.
   void give(Block* b);
@@ -163,7 +163,7 @@ class Arena {
   std::vector<Pending> pending_;
   Block* end_ = nullptr;      // the last block of the memory that can grow
   Block* objects_ = nullptr;  // unused Block objects
-  std::size_t unused_ = 0;    // their number
+  std::size_t unused_ = 0;    // number of unused Block objects
   std::vector<std::unique_ptr<Block[]>> object_store_;
 };
 

@@ -1,6 +1,6 @@
-// A pool of the reference's kind, above any allocator: a free block is reused only for requests of exactly its rounded
-// size and on the stream for which it was allocated. (The pool of arrays, memory_pool.h, splits and merges blocks.)
-// Internal to ndarray/memory.
+// A pool with the rules of CuPy's pools, above any allocator: a free block is reused only for requests of exactly its
+// rounded size and on the stream for which it was allocated. (The pool of arrays, memory_pool.h, splits and merges
+// blocks.) Internal to ndarray/memory.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -28,7 +28,7 @@ class BlockPool {
   // Returns null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called
   // again.
   static MemoryPointer malloc(const catena::Shared<BlockPool>& pool, std::size_t size);
-  // RuntimeError unless `data` is the address of a block in use.
+  // Frees a block by its address. RuntimeError unless `data` is the address of a block in use.
   void free(const void* data);
   // Frees a block of any BlockPool. Returns false if the memory is not such a block; returns true for a block that was
   // freed before.

@@ -28,8 +28,7 @@ struct PoolStatistics {
   std::size_t free_bytes = 0;   // bytes of blocks that wait for reuse
   std::size_t n_free_blocks = 0;
   std::size_t peak_total_bytes = 0;  // the maximum of total_bytes
-  std::size_t peak_used_bytes =
-      0;  // the most that used_bytes has been; may miss what threads hold in small blocks, up to 256 KB each
+  std::size_t peak_used_bytes = 0;   // maximum of used_bytes; may lack small blocks of threads, up to 256 KB per thread
 };
 
 class MemoryPointer;

@@ -4,9 +4,9 @@
 //                                                   "out0 = (in0 - in1) * (in0 - in1)");
 //   nd::Array z = squared_diff(x, y);                        // int32 arrays take the loop "dd->d"
 //   squared_diff(x, 2, {.out = z, .dtype = nd::float32});
-//   const auto sum_of_squares = nd::create_reduction_func("sum_of_squares", {"l->l", {"e->e", {.reduce_type =
-//   "float"}},
-//                                                         "f->f", "d->d"}, {"in0 * in0", "a + b", "out0 = a"}, 0);
+//   const auto sum_of_squares = nd::create_reduction_func(
+//       "sum_of_squares", {"l->l", {"e->e", {.reduce_type = "float"}}, "f->f", "d->d"},
+//       {"in0 * in0", "a + b", "out0 = a"}, 0);
 //   nd::Array s = sum_of_squares(x, {.axis = 1});
 //
 // A loop string has one of NumPy's characters per operand ('E' is bfloat16): "ff->f" has two float32 inputs and one

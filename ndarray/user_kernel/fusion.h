@@ -288,7 +288,7 @@ class FusedReduction
 
 template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::move(f), std::move(how)}; }
 
-// ---- functions of traced values: those of math.h ------------------------------------------------
+// ---- functions of traced values: the functions of math.h ------------------------------------------------
 #define ND_TRACE_unary(name) \
   inline Traced name(const Traced& x) { return internal::trace_step(catena::kernels::name, {x}); }
 #define ND_TRACE_binary(name)                                     \

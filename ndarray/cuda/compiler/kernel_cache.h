@@ -6,7 +6,7 @@
 // compiled if they are not found.
 //
 // On disk they are in the folder kernels/ of $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena; without
-// CATENA_CACHE_DIR, the reference's CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. A folder
+// CATENA_CACHE_DIR, CuPy's variable CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. A folder
 // that cannot hold a record (no space, no rights), or that other users may write and so determine what the GPU
 // executes, is replaced by /tmp/catena-<user id> (ndarray/compile/disk_cache.h). CATENA_CACHE_DIR="" or "off" disables
 // the disk cache. CATENA_CACHE_LIMIT is the size limit in bytes, by default 1 GB.
