@@ -59,7 +59,7 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // t
 template <class E, int N> class Accessor;
 template <class E, int N> struct CArray;  // core/carray.h
 class List;                               // routines/list.h
-class MemoryPointer;                      // device/memory.h
+class MemoryPointer;                      // memory/memory.h
 class Stream;                             // device/stream.h
 struct ChooseOptions;
 struct CompressOptions;

@@ -79,7 +79,7 @@ inline constexpr double inf = __builtin_inf();
 //
 // Errors: TypeError for a null array; LinAlgError for a rank below 2, for matrices that should be square and are not,
 // for a matrix that is singular or not positive definite, and for an iteration that does not converge. The message has
-// the indices of the first such matrix of a stack. Matrices without elements give factors without elements (or
+// the indices of the first such matrix in a stack. Matrices without elements give factors without elements (or
 // identities if a factor is square). The functions throw before they return, so all but norm, and matrix_power with n
 // >= 0, wait for the device.
 //

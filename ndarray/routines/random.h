@@ -13,8 +13,8 @@
 //   nd::random::RandomState g(7, nd::cuda::CurandMethod::xorwow);
 //   nd::random::get_random_state() = g;   // now used by nd::random::rand and all other functions on this device
 //
-// Its numbers depend on the seed, the method, the order and the sizes of the draws, the device and the version of
-// cuRAND.
+// The numbers of a cuRAND generator depend on the seed, the method, the order and the sizes of the draws, the device and
+// the version of cuRAND.
 //
 // Results are new arrays on the current device, 0-d if no size is given. Floating samplers give float64 unless the last
 // argument, a dtype or options, is another floating dtype (TypeError otherwise). A list in braces is always a size.
@@ -94,10 +94,10 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
 //                                  (by inversion of their sum; a draw without replacement takes the first of an
 //                                  exponential race, Efraimidis and Spirakis 2006). ValueError for an empty
 //                                  population, probabilities of another shape, below 0 or of a sum other than 1 (to
-//                                  the square root of the dtype's resolution: 1.5e-8 in
-//                                  float64, 3.5e-4 in float32, 1e-3 in 16-bit types), and without replacement for a
-//                                  sample larger than the population or its elements of a probability above 0. Waits
-//                                  for the device if `p` is given
+//                                  the square root of the dtype's resolution: 1.5e-8 in float64, 3.5e-4 in float32,
+//                                  1e-3 in 16-bit types), and without replacement for a sample larger than the
+//                                  population or its elements of a probability above 0. Waits for the device if `p`
+//                                  is given
 //   bytes(length)                  a string of random bytes
 //   permutation(n)                 the numbers 0..n-1 in random order (int64); ValueError for n < 0. The order is
 //                                  computed on the host and copied; the call waits for no earlier work

@@ -74,8 +74,8 @@ class CATENA_EXPORT Generator : public BitGenerator {
   Array normal(std::initializer_list<catena::Integer> size) { return normal(0.0, 1.0, Size(size)); }
   Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const Size& size = {});
 
-  // ---- exponential, gamma and related. Scales, shapes and degrees of freedom must be >= 0; those of beta, f, power,
-  // chisquare and dirichlet > 0.
+  // ---- exponential, gamma and related. Scales, shapes and degrees of freedom must be >= 0; for beta, f, power,
+  // chisquare and dirichlet they must be > 0.
   Array standard_exponential(const Size& size = {}, const FillOptions& options = {});
   Array exponential(const Operand& scale = 1.0, const Size& size = {});
   Array standard_gamma(const Operand& shape, const Size& size = {}, const FillOptions& options = {});

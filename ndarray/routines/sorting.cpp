@@ -34,7 +34,7 @@ struct AlongAxis {
   int axis;
 };
 
-// As in NumPy, positions in a 0-d array are those in an array of length 1.
+// As in NumPy, positions in a 0-d array are positions in an array of length 1.
 Array at_least_one_axis(const Array& a) { return !a.is_null() && a.ndim() == 0 ? a.ravel() : a; }
 
 // kth: the positions that matter, in ascending order; empty: all.

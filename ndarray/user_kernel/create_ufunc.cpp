@@ -226,7 +226,7 @@ Array simple_reduction_function::operator()(const Array& a, const ReduceOptions&
   }
   const Operand operand(a);
   const Device device = internal::common_device(name(), {&operand, 1}, {&options.out, 1});
-  // The kernel writes its own dtype; `out` may have another one.
+  // The kernel writes the output dtype of the loop; `out` may have another dtype.
   const bool direct = !options.out.is_null() && options.out.dtype() == result;
   const Array own = direct ? options.out : Array(internal::new_array(shape, result, device));
   const Operand args[] = {a, own};

@@ -70,7 +70,7 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
-// Returns the common device of the arrays with elements; if there are none, of those without.
+// Returns the common device of the arrays with elements; if there are none, of the arrays without elements.
 internal::OneDevice device_of(std::string_view op, std::span<const Operand> arrays) {
   internal::OneDevice filled(op), any(op);
   for (const Operand& a : arrays) filled.add(a.header());
