@@ -1,5 +1,5 @@
 // Numeric rules for both backends: integer division and power, minimum and maximum with NaN (conversions: convert.h).
-// They cover the cases that C++ leaves undefined or in which g++ and NVRTC would differ.
+// The rules cover the cases that C++ leaves undefined or in which g++ and NVRTC would differ.
 #pragma once
 
 #include <catena/kernels/complex_math.h>

@@ -40,8 +40,8 @@ template <class F> void parallel_for(std::int64_t n, std::int64_t grain, F&& bod
 }
 
 // While an object of this class exists, libraries that parallelise with OpenMP use only the calling thread, if they
-// were loaded before. Their own threads would either block between two calls, which costs as much as a small matrix
-// product, or busy-wait on the cores that parallel_for needs next.
+// were loaded before. The threads of such a library would either block between two calls, which costs as much as a
+// small matrix product, or busy-wait on the cores that parallel_for needs next.
 class CATENA_EXPORT SingleThreadedLibraries {
  public:
   SingleThreadedLibraries() noexcept;

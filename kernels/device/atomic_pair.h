@@ -55,8 +55,8 @@ ND_FN uint32_t atom_add_pair(uint64_t to, uint32_t pair, bfloat16) {
 }
 
 // *to += v in global memory; returns the previous element. The other element of the word gets -0, which changes no
-// number. It would change the bits of a NaN, and if the other element does not belong to this array, they may be
-// something other than a NaN: in this case the element is added alone.
+// number. The addition would change the bits of a NaN, which may be other data if the neighbour does not belong to the
+// array; beside a NaN, the element is therefore added alone.
 template <class T> ND_FN T add_in_pair(T* to, T v) {
   const uint64_t address = reinterpret_cast<uint64_t>(to);
   const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(address ^ 2)));

@@ -102,7 +102,7 @@ struct max_pool_2d_by_index {
 };
 
 // The sum of x(n, c, y, x) over a window. The rounding errors of a sum grow with the number of its terms, so the terms
-// of large windows are added up in parts, and the parts in larger ones.
+// of large windows are added up in parts, and the parts in larger parts.
 template <class T, class X>
 ND_FN T window_sum(const X& x, int64_t n, int64_t c, window_range rows, window_range columns) {
   enum : int { part = 64, levels = 4, large = 1024 };

@@ -119,7 +119,7 @@ template <int widest> CATENA_INLINE void run(const Call& c) {
   }
 }
 
-// Not by target_clones, because the block size depends on the instruction set.
+// The versions of the loop. target_clones cannot make them, because the block size depends on the instruction set.
 void run_16(const Call& c) { run<16>(c); }
 #ifdef CATENA_HAS_MULTIARCH
 __attribute__((target("arch=x86-64-v3"))) void run_32(const Call& c) { run<32>(c); }

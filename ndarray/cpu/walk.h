@@ -18,8 +18,8 @@ inline constexpr int kMaxWalk = catena::kMaxSlots;
 // Thread safety: run() is const and may be called on disjoint ranges from several threads.
 class Walk {
  public:
-  // `first_output`: the first operand that determines the order of the axes. The operands before it decide only if all
-  // others do not.
+  // `first_output`: the operand whose strides determine the order of the axes. Where they leave the order open, the
+  // operands after it decide, and last the operands before it.
   Walk(std::span<const catena::BoundOperand> operands, const catena::Shape& loop, int first_output)
       : n_(static_cast<int>(operands.size())) {
     loop_ = loop;
@@ -90,8 +90,8 @@ class Walk {
   static constexpr std::int64_t kBlock = 64;
   static constexpr std::int64_t kPanel = 512;  // rows of a panel that stay in the cache while its columns are visited
 
-  // Calls f(base, stride, at, n) for positions [at, at + n) of the axis along which units lie; `base` is the start of
-  // that axis.
+  // Calls f(base, stride, at, n) for positions [at, at + n) of the axis along which units are counted; `base` is the
+  // start of that axis.
   template <class F> void each_span(std::int64_t begin, std::int64_t end, F&& f) const {
     const int inner_axis = by_rows() ? rank_ - 2 : rank_ - 1;
     const std::int64_t inner = loop_[inner_axis];
@@ -149,8 +149,8 @@ class Walk {
         }
   }
 
-  // Whether rows of every operand follow each other without a gap, are all the same, or repeat one element each: many
-  // at once are filled into a tile by vectors. A panel of others takes fewer calls.
+  // True if the rows of every operand follow each other without a gap, are all the same, or repeat one element each.
+  // Many such rows at once are filled into a tile by vectors; for other rows, a panel takes fewer calls.
   bool joins_rows() const {
     for (int k = 0; k < n_; ++k) {
       const std::int64_t row = stride_[k][rank_ - 2], inner = stride_[k][rank_ - 1];

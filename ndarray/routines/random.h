@@ -13,8 +13,8 @@
 //   nd::random::RandomState g(7, nd::cuda::CurandMethod::xorwow);
 //   nd::random::get_random_state() = g;   // now used by nd::random::rand and all other functions on this device
 //
-// The numbers of a cuRAND generator depend on the seed, the method, the order and the sizes of the draws, the device and
-// the version of cuRAND.
+// The numbers of a cuRAND generator depend on the seed, the method, the order and the sizes of the draws, the device
+// and the version of cuRAND.
 //
 // Results are new arrays on the current device, 0-d if no size is given. Floating samplers give float64 unless the last
 // argument, a dtype or options, is another floating dtype (TypeError otherwise). A list in braces is always a size.
