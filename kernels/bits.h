@@ -1,11 +1,11 @@
-// Bools as the bits of bytes, the first one as the most significant bit.
+// Packing of bools into the bits of bytes, the first bool as the most significant bit.
 #pragma once
 
 #include <catena/kernels/index.h>
 
 namespace catena::k {
 
-// Byte i has the bools 8i to 8i + 7; those behind the end are false.
+// Byte i has the bools 8i to 8i + 7; bools behind the end are false.
 struct packbits {
   template <class I, class X> ND_FN static void run(const I& i, const X& bits, uint8_t& byte) {
     const int64_t first = 8 * i[0], n = bits.shape(0);

@@ -1,4 +1,4 @@
-// Complex numbers. The type stands in for std::complex, which NVRTC lacks, and has its layout: the real part, then the
+// Complex numbers. The type replaces std::complex, which NVRTC lacks, and has its layout: the real part, then the
 // imaginary part. Arithmetic is in complex_math.h.
 #pragma once
 

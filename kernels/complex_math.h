@@ -1,4 +1,4 @@
-// Arithmetic of complex numbers, and the mathematics that has complex loops.
+// Arithmetic of complex numbers, and the mathematical functions that have complex loops.
 #pragma once
 
 #include <catena/kernels/complex.h>
@@ -6,8 +6,9 @@
 
 namespace catena {
 
-// -x, written so that the compiler leaves `negated(x) * y + z` a sum. Of a difference beside a sum g++ 12 makes fused
-// operations in the loops that it vectorises, even under -ffp-contract=off, and a value would depend on its position.
+// Returns -x in a way that makes the compiler treat `negated(x) * y + z` as a sum. For a difference beside a sum, g++
+// 12 generates fused operations in the loops that it vectorises, even under -ffp-contract=off, and a value would depend
+// on its position.
 template <class T> ND_FN T negated(T x) {
   using U = typename uint_of_size<sizeof(T)>::type;
   return CATENA_DEVICE ? -x : bit_cast<T>(U(bit_cast<U>(x) ^ (U(1) << (8 * sizeof(T) - 1))));
@@ -39,7 +40,7 @@ template <class T> ND_FN complex<T> conj(complex<T> z) { return {z.re, -z.im}; }
 
 namespace m {
 
-// Without hypot, whose vector version gives other results than the scalar one.
+// Does not use hypot, whose vector version gives other results than the scalar one.
 template <class T> ND_FN T abs(complex<T> z) {
   const T a = fabs(z.re), b = fabs(z.im), infinity = limits<T>::max();
   const T large = a > b ? a : b, small = a > b ? b : a, ratio = small / large;
@@ -48,7 +49,7 @@ template <class T> ND_FN T abs(complex<T> z) {
 }
 
 // C99, annex G.6.3.1. The exponential of a large real part is applied in two steps, because the result may be finite
-// where it is not.
+// even if the exponential is not.
 template <class T> ND_FN complex<T> exp(complex<T> z) {
   const T e = exp(z.re), infinity = limits<T>::max();
   if (z.im == T(0)) return {e, z.im};
@@ -63,8 +64,8 @@ template <class T> ND_FN complex<T> exp(complex<T> z) {
   return {z.re == infinity ? z.re : nan, nan};
 }
 
-// The root whose real part is not negative; C99, annex G.6.4.2. Large arguments are scaled down, so that the sum of the
-// real part and the modulus does not overflow, and subnormal ones up.
+// Returns the root whose real part is not negative; C99, annex G.6.4.2. Large arguments are scaled down, so that the
+// sum of the real part and the modulus does not overflow; subnormal arguments are scaled up.
 template <class T> ND_FN complex<T> sqrt(complex<T> z) {
   const T infinity = limits<T>::max();
   T a = z.re, b = z.im;

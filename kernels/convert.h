@@ -14,9 +14,9 @@ template <> struct compute<float16> { using type = float; };
 template <> struct compute<bfloat16> { using type = float; };
 template <class T> using compute_t = typename compute<T>::type;
 
-// Conversion between element types. A number becomes the nearest one of a narrower floating type, the even one of two
-// that are equally near; float to integer truncates and saturates, NaN gives 0; integers wrap; the conversion to bool
-// is x != 0. A complex number loses its imaginary part on the way to a real one.
+// Conversion between element types. A number is rounded to the nearest number of a narrower floating type, ties to
+// even; float to integer truncates and saturates, NaN gives 0; integers wrap; the conversion to bool is x != 0.
+// Conversion of a complex number to a real one drops the imaginary part.
 template <class To, class From> ND_FN To convert(From v) {
   if constexpr (is_same<To, From>) {
     return v;

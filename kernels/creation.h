@@ -5,8 +5,8 @@
 
 namespace catena::k {
 
-// Element i is first + i * step: of integers modulo 2^n, of floats the rounded product and then the rounded sum. Bools
-// are `first` and then `step`: a range has at most two.
+// Element i is first + i * step: for integers modulo 2^n, for floats the rounded product and then the rounded sum. For
+// bools, the elements are `first` and then `step`: a range of bools has at most two.
 struct arange {
   enum : bool { of_position = true };
   template <class I, class T> ND_FN static void run(const I& i, T first, T step, T& y) {
@@ -16,8 +16,8 @@ struct arange {
   }
 };
 
-// Element i is start + i * step, and `stop` at position `last`; an integer is the floor of that. Where the step
-// underflows to 0, which would make all elements equal, i * distance / count stands for i * step.
+// Element i is start + i * step, and `stop` at position `last`; an integer is the floor of that number. If the step
+// underflows to 0, which would make all elements equal, i * distance / count replaces i * step.
 struct linspace {
   enum : bool { of_position = true };
   template <class I, class T>

@@ -1,5 +1,6 @@
-// Exponentials and logarithms made of sums, products and quotients alone. Those are rounded alike everywhere, so unlike
-// the functions of math.h these give the same bits on every device, and in every loop.
+// Exponentials and logarithms that use only sums, products and quotients. These operations are rounded in the same way
+// everywhere, so unlike the functions of math.h, these functions have results with the same bits on every device and in
+// every loop.
 #pragma once
 
 #include <catena/kernels/traits.h>
@@ -11,8 +12,8 @@ namespace exact {
 template <class T> struct constants;
 template <> struct constants<float> {
   enum : int { digits = 23, bias = 127 };
-  ND_FN static constexpr float round() { return 0x1.8p23f; }      // the sum with it is an integer, in its last bits
-  ND_FN static constexpr float ln2_high() { return 0x1.63p-1f; }  // an exponent times it is exact
+  ND_FN static constexpr float round() { return 0x1.8p23f; }      // a sum with it is an integer, in its last bits
+  ND_FN static constexpr float ln2_high() { return 0x1.63p-1f; }  // a product with an exponent is exact
   ND_FN static constexpr float ln2_low() { return -2.12194440e-4f; }
   ND_FN static constexpr float least() { return -105; }  // exp is 0 below
 };
@@ -25,7 +26,7 @@ template <> struct constants<double> {
 };
 
 // (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 2, by interpolation between Chebyshev's points. Relative to exp(r) the
-// error is 2e-10 and 1e-17.
+// error is 2e-10 (float) and 1e-17 (double).
 ND_FN float exp_rest(float r) {
   float p = 0.00019890990824673654f;
   p = p * r + 0.0013933649996309251f;
@@ -47,8 +48,8 @@ ND_FN double exp_rest(double r) {
   return p * r + 0.5;
 }
 
-// log(1 + f) / s - 2 for s = f / (2 + f), s^2 = z <= 0.0295. The coefficients of FreeBSD's msun (e_logf.c, e_log.c),
-// whose error is 2^-34 and 2^-58.
+// log(1 + f) / s - 2 for s = f / (2 + f), s^2 = z <= 0.0295. The coefficients are those of FreeBSD's msun (e_logf.c,
+// e_log.c), with errors of 2^-34 and 2^-58.
 ND_FN float log_rest(float z) {
   return z * (0.66666662693f + z * (0.40000972152f + z * (0.28498786688f + z * 0.24279078841f)));
 }
@@ -64,7 +65,7 @@ ND_FN double log_rest(double z) {
 }
 
 template <class T> ND_FN T nearest_integer(T x) { return (x + constants<T>::round()) - constants<T>::round(); }
-// 2^n for an integer n of a normal power.
+// 2^n for an integer n; the result must be a normal number.
 template <class T> ND_FN T power_of_two(T n) {
   using U = unsigned_of<T>;
   using C = constants<T>;

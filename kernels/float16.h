@@ -10,14 +10,14 @@ struct float16 {
 
   float16() = default;
 #if CATENA_DEVICE
-  // The instructions make one NaN of all, without a sign. Its sign is put back, as the portable rule keeps it: signbit
-  // and copysign have the same results on both backends, in whatever program they stand. The other bits of a NaN are
-  // not kept by either; a copy between equal dtypes moves bits and does not come here.
-  ND_FN explicit float16(float f);  // defined behind the class
+  // The instructions convert every NaN to one NaN without a sign. The sign is restored, as in the portable code, so
+  // that signbit and copysign have the same results on both backends, in every program. Neither keeps the other bits of
+  // a NaN; copies between equal dtypes move bits and do not use this conversion.
+  ND_FN explicit float16(float f);  // defined after the class
   ND_FN explicit operator float() const;
 
 #else
-  // No branches, so that loops over it vectorise on every instruction set, also without F16C.
+  // Without branches, so that loops over it vectorise on every instruction set, also without F16C.
   ND_FN explicit float16(float f) {
     uint32_t x = bit_cast<uint32_t>(f);
     const uint32_t sign = (x >> 16) & 0x8000u;

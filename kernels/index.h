@@ -10,8 +10,8 @@ namespace catena {
 
 enum : int { kMaxIndexRank = 32 };
 
-// The element at an address. Every byte of a bool but 0 is true, as bytes of a view of another dtype may be, but a bool
-// that is loaded from a byte other than 0 and 1 is undefined.
+// Returns the element at an address. Every byte of a bool other than 0 is true, as bytes of a view of another dtype may
+// be; loading a bool from a byte other than 0 and 1 would be undefined.
 template <class T> ND_FN T element(const void* at) {
   if constexpr (is_same<T, bool>) return *static_cast<const uint8_t*>(at) != 0;
   else return *static_cast<const T*>(at);

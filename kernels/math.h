@@ -1,5 +1,5 @@
 // Mathematics for kernel bodies: float and double only, the same set under every compiler. A body never calls ::exp or
-// std::exp: with an integer argument those compile on the host and are ambiguous under NVRTC.
+// std::exp: with an integer argument, such calls compile on the host and are ambiguous under NVRTC.
 #pragma once
 
 #include <catena/kernels/prelude.h>

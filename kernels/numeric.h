@@ -1,5 +1,5 @@
-// Numeric rules that both backends share: integer division and power, minimum and maximum with NaN (conversions:
-// convert.h). They cover the cases that C++ leaves undefined or in which g++ and NVRTC would differ.
+// Numeric rules for both backends: integer division and power, minimum and maximum with NaN (conversions: convert.h).
+// The rules cover the cases that C++ leaves undefined or in which g++ and NVRTC would differ.
 #pragma once
 
 #include <catena/kernels/complex_math.h>
@@ -109,7 +109,7 @@ template <class T> ND_FN T sign_of(T a) {
   else if constexpr (is_signed_int<T>) return T((a > T(0)) - (a < T(0)));
   else return T(a != T(0));
 }
-// The same bits everywhere: the sign of a difference of infinities depends on the processor.
+// A NaN with the same bits everywhere: the sign of a difference of infinities depends on the processor.
 template <class T> ND_FN T not_a_number() { return T(bit_cast<float>(uint32_t(0x7fc00000u))); }
 
 // Wrapping integer arithmetic (plain for floats).

@@ -1,10 +1,10 @@
-// Folder kernels/: the bodies of all computations, each written once as a plain functor. Families of bodies are
-// folders (elementwise/, reduction/, nn/, training/); the headers of this folder are what those share: element types,
-// numeric rules, indices, random numbers. No launch, no allocation and no error text: those are in kernels/registry/
-// and above. These headers include each other only.
+// Folder kernels/: the bodies of all computations, each written once as a plain functor. Families of bodies are folders
+// (elementwise/, reduction/, nn/, training/); the headers of this folder are shared by them: element types, numeric
+// rules, indices, random numbers. Launches, allocations and error texts are in kernels/registry/ and above. The headers
+// with bodies include only each other.
 //
 // This header is the first include of every kernel header. It is compiled by g++ for the CPU backend, by NVRTC for CUDA
-// (as embedded text, without system headers), and by g++ again where tests run generated CUDA text on the CPU
+// (as embedded text, without system headers), and again by g++ for tests that run generated CUDA text on the CPU
 // (CATENA_CPU_SHIM).
 #pragma once
 

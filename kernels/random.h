@@ -14,7 +14,7 @@ namespace catena {
 struct philox_block {
   uint32_t lane[4];
 
-  // Lane j by conditions instead of an array index, because registers cannot be indexed.
+  // Selects lane j by conditions instead of an array index, because registers cannot be indexed.
   ND_FN uint32_t at(int j) const {
     const uint32_t low = j & 1 ? lane[1] : lane[0], high = j & 1 ? lane[3] : lane[2];
     return j & 2 ? high : low;
@@ -97,7 +97,7 @@ template <class W> ND_FN void normal_from_words(const W& w, int j, double& y) {
 }
 
 // An integer in [low, high), uniformly distributed (Lemire): the high half of 64 random bits times the length of the
-// range. Where that would be biased (probability length / 2^64), the bits of the next two streams are tried. `high` <=
+// range. If that would be biased (probability length / 2^64), the bits of the next two streams are used. `high` <=
 // `low` means the whole 64-bit range.
 template <class W>
 ND_FN int64_t integer_from_words(const W& w, int j, int64_t i, uint64_t seed, uint64_t offset, int64_t low,
@@ -118,9 +118,9 @@ ND_FN int64_t integer_from_words(const W& w, int j, int64_t i, uint64_t seed, ui
 
 namespace k {
 
-// The rows of random numbers. from_words is the body; run calls it with the words of its own element, on the device and
-// in host loops over any shape. `streams<T>()` is the number of 32-bit words that an output of type T needs. Bit k of
-// `arrays`: input k varies from element to element.
+// The kernels of random numbers. from_words is the body; run calls it with the words of its own element, on the device
+// and in host loops over any shape. `streams<T>()` is the number of 32-bit words that an output of type T needs. Bit k
+// of `arrays`: input k varies from element to element.
 struct random_bits {
   enum : unsigned { arrays = 0 };
   template <class T> ND_FN static constexpr int streams() { return int(sizeof(T) / 4); }
@@ -144,7 +144,7 @@ struct random_uniform {
 };
 struct random_normal {
   enum : unsigned { arrays = 0 };
-  enum : bool { pairs = true };  // uses even and odd
+  enum : bool { pairs = true };  // the kernel uses even and odd
   template <class T> ND_FN static constexpr int streams() { return int(sizeof(T) / 4); }
   template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
     normal_from_words(w, j, y);
@@ -161,8 +161,9 @@ struct random_integers {
                                T& y) {
     y = T(integer_from_words(w, j, i, seed, offset, low, high));
   }
-  // n elements at once, for ranges shorter than 2^32: the upper half of 64 bits times the length from two products of
-  // 32 bits, in vectors. Returns whether the range allows it and none can be biased; else y is not the result.
+  // Computes n elements at once, for ranges shorter than 2^32: the upper half of 64 bits times the length from two
+  // products of 32 bits, in vectors. Returns false if the range is longer or an element may be biased; y is then not
+  // the result.
   template <class W, class T> ND_FN static bool tile(const W& w, int n, int64_t low, int64_t high, T* y) {
     const uint64_t range = high > low ? uint64_t(high) - uint64_t(low) : 0;
     const uint32_t length = uint32_t(range);

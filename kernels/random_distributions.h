@@ -1,7 +1,7 @@
-// Random numbers of distributions that are sampled by rejection. Element i draws from a sequence of uniform numbers of
-// its own: counter `offset` + i of Philox (random.h), streams 0, 1, 2... A value is a pure function of seed, offset and
-// position, except that the two backends' logarithms may differ in the last place, which can change whether a
-// candidate is accepted (in about one of 10^15).
+// Random numbers of distributions that are sampled by rejection. Element i draws from its own sequence of uniform
+// numbers: counter `offset` + i of Philox (random.h), streams 0, 1, 2... A value is a pure function of seed, offset and
+// position, except that the logarithms of the two backends may differ in the last place, which can, very rarely, change
+// whether a candidate is accepted.
 #pragma once
 
 #include <catena/kernels/random.h>
@@ -11,7 +11,7 @@ namespace catena {
 class philox_sequence {
  public:
   ND_FN philox_sequence(uint64_t seed, uint64_t offset, int64_t i) : seed_(seed), counter_(offset + uint64_t(i)) {}
-  // In (0, 1), in steps of 2^-52.
+  // Uniform in (0, 1), in steps of 2^-52.
   ND_FN double uniform() {
     const bool first = !has_second_;
     if (first) {
@@ -46,8 +46,8 @@ ND_FN double log_poisson(double k, double mean) {
          stirling_tail(k);
 }
 
-// The candidates of transformed rejection (Hormann 1993): k, and the coordinates of the point that has to lie below
-// the density.
+// The candidates of transformed rejection (Hormann 1993): k, and the coordinates of the point that must be below the
+// density.
 struct rejection_candidate {
   double k, v, us;
   ND_FN rejection_candidate(philox_sequence& random, double a, double b, double c) {
@@ -130,7 +130,7 @@ ND_FN double few_good_items(philox_sequence& random, double good, double all, do
     if (random.uniform() * (all - i) < good - found) ++found;
   return found;
 }
-// The items are divided into the rarer and the commoner kind, of which there are `rare` <= `common`.
+// Divides the items into the rarer and the commoner kind, with `rare` <= `common` items.
 ND_FN double many_rare_items(philox_sequence& random, double rare, double common, double sample) {
   const double all = rare + common, p = rare / all, centre = sample * p + 0.5;
   const double spread = m::sqrt((all - sample) * sample * p * (1 - p) / (all - 1) + 0.5);
@@ -148,7 +148,7 @@ ND_FN double many_rare_items(philox_sequence& random, double rare, double common
 }
 ND_FN int64_t hypergeometric_variate(philox_sequence& random, double good, double bad, double sample) {
   const double all = good + bad;
-  const bool rest = sample > all - sample;  // what is left is the smaller sample
+  const bool rest = sample > all - sample;  // the remaining items are the smaller sample
   const double taken = rest ? all - sample : sample;
   double found;
   if (taken <= 10) {

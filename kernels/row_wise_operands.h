@@ -1,4 +1,4 @@
-// The types with which row-wise kernels name their operands; see kernels/registry/define_row_wise.h.
+// The operand types of row-wise kernels; see kernels/registry/define_row_wise.h.
 #pragma once
 
 #include <catena/kernels/traits.h>
@@ -11,7 +11,7 @@ template <class T> struct PerRow {
   ND_FN operator T() const { return value; }
 };
 
-// The combined accumulators of phase 0 and phase 1: the first and the second member of a body's Stats.
+// Set the first and the second member of a body's Stats to the combined accumulators of phase 0 and phase 1.
 template <class Stats, class A> ND_FN void set_first(Stats& stats, A value) {
   if constexpr (sizeof(Stats) == sizeof(A)) {
     auto& [first] = stats;

@@ -5,7 +5,7 @@
 
 namespace catena::k {
 
-// at = the insertion position of v in `sorted`: the number of elements that are less than v, or with `right` not
+// at = the insertion position of v in `sorted`: the number of elements that are less than v, or, with `right`, not
 // greater than v.
 struct searchsorted {
   template <class T> ND_FN static bool less(T a, T b) { return a < b || (is_nan(b) && !is_nan(a)); }

@@ -1,5 +1,5 @@
-// Sums of the elements that go to one place, in a fixed order, on every device: the places of the elements are sorted
-// (stable), so that those of one place are neighbours, a segment.
+// Sums of the elements with the same place, in a fixed order, on every device: the places of the elements are sorted
+// (stable), so that elements with the same place are neighbours. A segment is all elements with one place.
 #pragma once
 
 #include <catena/kernels/index.h>

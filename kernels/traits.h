@@ -1,4 +1,4 @@
-// Type facts that kernel bodies need. NVRTC has no standard library to take them from.
+// Type traits for kernel bodies, because NVRTC has no standard library.
 #pragma once
 
 #include <catena/kernels/prelude.h>
@@ -9,8 +9,8 @@ template <bool C, class A, class B> struct conditional { using type = A; };
 template <class A, class B> struct conditional<false, A, B> { using type = B; };
 template <bool C, class A, class B> using conditional_t = typename conditional<C, A, B>::type;
 
-// Constants that the device sees are concepts and enumerators here and in all headers of kernels/: NVRTC gives each
-// constexpr variable a place in the memory of every module.
+// In all headers of kernels/, constants for the device are concepts and enumerators: NVRTC allocates memory in every
+// module for each constexpr variable.
 template <class A, class B> struct same_type {
   enum : bool { value = false };
 };
@@ -20,7 +20,7 @@ template <class A> struct same_type<A, A> {
 template <class A, class B>
 concept is_same = bool(same_type<A, B>::value);
 
-// The type of the real part of a number: of float, float.
+// The type of the real part of a number; float for float.
 template <class T> struct real_of { using type = T; };
 template <class T> using real_of_t = typename real_of<T>::type;
 
@@ -63,11 +63,11 @@ template <class To, class From> ND_FN constexpr To bit_cast(From v) {
   return __builtin_bit_cast(To, v);
 }
 
-// The float32 from which a 16-bit float is rounded, such that the two roundings give what one would: v with 14
-// significant bits, the last of which is 1 if bits were cut off ("rounded to odd": Boldo and Melquiond, "Emulation of
-// FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). A 16-bit float has at least two bits
-// less, so what is cut off never looks like a tie. float32 holds 14 bits of every number that is not 0 as a 16-bit
-// float. Infinities and NaN stay what they are.
+// The float32 from which a 16-bit float is rounded, such that rounding twice gives the same result as rounding once: v
+// with 14 significant bits, the last of which is 1 if bits were cut off ("rounded to odd": Boldo and Melquiond,
+// "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). A 16-bit float has at
+// least two bits less, so the cut-off part never looks like a tie. float32 holds 14 bits of every number that is not 0
+// as a 16-bit float. Infinities and NaN stay unchanged.
 ND_FN float rounded_to_odd(double v) {
   enum : uint64_t { cut = (uint64_t(1) << 39) - 1 };
   const uint64_t bits = bit_cast<uint64_t>(v);
@@ -77,7 +77,7 @@ template <class T> ND_FN float rounded_to_odd(T v) {
   if constexpr (is_same<T, float> || sizeof(T) < 4) {
     return static_cast<float>(v);
   } else if constexpr (sizeof(T) == 8) {
-    // float64 does not hold all of these, so what lies below the last 53 bits is cut off first.
+    // float64 cannot hold all of these numbers, so the part below the last 53 bits is first rounded to odd.
     const bool wide = v > T(1) << 53 || (is_signed_int<T> && v < T(-1) * (T(1) << 53));
     const T kept = (v & ~T(0x7ff)) | T(T(v & T(0x7ff)) != T(0)) << 11;
     return rounded_to_odd(static_cast<double>(wide ? kept : v));

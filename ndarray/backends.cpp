@@ -18,7 +18,8 @@ void Executor::row_wise_and_sums(const catena::bound::RowWise& rows, std::span<c
 }
 TextKernels::~TextKernels() = default;
 
-// Default for devices without host callbacks: waits for all earlier work, then calls the function.
+// Default implementations, for devices without growing memory and host callbacks. add_callback waits for all earlier
+// work, then calls the function.
 std::byte* Runtime::grow(int, std::byte*, std::size_t) { return nullptr; }
 void Runtime::shrink(int, std::byte*, std::size_t) noexcept {}
 

@@ -1,4 +1,4 @@
-// Types of arguments that functions of both libraries take.
+// Types of function arguments in both libraries.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace catena {
 
-// How to split: into a number of parts, or before the given positions.
+// Specifies a split: into a number of parts, or before the given positions.
 class Sections {
  public:
   template <std::integral I> Sections(I parts) : is_count_(true), count_(static_cast<std::int64_t>(parts)) {}
@@ -29,7 +29,8 @@ class Sections {
   std::vector<std::int64_t> positions_;
 };
 
-// A value for each side of each axis: one for all, {before, after} for all axes, or {{before, after}, ...} per axis.
+// A value for each side of each axis: one value for all, {before, after} for all axes, or {{before, after}, ...} per
+// axis.
 template <class T> class PadSides {
  public:
   using Pair = std::pair<T, T>;

@@ -6,8 +6,8 @@
 namespace catena {
 namespace {
 
-// Free list of one thread, linked through the freed headers themselves. All headers have one size, so a header that is
-// freed on another thread than the one that allocated it joins the list of the freeing thread.
+// The free list of one thread, linked through the freed headers. All headers have one size, so a header that is freed
+// on another thread than the one that allocated it joins the list of the freeing thread.
 struct FreeHeader {
   FreeHeader* next;
 };
@@ -73,7 +73,7 @@ ArrayHeader* new_header() {
 }
 
 void delete_header(ArrayHeader* h) noexcept {
-  // May free other headers (a Storage can own an array), so the list is read only after it.
+  // This may free other headers (a Storage can own an array), so the list is read only afterwards.
   if (h->base == nullptr) release(h->storage);
   else if (drop_reference(h->base->refs)) delete_header(h->base);
   h->~ArrayHeader();
@@ -87,7 +87,7 @@ void delete_header(ArrayHeader* h) noexcept {
 
 namespace {
 
-// Takes over one reference to the storage, or to the base.
+// Creates a header. Takes over one reference to the storage, or to the base.
 ArrayHeader* header_over(Storage* storage, ArrayHeader* base, std::byte* data, Dtype dtype, const Shape& shape,
                          const Strides& strides, Device device, const ArrayOwner* owner) {
   ArrayHeader* h = new_header();

@@ -1,5 +1,5 @@
-// The array header that both libraries hold handles to. nd::Array and autograd::Array are reference-counted pointers to
-// it, so passing an array from one library to the other is a tag check and an increment.
+// The array header to which both libraries hold handles. nd::Array and autograd::Array are reference-counted pointers
+// to it, so passing an array from one library to the other is a tag check and an increment.
 //
 // Thread safety: reference counts are atomic; all other fields are written only before the header is shared.
 #pragma once
@@ -24,7 +24,7 @@ struct Device {
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Device& d);
 CATENA_EXPORT std::string to_string(const Device& d);  // "cpu:0", "cuda:1"
 
-// Identifies the library whose functions understand the storage of an array.
+// Identifies the library that created an array and whose functions can use its storage.
 struct ArrayOwner {
   const char* name;                  // "ndarray", "reference"
   Atomic<void*> framework{nullptr};  // the autograd::Backend that adapts these arrays, once it is registered
@@ -44,26 +44,27 @@ struct ArrayHeader {
   Atomic<std::uint32_t> refs{1};
   Dtype dtype = Dtype::float64;
   bool c_contiguous = true;
-  Atomic<bool> viewed{false};  // set once a view of this array was made
+  Atomic<bool> viewed{false};  // set once a view of this array has been created
   Device device;
   std::int64_t size = 0;      // number of elements
   std::byte* data = nullptr;  // first logical element (view offset included)
-  // Owned reference; null in an empty array. The storage of a view is held by its base.
+  // Owned reference; null in an empty array. For a view, the base holds the storage.
   Storage* storage = nullptr;
-  // Owned reference: the array of which this one is a view, itself no view. Null: this array is no view.
+  // Owned reference to the array of which this one is a view; that array is not a view itself. Null if this array is
+  // not a view.
   ArrayHeader* base = nullptr;
   const ArrayOwner* owner = nullptr;
   Shape shape;
   Strides strides;
 };
 
-// Headers come from a thread-local free list, because an operation on small arrays must not cost a malloc.
+// Headers come from a thread-local free list, because an operation on small arrays must not need a malloc.
 CATENA_EXPORT ArrayHeader* new_header();
 CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the storage, or the base
 
-// Drops one reference; true when it was the last. The last reference needs no atomic read-modify-write: no other thread
-// holds a reference that it could copy. Not usable for counts that are incremented without holding a reference, as
-// autograd does with the counts of variables.
+// Drops one reference; returns true if it was the last one. The last reference needs no atomic read-modify-write,
+// because no other thread holds a reference that it could copy. Must not be used for counts that are incremented
+// without holding a reference, such as autograd's counts of variables.
 inline bool drop_reference(Atomic<std::uint32_t>& count) noexcept {
   if (count.load(MemoryOrder::acquire) == 1) {
     count.store(0, MemoryOrder::relaxed);
@@ -82,7 +83,7 @@ inline void release(Storage* s) noexcept {
 // Intrusive handle to a header. The base of nd::Array and autograd::Array.
 class HeaderRef {
  public:
-  using not_a_function = void;  // of arrays with keys; see function.h
+  using not_a_function = void;  // marks classes with keys as no functions; see function.h
   HeaderRef() noexcept = default;
   explicit HeaderRef(ArrayHeader* adopt) noexcept : h_(adopt) {}
   HeaderRef(const HeaderRef& o) noexcept : h_(o.h_) {
@@ -107,19 +108,20 @@ class HeaderRef {
   ArrayHeader* h_ = nullptr;
 };
 
-// A new header that views `storage`; takes one more reference to it. `storage` may be null for an empty array.
+// Returns a new header that views `storage`; takes one more reference to it. `storage` may be null for an empty array.
 CATENA_EXPORT ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape,
                                        const Strides& strides, Device device, const ArrayOwner* owner);
-// A new header that views the storage of `of` from `data` on. Its base is that of `of`, or `of` itself.
+// Returns a new header that views the storage of `of` from `data` on. Its base is the base of `of`, or `of` itself.
 CATENA_EXPORT ArrayHeader* make_view_header(ArrayHeader& of, std::byte* data, Dtype dtype, const Shape& shape,
                                             const Strides& strides);
 
-// True if the caller's reference to `h` is the only way to its memory: no other handle and no other array refers to it.
+// True if the caller's reference to `h` is the only reference to its memory: no other handle and no other array refers
+// to it.
 inline bool is_sole_reference(const ArrayHeader& h) noexcept {
   const auto is_one = [](const auto& counted) { return counted.refs.load(MemoryOrder::acquire) == 1; };
   return h.storage != nullptr && is_one(h) && is_one(*h.storage) && (h.base == nullptr || is_one(*h.base));
 }
-// Makes a view whose reference is the sole one an array that is no view.
+// Turns a view whose reference is the sole one into an array that is not a view.
 CATENA_EXPORT void take_ownership(ArrayHeader& h) noexcept;
 
 }  // namespace catena

@@ -1,6 +1,6 @@
-// The members of nd::Array for classes that stand for an array: the array handle of the framework and the result of
-// indexing by arrays. Each member forwards to the one of the same name; a new member of nd::Array is a word in the list
-// below, or a declaration beside it where a call may contain a braced list.
+// The members of nd::Array for classes that represent an array: the array handle of the framework and the result of
+// indexing by arrays. Each member forwards to the nd::Array member of the same name. A new member of nd::Array is added
+// to the list below, or declared beside it if a call may contain a braced list.
 #pragma once
 
 #include <concepts>
@@ -16,18 +16,19 @@
 
 namespace catena {
 
-// What an object of a class derived from ArrayMembers stands for: the class Array, the options of its members, and
+// Must be specialised for each class derived from ArrayMembers, with the class Array, the options of its members, and
 //   static Array get(const Derived&);  or a reference to an array that lives as long as the object.
-// That of autograd::Array is in <catena/autograd/ndarray_backend/convert.h>, which <catena/catena.h> includes.
+// The specialisation for autograd::Array is in <catena/autograd/ndarray_backend/convert.h>, which <catena/catena.h>
+// includes.
 template <class Derived> struct array_behind;
 
 namespace internal {
 template <class K> inline constexpr bool is_integer_vector = false;
 template <class I> inline constexpr bool is_integer_vector<std::vector<I>> = std::is_integral_v<I>;
-// Depends on the types of a call, so that nothing is asked of array_behind before there is one.
+// Depends on the types of a call, so that array_behind is not used before there is a call.
 template <class Derived, class... X> struct array_behind_call { using type = array_behind<Derived>; };
 }  // namespace internal
-// A key that is an index array or a mask.
+// True for a key that is an index array or a mask.
 template <class K>
 inline constexpr bool is_index_array = std::is_base_of_v<HeaderRef, K> || internal::is_integer_vector<K>;
 template <class K>
@@ -47,7 +48,7 @@ concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
   X(any, TestOptions)              \
   X(all, TestOptions)
 
-// The members that are called without braced lists.
+// The members that can be called without braced lists.
 // clang-format off
 #define CATENA_ARRAY_MEMBERS(X) \
   X(shape) X(strides) X(ndim) X(size) X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) \
@@ -58,7 +59,7 @@ concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
   X(choose) X(scatter_add) X(nonzero) X(argsort) X(argpartition) X(searchsorted) X(sort)
 // clang-format on
 
-// Every member is a template, so that the class behind need be known only where a member is called.
+// Every member is a template, so that array_behind must be complete only where a member is called.
 template <class Derived> class ArrayMembers {
   using List = std::initializer_list<Integer>;
   template <class B> decltype(auto) behind() const { return B::get(static_cast<const Derived&>(*this)); }

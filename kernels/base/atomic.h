@@ -1,5 +1,5 @@
-// What the libraries use of std::atomic, without <atomic>, whose waiting functions bring threads, clocks and system
-// headers into every file: a sixteenth of the time in which a compiler reads catena.h. Sources may use std::atomic.
+// The part of std::atomic that the libraries use, without <atomic>, whose waiting functions include threads, clocks and
+// system headers in every file. Sources may use std::atomic.
 //
 //   catena::Atomic<std::uint32_t> refs{1};
 //   if (refs.fetch_sub(1, catena::MemoryOrder::acq_rel) == 1) destroy();
@@ -9,7 +9,7 @@
 
 namespace catena {
 
-// Of C++; a call without one is sequentially consistent.
+// The memory orders of C++; a call without one is sequentially consistent.
 enum class MemoryOrder : int {
   relaxed = __ATOMIC_RELAXED,
   acquire = __ATOMIC_ACQUIRE,
@@ -18,7 +18,7 @@ enum class MemoryOrder : int {
   seq_cst = __ATOMIC_SEQ_CST
 };
 
-// An integer, bool or pointer; addition is for integers.
+// T is an integer, bool or pointer; addition is for integers only.
 template <class T> class Atomic {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(void*));
 
@@ -41,8 +41,8 @@ template <class T> class Atomic {
   T fetch_sub(T by, MemoryOrder order = MemoryOrder::seq_cst) noexcept {
     return __atomic_fetch_sub(&value_, by, int(order));
   }
-  // Stores `desired` and is true if the value is `expected`, which otherwise becomes the value. May fail without
-  // reason.
+  // If the value is `expected`, stores `desired` and returns true; otherwise stores the value in `expected`. May fail
+  // spuriously.
   bool compare_exchange_weak(T& expected, T desired, MemoryOrder order = MemoryOrder::seq_cst) noexcept {
     return __atomic_compare_exchange_n(&value_, &expected, desired, true, int(order), __ATOMIC_RELAXED);
   }

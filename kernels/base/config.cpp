@@ -98,7 +98,7 @@ std::vector<ConfigEntry> config_entries() {
   }
   internal::ConfigList list;
   for (const internal::ConfigSource source : sources) source(list);
-  // The sections of all libraries, one after the other.
+  // Groups the entries of all libraries by section.
   std::vector<ConfigEntry> sorted;
   for (const char* section : {"catena", "libraries", "devices", "kernels", "environment"})
     for (const ConfigEntry& entry : list.entries)

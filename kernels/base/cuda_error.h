@@ -1,5 +1,5 @@
-// The errors of CUDA's libraries: a class for each, so that a catch clause can tell them apart. All are CudaErrors and
-// carry the name of the library, the numeric status and its symbolic name.
+// The errors of CUDA's libraries: one class per library, so that a catch clause can distinguish them. All are
+// CudaErrors and have the name of the library, the numeric status and its symbolic name.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace catena {
 
-// The classes and the names of their libraries, of which a class may have several.
+// The classes and the names of their libraries; a class may have several libraries.
 #define CATENA_CUDA_ERRORS(X)                                                     \
   X(CudaDriverError, "CUDA")                                                      \
   X(CudaRuntimeError, "CUDA runtime") /* of the functions of nd::cuda::runtime */ \
@@ -28,7 +28,7 @@ namespace catena {
 CATENA_CUDA_ERRORS(CATENA_DEFINE_CUDA_ERROR)
 #undef CATENA_DEFINE_CUDA_ERROR
 
-// Throws the class of that library; CudaError itself for a library without one.
+// Throws the class of the library; CudaError itself for a library without a class.
 [[noreturn]] CATENA_EXPORT void throw_cuda_error(const std::string& library, std::int64_t code,
                                                  const std::string& symbol, const std::string& what);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kStandard = 3;  // descriptors 0, 1 and 2
 
-// A descriptor that can be neither read nor written; the lowest that is free.
+// Opens a descriptor that can be neither read nor written; it gets the lowest free number.
 int open_unusable() noexcept {
 #ifdef O_PATH
   return ::open("/", O_PATH | O_CLOEXEC);
@@ -51,7 +51,7 @@ void reserve_standard_descriptors() noexcept {
   for (int fd = 0; fd < kStandard; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
     const int made = open_unusable();
-    // Another thread may have taken the place.
+    // Another thread may have taken the number.
     if (made >= kStandard) ::close(made);
   }
   errno = error;
@@ -61,7 +61,7 @@ int open_descriptor(const char* path, int flags, unsigned mode) noexcept {
   reserve_standard_descriptors();
   const int fd = ::open(path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
   if (fd < 0 || fd >= kStandard) return fd;
-  // Another thread has closed a standard stream in between.
+  // Another thread may have closed a standard stream meanwhile.
   const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kStandard);
   const int error = errno;
   ::close(fd);

@@ -1,6 +1,6 @@
 // Folder kernels/base/: host types that both libraries share: dtype, shape, scalar, index keys, errors, the array
-// header, the thread pool. No kernel, no device, no file format; includes only itself and the element types of
-// kernels/.
+// header, the thread pool. It contains no kernels, devices or file formats, and includes only itself and the element
+// types of kernels/.
 //
 // This header: element types, with their sizes, characters, names, promotion table and casting rules (NumPy's).
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace catena {
 
-// g++ warns that enumerators of a scoped enumeration hide the types of these names.
+// g++ warns that enumerators of a scoped enumeration hide types of the same names.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 // The order is the search order of the loops of a kernel.
@@ -83,10 +83,10 @@ constexpr DtypeKind kind_of(Dtype t) { return internal::info(t).kind; }
 constexpr bool is_floating(Dtype t) { return kind_of(t) == DtypeKind::floating; }
 constexpr bool is_complex_dtype(Dtype t) { return kind_of(t) == DtypeKind::complex; }
 constexpr bool is_integer(Dtype t) { return kind_of(t) == DtypeKind::signed_ || kind_of(t) == DtypeKind::unsigned_; }
-// One-letter kind as NumPy's dtype.kind prints it: b, u, i, f, c.
+// Returns NumPy's dtype.kind: b, u, i, f, c.
 constexpr char kind_char(Dtype t) { return "buifc"[static_cast<int>(kind_of(t))]; }
 
-// The dtype of a type character ('f' -> float32; 'q' and 'Q' also name int64 and uint64); Dtype(-1) for other
+// Returns the dtype of a type character ('f' -> float32; 'q' and 'Q' also name int64 and uint64); Dtype(-1) for other
 // characters.
 constexpr Dtype dtype_from_char(char c) {
   if (c == 'q') return Dtype::int64;
@@ -96,11 +96,11 @@ constexpr Dtype dtype_from_char(char c) {
   return static_cast<Dtype>(0xff);
 }
 
-// The dtype of a name ("float32", "half", "int_", "f", ...). Throws TypeError for an unknown name.
+// Returns the dtype of a name ("float32", "half", "int_", "f", ...). Throws TypeError for an unknown name.
 CATENA_EXPORT Dtype dtype_from_name(std::string_view name);
 
-// NumPy's promotion of two dtypes; symmetric. bfloat16 with float16 gives float32. bfloat16 with bool and 8-bit
-// integers gives bfloat16, with 16-bit integers float32, with wider integers float64, as float16 does.
+// NumPy's promotion of two dtypes; symmetric. bfloat16 with float16 gives float32. As for float16, bfloat16 with bool
+// and 8-bit integers gives bfloat16, with 16-bit integers float32, with wider integers float64.
 CATENA_EXPORT Dtype promote_types(Dtype a, Dtype b);
 CATENA_EXPORT bool can_cast(Dtype from, Dtype to, Casting casting = Casting::safe);
 CATENA_EXPORT std::string_view name_of(Casting casting);
@@ -159,8 +159,8 @@ namespace internal {
 [[noreturn]] CATENA_EXPORT void throw_no_element_type(std::string_view op, Dtype t);
 }
 
-// visit_real_dtype does the same for functions that are not defined for complex numbers: TypeError
-// "<op>: complex64 numbers are not ordered" for those.
+// As visit_dtype, for functions that are not defined for complex numbers: for complex dtypes, TypeError
+// "<op>: complex64 numbers are not ordered".
 template <class F> decltype(auto) visit_real_dtype(std::string_view op, Dtype t, F&& f) {
   switch (t) {
     case Dtype::bool_: return f(type_tag<bool>{});
@@ -188,12 +188,12 @@ template <class F> decltype(auto) visit_dtype(Dtype t, F&& f) {
   }
 }
 
-// The dtype of the real part: float32 of complex64, a real dtype itself.
+// Returns the dtype of the real part: float32 for complex64; a real dtype unchanged.
 constexpr Dtype real_dtype(Dtype t) {
   return t == Dtype::complex64 ? Dtype::float32 : (t == Dtype::complex128 ? Dtype::float64 : t);
 }
 
-// The type in which kernels compute: float for the 16-bit floats, otherwise the type itself.
+// Returns the type in which kernels compute: float32 for the 16-bit floats, otherwise the type itself.
 constexpr Dtype compute_dtype(Dtype t) { return t == Dtype::float16 || t == Dtype::bfloat16 ? Dtype::float32 : t; }
 
 }  // namespace catena

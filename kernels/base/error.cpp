@@ -18,8 +18,8 @@ template <class T, class... Format> void write_number(std::ostream& out, T v, Fo
 
 }  // namespace
 
-// Numbers go past the stream's own conversions, which follow a locale: these texts become names of files, headers and
-// kernels.
+// Numbers do not use the stream's own conversions, which depend on a locale: these texts become names of files, headers
+// and kernels.
 void internal::TextPart::write(std::ostream& out) const {
   switch (kind_) {
     case Kind::text: out << text_; break;
@@ -36,13 +36,13 @@ void internal::TextPart::write(std::ostream& out) const {
 
 namespace {
 
-// The stream of a thread, whose construction takes a lock of the standard library where the program has set a locale:
-// in a child of fork() another thread of the parent may hold it for ever. Its locale is that of C, for the operator<<
-// of other types.
+// The stream of a thread. It is kept because its construction locks a mutex of the standard library if the program has
+// set a locale, and in a child of fork() another thread of the parent may hold that mutex for ever. Its locale is the C
+// locale, for the operator<< of other types.
 class ThreadStream {
  public:
   ~ThreadStream() { delete std::exchange(stream_, nullptr); }
-  // Null within a call of operator<< that asks for a text itself.
+  // Returns null during a call of operator<< that itself creates a text.
   std::ostringstream* take() {
     if (stream_ == nullptr) {
       stream_ = new std::ostringstream;

@@ -1,7 +1,7 @@
 // The exception classes of both libraries, and the check helpers. Both libraries throw exactly these types, so that a
-// catch clause matches them across shared libraries.
+// catch clause works across shared libraries.
 //
-// Form of a message: operation, values seen, rule broken, no trailing period:
+// Format of a message: operation, values, broken rule, no trailing period:
 //   concatenate: axis 3 is out of range for arrays of rank 2
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace catena {
 
-// Base of every exception thrown by Catena. Messages go to terminals and may name what a file holds: what() is the
+// Base of every exception thrown by Catena. Messages go to terminals and may contain text from files, so what() is the
 // printable text of the message (kernels/base/text.h).
 class CATENA_EXPORT Error : public std::runtime_error {
  public:
@@ -58,7 +58,7 @@ class CATENA_EXPORT InvalidType : public Error {
   std::string expect_, actual_;
 };
 
-// An error status of a CUDA library: which library, the numeric code and its symbolic name.
+// An error status of a CUDA library: the library, the numeric code and its symbolic name.
 class CATENA_EXPORT CudaError : public Error {
  public:
   CudaError(const std::string& library, std::int64_t code, const std::string& symbol, const std::string& what);
@@ -74,8 +74,8 @@ class CATENA_EXPORT CudaError : public Error {
 
 namespace internal {
 
-// One part of a text: a reference to a value and the way to print it. Texts are assembled by one function of the
-// library, so that callers neither include nor instantiate streams.
+// One part of a text: a reference to a value and the way to print it. One function of the library assembles the texts,
+// so that callers neither include nor instantiate streams.
 class TextPart {
  public:
   template <class T> TextPart(const T& v) noexcept {
@@ -124,18 +124,18 @@ CATENA_EXPORT std::string concat(std::initializer_list<TextPart> parts);
 
 }  // namespace internal
 
-// All parts, streamed into one string.
+// Returns all parts, joined to one string.
 template <class... Parts> std::string concat(const Parts&... parts) {
   return internal::concat({internal::TextPart(parts)...});
 }
 
-// Throws E with the message "op: parts...". The text is built only here, out of line of the caller's hot path.
+// Throws E with the message "op: parts...". The text is built only here, outside of the caller's hot path.
 template <class E, class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(std::string_view op, const Parts&... parts) {
   throw E(concat(op, ": ", parts...));
 }
 
-// Throws E unless the condition holds; builds no text when it does.
+// Throws E unless the condition holds; builds no text if it holds.
 template <class E, class... Parts> inline void check(bool condition, std::string_view op, const Parts&... parts) {
   if (!condition) [[unlikely]]
     fail<E>(op, parts...);

@@ -12,7 +12,7 @@
 namespace catena {
 namespace {
 
-// A derived class is left alone: it may hold more than a text.
+// Does nothing for a derived class, which may hold more than a text.
 template <class E> void replace(const std::exception& e, std::string_view prefix) {
   if (typeid(e) == typeid(E)) throw E(concat(prefix, e.what()));
 }
@@ -20,7 +20,7 @@ template <class... E> void replace_one_of(const std::exception& e, std::string_v
   (replace<E>(e, prefix), ...);
 }
 
-// What a class prints before the part that it composes itself.
+// Returns the text that a class prints before the part that it composes itself.
 std::string beginning(const std::exception& e, const std::string& composed) {
   const std::string text = e.what();
   return text.ends_with(composed) ? text.substr(0, text.size() - composed.size()) : "";

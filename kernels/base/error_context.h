@@ -1,4 +1,4 @@
-// Where an error happened, put before its message.
+// Adds the place of an error to the beginning of its message.
 //
 //   try {
 //     extension(trainer);
@@ -13,15 +13,14 @@
 
 namespace catena {
 
-// To be called in a catch block: throws the current exception again, as an object of the same class, with "<where>: "
-// before its message; `where` that ends a line is followed by no colon. That holds for the classes of
-// kernels/base/error.h and those of the standard library; an exception of any other class, whose text cannot be
-// replaced, is thrown on as it is.
+// Must be called in a catch block. Rethrows the current exception as an object of the same class, with "<where>: "
+// before its message; if `where` ends with a newline, no colon is added. Works for the classes of kernels/base/error.h
+// and of the standard library; an exception of any other class, whose text cannot be replaced, is rethrown unchanged.
 [[noreturn]] CATENA_EXPORT void rethrow_from(std::string_view where);
 
-// To be called in a catch block: where the standard library has thrown for want of memory or of threads, the exception
-// of Catena for that, "<where>: ...": OutOfMemoryError for std::bad_alloc, RuntimeError for std::system_error. Any
-// other exception is thrown on as it is.
+// Must be called in a catch block. If the standard library has thrown for lack of memory or threads, throws the
+// corresponding exception of Catena, "<where>: ...": OutOfMemoryError for std::bad_alloc, RuntimeError for
+// std::system_error. Any other exception is rethrown unchanged.
 [[noreturn]] CATENA_EXPORT void rethrow_standard(std::string_view where);
 
 }  // namespace catena

@@ -1,8 +1,8 @@
-// A callable with a given signature, used in headers in place of std::function: <functional> would add 16,000 lines to
-// every public header.
+// A callable with a given signature, used in headers instead of std::function, whose header <functional> would make
+// every public header much longer.
 //
 // Copies are deep and moves do not throw. An empty Function must not be called; it results from an empty std::function,
-// a null function pointer or another empty Function. Thread safety: that of the callable.
+// a null function pointer or another empty Function. Thread safety: as thread-safe as the callable.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace catena {
 
 template <class Signature> class Function;
 
-// Classes whose operator() takes keys, as that of arrays does, have a member type of this name. They are no functions.
+// Classes whose operator() takes keys, such as arrays, have a member type of this name. They are not functions.
 template <class F>
 concept NotAFunction = requires {
   typename F::not_a_function;

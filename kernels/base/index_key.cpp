@@ -13,7 +13,7 @@ SliceRange resolve_slice(std::string_view op, const Slice& slice, std::int64_t n
     return std::clamp(*given < 0 ? *given + n : *given, low, high);
   };
   const std::int64_t start = bound(slice.start, step > 0 ? low : high), stop = bound(slice.stop, step > 0 ? high : low);
-  // The distance is at most n, so no step, however large, can overflow it.
+  // The distance is at most n, so even the largest step cannot overflow it.
   const std::int64_t distance = step > 0 ? stop - start : start - stop;
   const std::int64_t size = step > 0 ? step : (step == INT64_MIN ? INT64_MAX : -step);
   return {start, distance <= 0 ? 0 : (distance - 1) / size + 1, step};

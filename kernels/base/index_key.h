@@ -1,4 +1,4 @@
-// The keys of basic indexing: integers, slices, ellipsis and newaxis, and what they select.
+// The keys of basic indexing (integers, slices, ellipsis and newaxis) and the views that they select.
 #pragma once
 
 #include <concepts>
@@ -11,8 +11,8 @@
 
 namespace catena {
 
-// Python's start:stop:step. An absent start is the end of the axis from which a step of that sign starts, an absent
-// stop the end that it runs to.
+// Python's start:stop:step. Without a start, the slice begins at the end of the axis at which a step of that sign
+// begins; without a stop, it runs to the other end.
 //   Slice()  Slice(2, 5)  Slice({}, -1)  Slice({}, {}, -1)
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
@@ -47,7 +47,7 @@ class Key {
   Slice slice_;
 };
 
-inline constexpr Ellipsis ellipsis{};  // as many full slices as there are axes left
+inline constexpr Ellipsis ellipsis{};  // full slices for all remaining axes
 inline constexpr NewAxis newaxis{};    // inserts an axis of length 1
 inline constexpr Slice _{};            // a full slice: a(_, 0) is column 0
 
@@ -57,11 +57,11 @@ struct ViewSpec {
   Strides strides;
   std::int64_t offset = 0;
 };
-// The view that basic keys select, by NumPy's rules. IndexError: an integer out of range, more keys than axes.
+// Returns the view that basic keys select, by NumPy's rules. IndexError: an integer out of range, more keys than axes.
 // ValueError: a second ellipsis, a step of 0.
 CATENA_EXPORT ViewSpec basic_index(std::string_view op, const Shape& shape, const Strides& strides,
                                    std::span<const Key> keys);
-// A slice of an axis of length n, resolved to start, length and step (clamped as Python does, for both signs of the
+// A slice of an axis of length n, resolved to start, length and step (clamped as in Python, for both signs of the
 // step).
 struct SliceRange {
   std::int64_t start, length, step;

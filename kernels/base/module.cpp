@@ -16,8 +16,8 @@ void* load_module(const char* file, const char* function, const void* inside) {
   Dl_info info{};
   link_map* library = nullptr;
   char folder[PATH_MAX];
-  // The folder as the linker recorded it when it loaded the library: info.dli_fname may be relative to a former working
-  // directory. It records none for the program itself, whose name is empty.
+  // Uses the folder as the linker recorded it when it loaded the library, because info.dli_fname may be relative to a
+  // former working directory. The linker records none for the program itself, whose name is empty.
   check<RuntimeError>(dladdr1(inside, &info, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) != 0 &&
                           library->l_name[0] != '\0' && dlinfo(library, RTLD_DI_ORIGIN, folder) == 0,
                       "load_module", file, " is needed by code that is in no shared library");
@@ -28,7 +28,7 @@ void* load_module(const char* file, const char* function, const void* inside) {
     fail<RuntimeError>("load_module", path, ", which ", info.dli_fname,
                        " needs from here on, cannot be used: ", reason != nullptr ? reason : "no reason given");
   };
-  reserve_standard_descriptors();  // such a library opens files of its own
+  reserve_standard_descriptors();  // the library may open files
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   must(module);
   void* const address = dlsym(module, function);

@@ -1,7 +1,7 @@
-// Modules: those sources of a library that need oneDNN or OpenBLAS, which are tens of megabytes and bring run times of
-// their own (OpenCL, Fortran). A module is a shared library in the folder of the library to which it belongs
-// (catena_module in cmake/Catena.cmake), and is loaded by the first call that needs it: programs start without all of
-// this. In archives the sources are part of the library.
+// Modules: the sources of a library that need oneDNN or OpenBLAS, which are large and bring their own run-time
+// libraries (OpenCL, Fortran). A module is a shared library in the folder of the library to which it belongs
+// (catena_module in cmake/Catena.cmake). The first call that needs it loads it: programs start without all of this. In
+// archives the sources are part of the library.
 //
 // A module has one C function, with the module's name, which returns a table of functions:
 //
@@ -14,9 +14,9 @@
 
 namespace catena::internal {
 
-// The address of `function` in the module `file`, which lies in the folder of the library that contains the address
-// `inside`. A module stays open until the program ends. RuntimeError, with the dynamic linker's reason, if it is
-// missing or one of its libraries is.
+// Returns the address of `function` in the module `file`, which is in the folder of the library that contains the
+// address `inside`. A module stays open until the program ends. RuntimeError, with the dynamic linker's reason, if the
+// module or one of its libraries is missing.
 CATENA_EXPORT void* load_module(const char* file, const char* function, const void* inside);
 
 }  // namespace catena::internal

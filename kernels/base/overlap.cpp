@@ -14,9 +14,9 @@ struct Term {
   std::int64_t coefficient, bound;
 };
 
-// Does sum(coefficient[i] * x[i]) + u = target have a solution with 0 <= x[i] <= bound[i] and 0 <= u <= slack? All
-// coefficients are positive. The unknowns are tried in the order of falling coefficients; what the others can reach
-// limits each of them, and their greatest common divisor excludes most of the rest.
+// Solves sum(coefficient[i] * x[i]) + u = target with 0 <= x[i] <= bound[i] and 0 <= u <= slack. All coefficients must
+// be positive. The unknowns are tried in the order of descending coefficients. The reach of the remaining unknowns
+// limits each unknown, and their greatest common divisor excludes most of the other values.
 class BoundedEquation {
  public:
   BoundedEquation(std::int64_t slack, int max_work) : slack_(slack), work_left_(max_work) {}
@@ -31,7 +31,7 @@ class BoundedEquation {
   }
 
  private:
-  // Sorts the terms, merges those of one coefficient, and computes what the terms from i on have in common.
+  // Sorts the terms, merges those with equal coefficients, and computes divisor and reach of the terms from i on.
   void prepare() {
     const auto end = term_.begin() + n_;
     std::sort(term_.begin(), end, [](const Term& x, const Term& y) { return x.coefficient > y.coefficient; });
@@ -54,7 +54,7 @@ class BoundedEquation {
   bool search(int i, std::int64_t target) {
     if (target < 0 || target > reach_[std::size_t(i)]) return false;
     if (i == n_) return true;
-    // The terms that are left give multiples of their divisor; the slack makes up the difference.
+    // The remaining terms give multiples of their divisor; the slack must cover the rest.
     if (target % divisor_[std::size_t(i)] > slack_) return false;
     if (--work_left_ < 0) return true;
     const Term& t = term_[std::size_t(i)];
@@ -78,8 +78,8 @@ std::int64_t address(const std::byte* p) noexcept {
 
 }  // namespace
 
-// A byte of `a` is at first_a + sum(|stride| x) + u, and one of `b`, counted from its end, at last_b - sum(|stride| y)
-// - v, where u and v are positions in an element. They are equal where all of these add up to last_b - first_a.
+// A byte of `a` is at first_a + sum(|stride| x) + u. A byte of `b`, counted from its end, is at last_b - sum(|stride|
+// y) - v. u and v are positions in an element. The two are equal if all of these add up to last_b - first_a.
 bool share_elements(const StridedBytes& a, const StridedBytes& b, int max_work) noexcept {
   BoundedEquation equation(static_cast<std::int64_t>(a.itemsize + b.itemsize) - 2, max_work);
   for (const StridedBytes* operand : {&a, &b})

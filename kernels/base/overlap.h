@@ -1,4 +1,4 @@
-// Whether two strided arrays have bytes in common.
+// Determines whether two strided arrays have bytes in common.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace catena {
 
-// The elements of an array: the address of the first one, and how the others follow it.
+// The elements of an array: the address of the first one, and their layout.
 struct StridedBytes {
   const std::byte* data;
   const Shape& shape;
@@ -15,11 +15,12 @@ struct StridedBytes {
   std::size_t itemsize;
 };
 
-// The number of partial solutions that share_elements() looks at before it gives up.
+// Number of partial solutions that share_elements() examines before it gives up.
 inline constexpr int kOverlapWork = 4096;
 
-// True if an element of `a` and one of `b` have a byte in common. The arrays must not be empty. Beyond `max_work`
-// partial solutions the answer is true: the caller then copies without need, or refuses arrays that are apart.
+// True if an element of `a` and one of `b` have a byte in common. The arrays must not be empty. Returns true if more
+// than `max_work` partial solutions would have to be examined; the caller then copies unnecessarily, or refuses
+// disjoint arrays.
 CATENA_EXPORT bool share_elements(const StridedBytes& a, const StridedBytes& b, int max_work = kOverlapWork) noexcept;
 
 }  // namespace catena

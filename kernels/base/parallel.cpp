@@ -24,8 +24,8 @@ namespace {
 
 thread_local constinit bool inside_parallel = false;
 
-// The OpenMP run time of this process. It is found by name, because it takes 0.5 ms to start and few programs have one:
-// those that are compiled with OpenMP, and those that have loaded a module.
+// The OpenMP run time of this process. It is looked up by name, because starting it takes time and few programs have
+// one: programs compiled with OpenMP, and programs that have loaded a module.
 struct OpenMp {
   int (*in_parallel)() = nullptr;
   int (*get_max_threads)() = nullptr;
@@ -40,14 +40,14 @@ struct OpenMp {
            find(set_num_threads, "omp_set_num_threads");
   }
 };
-// Null without OpenMP.
+// Returns null without OpenMP.
 std::atomic<const OpenMp*>& openmp() {
   static OpenMp of_program;
   static std::atomic<const OpenMp*> known = of_program.find_in(RTLD_DEFAULT) ? &of_program : nullptr;
   return known;
 }
 
-// Inside a body of parallel_for, or inside a parallel region of the caller's OpenMP.
+// True inside a body of parallel_for, or inside a parallel region of the caller's OpenMP.
 bool is_inside_parallel() {
   const OpenMp* omp = openmp().load(std::memory_order_acquire);
   return (omp != nullptr && omp->in_parallel() != 0) || inside_parallel;
@@ -68,8 +68,8 @@ std::atomic<int>& thread_limit() {
   return limit;
 }
 
-// The loops of a training step follow each other within microseconds, while waking a blocked thread takes tens of
-// microseconds. A waiting thread therefore polls for 200 us before it blocks, and yields its core between the polls.
+// The loops of a training step follow each other within microseconds, while waking a blocked thread takes much longer.
+// A waiting thread therefore polls for a while before it blocks, and yields its core between the polls.
 template <class Condition> bool looks_until(Condition&& condition) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPatience = std::chrono::microseconds(200);
@@ -114,7 +114,7 @@ class Job {
       for (std::int64_t k; (k = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) run_range(k);
     }
   }
-  // Valid after all ranges have ended.
+  // Must be called after all ranges have ended.
   void rethrow() {
     if (error_) std::rethrow_exception(error_);
   }
@@ -142,7 +142,7 @@ class Job {
 // ends.
 class Pool {
  public:
-  // The pool of this process. A child of fork() has none of the parent's threads and creates a new pool.
+  // Returns the pool of this process. A child of fork() has none of the parent's threads and creates a new pool.
   static Pool& instance() {
     static const int registered =
         pthread_atfork(nullptr, nullptr, [] { current().store(new Pool, std::memory_order_relaxed); });
@@ -152,7 +152,7 @@ class Pool {
 
   std::mutex& mutex() { return mutex_; }
 
-  // Runs the body on `threads` threads, including the calling one. The caller holds the mutex.
+  // Runs the body on `threads` threads, including the calling one. The caller must hold the mutex.
   void run(std::int64_t n, std::int64_t ranges, int threads, void (*body)(void*, std::int64_t, std::int64_t),
            void* context) {
     start(threads - 1);
@@ -196,8 +196,8 @@ class Pool {
     }
 
    private:
-    // Linux may place a thread on the core of the one that wakes it, where it waits for milliseconds while another core
-    // is idle: measured in a virtual machine (KVM). Until it runs, the thread is therefore kept from this core.
+    // Linux may place a thread on the core of the thread that wakes it, where it waits although another core is idle.
+    // Until the thread runs, it is therefore excluded from this core.
     void wake() {
       const int here = sched_getcpu();
       {
@@ -225,7 +225,7 @@ class Pool {
     std::atomic<bool> asleep_{false}, kept_away_{false};
     pthread_t thread_{};
     std::mutex placing_;
-    cpu_set_t allowed_;  // on which the thread may run when it is not being woken
+    cpu_set_t allowed_;  // cores on which the thread may run, except while it is being woken
   };
 
   static std::atomic<Pool*>& current() {
@@ -243,7 +243,7 @@ class Pool {
         worker->set_thread(thread.native_handle());
         thread.detach();
       } catch (const std::system_error&) {
-        return;  // the system refuses further threads: the job runs on those that exist
+        return;  // the system refuses further threads: the job runs on the existing ones
       }
       workers_.push_back(std::move(worker));
     }
@@ -254,7 +254,7 @@ class Pool {
     const SingleThreadedLibraries forever;
     for (;;) {
       worker.wait_for_job().work(number);
-      // The job lives on the stack of the caller and may be destroyed after this decrement.
+      // The job is on the stack of the caller and may be destroyed after this decrement.
       if (at_work_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         finished_.fetch_add(1, std::memory_order_release);
         finished_.notify_all();
@@ -302,7 +302,7 @@ SingleThreadedLibraries::~SingleThreadedLibraries() {
 
 void internal::use_openmp_of(void* library) {
   if (openmp().load(std::memory_order_acquire) != nullptr) return;
-  // What the whole process sees comes before the dependencies of `library`, as it does for those themselves.
+  // Symbols of the whole process precede those of the dependencies of `library`, as they do for the dependencies.
   auto found = std::make_unique<OpenMp>();
   if (!found->find_in(RTLD_DEFAULT) && !found->find_in(library)) return;
   const OpenMp* none = nullptr;

@@ -1,4 +1,4 @@
-// Sets of named parameters for tests: every combination of values, of which a failing one is named in the error.
+// Sets of named parameters for tests: every combination of values; an error names the failing one.
 //
 //   parameterize(product({{"dtype", {Dtype::float16, Dtype::float32}}, {"shape", {Shape{3, 2}, Shape{}}}}),
 //                [](const ParameterSet& p) { check(p.get<Dtype>("dtype"), p.get<Shape>("shape")); });
@@ -18,7 +18,7 @@
 
 namespace catena::testing {
 
-// A value of any type that can be copied. Integers are kept as int64, floats as double, text as std::string.
+// A value of any copyable type. Integers are stored as int64, floats as double, text as std::string.
 class Parameter {
  public:
   template <class T>
@@ -63,7 +63,7 @@ class CATENA_EXPORT ParameterSet {
   ParameterSet(std::initializer_list<Item> items) {
     for (const Item& i : items) set(i.first, i.second);
   }
-  // p.get<int>("n"): KeyError for a name that is not there, TypeError for another type.
+  // p.get<int>("n"): KeyError for a name that does not exist, TypeError for another type.
   template <class T> T get(std::string_view name) const { return at(name).get<T>(name); }
   const Parameter& at(std::string_view name) const;
   bool contains(std::string_view name) const;
@@ -75,10 +75,10 @@ class CATENA_EXPORT ParameterSet {
   std::vector<Item> items_;
 };
 
-// Every combination of one value of each name, in the order of the names, the last one varying fastest.
+// Returns every combination of one value of each name, in the order of the names, the last one varying fastest.
 using Choices = std::vector<std::pair<std::string, std::vector<Parameter>>>;
 CATENA_EXPORT std::vector<ParameterSet> product(const Choices& choices);
-// Every combination of one set of each list, merged into one: of a name that several have the last one counts.
+// Returns every combination of one set of each list, merged into one set; if several have a name, the last one counts.
 CATENA_EXPORT std::vector<ParameterSet> product_dict(const std::vector<std::vector<ParameterSet>>& lists);
 
 }  // namespace catena::testing

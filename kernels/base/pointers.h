@@ -1,6 +1,6 @@
 // Owning pointers for members of public headers. They are constructed from the results of std::make_unique and
-// std::make_shared and convert to std::unique_ptr and std::shared_ptr, without <memory>, which would add 14,000 lines
-// to every public header. The deleter is stored at construction, so the class may be incomplete elsewhere.
+// std::make_shared and convert to std::unique_ptr and std::shared_ptr, without <memory>, which would make every public
+// header much longer. The deleter is stored at construction, so the class may be incomplete elsewhere.
 //
 // Thread safety: handles to one object may be copied and destroyed on different threads.
 #pragma once
@@ -120,7 +120,7 @@ template <class T> class Shared {
     result.count_ = holder;
     return result;
   }
-  // A plain reference; the object must outlive every copy.
+  // Returns a plain reference; the object must outlive every copy.
   static Shared borrowed(T* object) noexcept {
     Shared result;
     result.p_ = object;
@@ -141,7 +141,7 @@ template <class T> class Shared {
   friend bool operator==(const Shared& a, const Shared& b) noexcept { return a.p_ == b.p_; }
   friend bool operator==(const Shared& a, std::nullptr_t) noexcept { return a.p_ == nullptr; }
   void reset() noexcept { *this = Shared(); }
-  // The object as a std::shared_ptr, whose copies together count as one owner.
+  // Converts to a std::shared_ptr; its copies together count as one owner.
   template <class S>
   requires(internal::SharedOf<S, const volatile void>&& std::is_convertible_v<T*, typename S::element_type*>)
   operator S() const {

@@ -21,7 +21,7 @@ void Scalar::store(Dtype t, void* out) const {
 
 namespace {
 
-// Of an integer dtype of `bits` bits: the limits are powers of two, which float64 holds.
+// True if the value fits an integer dtype of `bits` bits. The limits are powers of two, which float64 holds exactly.
 bool is_within(double v, int bits, bool is_signed) {
   const double whole = std::trunc(v), above = std::ldexp(1.0, is_signed ? bits - 1 : bits);
   return whole < above && whole >= (is_signed ? -above : 0.0);
@@ -60,7 +60,7 @@ void check_fits(std::string_view op, const Scalar& value, Dtype t) {
 
 namespace {
 
-// Without the point of a whole part; the real part is left out if it is 0: 2j, (1+2j), (nan-0.5j).
+// Prints whole parts without a point, and omits a real part of 0: 2j, (1+2j), (nan-0.5j).
 std::string complex_text(complex128 z) {
   const std::string imaginary = shortest_text(z.im) + 'j';
   if (z.re == 0 && !std::signbit(z.re)) return imaginary;
@@ -85,7 +85,7 @@ Scalar narrow(Wide v) noexcept {
 }
 bool is_whole(const Scalar& s) noexcept { return !s.is_floating() && !s.is_complex(); }
 
-// f of both numbers in the narrowest kind that holds both: whole numbers of 128 bits, doubles or complex numbers.
+// Calls f with both numbers in the narrowest kind that holds both: integers of 128 bits, doubles or complex numbers.
 template <class F> auto in_common_kind(const Scalar& a, const Scalar& b, F&& f) {
   if (a.is_complex() || b.is_complex()) return f(a.to<complex128>(), b.to<complex128>());
   if (is_whole(a) && is_whole(b)) return f(wide(a), wide(b));

@@ -1,8 +1,8 @@
 // A host number: a value and its kind. As an operand it is weakly typed: it does not promote an array of its kind.
 //
-// A long double becomes a double. Scalars calculate as Python's numbers do: a bool counts as an integer, `/` gives a
-// floating number, and integers that leave 64 bits become floating. Division by zero gives an infinity or NaN. Ordering
-// complex numbers is a TypeError.
+// A long double becomes a double. Scalars calculate like Python's numbers: a bool counts as an integer, `/` gives a
+// floating number, and integers that exceed 64 bits become floating. Division by zero gives an infinity or NaN.
+// Ordering complex numbers is a TypeError.
 #pragma once
 
 #include <compare>
@@ -44,7 +44,7 @@ class Scalar {
   Kind kind() const noexcept { return kind_; }
   bool is_floating() const noexcept { return kind_ == Kind::floating; }
   bool is_complex() const noexcept { return kind_ == Kind::complex; }
-  // The value as T by the library's conversion rules (saturating, wrapping, without the imaginary part).
+  // Returns the value as T by the library's conversion rules (saturating, wrapping, without the imaginary part).
   template <class T> T to() const noexcept {
     if constexpr (foreign_complex<T>) return to<complex<typename T::value_type>>();
     else return converted<T>();
@@ -53,15 +53,15 @@ class Scalar {
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> explicit operator T() const noexcept {
     return to<T>();
   }
-  // Whether an element of dtype t can hold the value: false for an integer, or the whole part of a floating number,
-  // that lies outside of an integer dtype, and for NaN as an integer.
+  // True if an element of dtype t can hold the value. False if an integer, or the whole part of a floating number, is
+  // outside the range of an integer dtype t, and for NaN as an integer.
   CATENA_EXPORT bool fits(Dtype t) const noexcept;
-  // The least and the greatest number of an integer dtype.
+  // Return the least and the greatest number of an integer dtype.
   CATENA_EXPORT static Scalar lowest(Dtype t) noexcept;
   CATENA_EXPORT static Scalar highest(Dtype t) noexcept;
   // Writes the value as an element of dtype t to `out` (itemsize(t) bytes).
   CATENA_EXPORT void store(Dtype t, void* out) const;
-  // The dtype it has when no array takes part: bool, int64, uint64, float64 or complex128.
+  // Returns the dtype of the scalar if no array determines it: bool, int64, uint64, float64 or complex128.
   Dtype natural_dtype() const noexcept {
     constexpr Dtype natural[] = {Dtype::bool_, Dtype::int64, Dtype::uint64, Dtype::float64, Dtype::complex128};
     return natural[static_cast<int>(kind_)];

@@ -1,4 +1,4 @@
-// Seeds of random generators: where the first one of a process comes from. Both libraries ask here.
+// Seeds of random generators for both libraries.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace catena {
 
-// 64 bits from the operating system.
+// Returns 64 bits from the operating system.
 CATENA_EXPORT std::uint64_t entropy();
 
-// The environment variable CHAINER_SEED, read at every call; entropy() where it is unset or empty. ValueError unless
-// all of its text is an unsigned 64-bit integer.
+// Returns the number in the environment variable CHAINER_SEED, which is read at every call; entropy() if it is unset or
+// empty. ValueError unless all of its text is an unsigned 64-bit integer.
 CATENA_EXPORT std::uint64_t initial_seed();
 
 }  // namespace catena

@@ -12,8 +12,8 @@ std::int64_t wrapping_multiply(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-// NumPy's attempt to reshape a strided, non-empty array without copying: groups of old axes and of new axes with equal
-// products are matched from the left; within a group the old axes must be contiguous with one another.
+// NumPy's method of reshaping a strided, non-empty array without copying: groups of old axes and of new axes with equal
+// products are matched from the left; within a group the old axes must be contiguous with each other.
 std::optional<Strides> strides_of_matched_groups(const Shape& shape, const Strides& strides, const Shape& to,
                                                  std::size_t itemsize) {
   Shape old_shape;

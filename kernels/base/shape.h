@@ -16,9 +16,9 @@
 
 namespace catena {
 
-inline constexpr int kMaxRank = 32;  // an array of more dimensions is a ValueError
+inline constexpr int kMaxRank = 32;  // arrays of more dimensions are a ValueError
 
-// A length, an axis or an index of any integer type but bool.
+// True for integer types other than bool, which can be lengths, axes or indices.
 template <class I> inline constexpr bool is_index = std::is_integral_v<I> && !std::is_same_v<I, bool>;
 template <class I> using if_index = std::enable_if_t<is_index<I>>;
 // An item of a list of such numbers, whose types may differ: {v.size(), 3}.
@@ -28,7 +28,7 @@ struct Integer {
   constexpr operator std::int64_t() const noexcept { return value; }
 };
 
-// Up to kMaxRank 64-bit integers, stored inline; a copy touches only those in use. A single integer is a list of one.
+// Up to kMaxRank 64-bit integers, stored inline; a copy copies only those in use. A single integer is a list of one.
 class Dims {
  public:
   using value_type = std::int64_t;
@@ -103,7 +103,7 @@ class Dims {
   }
 
  private:
-  // In blocks of a fixed size, which need no call of memmove. A block may extend beyond the elements in use.
+  // Copies blocks of a fixed size, which need no call of memmove. A block may extend beyond the elements in use.
   static constexpr int kBlock = 4;
   static_assert(kMaxRank % kBlock == 0);
   void copy(const Dims& o) noexcept {
@@ -119,9 +119,9 @@ class Dims {
 using Shape = Dims;    // lengths, outermost axis first
 using Strides = Dims;  // byte distance between neighbours along each axis; may be negative or 0
 
-// Types from which a shape can be made, other than a list in braces. Where an overload takes options in the place of a
-// shape, a shape is an argument of such a type, or a std::initializer_list<Integer>: for one of the type Shape, g++
-// would take the options {.ndmin = 3} for the shape {3}.
+// Types from which a shape can be constructed, other than a list in braces. If an overload takes options instead of a
+// shape, its shape parameter has such a type or is a std::initializer_list<Integer>: with a parameter of type Shape,
+// g++ would accept the options {.ndmin = 3} as the shape {3}.
 template <class S>
 concept ShapeLike = std::is_convertible_v<const S&, Shape>;
 
@@ -129,7 +129,7 @@ concept ShapeLike = std::is_convertible_v<const S&, Shape>;
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Dims& d);
 CATENA_EXPORT std::string to_string(const Dims& d);
 
-// Number of elements. Throws ValueError on a negative length or when the product does not fit 63 bits.
+// Returns the number of elements. ValueError for a negative length or if the product does not fit 63 bits.
 CATENA_EXPORT std::int64_t checked_size(const Shape& shape);
 inline std::int64_t size_of(const Shape& shape) noexcept {
   std::int64_t n = 1;
@@ -137,7 +137,7 @@ inline std::int64_t size_of(const Shape& shape) noexcept {
   return n;
 }
 
-// Byte strides of a C-order (or Fortran-order) array. As in NumPy, lengths of 0 count as 1.
+// Return the byte strides of a C-order or Fortran-order array. As in NumPy, lengths of 0 count as 1.
 CATENA_EXPORT Strides c_strides(const Shape& shape, std::size_t itemsize);
 CATENA_EXPORT Strides f_strides(const Shape& shape, std::size_t itemsize);
 // The strides of axes of length 1 are ignored; an empty array is contiguous.
@@ -162,35 +162,35 @@ class Axes {
   Dims v_;
 };
 
-// `axis` normalised to [0, rank). Throws E (ValueError by default): "<op>: axis 3 is out of range for arrays of rank
-// 2".
+// Returns `axis` normalised to [0, rank). Throws E (ValueError by default): "<op>: axis 3 is out of range for arrays of
+// rank 2".
 template <class E = ValueError> inline int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
   check<E>(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for arrays of rank ", rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
-// All given axes, normalised and sorted; every axis if none is given. ValueError for duplicates.
+// Returns all given axes, normalised and sorted; every axis if none is given. ValueError for duplicates.
 CATENA_EXPORT Dims normalize_axes(std::string_view op, const Axes& axes, int rank);
-// The same for a reduction, where a 0-d array has, as in NumPy, the axis 0 or -1 if that is given as one int: it is no
-// axis then.
+// As normalize_axes for a reduction. As in NumPy, a 0-d array accepts the axis 0 or -1 given as one int, which then
+// means no axis.
 inline Dims reduced_axes(std::string_view op, const Axes& axes, int rank) {
   if (rank == 0 && axes.is_one() && (axes.values()[0] == 0 || axes.values()[0] == -1)) return {};
   return normalize_axes(op, axes, rank);
 }
-// `shape` with the normalised axes removed, or with length 1 if keepdims.
+// Returns `shape` with the normalised axes removed, or with length 1 if keepdims.
 CATENA_EXPORT Shape reduced_shape(const Shape& shape, const Dims& axes, bool keepdims);
 
-// NumPy broadcasting of two shapes. ValueError naming op and both shapes if they do not broadcast.
+// NumPy broadcasting of two shapes. ValueError with op and both shapes if they do not broadcast.
 CATENA_EXPORT Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);
-// Whether an array of shape `from` can be broadcast to `to`.
+// True if an array of shape `from` can be broadcast to `to`.
 CATENA_EXPORT bool broadcasts_to(const Shape& from, const Shape& to) noexcept;
-// Strides of an array of `shape` when broadcast to the shape `to`; 0 along repeated axes. ValueError if it does not
-// broadcast.
+// Returns the strides of an array of `shape` when broadcast to the shape `to`; 0 along repeated axes. ValueError if it
+// does not broadcast.
 CATENA_EXPORT Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides,
                                         const Shape& to);
 
-// The result shape of reshape(from, requested), with one -1 inferred. ValueError in the cases in which NumPy raises it.
+// Returns the result shape of reshape(from, requested), with one -1 inferred. ValueError in the same cases as in NumPy.
 CATENA_EXPORT Shape resolve_reshape(std::string_view op, const Shape& from, const Shape& requested);
-// Strides that view (shape, strides) as the shape `to` without a copy, or nullopt when a copy is needed.
+// Returns strides that view (shape, strides) as the shape `to` without a copy, or nullopt if a copy is needed.
 CATENA_EXPORT std::optional<Strides> reshape_strides(const Shape& shape, const Strides& strides, const Shape& to,
                                                      std::size_t itemsize);
 

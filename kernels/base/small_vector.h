@@ -1,4 +1,4 @@
-// A vector with inline storage for N elements: the argument lists of graph nodes must not cost a malloc.
+// A vector with inline storage for N elements: the argument lists of graph nodes must not need a malloc.
 #pragma once
 
 #include <cstddef>

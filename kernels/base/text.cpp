@@ -16,7 +16,7 @@ constexpr int kMaxDigits = 4096;  // a double has at most 1074 digits behind the
 std::string with_digits(double v, int digits, std::chars_format format) {
   check<ValueError>(digits >= 0 && digits <= kMaxDigits, "text of a number", digits, " digits are not within 0 and ",
                     kMaxDigits);
-  constexpr std::size_t kOthers = 320;  // those before the point, the point, the sign and the exponent
+  constexpr std::size_t kOthers = 320;  // the digits before the point, the point, the sign and the exponent
   std::string text(static_cast<std::size_t>(digits) + kOthers, '\0');
   text.resize(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), v, format, digits).ptr -
                                        text.data()));
@@ -34,7 +34,7 @@ std::string with_zeros(std::string digits, int width) {
   return digits;
 }
 
-// The calling thread has the C locale as long as this exists.
+// Sets the C locale for the calling thread while an object exists.
 class CLocale {
  public:
   CLocale() : before_(::uselocale(c())) {}
@@ -92,8 +92,8 @@ std::int64_t leading_integer(std::string_view text) {
 
 namespace {
 
-// The number of bytes of the UTF-8 character at the beginning of the text that is no control character; 0 if there is
-// none.
+// Returns the number of bytes of the UTF-8 character at the beginning of the text; 0 if there is none, or if it is a
+// control character.
 std::size_t shown_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -14,7 +14,7 @@ namespace catena {
 // "MAJOR.MINOR.PATCH" of the headers a program was compiled with.
 inline constexpr std::string_view kVersion = "0.1.0";
 
-// The version of the library that the program runs with.
+// Returns the version of the library with which the program runs.
 CATENA_EXPORT std::string_view version();
 
 }  // namespace catena

@@ -1,4 +1,4 @@
-// Warnings: what a caller may want to know of a call that succeeds.
+// Warnings: information for the caller of a function that succeeds.
 #pragma once
 
 #include <string_view>
@@ -7,15 +7,15 @@
 
 namespace catena {
 
-// A warning of a category ("DeprecationWarning", "FutureWarning", "ComplexWarning"...). The default handler prints each
-// text once per process to standard error.
+// Receives a warning of a category ("DeprecationWarning", "FutureWarning", "ComplexWarning"...). The default handler
+// prints each text once per process to standard error.
 using WarningHandler = void (*)(std::string_view category, std::string_view message);
-// Returns the previous handler; null restores the default. Process-wide. A handler may be called on any thread, and may
-// throw to turn warnings into errors: a function warns before it changes anything.
+// Sets the handler of the process and returns the previous one; null restores the default. A handler may be called on
+// any thread, and may throw to turn warnings into errors: a function warns before it changes anything.
 CATENA_EXPORT WarningHandler set_warning_handler(WarningHandler handler) noexcept;
 CATENA_EXPORT void warn(std::string_view category, std::string_view message);
 
-// Announces that an interface may still change, by a FutureWarning, unless such warnings are disabled. Process-wide.
+// Announces by a FutureWarning that an interface may still change, unless such warnings are disabled. Process-wide.
 CATENA_EXPORT void experimental(std::string_view api_name);
 CATENA_EXPORT void set_disable_experimental_feature_warning(bool disable) noexcept;
 CATENA_EXPORT bool disable_experimental_feature_warning() noexcept;

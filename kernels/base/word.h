@@ -1,4 +1,4 @@
-// Words for elements that are moved and never looked at: what the element means does not matter, only its size.
+// Words for moving elements: only the size of an element matters, not its meaning.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Atomic additions to memory shared by threads. float additions may flush subnormal numbers to zero.
 //
-// GPUs add 32- and 64-bit elements by one instruction each, and 16-bit floats in pairs (atomic_pair.h). What else is
-// narrower than a word takes a loop of compare-and-swaps, of which one thread wins per round: many threads that add to
-// one element would need time that grows with the square of their number. So a warp first sums what its lanes add to
-// the same element.
+// GPUs add 32- and 64-bit elements by one instruction each, and 16-bit floats in pairs (atomic_pair.h). Other elements
+// narrower than a word need a loop of compare-and-swaps, in which one thread succeeds per round: if many threads add to
+// one element, the time grows with the square of their number. A warp therefore first sums the values that its lanes
+// add to the same element.
 #pragma once
 
 #include <catena/kernels/device/atomic_pair.h>
@@ -23,13 +23,13 @@ struct SharedWord {
   }
 };
 
-// Whether additions of all threads to one element take a time that grows with their number alone. (On the CPU, which
-// stands in for a GPU of capability 9.0, 16-bit floats are added as there: one after the other.)
+// True if additions of all threads to one element take a time proportional to their number. (On the CPU, which stands
+// for a GPU of capability 9.0, 16-bit floats are added as there: one after the other.)
 template <class T>
 concept adds_in_one_step = sizeof(T) >= 4 || has_pair_addition<T> ||
                            (!CATENA_DEVICE && (is_same<T, float16> || is_same<T, bfloat16>));
 
-// *to += v. Complex: each part by itself. bool: logical or. Integers wrap.
+// *to += v. Complex numbers: each part separately. bool: logical or. Integers wrap.
 template <class T> ND_FN void atomic_add(T* to, T v) {
 #if CATENA_DEVICE
   if constexpr (has_pair_addition<T>) {
@@ -41,7 +41,7 @@ template <class T> ND_FN void atomic_add(T* to, T v) {
     atomicAdd(&to->re, v.re);
     atomicAdd(&to->im, v.im);
   } else if constexpr (is_same<T, bool>) {
-    // The sum is 1 also where the byte is another one than 0 and 1.
+    // The sum is 1 even if the byte is neither 0 nor 1.
     const SharedWord at(to);
     uint32_t seen = *static_cast<volatile uint32_t*>(at.word), expected;
     do {
@@ -70,7 +70,7 @@ template <class T> ND_FN void atomic_add(T* to, T v) {
   }
 }
 
-// How the values that a warp adds to one element are combined.
+// Combines the values that a warp adds to one element.
 template <class T> struct Addend {
   using Sum = uint32_t;
   static ND_FN Sum of(T v) { return Sum(v); }
@@ -82,14 +82,14 @@ template <> struct Addend<bfloat16> {
   static ND_FN Sum combine(Sum a, Sum b) { return a + b; }
 };
 
-// *to += v for every lane of the warp that takes part, by one addition per element. All lanes call it.
+// *to += v for every lane of the warp with takes_part, by one addition per element. All lanes must call it.
 template <class T> ND_FN void atomic_add_by_warp(T* to, T v, bool takes_part) {
   using A = Addend<T>;
   constexpr unsigned all = 0xffffffffu;
   const unsigned lane = threadIdx.x % 32, present = __ballot_sync(all, takes_part);
   const unsigned same = __match_any_sync(all, static_cast<unsigned long long>(reinterpret_cast<uint64_t>(to)));
   const unsigned peers = takes_part ? same & present : 0, before = (1u << lane) - 1;
-  // In every round a lane takes the sum of the next of its peers, and every other of those that are left drops out.
+  // In every round a lane adds the sum of its next peer, and every second of the remaining peers drops out.
   typename A::Sum sum = A::of(v);
   unsigned behind = peers & ~(before << 1 | 1u), rank = unsigned(__popc(int(peers & before)));
   while (__any_sync(all, behind != 0)) {

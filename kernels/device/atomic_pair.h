@@ -1,6 +1,6 @@
-// Atomic additions of 16-bit floats as GPUs have them: of both elements of an aligned word by one instruction (bfloat16
-// from compute capability 9.0 on). For one element alone the driver makes a loop of compare-and-swaps, which takes a
-// time that grows with the square of the number of threads that add to it.
+// Atomic additions of 16-bit floats by the instructions of GPUs, which add both elements of an aligned word at once
+// (bfloat16 from compute capability 9.0 on). For one element alone, the driver generates a loop of compare-and-swaps,
+// whose time grows with the square of the number of threads that add to the element.
 #pragma once
 
 #include <catena/kernels/bfloat16.h>
@@ -20,7 +20,7 @@ concept has_pair_addition = false;
 #endif
 
 #if CATENA_DEVICE
-// One element and a word of two, in global memory. They return what was there.
+// Add one element, or a word of two elements, in global memory. Return the previous value.
 ND_FN uint16_t atom_add(uint64_t to, float16 v) {
   uint16_t old;
   asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; atom.global.add.noftz.f16 %0, [g], %2; }"
@@ -54,9 +54,9 @@ ND_FN uint32_t atom_add_pair(uint64_t to, uint32_t pair, bfloat16) {
   return old;
 }
 
-// *to += v in global memory; the element before. The other element of the word gets -0, which changes no number. A NaN
-// would lose its bits, and where the other element is not of this array, they may be something else than a NaN: then
-// the element is added alone.
+// *to += v in global memory; returns the previous element. The other element of the word gets -0, which changes no
+// number. The addition would change the bits of a NaN, which may be other data if the neighbour does not belong to the
+// array; beside a NaN, the element is therefore added alone.
 template <class T> ND_FN T add_in_pair(T* to, T v) {
   const uint64_t address = reinterpret_cast<uint64_t>(to);
   const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(address ^ 2)));

@@ -1,5 +1,5 @@
 // Launch skeletons of elementwise and indexed programs. Program::run computes one element from the values of its slots;
-// an indexed program gets the position first.
+// for an indexed program, the first argument is the position.
 #pragma once
 
 #include <catena/kernels/device/lane.h>
@@ -13,7 +13,8 @@ template <class Program, int W, class... L> ND_FN void chunk(L&... lane) {
   (lane.template flush<W>(), ...);
 }
 
-// All operands are contiguous or scalars: V elements at once if all pointers are aligned for it, the tail one by one.
+// All operands are contiguous or scalars. Computes V elements at once if all pointers are aligned for it, and the tail
+// one by one.
 template <class Program, class Index, int V, class... L> ND_FN void run_contiguous(Index n, L... lane) {
   const Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x, step = Index(gridDim.x) * blockDim.x;
   Index done = 0;
@@ -41,9 +42,9 @@ template <class Program, class Index, int V, class... Tag, class P> ND_FN void c
   contiguous_over<Program, Index, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
-// Any strides. Rank 0: the number of axes is known at run time only. V > 1: a thread computes V positions along the
-// first axis, where operands that lie apart along the last axis are contiguous: so the threads of a warp use all bytes
-// of the sectors that they touch, of every operand.
+// Operands with any strides. Rank 0: the number of axes is known only at run time. V > 1: a thread computes V positions
+// along the first axis, along which some operands are contiguous; the threads of a warp then use all bytes of the
+// memory sectors that they access, for every operand.
 template <class Program, class Index, int Rank, int V, class P, int... K, class... L>
 ND_FN void run_strided(const P& p, Indices<K...>, L... lane) {
   using Offset = typename signed_of<Index>::type;
@@ -81,8 +82,8 @@ template <class Program, class Index, int Rank, int V, class... Tag, class P> ND
   strided_over<Program, Index, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
-// The position in a loop whose number of axes is known at run time only. A coordinate is computed when the body asks
-// for it: an array of them, indexed at run time, would lie in local memory.
+// The position in a loop whose number of axes is known only at run time. A coordinate is computed when the body uses
+// it: an array of coordinates, indexed at run time, would be in local memory.
 template <class Width> struct PositionOfAnyRank {
   int64_t position;
   const int64_t* length;
@@ -105,7 +106,7 @@ template <int Rank, class Width, class P> ND_FN auto position_in(const P& p, Wid
   }
 }
 
-// The same with the position as the first argument of the program. V > 1: V neighbouring positions at once; all
+// As run_strided, with the position as the first argument of the program. V > 1: V neighbouring positions at once; all
 // operands that advance are then contiguous.
 template <class Program, class Width, int Rank, int V, class P, int... K, class... L>
 ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {

@@ -1,6 +1,5 @@
-// Launch skeletons of gather and scatter by index arrays. Several positions of a scatter may name the same element:
-// when values are set, any one of them stays, as in NumPy; when they are added, the order of the additions is
-// undefined.
+// Launch skeletons of gather and scatter by index arrays. Several positions of a scatter may have the same destination:
+// if values are set, any one of them stays, as in NumPy; if they are added, the order of the additions is undefined.
 #pragma once
 
 #include <catena/kernels/device/atomic.h>
@@ -8,7 +7,7 @@
 
 namespace catena::device {
 
-// The element number that an index means: modulo the length, as on the host.
+// Returns the element number for an index: modulo the length, as on the host.
 template <class I> ND_FN int64_t wrapped(I v, int64_t length) {
   if constexpr (is_unsigned_int<I> && sizeof(I) == 8) {
     return int64_t(v < uint64_t(length) ? v : v % uint64_t(length));
@@ -25,7 +24,7 @@ template <class I> ND_FN int64_t wrapped(I v, int64_t length) {
 
 // I: element types of the index arrays.
 template <class Index, int Rank, class... I> struct Indexed {
-  // Where position i is in the base and in the other operand.
+  // The addresses of position i in the base and in the other operand.
   struct Place {
     char *base, *other;
   };
@@ -71,7 +70,7 @@ template <class Index, int Rank, class... I> struct Indexed {
     if constexpr (adds_in_one_step<T>) {
       each(p, [](char* base, const char* other) { atomic_add(reinterpret_cast<T*>(base), element<T>(other)); });
     } else {
-      // Warps stay whole: lanes behind the last position take part in the exchanges.
+      // Warps stay complete: lanes behind the last position also call the exchanges.
       const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x, lane = threadIdx.x % unsigned(kWarp);
       for (Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x - lane; first < n; first += step) {
         const bool takes_part = n - first > lane;

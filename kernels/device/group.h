@@ -6,7 +6,7 @@
 
 namespace catena::device {
 
-// The value of the lane that is `distance` higher, copied word by word because accumulators may be structs.
+// Returns the value of the lane that is `distance` higher, copied word by word because accumulators may be structs.
 template <class A> ND_FN A shuffle_down(const A& v, int distance) {
   constexpr int words = int((sizeof(A) + 3) / 4);
   uint32_t word[words] = {};
@@ -28,7 +28,7 @@ template <class A> ND_FN A shuffle_from(const A& v, int lane) {
   return r;
 }
 
-// The value of the lane that is `distance` lower; the first `distance` lanes keep their own.
+// Returns the value of the lane that is `distance` lower; the first `distance` lanes keep their own value.
 template <class A> ND_FN A shuffle_up(const A& v, int distance) {
   const int lane = int(threadIdx.x) % kWarp;
   return shuffle_from(v, lane >= distance ? lane - distance : lane);
@@ -79,7 +79,7 @@ struct BlockGroup {
     return all;
   }
 
-  // `before` becomes the combination of the values of the threads with lower numbers; thread 0 keeps its argument.
+  // Sets `before` to the combination of the values of the threads with lower numbers; thread 0 keeps its argument.
   template <class Combine, class A> static ND_FN void scan(A v, A& before) {
     alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(A)];
     A* of_warp = reinterpret_cast<A*>(memory);

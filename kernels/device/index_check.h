@@ -1,5 +1,5 @@
-// The launch skeleton that looks for integers which break the rule of their use. The first one that a thread finds is
-// written to a record in memory of the host, unless that holds one already.
+// The launch skeleton that searches for integers which break their rule. The first one that a thread finds is written
+// to a record in host memory, unless the record holds one already.
 #pragma once
 
 #include <catena/kernels/device/lane.h>
@@ -13,7 +13,7 @@ template <class I, class Index, int Rank> struct IndexCheck {
     record->is_unsigned = is_unsigned_int<I>;
     record->rule = rule;
     record->name = name;
-    // The host reads the record as soon as it sees that it is complete.
+    // The host reads the record as soon as it is marked complete.
     __threadfence_system();
     atomicExch(&record->state, IndexRecord::complete);
   }

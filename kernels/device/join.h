@@ -1,11 +1,11 @@
-// Launch skeleton of joining arrays along an axis: one thread per element of the output.
+// Launch skeleton of joining arrays along an axis, with one thread per element of the output.
 #pragma once
 
 #include <catena/kernels/device/lane.h>
 
 namespace catena::device {
 
-// Elements are only moved, so they are copied as words of their size, or as wider ones.
+// Elements are only moved, so they are copied as words of their size, or as wider words.
 template <int Bytes, class P> ND_FN void join(const P& p) {
   const int64_t n = p.rows * p.columns, step = int64_t(gridDim.x) * kBlock;
   for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < n; i += step) {

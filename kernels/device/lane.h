@@ -1,5 +1,5 @@
-// Lanes: an operand inside a kernel, with the address of its elements and their conversion to values of its slot and
-// back.
+// Lanes: an operand inside a kernel, with the address of its elements and their conversion to and from values of its
+// slot.
 //
 // On load, an element of any stored dtype is converted to the dtype of the operand's slot and widened to its compute
 // type. On store, the value is rounded to the slot and converted to the stored dtype.
@@ -10,7 +10,7 @@
 
 namespace catena::device {
 
-// ---- index sequences and a tuple, which NVRTC has no library for --------------------------------
+// ---- index sequences and a tuple, because NVRTC has no library for them -------------------------
 template <int... K> struct Indices {};
 template <int N, int... K> struct MakeIndices { using type = typename MakeIndices<N - 1, N - 1, K...>::type; };
 template <int... K> struct MakeIndices<0, K...> { using type = Indices<K...>; };
@@ -26,7 +26,7 @@ template <int K, class L> ND_FN L& get(HeldLane<K, L>& held) { return held.lane;
 // ---- conversions --------------------------------------------------------------------------------
 template <class Slot, class Stored> ND_FN compute_t<Slot> to_slot(Stored v) { return load(convert<Slot>(v)); }
 
-// The bytes of an element that has been loaded with its neighbours. See element() about bools.
+// The byte of a bool that has been loaded together with its neighbours; see element() about bools.
 struct BoolByte {
   uint8_t byte;
 };
@@ -77,7 +77,7 @@ template <int W, class T> ND_FN void write(char* to, const T* from) {
   }
 }
 
-// The same for elements that lie `step` bytes apart.
+// As above for elements that are `step` bytes apart.
 template <int W, class T> ND_FN bool is_vector(const char* at, int64_t step) {
   constexpr int bytes = W * int(sizeof(T));
   return step == int64_t(sizeof(T)) &&
@@ -95,9 +95,9 @@ template <int W, class T> ND_FN void write_along(char* to, const T* from, int64_
 }
 
 // ---- lanes --------------------------------------------------------------------------------------
-// Every lane has: advances (false for an operand that does not move with the loop), size (bytes of an element),
+// Every lane has: advances (false for an operand that does not advance with the loop), size (bytes of an element),
 // move(offset), fetch<W>(at) and flush<W>(at) of W elements starting with number `at`, fetch_along<W>(step) and
-// flush_along<W>(step) of W elements that lie `step` bytes apart, aligned<W>(offset), begin_row(offset), and (j): the
+// flush_along<W>(step) of W elements that are `step` bytes apart, aligned<W>(offset), begin_row(offset), and (j): the
 // value of fetched element j, or a reference to it.
 template <class Stored> struct Moving {
   enum : bool { advances = true };
@@ -124,7 +124,8 @@ struct Fixed {
   template <int W> ND_FN void flush_along(int64_t) const {}
 };
 
-// Tags describe the operands in generated code. lane<V>(p, k) makes the lane of operand k for up to V elements at once.
+// Tags describe the operands in generated code. lane<V>(p, k) creates the lane of operand k for up to V elements at
+// once.
 template <class Stored, class Slot> struct In {
   template <int V> struct lane : Moving<Stored> {
     loaded_t<Stored> raw[V];

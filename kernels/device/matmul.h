@@ -29,8 +29,8 @@ template <class T> struct Dot {
   }
 };
 
-// Rounding errors of a sum grow with the number of its terms. A thread adds n products up in parts of this many, about
-// the root of n, and then the parts.
+// Rounding errors of a sum grow with the number of its terms. A thread therefore adds up n products in parts of this
+// many products, about the root of n, and then adds the parts.
 ND_FN int64_t part_length(int64_t n) {
   int64_t length = 256;
   while (length < n / length) length *= 2;
@@ -61,7 +61,7 @@ template <class T, int Rank> struct Matmul {
     if (p.splits == 1) D::put(at.out + row * p.out_row + column * p.out_column, v);
     else static_cast<A*>(p.partial)[(blockIdx.y * p.batch + at.number) * p.m * p.n + row * p.n + column] = v;
   }
-  // The range of k that the blocks with this blockIdx.y add up.
+  // Computes the range of k that the blocks with this blockIdx.y add up.
   static ND_FN void part(const P& p, int64_t& begin, int64_t& end) {
     const int64_t length = (p.k + p.splits - 1) / p.splits, last = (blockIdx.y + 1) * length;
     begin = blockIdx.y * length;
@@ -121,8 +121,8 @@ template <class T, int Rank> struct Matmul {
     }
   }
 
-  // One block per tile of results; each thread computes 4 x 4 of them. The next tiles are fetched while the current
-  // ones are multiplied.
+  // One block per tile of results; each thread computes 4 x 4 of them. The next tiles are loaded while the current ones
+  // are multiplied.
   static ND_FN void tiles(const P& p) {
     alignas(16) __shared__ A left[kTileDepth][kTile + 4], right[kTileDepth][kTile + 4];
     const int64_t down = (p.m + kTile - 1) / kTile, across = (p.n + kTile - 1) / kTile;
@@ -169,7 +169,7 @@ template <class T, int Rank> struct Matmul {
     }
   }
 
-  // Partial sums of one column of results (at most four rows) over elements begin, begin + step, ... of k.
+  // Adds up one column of results (at most four rows) over the elements begin, begin + step, ... of k.
   static ND_FN void narrow(const P& p, const Matrices& at, int64_t column, int64_t begin, int64_t end, int step,
                            A (&sum)[kNarrow]) {
     const char* b = at.b + column * p.b_column;
@@ -188,7 +188,7 @@ template <class T, int Rank> struct Matmul {
     }
   }
 
-  // One warp per column: the elements along k are contiguous.
+  // One warp per column, for operands that are contiguous along k.
   static ND_FN void narrow_rows(const P& p) {
     int64_t begin, end;
     part(p, begin, end);
@@ -229,8 +229,7 @@ template <class T, int Rank> struct Matmul {
     }
   }
 
-  // The second stage: one thread per result adds up the partial sums of the splits, of which there are at most 256, in
-  // groups of 16.
+  // The second stage: one thread per result adds up the partial sums of the splits, at most 256, in groups of 16.
   static ND_FN void second(const P& p) {
     const int64_t each = p.m * p.n, outputs = each * p.batch;
     for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < outputs; i += int64_t(gridDim.x) * kBlock) {

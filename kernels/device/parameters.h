@@ -1,6 +1,6 @@
-// Folder kernels/device/: the launch skeletons of generated kernels. A skeleton is a loop over elements, rows, tiles
-// or pieces that calls a body; generated code instantiates one with the operands of a call. No body and no host code:
-// launching is done by ndarray/cuda/. May use the headers of kernels/.
+// Folder kernels/device/: the launch skeletons of generated kernels. A skeleton is a loop over elements, rows, tiles or
+// pieces that calls a body; generated code instantiates one with the operands of a call. The folder has no bodies and
+// no host code; ndarray/cuda/ launches the kernels. May use the headers of kernels/.
 //
 // This header: the parameters of a launch, one struct passed by value. Plain data with the same layout for NVRTC, for
 // the host and for tests that execute kernels on the CPU. A struct derives from its head, which has the members whose
@@ -23,7 +23,7 @@ enum : int {
   kMaxRawRank = 8,         // axes of a raw operand
   kGenericRank = 32,       // reductions and row-wise kernels: the highest rank of an array
   kParameterBytes = 4096,  // limit that every driver accepts
-  kRowElements = 32,       // of a row that a thread can keep in registers
+  kRowElements = 32,       // elements of a row that a thread can keep in registers
   kHyper = 8,              // hyperparameters of a tensor
   kTile = 64,              // matrix products: rows and columns of results per block
   kTileDepth = 16,         // elements of k in shared memory at once
@@ -98,7 +98,7 @@ template <int Operands, int Kept, int Reduced> struct RowWiseParameters : RowWis
 template <int Operands> struct TensorEntry {
   void* data[Operands];
   int64_t n;
-  int64_t hyper;  // index into `hyper`, in blocks of kHyper
+  int64_t hyper;  // index in `hyper`, in blocks of kHyper
 };
 struct TensorChunk {
   int32_t tensor, chunk;
@@ -111,7 +111,7 @@ struct MultiTensorParameters {
 };
 
 // Scans along `rows` rows of `count` elements. With several splits, each row is cut into pieces of `piece` elements;
-// partial[row * splits + split] first holds the result of the piece alone, then that of all elements before it.
+// partial[row * splits + split] is first the result of the piece alone, then of all elements before it.
 struct ScanHead {
   int64_t rows, count, rank, splits, piece;
   int64_t in_step, out_step;  // along the row
@@ -119,11 +119,9 @@ struct ScanHead {
   void* out;
   void* partial;
 };
-template <int Rank> struct ScanParameters : ScanHead {
-  int64_t length[Rank], in_stride[Rank], out_stride[Rank];
-};
+template <int Rank> struct ScanParameters : ScanHead { int64_t length[Rank], in_stride[Rank], out_stride[Rank]; };
 
-// Gather and scatter: position i of a loop over n elements lies at base + sum_k i_k * base_stride[k] + sum_j
+// Gather and scatter: position i of a loop over n elements is at base + sum_k i_k * base_stride[k] + sum_j
 // wrap(index_j[i]) * axis_stride[j].
 struct GatherHead {
   int64_t n;
@@ -138,7 +136,7 @@ template <int Axes, int Rank> struct GatherParameters : GatherHead {
   int64_t index_stride[Axes][Rank];
 };
 
-// A number that breaks its rule, as a kernel tells the host, which resets the state when it has read the record.
+// A number that breaks its rule. A kernel writes the record; the host resets the state after reading it.
 struct IndexRecord {
   enum : uint32_t { empty = 0, claimed = 1, complete = 2 };
   uint32_t state;
@@ -154,13 +152,11 @@ struct IndexCheckHead {
   IndexRule rule;
   const char* name;
 };
-template <int Rank> struct IndexCheckParameters : IndexCheckHead {
-  int64_t length[Rank], stride[Rank];
-};
+template <int Rank> struct IndexCheckParameters : IndexCheckHead { int64_t length[Rank], stride[Rank]; };
 
-// Operands joined along an axis of a C-contiguous output: each of its `rows`, one per position along the axes before,
-// has the columns of one operand after the other. Column c of an operand is at position c / inner along the axis and at
-// c % inner behind it. An operand's columns end at `end`.
+// Operands joined along an axis of a C-contiguous output. The output has `rows` rows, one per position along the axes
+// before the joined one. A row has the columns of one operand after the other. Column c of an operand is at position c
+// / inner along the axis and at c % inner behind it. An operand's columns end at `end`.
 enum : int { kFewPieces = 8, kManyPieces = 100 };
 struct JoinPiece {
   const void* data;
@@ -172,9 +168,7 @@ struct JoinHead {
   int64_t pitch;  // bytes between rows of the output
   void* out;
 };
-template <int Pieces> struct JoinParameters : JoinHead {
-  JoinPiece piece[Pieces];
-};
+template <int Pieces> struct JoinParameters : JoinHead { JoinPiece piece[Pieces]; };
 
 // n contiguous random numbers. The counter starts at `offset`, plus *device_offset if that is not null.
 struct RandomParameters {
@@ -200,7 +194,7 @@ template <int Rank> struct MatmulParameters : MatmulHead {
 };
 
 // Positions of the non-zero elements, in `pieces` pieces of kPiece elements. counts[piece] is first the number of
-// non-zero elements of the piece, then that of all pieces before it. Coordinate a of the i-th non-zero element goes to
+// non-zero elements of the piece, then of all pieces before it. Coordinate a of the i-th non-zero element goes to
 // out[a * count + i].
 struct NonzeroHead {
   int64_t n, rank, pieces, count;
@@ -208,9 +202,7 @@ struct NonzeroHead {
   int64_t* out;
   int64_t* counts;
 };
-template <int Rank> struct NonzeroParameters : NonzeroHead {
-  int64_t length[Rank], stride[Rank];
-};
+template <int Rank> struct NonzeroParameters : NonzeroHead { int64_t length[Rank], stride[Rank]; };
 
 // Running sums along `rows` rows of `count` counts, in place.
 struct OffsetsParameters {
@@ -218,8 +210,9 @@ struct OffsetsParameters {
   void* counts;
 };
 
-// Sorting of rows. sort_block: padded = the power of two >= count; kSortBlock / padded rows per block. Radix sort: keys
-// and places of all rows one after the other; values only if values are the result and not positions.
+// Sorting of rows. sort_block: `padded` is the smallest power of two >= count, and a block sorts kSortBlock / padded
+// rows. Radix sort: keys and places of all rows one after the other; values only if the result is values and not
+// positions.
 struct SortHead {
   int64_t rows, count, rank, padded, positions;
   int64_t in_step, out_step;  // along the row
@@ -229,9 +222,7 @@ struct SortHead {
   uint32_t* places;
   void* values;
 };
-template <int Rank> struct SortParameters : SortHead {
-  int64_t length[Rank], in_stride[Rank], out_stride[Rank];
-};
+template <int Rank> struct SortParameters : SortHead { int64_t length[Rank], in_stride[Rank], out_stride[Rank]; };
 
 // One digit of a radix sort. counts[(row * kDigits + digit) * pieces + piece] is first the number of occurrences of the
 // digit in the piece, then the place of the first of them.

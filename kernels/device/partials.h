@@ -1,6 +1,6 @@
-// Partial results of one thread: 16 are joined one after the other, 16 of what comes of these, and so on, the earlier
-// one always on the left. The rounding errors of a sum then hardly grow with its length. A thread adds up a few
-// elements in registers before each of them.
+// Partial results of one thread: 16 partial results are joined one after the other, then 16 of the joined ones, and so
+// on, the earlier one always on the left. The rounding errors of a sum then hardly grow with its length. Each partial
+// result is the combination of a few elements in registers.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -9,7 +9,7 @@ namespace catena::device {
 
 enum : int { kGroup = 16 };  // elements that are combined one after the other
 
-// The levels are members and no array, which would lie in memory.
+// The levels are separate members, because an array would be in memory.
 template <class A> class Partials {
  public:
   template <class Join> ND_FN void add(A a, Join join) {
@@ -19,7 +19,7 @@ template <class A> class Partials {
     last_ = in_last_ == 0 ? third_ : join(last_, third_);
     in_last_ = 1;
   }
-  // Of at least one.
+  // Precondition: at least one partial result was added.
   template <class Join> ND_FN A total(Join join) const {
     A all;
     bool some = false;
@@ -31,7 +31,7 @@ template <class A> class Partials {
   }
 
  private:
-  // True if the level is full; it counts as empty from then on.
+  // Returns true if the level is full; it then counts as empty.
   template <class Join> static ND_FN bool add_to(A& level, int& count, const A& a, Join join) {
     level = count == 0 ? a : join(level, a);
     count = (count + 1) % kGroup;
@@ -51,7 +51,7 @@ template <class Body, class A>
 concept joins = requires(A a) {
   Body::join(a, a);
 };
-// Whether the digits of a result depend on the order in which elements are combined.
+// True if the digits of a result depend on the order in which elements are combined.
 template <class Body, class A>
 concept rounds = (is_float<A> || is_complex<A> || joins<Body, A>)&&!requires {
   Body::any_order;

@@ -7,8 +7,8 @@
 
 namespace catena::device {
 
-// A random number as a stored element. Rounding to 16 bits can give 1, which is outside [0, 1); it is replaced by the
-// largest value below 1.
+// Converts a random number to the stored type. Rounding to 16 bits can give 1, which is outside [0, 1); it is replaced
+// by the largest value below 1.
 template <class Body, class Stored, class T> ND_FN Stored stored_number(T v) {
   Stored s = convert<Stored>(v);
   if constexpr (is_same<Body, k::random_uniform> && !is_same<Stored, T> && sizeof(Stored) == 2) {

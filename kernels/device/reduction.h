@@ -1,5 +1,5 @@
 // Launch skeletons of reductions. A program over the inputs computes the elements that are reduced, and another program
-// computes the stored result from the reduced value. Rank 0: the number of axes is known at run time only.
+// computes the stored result from the reduced value. Rank 0: the number of axes is known only at run time.
 #pragma once
 
 #include <catena/kernels/device/group.h>
@@ -17,7 +17,7 @@ struct Unchanged {
 };
 
 // The elements that are reduced: Program::run(inputs..., element), of type T. A thread takes runs of `Run` neighbouring
-// elements and loads `Width` of them at once; the assignment of elements to threads depends on Run alone.
+// elements and loads `Width` of them at once; the assignment of elements to threads depends only on Run.
 template <class Program, class T, int Run, int Width, class Seq, class... Tag> struct Elements;
 template <class Program, class T, int Run, int Width, int... K, class... Tag>
 struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
@@ -29,7 +29,7 @@ struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
   int64_t kept[sizeof...(K)];  // byte offset of each input for the current output
 
   template <class P> ND_FN explicit Elements(const P& p) : lanes(typename Tag::template lane<Width>(p, K)...) {}
-  // Selects the output whose elements the calls below refer to.
+  // Selects the output to whose elements the calls below refer.
   template <int Kept, class Index, class P> ND_FN void select(const P& p, Index output) {
     ((kept[K] = offset_of<Kept>(output, p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
     (get<K>(lanes).begin_row(kept[K]), ...);
@@ -48,7 +48,7 @@ struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
     Program::run(get<K>(lanes)(j)..., v);
     return v;
   }
-  // Element i, for any strides.
+  // Returns element i, for any strides.
   template <int Reduced, class Index, class P> ND_FN value single(const P& p, Index i) {
     using Offset = typename signed_of<Index>::type;
     Offset offset[sizeof...(K)] = {};
@@ -70,7 +70,7 @@ struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
   }
 };
 
-// The stored results: Program::run(reduced value of type R, inputs..., result). Its operands start with number `First`;
+// The stored results: Program::run(reduced value of type R, inputs..., result). The operands start with number `First`;
 // the last one is the output.
 template <class Program, class R, int First, class Seq, class... Tag> struct Results;
 template <class Program, class R, int First, int... K, class... Tag>
@@ -89,10 +89,10 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
   using A = typename Body::template accumulator<typename E::value, typename Result::value>;
 
   using Join = Joined<Body>;
-  // Elements that a thread combines before it begins another partial result.
+  // Number of elements that a thread combines before it starts another partial result.
   enum : int { kElements = !rounds<Body, A> ? 1 << 30 : (joins<Body, A> ? 1024 : 4 * kGroup) };
 
-  // The result of a thread: of one group of elements after the other, which `group` reduces from element `i` on.
+  // Returns the result of a thread. `group` reduces one group of elements, from element `i` on, and advances `i`.
   template <class Group> static ND_FN A fold_groups(Index i, Index end, Group group) {
     A acc = group(i);
     if constexpr (rounds<Body, A>) {
@@ -115,7 +115,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3]));
   }
 
-  // Reduces runs of neighbouring elements into four independent accumulators, every `size`-th run starting with run
+  // Reduces runs of neighbouring elements in four independent accumulators: every `size`-th run, starting with run
   // `rank`. Contiguous runs are loaded at once; the assignment of elements to accumulators does not depend on that.
   template <class P> static ND_FN A fold(const P& p, E& elements, Index from, Index end, int rank, int size) {
     const bool whole = elements.template whole<Reduced>(p, int64_t(from));
@@ -164,7 +164,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     if (p.splits == 1) finish(p, output, acc);
     else static_cast<A*>(p.partial)[int64_t(output) * p.splits + blockIdx.y] = acc;
   }
-  // The range of elements that the blocks with this blockIdx.y reduce.
+  // Computes the range of elements that the blocks with this blockIdx.y reduce.
   template <class P> static ND_FN void part(const P& p, Index& begin, Index& end) {
     const int64_t share = (p.count + p.splits - 1) / p.splits, length = (share + E::run - 1) / E::run * E::run,
                   first = blockIdx.y * length, last = first + length;
@@ -172,7 +172,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     end = Index(last < p.count ? last : p.count);
   }
 
-  // One group of threads per output; used where the innermost axis is reduced.
+  // One group of threads per output, for reductions of the innermost axis.
   template <class Group, class P> static ND_FN void rows(const P& p) {
     Index begin, end;
     part(p, begin, end);
@@ -184,7 +184,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     }
   }
 
-  // 32 neighbouring outputs per block, with 8 threads for each; used where the innermost axis is kept.
+  // 32 neighbouring outputs per block, with 8 threads each, for reductions that keep the innermost axis.
   template <class P> static ND_FN void columns(const P& p) {
     constexpr int height = kBlock / kWarp;
     alignas(16) __shared__ unsigned char memory[kBlock * sizeof(A)];

@@ -1,8 +1,8 @@
 // Launch skeleton of row-wise kernels: a group of threads reduces a row once or twice and then writes every element of
-// it. A thread has runs of V neighbouring elements (of one element if the row extends over more than kMaxExactRank
-// axes). The elements of short rows stay in registers; those of longer rows are loaded again in every phase. The
-// assignment of elements to threads is the same in both cases and for all strides, so the order of combination depends
-// on the lengths alone. The threads of a row that is loaded again add up in levels (Accumulator).
+// it. A thread processes runs of V neighbouring elements (of one element if the row extends over more than
+// kMaxExactRank axes). The elements of short rows stay in registers; those of longer rows are loaded again in every
+// phase. The assignment of elements to threads is the same in both cases and for all strides, so the order of
+// combination depends only on the lengths. For rows that are loaded again, the threads add up in levels (Accumulator).
 #pragma once
 
 #include <catena/kernels/device/group.h>
@@ -19,9 +19,9 @@ template <class Body> struct Phase1 {
   template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
 };
 
-// What a thread combines. Rounding errors of a sum grow with the number of its terms, so those of a long row are added
-// up in levels: one that has taken kSteps runs, or kSteps of the level below it, is joined to the next one and begins
-// anew.
+// The accumulator of a thread. Rounding errors of a sum grow with the number of its terms, so the terms of a long row
+// are added up in levels: after kSteps runs, or kSteps sums of the level below, a level is joined to the next one and
+// starts anew.
 template <class Phase, class A, bool Long> struct Accumulator {
   enum : int { kSteps = 32 };
   A sum = Phase::template identity<A>(), many = sum, all = sum;
@@ -44,7 +44,7 @@ template <class Phase, class A, bool Long> struct Accumulator {
   }
 };
 
-// Lanes of inputs hold all runs of a thread, those of outputs hold one.
+// True for inputs, whose lanes hold all runs of a thread; the lanes of outputs hold one run.
 template <class Tag> struct keeps_runs {
   enum : bool { value = false };
 };
@@ -52,7 +52,7 @@ template <class Stored, class Slot> struct keeps_runs<In<Stored, Slot>> {
   enum : bool { value = true };
 };
 
-// Runs: the number of runs that a thread keeps in registers; 0: it loads them in every phase.
+// Runs: number of runs that a thread keeps in registers; 0: it loads them in every phase.
 template <class Group, class Index, int Kept, int Reduced, int V, int Runs> struct RowWiseLoop {
   enum : int { kRuns = Runs > 0 ? Runs : 1 };
   template <class Tag> using lane = typename Tag::template lane<keeps_runs<Tag>::value ? V * kRuns : V>;

@@ -1,6 +1,6 @@
-// Launch skeletons of scans along rows, with the bodies of reductions. A long row is cut into pieces: first the result
-// of every piece alone, then the combination of the pieces before each piece, then the elements. Earlier elements are
-// always the left operand of a combination.
+// Launch skeletons of scans along rows, with the bodies of reductions. A long row is divided into pieces. The kernels
+// compute first the result of every piece alone, then the combination of the pieces before each piece, then the
+// elements. Earlier elements are always the left operand of a combination.
 #pragma once
 
 #include <catena/kernels/device/reduction.h>
@@ -111,7 +111,7 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, int Ran
     });
   }
 
-  // One block per row: replaces the result of each piece by that of all pieces before it.
+  // One block per row: replaces the result of each piece by the combination of all pieces before it.
   static ND_FN void carries(const P& p) {
     alignas(16) __shared__ unsigned char memory[sizeof(A)];
     A* last = reinterpret_cast<A*>(memory);

@@ -1,7 +1,7 @@
 // Launch skeletons of stable sorting. An element is mapped to a key with the order of unsigned integers; the place in
 // the row is the second part of the key, so that no two keys are equal. Rows of up to kSortBlock elements are sorted by
 // a bitonic network in shared memory, longer rows by an LSD radix sort. Neither the number of passes nor the control
-// flow depends on the values, so the run time depends on lengths and dtype alone.
+// flow depends on the values, so the run time depends only on lengths and dtype.
 #pragma once
 
 #include <catena/kernels/device/nonzero.h>

@@ -1,9 +1,9 @@
-// Complex numbers in the text of an ElementwiseKernel or a ReductionKernel: the class and the functions that CuPy gives
-// its texts (thrust::complex), and arithmetic with real numbers of every type. Elements of complex arrays are of this
+// Complex numbers in the text of an ElementwiseKernel or a ReductionKernel: the class and the functions that CuPy
+// provides (thrust::complex), and arithmetic with real numbers of every type. Elements of complex arrays have this
 // class; it has the layout of catena::complex.
 //
-// An operation on two types has the wider one: complex<float> with a double, or with a complex<double>, is a
-// complex<double>, and with an integer a complex<float>. Assignment narrows, as among real numbers.
+// An operation on two types gives the wider one: complex<float> with a double, or with a complex<double>, gives
+// complex<double>, and with an integer complex<float>. Assignment narrows, as for real numbers.
 #pragma once
 
 #include <catena/kernels/complex_math.h>
@@ -42,7 +42,7 @@ using wider =
                           double, float>;
 
 // ---- operators ----------------------------------------------------------------------------------
-// CATENA_USER_COMPLEX(op) makes of the operator for two numbers of one type those for all types.
+// CATENA_USER_COMPLEX(op) defines the operator for all pairs of types by the operator for two numbers of one type.
 #define CATENA_USER_COMPLEX(op)                                                                    \
   template <class A, class B> ND_FN complex<wider<A, B>> operator op(complex<A> a, complex<B> b) { \
     using T = wider<A, B>;                                                                         \
@@ -54,7 +54,7 @@ CATENA_USER_COMPLEX(*)
 CATENA_USER_COMPLEX(/)
 #undef CATENA_USER_COMPLEX
 
-// A real number has no imaginary part, not one of 0, which would make NaN of an infinity.
+// A real number has no imaginary part; an imaginary part of 0 would turn an infinity into NaN.
 template <class T, real_number S> ND_FN complex<wider<T, S>> operator+(complex<T> z, S s) {
   return {wider<T, S>(z.re) + wider<T, S>(s), wider<T, S>(z.im)};
 }
@@ -106,13 +106,13 @@ template <class T> ND_FN bool isinf(complex<T> z) {
   return catena::m::fabs(z.re) == infinity || catena::m::fabs(z.im) == infinity;
 }
 template <class T> ND_FN bool isfinite(complex<T> z) { return !isnan(z) && !isinf(z); }
-// On the Riemann sphere: all infinities are one.
+// Projection on the Riemann sphere, on which all infinities are one point.
 template <class T> ND_FN complex<T> proj(complex<T> z) {
   return isinf(z) ? complex<T>(catena::limits<T>::max(), catena::m::copysign(T(0), z.im)) : z;
 }
 template <class T> ND_FN complex<T> rint(complex<T> z) { return {catena::m::rint(z.re), catena::m::rint(z.im)}; }
 
-// By the real, then by the imaginary part; a NaN is passed over, as for real numbers.
+// Compares the real parts, then the imaginary parts. NaN is ignored, as for real numbers.
 template <class A, class B> ND_FN complex<wider<A, B>> min(complex<A> a, complex<B> b) {
   if (isnan(a) || isnan(b)) return isnan(a) ? complex<wider<A, B>>(b) : complex<wider<A, B>>(a);
   return a.re < b.re || (a.re == b.re && a.im < b.im) ? complex<wider<A, B>>(a) : complex<wider<A, B>>(b);
@@ -126,7 +126,7 @@ template <class A, class B> ND_FN complex<wider<A, B>> max(complex<A> a, complex
 template <class T> ND_FN complex<T> exp(complex<T> z) { return catena::m::exp(catena::complex<T>(z)); }
 template <class T> ND_FN complex<T> sqrt(complex<T> z) { return catena::m::sqrt(catena::complex<T>(z)); }
 
-// Half the logarithm of |z|^2 - 1, whose digits the logarithm of a length near 1 would lose.
+// Near |z| = 1, computes half of log1p(|z|^2 - 1), because the logarithm of the length would lose its digits.
 template <class T> ND_FN complex<T> log(complex<T> z) {
   using namespace catena;
   const T a = m::fabs(z.re), b = m::fabs(z.im), large = a > b ? a : b, small = a > b ? b : a, size = abs(z);
@@ -146,7 +146,7 @@ template <class T> ND_FN complex<T> expm1(complex<T> z) {
   return {m::expm1(z.re) * m::cos(z.im) - T(2) * half * half, m::exp(z.re) * m::sin(z.im)};
 }
 
-// Whole exponents up to 100 by multiplication, as NumPy's.
+// Computes whole exponents up to 100 by multiplication, as NumPy does.
 template <class T> ND_FN complex<T> pow(complex<T> z, complex<T> exponent) {
   if (exponent.re == T(0) && exponent.im == T(0)) return {T(1), T(0)};
   if (z == T(0) && exponent.re > T(0)) return {T(0), T(0)};
@@ -190,7 +190,7 @@ template <class T> ND_FN complex<T> tanh(complex<T> z) {
 }
 template <class T> ND_FN complex<T> asinh(complex<T> z);
 template <class T> ND_FN complex<T> atanh(complex<T> z);
-// Those of the circle from those of the hyperbola: f(iz) = i g(z).
+// The trigonometric functions from the hyperbolic ones: f(iz) = i g(z).
 template <class T> ND_FN complex<T> sin(complex<T> z) {
   const complex<T> w = sinh(complex<T>(-z.im, z.re));
   return {w.im, -w.re};
@@ -239,7 +239,7 @@ using thrust::real;
 using complex64 = thrust::complex<float>;
 using complex128 = thrust::complex<double>;
 
-// std::exp(z) as well as exp(z).
+// Makes std::exp(z) available beside exp(z).
 namespace std {
 using thrust::abs;
 using thrust::acos;

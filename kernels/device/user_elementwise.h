@@ -1,5 +1,5 @@
-// The loop of an ElementwiseKernel. The generated function reads `for (Loop _ind(...); _ind.more(); _ind.next())`. On a
-// device a thread visits its positions in steps of the grid size; on the host a call visits a range.
+// The loop of an ElementwiseKernel. The generated function contains `for (Loop _ind(...); _ind.more(); _ind.next())`.
+// On a device a thread visits its positions in steps of the grid size; on the host a call visits a range.
 #pragma once
 
 #include <catena/kernels/device/user_types.h>

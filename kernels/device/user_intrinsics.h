@@ -1,6 +1,6 @@
-// CUDA's mathematical and conversion intrinsics, and those of its functions that the C library lacks, for kernels given
-// as text on the CPU. Values are CUDA's where it states them exactly; the approximate functions (__expf, __sinf...) are
-// at least as accurate as CUDA's and have their special values. Empty for NVRTC, which knows all of them.
+// CUDA's mathematical and conversion intrinsics, and the CUDA functions that the C library lacks, for kernels given as
+// text on the CPU. Values equal CUDA's where it specifies them exactly; the approximate functions (__expf, __sinf...)
+// are at least as accurate as CUDA's and have their special values. Empty for NVRTC, which has all of them.
 #pragma once
 
 #if !defined(__CUDACC_RTC__)
@@ -39,7 +39,7 @@ inline float __fmaf_ieee_rn(float a, float b, float c) { return fmaf(a, b, c); }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __frcp_rn(float a) { return 1 / a; }
 inline float __fsqrt_rn(float a) { return sqrtf(a); }
-// No quotient is so near to the middle between two floats that rounding it to double first matters (all were tried).
+// No quotient is so close to the middle between two floats that rounding to double first matters (all were tested).
 inline float __frsqrt_rn(float a) { return float(1 / sqrt(double(a))); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dsub_rn(double a, double b) { return a - b; }
@@ -82,7 +82,7 @@ inline int __double2hiint(double v) { return int(__builtin_bit_cast(unsigned lon
 inline int __double2loint(double v) { return int(unsigned(__builtin_bit_cast(unsigned long long, v))); }
 
 // ---- approximate functions ----------------------------------------------------------------------
-// glibc declares some of these names for itself, as functions that do not throw.
+// glibc reserves some of these names, as functions that do not throw.
 inline float __expf(float x) noexcept { return expf(x); }
 inline float __exp10f(float x) noexcept { return powf(10.0f, x); }
 inline float __logf(float x) noexcept { return logf(x); }
@@ -98,7 +98,7 @@ inline void __sincosf(float x, float* s, float* c) noexcept {
 }
 // Defined by CUDA as 2 to the power y * log2(x), so NaN for a negative x.
 inline float __powf(float x, float y) noexcept { return float(exp2(double(y) * log2(double(x)))); }
-// As on CUDA, 0 for divisors above 2^126, and NaN where the dividend is infinite, too.
+// As on CUDA: 0 for divisors above 2^126, and NaN if the dividend is infinite, too.
 inline float __fdividef(float a, float b) {
   const float magnitude = fabsf(b);
   if (magnitude > 0x1p126f && magnitude <= __FLT_MAX__) return a * 0.0f;
@@ -148,7 +148,8 @@ inline int __hadd(int a, int b) { return int(((long long)a + b) >> 1); }
 inline int __rhadd(int a, int b) { return int(((long long)a + b + 1) >> 1); }
 inline unsigned __uhadd(unsigned a, unsigned b) { return unsigned(((unsigned long long)a + b) >> 1); }
 inline unsigned __urhadd(unsigned a, unsigned b) { return unsigned(((unsigned long long)a + b + 1) >> 1); }
-// The position of set bit `offset` of the mask, counted from bit `base`: upwards if it is positive, else downwards.
+// Returns the position of set bit `offset` of the mask, counted from bit `base`: upwards if it is positive, else
+// downwards.
 inline unsigned __fns(unsigned mask, unsigned base, int offset) {
   if (offset == 0) return base < 32 && (mask >> base & 1) != 0 ? base : ~0u;
   int left = offset < 0 ? -offset : offset;
@@ -158,8 +159,8 @@ inline unsigned __fns(unsigned mask, unsigned base, int offset) {
 }
 
 // ---- functions that the C library lacks ---------------------------------------------------------
-// CATENA_USER_FLOATS(name, parameters, arguments) adds to a function of doubles the two of floats.
-// All are noexcept, because later C libraries declare some of them so.
+// CATENA_USER_FLOATS(name, parameters, arguments) defines the two float variants of a function of doubles. All are
+// noexcept, because later C libraries declare some of them so.
 #define CATENA_USER_FLOATS(name, parameters, arguments)                      \
   inline float name##f parameters noexcept { return float(name arguments); } \
   inline float name parameters noexcept { return float(name arguments); }
@@ -179,7 +180,7 @@ inline double erfcx(double x) noexcept {
   const double series = 1 - t * (0.5 - t * (0.75 - t * (1.875 - t * (6.5625 - t * (29.53125 - t * 162.421875)))));
   return series / (x * 1.77245385090551602730);
 }
-// Halley's iteration from an approximation of the quantile of the normal distribution; its error is cubed each time.
+// Halley's iteration from an approximation of the quantile of the normal distribution; each step cubes the error.
 inline double erfcinv(double y) noexcept {
   if (!(y >= 0 && y <= 2)) return __builtin_nan("");
   if (y == 0 || y == 2) return y == 0 ? __builtin_inf() : -__builtin_inf();

@@ -1,4 +1,4 @@
-// Runs complete CUDA texts on the CPU: those of RawKernel and RawModule whose kernels need no barrier. The backend
+// Runs complete CUDA texts on the CPU: texts of RawKernel and RawModule whose kernels need no barrier. The backend
 // appends a registration to the body of every kernel; the shared object compiled from the text then lists its kernels
 // in catena_user_kernels.
 #pragma once

@@ -7,7 +7,7 @@ namespace catena::user {
 
 enum : int { kElementwiseBlock = 128, kReductionBlock = 256 };  // threads
 
-// The first parameter of a reduction; filled in by the backend. With several splits, split s of an output stores its
+// The first parameter of a reduction; the backend sets it. With several splits, split s of an output stores its
 // accumulator at partial[output * splits + s], and a second pass combines them.
 struct ReduceWork {
   int64_t outputs, count, splits;

@@ -1,8 +1,8 @@
 // The launch skeletons of a ReductionKernel. The generated struct R holds the user's expressions: R::_accumulator_type,
 // _identity, _map, _combine and _finish; the result of every thread starts from the identity. A thread combines a few
-// elements one after the other, and the results of those as a binary tree.
+// elements one after the other, and then these results as a binary tree.
 //
-// The order of combination depends on the parameters alone, so every launch gives the same result.
+// The order of combination depends only on the parameters, so every launch gives the same result.
 #pragma once
 
 #include <catena/kernels/device/partials.h>
@@ -120,8 +120,8 @@ template <class R, int Kept, int Reduced, class Width, class P> struct Reduction
     }
   }
 #else
-  // Combines the accumulators of the threads of a block for `width` outputs; the results are in the first `width`
-  // threads.
+  // Combines the accumulators of the threads of a block for `width` outputs; the first `width` threads have the
+  // results.
   static ND_FN A tree(const R& body, A* of_thread, int width, const A& mine) {
     const int t = int(threadIdx.x), strand = t / width;
     of_thread[t] = mine;

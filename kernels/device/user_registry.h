@@ -1,5 +1,5 @@
-// The list of kernels in a shared object that was compiled from a CUDA text. This header includes nothing, because such
-// a text must see no names but CUDA's.
+// The list of kernels in a shared object that was compiled from a CUDA text. This header includes nothing, because only
+// CUDA's names may be visible in such a text.
 #pragma once
 
 namespace catena::user {

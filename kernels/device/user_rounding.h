@@ -1,6 +1,6 @@
 // Arithmetic and conversions with the directed roundings of CUDA's intrinsics (__fadd_rz, __double2float_ru...) for the
-// CPU. The exact result is formed as an integer times a power of two and rounded once, so neither the rounding mode of
-// the process nor the compiler's reordering matters. Empty for NVRTC, which knows the intrinsics.
+// CPU. The exact result is computed as an integer times a power of two and rounded once, so neither the rounding mode
+// of the process nor the compiler's reordering matters. Empty for NVRTC, which has the intrinsics.
 #pragma once
 
 #if !defined(__CUDACC_RTC__)
@@ -24,8 +24,8 @@ template <> struct FloatFormat<double> {
   static constexpr int kDigits = 53, kLowest = -1074;
 };
 
-// digits * 2^exponent with a sign. If bits were lost, the lowest digit is 1 and lies at least two places below the last
-// place of any result, which is all that rounding needs to know of them.
+// digits * 2^exponent with a sign. If bits were lost, the lowest digit is 1 and is at least two places below the last
+// place of any result, which is sufficient for rounding.
 struct Exact {
   bool negative;
   int exponent;
@@ -37,7 +37,7 @@ inline int width_of(Wide v) {
   return high != 0 ? 128 - __builtin_clzll(high) : low != 0 ? 64 - __builtin_clzll(low) : 0;
 }
 
-// The value of a finite number.
+// Returns the exact value of a finite number.
 template <class F> Exact exact(F v) {
   using Format = FloatFormat<F>;
   using Bits = typename Format::Bits;
@@ -49,14 +49,14 @@ template <class F> Exact exact(F v) {
   return {negative, Format::kLowest + biased - 1, fraction | Bits(1) << (Format::kDigits - 1)};
 }
 
-// Shifts right; a bit that is lost sets the lowest one.
+// Shifts right; lost bits set the lowest bit.
 inline Wide shift_right(Wide digits, int by) {
   if (by == 0) return digits;
   if (by > 127) return digits != 0;
   return digits >> by | Wide((digits & ((Wide(1) << by) - 1)) != 0);
 }
 
-// Whether the magnitude grows by one unit in the last place when `rest`, of which one unit is 2^cut, is cut off.
+// True if the magnitude grows by one unit in the last place when `rest` is cut off; one unit is 2^cut.
 inline bool rounds_away(const Exact& v, Wide kept, Wide rest, int cut, Rounding mode) {
   if (rest == 0 || mode == Rounding::zero) return false;
   if (mode != Rounding::nearest) return (mode == Rounding::down) == v.negative;
@@ -86,7 +86,7 @@ template <class F> F rounded(const Exact& v, Rounding mode) {
   return __builtin_bit_cast(F, Bits(sign | (to_infinity ? kInfinity : kInfinity - 1)));
 }
 
-// Moves the digits up to a width that leaves room for a carry; factors and products have at most 106 digits.
+// Shifts the digits up as far as possible with space for a carry; factors and products have at most 106 digits.
 inline void widen(Exact& v) {
   const int up = 125 - width_of(v.digits);
   v.digits <<= up;
@@ -121,7 +121,7 @@ inline Exact product_of(const Exact& x, const Exact& y) {
 template <class F> bool all_finite(F a) { return __builtin_isfinite(a); }
 template <class F, class... R> bool all_finite(F a, R... rest) { return __builtin_isfinite(a) && all_finite(rest...); }
 
-// Where an operand is not finite, or a division by zero is exact, every rounding gives what the processor gives.
+// If an operand is not finite, or a division by zero is exact, the processor's result is right for every rounding mode.
 template <class F> F add(F a, F b, Rounding mode) {
   if (!all_finite(a, b)) return a + b;
   return rounded<F>(sum_of(exact(a), exact(b), mode), mode);
@@ -144,7 +144,7 @@ template <class F> F divide(F a, F b, Rounding mode) {
   return rounded<F>({x.negative != y.negative, x.exponent - up - y.exponent, quotient | Wide(inexact)}, mode);
 }
 
-// The largest integer whose square is at most v.
+// Returns the largest integer whose square is at most v.
 inline uint64_t integer_root(Wide v) {
   Wide root = 0, bit = Wide(1) << 126;
   for (; bit != 0; bit >>= 2) {
@@ -177,7 +177,7 @@ template <class F, class I> F from_integer(I v, Rounding mode) {
 inline float narrowed(double v, Rounding mode) { return all_finite(v) ? rounded<float>(exact(v), mode) : float(v); }
 
 // Values out of range give the nearest integer of the type; NaN gives 0 if both types have 32 bits, else the integer
-// whose highest bit alone is set, as the conversions of the PTX instruction set do.
+// with only the highest bit set, as the conversions of the PTX instruction set do.
 template <class I, class F> I to_integer(F v, Rounding mode) {
   constexpr bool kSigned = I(-1) < I(0);
   constexpr int kBits = 8 * int(sizeof(I));

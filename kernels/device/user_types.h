@@ -8,7 +8,7 @@
 #include <catena/kernels/device/user_host.h>
 #include <catena/kernels/numeric.h>
 
-// The constants of <math.h>, which NVRTC lacks, and those of CUDA's math_constants.h.
+// The constants of <math.h>, which NVRTC lacks, and of CUDA's math_constants.h.
 #if CATENA_DEVICE
 using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(nullptr));
 #define INFINITY __builtin_bit_cast(float, 0x7f800000u)
@@ -34,7 +34,7 @@ using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(null
 #define CUDART_NAN_F __builtin_bit_cast(float, 0x7fffffffu)
 #define CUDART_NAN __builtin_bit_cast(double, 0xfff8000000000000ull)
 
-// min(x, 2) for an x of another type than int: as the operands of `?:`. CUDA has it for some pairs of types only.
+// min(x, 2) for an x of another type than int, with the type of `?:`. CUDA has it only for some pairs of types.
 #if !defined(CATENA_CPU_SHIM)
 namespace catena::user {
 template <class T>
@@ -62,7 +62,7 @@ namespace catena::user {
 // for a long and a long long.
 using int64 = long long;
 
-// Numbers that a float does not hold, so that a 16-bit float must be made of them at once.
+// Types with numbers that a float cannot hold; they must be converted to a 16-bit float directly.
 template <class T>
 concept finer_than_float = is_same<T, double> || is_same<T, int> || is_same<T, unsigned> || is_same<T, long> ||
     is_same<T, unsigned long> || is_same<T, long long> || is_same<T, unsigned long long>;
@@ -103,7 +103,7 @@ template <class S> ND_FN Half<S> nextafter(Half<S> x, Half<S> y) {
   const bool away_from_zero = (float(y) > float(x)) == (float(x) > 0.0f);
   return Half<S>::of_bits(away_from_zero ? x.stored.bits + 1u : x.stored.bits - 1u);
 }
-// Ignore NaN unless both operands are NaN, as CUDA's functions do.
+// These ignore NaN unless both operands are NaN, as CUDA's functions do.
 template <class S> ND_FN Half<S> min(Half<S> a, Half<S> b) { return skip_nan_min(float(a), float(b)); }
 template <class S> ND_FN Half<S> max(Half<S> a, Half<S> b) { return skip_nan_max(float(a), float(b)); }
 template <class S, class B> ND_FN Half<S> min(Half<S> a, B b) { return skip_nan_min(float(a), float(b)); }
@@ -111,7 +111,7 @@ template <class S, class B> ND_FN Half<S> max(Half<S> a, B b) { return skip_nan_
 template <class S, class A> ND_FN Half<S> min(A a, Half<S> b) { return skip_nan_min(float(a), float(b)); }
 template <class S, class A> ND_FN Half<S> max(A a, Half<S> b) { return skip_nan_max(float(a), float(b)); }
 
-// An element in another type, by the rules of catena::convert.
+// Converts an element to another type by the rules of catena::convert.
 template <class T> struct computed { using type = T; };
 template <class S> struct computed<Half<S>> { using type = float; };
 template <class S> struct computed<thrust::complex<S>> { using type = complex<S>; };
@@ -145,7 +145,7 @@ template <class S> ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
   return old;
 }
 
-// The element at byte offset `offset` from `data`.
+// Returns the element at byte offset `offset` from `data`.
 template <class T> ND_FN T& element(T* data, int64 offset) { return *(T*)((char*)data + offset); }
 
 // A raw operand with its own shape and strides. x[k] is the element at position k in C order, x[index] the element at
@@ -190,7 +190,7 @@ template <class T, int Rank, bool Contiguous> struct Raw {
 // A scalar operand, stored in one or two words of the parameters.
 template <class T> struct alignas(8) Held { T value; };
 
-// ---- operands that move with a loop -------------------------------------------------------------
+// ---- operands that advance with a loop ----------------------------------------------------------
 template <int Rank> ND_FN int64 offset_at(const int64* coordinates, const int64* strides) {
   int64 offset = 0;
   ND_UNROLL

@@ -1,6 +1,6 @@
-// Folder kernels/elementwise/: bodies of one output element from one element of each input, by NumPy's chapters.
-// Reductions, row-wise kernels and the bodies of neural networks are in the folders beside it. May use the headers of
-// kernels/ only.
+// Folder kernels/elementwise/: bodies that compute one output element from one element of each input, by NumPy's
+// chapters. Reductions, row-wise kernels and the bodies of neural networks are in other folders of kernels/. May use
+// only the headers of kernels/.
 //
 // This header: arithmetic. Integers wrap; for bools, addition is or and multiplication is and.
 #pragma once

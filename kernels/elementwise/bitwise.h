@@ -1,4 +1,4 @@
-// Bit operations on integers and bools. Shift counts that are negative or as large as the width shift everything out.
+// Bit operations on integers and bools. Shift counts that are negative or at least the width shift out all bits.
 #pragma once
 
 #include <catena/kernels/numeric.h>

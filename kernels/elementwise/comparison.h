@@ -1,5 +1,5 @@
-// Comparisons, and selections that are made by a comparison. Operands of different types are int64 and uint64; they are
-// compared by their mathematical values.
+// Comparisons, and selections by a comparison. Operands of different types are int64 and uint64; they are compared by
+// their mathematical values.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -40,8 +40,8 @@ struct greater_equal {
   template <class A, class B> ND_FN static void run(A a, B b, bool& y) { less_equal::run(b, a, y); }
 };
 
-// maximum and minimum give NaN if either operand is NaN; fmax and fmin only if both are. Integers, which have no NaN,
-// share the loops of the former (exact_form).
+// maximum and minimum give NaN if either operand is NaN; fmax and fmin only if both are. For integers, which have no
+// NaN, fmax and fmin share the loops of maximum and minimum (exact_form).
 struct maximum {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = nan_max(a, b); }
 };

@@ -21,7 +21,7 @@ struct divmod {
     rest = r;
   }
 };
-// a^0 and 1^b are 1 for every number and every NaN, as to signalling ones compilers' functions differ.
+// a^0 and 1^b are 1 for every number and every NaN; compilers' functions differ for signalling NaNs.
 struct power {
   template <class T> ND_FN static void run(T a, T b, T& y) {
     if constexpr (is_float<T>) {

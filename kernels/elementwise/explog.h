@@ -28,9 +28,10 @@ struct log1p {
   template <class T> ND_FN static void run(T x, T& y) { y = m::log1p(x); }
 };
 
-// log(e^a + e^b) = m + log(1 + e^-|a - b|), m the larger operand; the bits are the same on every device. Where the two
-// terms have different signs, e^a + e^b being near 1, digits cancel: the error is at most 2 units in the last place of
-// the largest of m, the result and 1/2. The distance of two equal infinities is NaN, which counts as a large one.
+// log(e^a + e^b) = m + log(1 + e^-|a - b|), where m is the larger operand; the bits are the same on every device. If
+// the two terms have different signs (e^a + e^b is near 1), digits cancel: the error is at most 2 units in the last
+// place of the largest of m, the result and 1/2. The distance of two equal infinities is NaN, which counts as a large
+// one.
 struct logaddexp {
   template <class T> ND_FN static void run(T a, T b, T& y) {
     const log1p_terms<T> log1p(exp_of_negative(-m::fabs(a - b)));

@@ -58,14 +58,15 @@ struct frexp {
   }
 };
 
-// x 2^exponent, with one rounding.
+// x 2^exponent, rounded once.
 struct ldexp {
   template <class T, class N> ND_FN static void run(T x, N exponent, T& y) {
     const int n = int(exponent > N(3000) ? N(3000) : (exponent < N(-3000) ? N(-3000) : exponent));
     if constexpr (sizeof(T) == 4) {
       y = static_cast<float>(double(x) * power_of_two(n > 400 ? 400 : (n < -400 ? -400 : n)));
     } else {
-      // Up to three steps, exact but for the last one downwards, which alone can reach the subnormal numbers and round.
+      // Up to three steps. All are exact except the last one downwards, which can reach the subnormal numbers and
+      // round.
       const int step = n > 1023 ? 1023 : (n < -1022 ? -969 : 0);
       const int rest = n - step, step2 = rest > 1023 ? 1023 : (rest < -1022 ? -969 : 0);
       const int last = rest - step2;
@@ -76,8 +77,8 @@ struct ldexp {
   static ND_FN double power_of_two(int n) { return bit_cast<double>(uint64_t(1023 + n) << 52); }
 };
 
-// The neighbour of a in the direction of b. The 16-bit types have rows of their own: other bodies see them as float, in
-// which the neighbours are different numbers.
+// The neighbour of a in the direction of b. The 16-bit types have their own kernels: other bodies compute them as
+// float, in which the neighbours are different numbers.
 struct nextafter {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = m::nextafter(a, b); }
 };

@@ -1,4 +1,4 @@
-// Logic on any type, and selection by a condition. Every value except 0 counts as true, NaN included.
+// Logic on any type, and selection by a condition. Every value except 0 counts as true, including NaN.
 #pragma once
 
 #include <catena/kernels/numeric.h>

@@ -1,4 +1,4 @@
-// Rounding to integral values. All but rint leave integers as they are.
+// Rounding to integral values. All functions but rint leave integers unchanged.
 #pragma once
 
 #include <catena/kernels/math.h>

@@ -26,9 +26,9 @@ struct arctan {
 struct arctan2 {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = m::atan2(a, b); }
 };
-// sqrt(a^2 + b^2): the same bits on every device, off by less than 1.5 units in the last place. Both operands are
-// scaled by a power of two where their squares would overflow or lose digits. Infinite if an operand is, whatever the
-// other is.
+// sqrt(a^2 + b^2): the same bits on every device, with an error of less than 1.5 units in the last place. Both operands
+// are scaled by a power of two if their squares would overflow or lose digits. Infinite if an operand is infinite, even
+// if the other one is NaN.
 struct hypot {
   template <class T> ND_FN static void run(T a, T b, T& y) {
     constexpr bool single = sizeof(T) == 4;

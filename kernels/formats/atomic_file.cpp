@@ -25,14 +25,14 @@ namespace {
 
 constexpr std::size_t kBufferSize = 64 * 1024;
 
-// With the slash; empty for a bare name.
+// Returns the folder with the slash; empty for a bare name.
 std::string_view folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? std::string_view() : path.substr(0, slash + 1);
 }
 
-// The target of a symbolic link, whether it exists or not; any other path unchanged. Follows at most 40 links, like
-// Linux.
+// Returns the target of a symbolic link, whether it exists or not; any other path unchanged. Follows at most 40 links,
+// like Linux.
 std::string follow_links(std::string path) {
   for (int depth = 0; depth < 40; ++depth) {
     char target[4096];
@@ -45,8 +45,8 @@ std::string follow_links(std::string path) {
 }
 
 // ---- names of temporary files --------------------------------------------------------------------
-// ".<name>.tmp-<machine>-<namespace>-<process>-<number>", for a file that is locked while it is written with an 'l'
-// before the number. Process ids mean something in one PID namespace of one machine only.
+// ".<name>.tmp-<machine>-<namespace>-<process>-<number>"; for a file that is locked while it is written, with an 'l'
+// before the number. Process ids are meaningful only within one PID namespace of one machine.
 constexpr std::string_view kMark = ".tmp-";
 constexpr std::size_t kMachineDigits = 16;  // hexadecimal
 
@@ -60,7 +60,7 @@ struct Writer {
 
 constexpr std::string_view kUnknownMachine = "0000000000000000";
 
-// Linux makes a random id at every boot.
+// Linux creates a random id at every boot.
 const std::string& this_machine() {
   static const std::string& machine = *new std::string([] {
     char id[64];
@@ -79,7 +79,7 @@ std::uint64_t this_pid_namespace() {  // of this process; a child may have anoth
   return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// Names have at most 255 bytes, so of a long one the beginning remains, in whole UTF-8 characters.
+// Names have at most 255 bytes, so a long one is cut to its beginning, in whole UTF-8 characters.
 std::string_view shortened(std::string_view name) {
   constexpr std::size_t kMost = 160;
   if (name.size() <= kMost) return name;
@@ -107,7 +107,7 @@ template <class T> bool take_number(std::string_view& rest, T& value) {
   return true;
 }
 
-// Nothing for a name that name_of() does not make.
+// Returns nothing for a name that name_of() does not create.
 std::optional<Writer> writer_of(std::string_view name) {
   const std::size_t mark = name.rfind(kMark);
   if (!name.starts_with('.') || mark == name.npos || mark == 0) return {};
@@ -124,8 +124,8 @@ std::optional<Writer> writer_of(std::string_view name) {
 }
 
 // ---- abandoned files -----------------------------------------------------------------------------
-// Removes a file if its lock can be had, which ends with the process that holds it. The writer looks whether the file
-// is still there after it has the lock, so the moment between the two steps does no harm.
+// Removes a file if its lock is free, which is the case when the process that held it has ended. The writer checks
+// after locking that the file still exists, so the moment between the two steps does no harm.
 void remove_unlocked(int folder, const char* name) {
   const int fd = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return;
@@ -157,7 +157,7 @@ void remove_abandoned_files(std::string_view path) noexcept try {
   while (const dirent* const entry = ::readdir(dir))
     if (entry->d_name[0] == '.') remove_if_abandoned(fd, entry->d_name);
   ::closedir(dir);
-} catch (const std::bad_alloc&) {  // the files wait for the next save
+} catch (const std::bad_alloc&) {  // the files remain until the next save
 }
 
 AtomicFile::AtomicFile(std::string_view op, std::string_view path)
@@ -195,8 +195,8 @@ void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
   if (keep_mode) static_cast<void>(::fchmod(fd_, mode) == 0);
 }
 
-// Locks the new file. False if another process has taken it for abandoned in between: it holds the lock, or has removed
-// the file. Where the file system has no locks, nobody can take it.
+// Locks the new file. Returns false if another process has meanwhile treated it as abandoned: it holds the lock, or has
+// removed the file. On a file system without locks, no process can do so.
 bool AtomicFile::keeps_its_name() const {
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat status {};
@@ -249,7 +249,7 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_at(std::uint64_t position, const char* from, std::size_t n) {
-  std::optional<BrokenPipeScope> unread;  // a pipe without reader is an error like others
+  std::optional<BrokenPipeScope> unread;  // a pipe without reader is an ordinary error
   if (direct_) unread.emplace();
   while (n > 0) {
     const std::size_t part = std::min<std::size_t>(n, 1 << 30);

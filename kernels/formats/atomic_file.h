@@ -12,16 +12,16 @@ namespace catena {
 
 // Writes a temporary file beside the destination; commit() makes it durable and renames it to the destination. Without
 // a commit (an exception, a failed write) the destructor removes the temporary file and an existing destination stays
-// unchanged. A process that is killed leaves its temporary file, which the next AtomicFile in that folder removes, if
-// it can be sure (see remove_abandoned_files).
+// unchanged. A process that is killed leaves its temporary file, which the next AtomicFile in that folder removes if it
+// is certainly abandoned (see remove_abandoned_files).
 //
 //   AtomicFile file("save_npz", "model.npz");
 //   file.write(text.data(), text.size());
 //   file.commit();
 //
 // A symbolic link is followed; an existing file keeps its permissions. A path that is not a regular file (a pipe,
-// /dev/null) is written directly. An object is used by one thread; several objects may write the same path, the last
-// commit wins.
+// /dev/null) is written directly. An object must be used by one thread; several objects may write the same path, and
+// the last commit wins.
 class CATENA_EXPORT AtomicFile final : public ByteSink {
  public:
   AtomicFile(std::string_view op, std::string_view path);
@@ -30,7 +30,7 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
   void write(const void* from, std::size_t n) override;
   bool can_patch() const override { return !direct_; }
   void patch(std::uint64_t position, const void* from, std::size_t n) override;
-  // Flush, fsync, rename, fsync of the folder. To be called once, after the last write.
+  // Flushes, calls fsync, renames, and calls fsync for the folder. Must be called once, after the last write.
   void commit();
   // `save_npz: "model.npz"`
   const std::string& context() const noexcept { return context_; }
@@ -50,13 +50,13 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
   std::vector<char> buffer_;
 };
 
-// A new name beside the file `path`: ".<name>.tmp-<machine>-<namespace>-<process>-<number>", which no pattern such as
-// "snapshot*" matches and no other process uses. For a file that is written by something else than AtomicFile.
+// Returns a new name beside the file `path`: ".<name>.tmp-<machine>-<namespace>-<process>-<number>", which no pattern
+// such as "snapshot*" matches and no other process uses. For files that are not written by AtomicFile.
 CATENA_EXPORT std::string temporary_path(std::string_view path);
-// Removes the files of such names, and those of AtomicFile, in the folder of `path` whose writer is certainly gone: a
-// process of this PID namespace that does not exist, or, of another container on this machine, the writer of an
-// AtomicFile that nobody holds locked. What another machine, or this one before it was started again, has left stays,
-// and so does every file of another name. Best effort: no errors.
+// Removes the temporary files (of temporary_path and AtomicFile) in the folder of `path` whose writer is certainly
+// gone: the writer is a process of this PID namespace that does not exist, or it is in another container on this
+// machine and wrote an AtomicFile that is not locked. Files of other machines, of this machine before its last start,
+// and with names of another pattern are kept. Best effort: no errors.
 CATENA_EXPORT void remove_abandoned_files(std::string_view path) noexcept;
 
 // Writes `content` as the complete content of the file `path`.

@@ -1,7 +1,7 @@
 // Byte streams of the file codecs: sequential input and output, and random access to a file or a block of memory.
 //
-// Every stream has a context such as `load: "a.npy"`: the operation and the name of the source, which error messages
-// start with. A failed system call is an IOError; content that violates its format is a ValueError.
+// Every stream has a context such as `load: "a.npy"`: the operation and the name of the source, with which error
+// messages start. A failed system call is an IOError; content that violates its format is a ValueError.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class CATENA_EXPORT ByteSource {
   const std::string& context() const noexcept { return context_; }
   // Reads up to n bytes and returns their number, which is less than n only at the end.
   virtual std::size_t read(void* to, std::size_t n) = 0;
-  // The number of bytes left, if it is known without reading them. Readers compare sizes claimed by a file with it
-  // before they allocate.
+  // Returns the number of bytes left, if it is known without reading them. Before they allocate, readers compare sizes
+  // that a file claims with it.
   virtual std::optional<std::uint64_t> remaining() const = 0;
 
  private:
@@ -47,7 +47,7 @@ class CATENA_EXPORT ByteSink {
   virtual ~ByteSink();
 
   virtual void write(const void* from, std::size_t n) = 0;
-  // Whether bytes that have been written may be replaced.
+  // True if bytes that have been written may be replaced.
   virtual bool can_patch() const { return false; }
   // Replaces n bytes at `position`, counted from the first byte written to this sink; all n must have been written
   // before.

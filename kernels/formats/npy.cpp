@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kAlignment = 64;
-constexpr std::uint32_t kMaxHeader = 1 << 20;         // bytes; an array of 32 axes needs less than 1 % of it
+constexpr std::uint32_t kMaxHeader = 1 << 20;         // bytes; far more than the header of an array of 32 axes
 constexpr std::size_t kChunk = std::size_t(1) << 22;  // bytes by which memory grows for sources of unknown length
 constexpr bool kNativeBigEndian = std::endian::native == std::endian::big;
 
@@ -30,7 +30,7 @@ struct ElementType {
   std::size_t itemsize;
 };
 
-// The dtypes of the library, by kind and size. Other elements of fixed size have no dtype and stay raw bytes.
+// Returns the library's dtype for a kind and size. Other elements of fixed size have no dtype and stay raw bytes.
 std::optional<Dtype> dtype_of_code(char kind, std::uint64_t bytes, char order) {
   if (kind == 'V') return bytes == 2 && order != '>' ? std::optional(Dtype::bfloat16) : std::nullopt;
   for (int i = 0; i < kNumDtypes; ++i) {
@@ -58,7 +58,7 @@ constexpr DescrName kNames[] = {
     {"float", "f8"},       {"double", "f8"},   {"longdouble", "f16"}, {"complex64", "c8"}, {"csingle", "c8"},
     {"complex128", "c16"}, {"complex", "c16"}, {"cdouble", "c16"},    {"object", "O"}};
 
-// The usual form of a descr, as NumPy writes it: "f8", "d", "float64" and "=f8" are "<f8".
+// Returns the canonical descr, as NumPy writes it: "f8", "d", "float64" and "=f8" are "<f8".
 std::string usual_descr(std::string_view descr) {
   const bool has_order = !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
   std::string code(descr.substr(has_order ? 1 : 0));
@@ -125,7 +125,7 @@ void swap_bytes(std::byte* data, std::uint64_t bytes, std::size_t width) {
   for (std::byte* p = data; p < data + bytes; p += width) std::reverse(p, p + width);
 }
 
-// The width of the unit whose bytes are swapped between byte orders; 1 where nothing is swapped.
+// Returns the width of the units that are byte-swapped between byte orders; 1 if nothing is swapped.
 std::size_t swap_width(const NpyHeader& h) {
   if (h.big_endian == kNativeBigEndian) return 1;
   const char kind = h.descr[1];
@@ -133,7 +133,7 @@ std::size_t swap_width(const NpyHeader& h) {
   return kind == 'U' ? 4 : kind == 'c' ? h.itemsize / 2 : h.itemsize;
 }
 
-// Fortran order to C order: `to` is filled sequentially; the source position is advanced axis by axis, like an
+// Converts Fortran order to C order: fills `to` sequentially and advances the source position axis by axis, like an
 // odometer.
 void transpose(const std::byte* from, std::byte* to, const Shape& shape, std::size_t width) {
   const Strides step = f_strides(shape, width);
@@ -161,7 +161,7 @@ void make_native(const NpyHeader& h, std::byte* data, std::uint64_t bytes) {
 
 bool needs_transpose(const NpyHeader& h) { return h.fortran_order && h.shape.size() > 1 && h.size > 0; }
 
-// All data, in the order of the file. If the length of the source is unknown, memory grows with the data that arrives.
+// Reads all data in the order of the file. If the length of the source is unknown, memory grows with the data.
 std::vector<std::byte> read_raw(ByteSource& source, const NpyHeader& h) {
   const std::uint64_t total = h.data_bytes();
   std::vector<std::byte> data;
@@ -179,7 +179,8 @@ std::vector<std::byte> read_raw(ByteSource& source, const NpyHeader& h) {
   return data;
 }
 
-// Checks the size in the header against the source. The header has just been read, so remaining() counts from its end.
+// Checks the size in the header against the source. Must be called directly after reading the header, so that
+// remaining() counts from its end.
 void check_claim(const ByteSource& source, const NpyHeader& h) {
   std::uint64_t bytes = 0;
   const bool fits =
@@ -191,14 +192,14 @@ void check_claim(const ByteSource& source, const NpyHeader& h) {
     fail<ValueError>(source.context(), "data ends after ", *remaining, " of ", bytes, " bytes");
 }
 
-// Of pickled objects only None is known: dtype object, shape ().
+// Of pickled objects, only None is accepted: dtype object, shape ().
 void check_no_objects(const ByteSource& source, const NpyHeader& h) {
   if (h.is_object())
     check<ValueError>(h.shape.empty(), source.context(), "holds pickled Python objects of shape ", h.shape,
                       ", which are never executed");
 }
 
-// The elements that follow the header, in C order.
+// Reads the elements after the header, in C order.
 NpyArray read_array(ByteSource& source, const NpyHeader& h) {
   NpyArray a{h.descr, h.dtype, h.itemsize, h.fortran_order, h.shape, {}};
   if (h.is_object()) return a;

@@ -1,13 +1,13 @@
 // Folder kernels/formats/: file formats that both libraries use: npy, npz, zip, byte streams and files that are
-// replaced atomically. It works on bytes, dtypes and shapes; arrays are made by the libraries. May use kernels/base/.
+// replaced atomically. It works on bytes, dtypes and shapes; the libraries create the arrays. May use kernels/base/.
 //
 // This header: NumPy's npy format, one array in a file or in a member of an npz archive. The reader does not trust its
 // input: sizes are computed in 64 bits and compared with the size of the source before anything is allocated, and
 // pickles are never executed.
 //
-// The reader accepts versions 1 to 3, both byte orders and both memory orders, and element types as numpy.dtype takes
-// them from the headers of other writers: "f8", "=f8", "d" and "float64" are "<f8"; without elements of 0 bytes,
-// subarrays and records. The writer produces what NumPy 1.24 does, byte for byte: version 1.0, little endian, C order.
+// The reader accepts versions 1 to 3, both byte orders and both memory orders, and the element types that numpy.dtype
+// accepts in the headers of other writers: "f8", "=f8", "d" and "float64" are "<f8". It does not accept elements of 0
+// bytes, subarrays and records. The writer produces the same bytes as NumPy 1.24: version 1.0, little endian, C order.
 // bfloat16, which NumPy lacks, is written as '<V2' (as other libraries do), and 2-byte void is read as bfloat16.
 #pragma once
 
@@ -49,7 +49,7 @@ struct NpyArray {
   std::vector<std::byte> data;
 
   std::int64_t size() const noexcept { return size_of(shape); }
-  // Python's None. NumPy stores it as a pickled object: dtype object, shape (); its content is not read.
+  // True for Python's None. NumPy stores it as a pickled object: dtype object, shape (); its content is not read.
   bool is_none() const noexcept { return descr == "|O"; }
   bool is_text() const noexcept { return descr.size() > 1 && (descr[1] == 'U' || descr[1] == 'S'); }
   template <class T> std::span<const T> as() const {
@@ -62,24 +62,24 @@ struct NpyArray {
 // overflows, and for a header that claims more data than the source has.
 CATENA_EXPORT NpyHeader read_npy_header(ByteSource& source);
 
-// The dtype of the header. ValueError naming the source if the library has no such element type.
+// Returns the dtype of the header. ValueError with the source if the library has no such element type.
 CATENA_EXPORT Dtype npy_dtype(const ByteSource& source, const NpyHeader& header);
 
-// Reads the data that follows the header into `to` (data_bytes() bytes; C order, native byte order), for instance
-// pinned memory. If source.remaining() is unknown, the size in the header is an unchecked claim; read_npy then
-// allocates as data arrives.
+// Reads the data after the header into `to` (data_bytes() bytes; C order, native byte order), for instance pinned
+// memory. If source.remaining() is unknown, the size in the header is an unchecked claim; read_npy then allocates as
+// data arrives.
 CATENA_EXPORT void read_npy_data(ByteSource& source, const NpyHeader& header, void* to);
 
-// Reads header and data. Elements may be of any fixed size; of objects only None is accepted.
+// Reads header and data. Elements may be of any fixed size; of objects, only None is accepted.
 CATENA_EXPORT NpyArray read_npy(ByteSource& source);
 
-// The text of a 0-d array of kind U or S, as UTF-8, without trailing NULs. TypeError for other arrays; ValueError for
-// invalid code points.
+// Returns the text of a 0-d array of kind U or S, as UTF-8, without trailing NULs. TypeError for other arrays;
+// ValueError for invalid code points.
 CATENA_EXPORT std::string npy_text(const NpyArray& array);
 
-// The bytes before the data: magic, version and dictionary, padded to a multiple of 64 bytes.
+// Returns the bytes before the data: magic, version and dictionary, padded to a multiple of 64 bytes.
 CATENA_EXPORT std::string npy_header(std::string_view descr, const Shape& shape);
-// The descr that is written for a dtype: "<f4", "|b1".
+// Returns the descr that is written for a dtype: "<f4", "|b1".
 CATENA_EXPORT std::string_view npy_descr(Dtype dtype);
 
 // Writes an array; `c_order_bytes` are its elements in C order and native byte order, size x itemsize bytes.

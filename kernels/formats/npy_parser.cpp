@@ -39,7 +39,7 @@ class Parser {
   }
 
  private:
-  // The next character that is not white space; NUL at the end.
+  // Returns the next character that is not white space; NUL at the end.
   char peek() {
     while (at_ < text_.size() && std::string_view(" \t\n\r\f\v").find(text_[at_]) != std::string_view::npos) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -117,7 +117,7 @@ class Parser {
                      printable(text_.substr(std::min(at_, text_.size()), 16)), "): expected ", expected);
   }
 
-  // For error messages, which go to terminals and logs: bytes that are not printable ASCII become '?'.
+  // Prepares text for error messages, which go to terminals and logs: bytes that are not printable ASCII become '?'.
   static std::string printable(std::string_view text) {
     std::string result(text.substr(0, 80));
     for (char& c : result)

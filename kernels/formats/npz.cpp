@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 
-// The first keys, in quotes.
+// Returns the first keys in quotes.
 std::string listed(const std::vector<std::string>& keys) {
   constexpr std::size_t kShown = 20;
   std::string text;

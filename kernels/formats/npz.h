@@ -12,22 +12,22 @@
 
 namespace catena {
 
-// Each read of a key reads its member from the archive again. Several threads may read at once.
+// Each read of a key reads its member from the archive again. Several threads may read at the same time.
 class CATENA_EXPORT NpzReader {
  public:
   NpzReader(std::string_view op, const std::string& path) : zip_(op, path) {}
   explicit NpzReader(ZipReader zip) : zip_(std::move(zip)) {}
 
   const std::string& context() const noexcept { return zip_.context(); }
-  // The member names without ".npy", in the order of the archive.
+  // Returns the member names without ".npy", in the order of the archive.
   std::vector<std::string> keys() const;
   bool contains(std::string_view key) const { return find(key) != nullptr; }
   // Reads one array. KeyError if there is no such key.
   NpyArray read(std::string_view key) const;
-  // One array whose elements the caller reads into its own memory; must not outlive the reader. KeyError.
+  // Returns an array whose elements the caller reads into its own memory; it must not outlive the reader. KeyError.
   NpyStream stream(std::string_view key) const;
-  // The bytes of the member of a key, for callers that use read_npy_header and read_npy_data to read into their own
-  // memory; to be ended with finish_npy.
+  // Returns the bytes of the member of a key, for callers that use read_npy_header and read_npy_data to read into their
+  // own memory. The caller must end with finish_npy.
   std::unique_ptr<ByteSource> open(std::string_view key) const;
 
  private:
@@ -38,7 +38,7 @@ class CATENA_EXPORT NpzReader {
 // Reads the rest of the member after its array, so that its CRC is checked.
 CATENA_EXPORT void finish_npy(ByteSource& source);
 
-// Writes one key after the other, see ZipWriter.
+// Writes one key after the other; see ZipWriter.
 class CATENA_EXPORT NpzWriter {
  public:
   NpzWriter(ByteSink& out, bool compressed)

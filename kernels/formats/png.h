@@ -9,9 +9,9 @@
 
 namespace catena {
 
-// The bytes of a file with width x height pixels of red, green and blue, 8 bits each. `rows`: for each row from the
-// top, the number of its filter and its filtered bytes; 3 * width + 1 together. `level`: zlib's, 0 to 9. ValueError
-// where `rows` has another size or a side is not positive; RuntimeError where zlib fails.
+// Returns the bytes of a file with width x height pixels of red, green and blue, 8 bits each. `rows` has, for each row
+// from the top, the number of its filter and its filtered bytes, together 3 * width + 1 bytes. `level` is zlib's, 0 to
+// 9. ValueError if `rows` has another size or a side is not positive; RuntimeError if zlib fails.
 CATENA_EXPORT std::string png_file(std::int64_t width, std::int64_t height, std::string_view rows, int level);
 
 }  // namespace catena

@@ -1,9 +1,9 @@
-// Zip archives as npz files use them: members stored or deflated, zip64 where sizes need it, no encryption, one volume.
+// Zip archives for npz files: members stored or deflated, zip64 if sizes need it, no encryption, one volume.
 //
 // The reader does not trust its input: the central directory, the local headers and the extents of the members must
-// agree, members must not overlap, a member must not claim to expand beyond what deflate can reach from its compressed
-// size, and its expanded content must have exactly the claimed size and CRC. The writer is deterministic (every member
-// is dated 1980-01-01, as NumPy does): equal content gives equal bytes.
+// agree; members must not overlap; the claimed size of a member must be possible for deflate with its compressed size;
+// and its expanded content must have exactly the claimed size and CRC. The writer is deterministic (every member is
+// dated 1980-01-01, as in NumPy): equal content gives equal bytes.
 #pragma once
 
 #include <cstddef>
@@ -32,26 +32,26 @@ struct ZipMember {
   std::uint16_t flags = 0;
 };
 
-// Members may be read from several threads at once.
+// Several threads may read members at the same time.
 class CATENA_EXPORT ZipReader {
  public:
   // Opens the file and reads its central directory. IOError if a system call fails; ValueError if the archive is
   // invalid.
   ZipReader(std::string_view op, const std::string& path);
-  // The same for an archive accessed through `archive`; `context` starts the error messages, see io_context.
+  // As above for an archive accessed through `archive`; `context` starts the error messages, see io_context.
   ZipReader(std::string context, std::unique_ptr<RandomAccess> archive);
   ZipReader(ZipReader&&) noexcept;
   ZipReader& operator=(ZipReader&&) noexcept;
   ~ZipReader();
 
   const std::string& context() const noexcept { return context_; }
-  // In the order of the central directory. Of members with the same name only the last is listed.
+  // Returns the members in the order of the central directory. Of members with the same name, only the last is listed.
   const std::vector<ZipMember>& members() const noexcept { return members_; }
-  // The member of that name, or nullptr.
+  // Returns the member of that name, or nullptr.
   const ZipMember* find(std::string_view name) const;
 
-  // A stream of the content of a member; must not outlive the reader. Checks are made while it is read, the CRC check
-  // with the last byte.
+  // Returns a stream of the content of a member; it must not outlive the reader. Checks are made while it is read, the
+  // CRC check with the last byte.
   std::unique_ptr<ByteSource> open(const ZipMember& member) const;
   std::vector<std::byte> read(const ZipMember& member) const;
 
@@ -82,8 +82,8 @@ class CATENA_EXPORT ZipWriter {
   explicit ZipWriter(ByteSink& out);
   ~ZipWriter();
 
-  // The sink for the content of the next member, valid until end(). ValueError for a name that is empty, too long, or
-  // used before.
+  // Returns the sink for the content of the next member, valid until end(). ValueError for a name that is empty, too
+  // long, or used before.
   ByteSink& begin(std::string_view name, ZipMethod method);
   void end();
   // Writes the central directory and completes the archive; the sink stays open.

@@ -1,5 +1,4 @@
-// The records of the zip format (APPNOTE 6.3) that reader and writer share. Internal to zip_reader.cpp and
-// zip_writer.cpp.
+// The records of the zip format (APPNOTE 6.3) for reader and writer. Internal to zip_reader.cpp and zip_writer.cpp.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,7 @@ class DirectoryFinder {
   }
 
  private:
-  // The last end record whose comment fits into the bytes behind it.
+  // Returns the last end record whose comment fits into the bytes behind it.
   std::uint64_t find_end_record() {
     const std::uint64_t size = archive_.size();
     check<ValueError>(size >= kEndSize, context_, "is no zip archive: it has only ", size, " bytes");
@@ -77,7 +77,7 @@ class DirectoryFinder {
     std::byte locator[kLocator64Size];
     archive_.read_at(end_record - kLocator64Size, locator, sizeof(locator));
     if (get<std::uint32_t>(locator) != kLocator64Signature)
-      return;  // no zip64 record: the fields really hold their largest values
+      return;  // no zip64 record: the fields really have their largest values
     const auto at = get<std::uint64_t>(locator + 8);
     check<ValueError>(at <= end_record - kLocator64Size - kEnd64Size, context_, "zip64 end record at ", at,
                       " lies beyond its locator");
@@ -91,7 +91,7 @@ class DirectoryFinder {
   const RandomAccess& archive_;
 };
 
-// Reads the 64-bit values of the fields that are marked kIn64 from the zip64 extra field, in the order of the format.
+// Reads the 64-bit values of the fields marked kIn64 from the zip64 extra field, in the order of the format.
 void apply_extra64(const std::string& context, std::span<const std::byte> extra, ZipMember& m) {
   while (extra.size() >= 4) {
     const auto id = get<std::uint16_t>(extra.data());
@@ -110,7 +110,7 @@ void apply_extra64(const std::string& context, std::span<const std::byte> extra,
   }
 }
 
-// Checks those claims of a directory entry that can be checked without reading the member.
+// Checks the claims of a directory entry that can be checked without reading the member.
 void check_sizes(const std::string& context, const ZipMember& m) {
   if (m.method == static_cast<std::uint16_t>(ZipMethod::stored)) {
     check<ValueError>(m.size == m.compressed_size || (m.flags & kFlagEncrypted), member_context(context, m),
@@ -151,7 +151,7 @@ class MemberSource final : public ByteSource {
   }
 
  private:
-  // The local header must agree with the directory; the data lies behind it and ends before the next member.
+  // Checks that the local header agrees with the directory. The data is behind it and ends before the next member.
   std::uint64_t find_data() const {
     check<ValueError>(!(member_.flags & kFlagEncrypted), context(), "is encrypted");
     check<ValueError>(member_.method == 0 || member_.method == 8, context(), "compression method ", member_.method,
@@ -192,7 +192,7 @@ class MemberSource final : public ByteSource {
     return true;
   }
 
-  // One call of inflate(); returns the number of bytes it produced.
+  // Calls inflate() once; returns the number of bytes it produced.
   std::size_t inflate_some(Bytef* to, std::size_t n) {
     const bool more = refill();
     z_.next_out = to;
@@ -289,7 +289,7 @@ void ZipReader::parse_directory(std::span<const std::byte> directory, std::uint6
                     " entries");
 }
 
-// A member may reach up to the header of the next one. Several entries that share data are a known construction of zip
+// A member may extend up to the header of the next one. Several entries that share data are a known construction of zip
 // bombs and are refused.
 void ZipReader::find_extents(std::uint64_t directory_offset) {
   std::vector<std::size_t> order(members_.size());

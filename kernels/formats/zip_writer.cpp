@@ -13,7 +13,7 @@ namespace {
 
 using namespace zip_format;
 
-// The parameters of Python's zipfile, so that archives equal NumPy's byte for byte where zlib compresses alike.
+// The parameters of Python's zipfile, so that archives equal NumPy's byte for byte if zlib compresses in the same way.
 constexpr std::uint64_t kLimit = 0x7fffffff;  // larger values are written to zip64 fields
 constexpr std::uint16_t kVersion = 20, kVersion64 = 45;
 constexpr std::uint16_t kMadeByUnix = 3 << 8;
@@ -33,7 +33,7 @@ struct Entry {
         std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     return ascii ? 0 : kFlagUtf8;
   }
-  // The fields from "version needed" to "uncompressed size", which local header and directory entry share.
+  // Writes the fields from "version needed" to "uncompressed size", which local header and directory entry share.
   void put_common(std::string& r, bool in64, bool version64) const {
     put<std::uint16_t>(r, version64 ? kVersion64 : kVersion);
     put<std::uint16_t>(r, flags());

@@ -1,12 +1,12 @@
-// Activations and their gradients. Gradients take what the framework keeps anyway: the input x or the output y.
+// Activations and their gradients. Gradients use values that the framework keeps anyway: the input x or the output y.
 #pragma once
 
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
-// 1 / (1 + e^-x). The exponential is that of a negative number, which overflows nowhere, and terms of one sign are
-// added: the error is some units in the last place for every x.
+// 1 / (1 + e^-x). Computes the exponential of a negative number, which never overflows, and adds terms of one sign: the
+// error is a few units in the last place for every x.
 template <class T> ND_FN T logistic(T x) {
   const T e = m::exp(-m::fabs(x));
   return (x < T(0) ? e : T(1)) / (T(1) + e);
@@ -40,7 +40,7 @@ struct tanh_bwd {
   template <class T> ND_FN static void run(T y, T gy, T& gx) { gx = gy * (T(1) - y * y); }
 };
 
-// A selection and no maximum, so any slope works. 0 counts as positive.
+// A selection instead of a maximum, so any slope works. 0 counts as positive.
 struct leaky_relu {
   template <class T> ND_FN static void run(T x, T slope, T& y) { y = x >= T(0) ? x : slope * x; }
 };
@@ -54,8 +54,8 @@ struct elu {
     y = x >= T(0) ? x : below;
   }
 };
-// The larger factor takes the exponential first: the other way a small one would lose its digits before the larger one
-// restores its size.
+// The larger factor is multiplied by the exponential first: otherwise a small factor would lose its digits before the
+// larger one restores its size.
 struct elu_bwd {
   template <class T> ND_FN static void run(T x, T alpha, T gy, T& gx) {
     const bool first = m::fabs(gy) > m::fabs(alpha);

@@ -1,5 +1,5 @@
-// One step of the cells of recurrent networks whose state is a memory cell behind gates. The gates' arguments come as
-// they are: candidate a, input gate i, forget gate f, output gate o.
+// One step of the cells of recurrent networks whose state is a memory cell behind gates. The arguments of the gates are
+// passed before their activation: candidate a, input gate i, forget gate f, output gate o.
 #pragma once
 
 #include <catena/kernels/nn/activation.h>
@@ -13,7 +13,7 @@ struct lstm {
   }
 };
 
-// A cell with two states before it, each with gates of its own; the output gate reads the sum of both arguments.
+// A cell with two previous states, each with its own gates; the output gate uses the sum of both arguments.
 struct slstm {
   template <class T>
   ND_FN static void run(T a1, T i1, T f1, T o1, T before1, T a2, T i2, T f2, T o2, T before2, T& c, T& h) {
@@ -22,7 +22,8 @@ struct slstm {
   }
 };
 
-// The gradients of one side of either: `other` is the argument of the other side's output gate, 0 where there is none.
+// The gradients of one side of either cell: `other` is the argument of the other side's output gate, or 0 if there is
+// none.
 struct lstm_bwd {
   template <class T>
   ND_FN static void run(T a, T i, T f, T o, T before, T other, T c, T gc, T gh, T& ga, T& gi, T& gf, T& go,

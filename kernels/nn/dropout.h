@@ -1,5 +1,5 @@
-// Dropout that keeps no mask: what is dropped follows from (seed, offset), so the same kernel applied to gy is the
-// backward pass.
+// Dropout without a stored mask: (seed, offset) determine which elements are dropped, so the same kernel applied to gy
+// is the backward pass.
 #pragma once
 
 #include <catena/kernels/random.h>
@@ -12,7 +12,7 @@ struct dropout {
   template <class T> ND_FN static constexpr int streams() { return 1; }
   template <class W, class T, class R>
   ND_FN static void from_words(const W& w, int j, int64_t, T x, uint64_t, uint64_t, R ratio, T& y) {
-    // A mask over the bits and no selection: of that g++ makes a branch, which goes wrong at every other element.
+    // A mask over the bits instead of a selection, for which g++ would generate a branch that is often mispredicted.
     using U = typename uint_of_size<sizeof(R)>::type;
     const U mask = U(U(0) - U(R(uniform_from_bits(w.at(0, j))) >= ratio));
     const T factor = T(bit_cast<R>(U(bit_cast<U>(R(1) / (R(1) - ratio)) & mask)));

@@ -16,7 +16,8 @@ struct im2col_2d {
   }
 };
 
-// The adjoint. Every image position adds up the columns it went to, in a fixed order. Loop: the image's shape.
+// The adjoint: every image position adds up the columns to which it was copied, in a fixed order. Loop: the image's
+// shape.
 struct col2im_2d {
   template <class I, class X, class T>
   ND_FN static void run(const I& i, const X& col, int64_t sy, int64_t sx, int64_t ph, int64_t pw, int64_t dy,

@@ -1,5 +1,5 @@
-// Losses that pick by label. Scores are seen as (N, C, D): the class on axis 1, all further axes as one. A label that
-// is neither a class nor `ignore` gives NaN and is never used as a position.
+// Losses that select by label. Scores have the shape (N, C, D): the class on axis 1, all further axes joined to one. A
+// label that is neither a class nor `ignore` gives NaN and is never used as a position.
 #pragma once
 
 #include <catena/kernels/exp_log.h>
@@ -18,8 +18,9 @@ struct cross_entropy_pick {
 };
 
 // gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - [c == t]), or 0 where t is ignored. Loop: (N, C, D); labels,
-// g and norm are broadcast to it. The normaliser is an array, so that a count taken on the device need not come to the
-// host. `prepare` is what all classes of a label share: the factor, and the class to be found, or one that never is.
+// g and norm are broadcast to it. The normaliser is an array, so that a count computed on the device need not be copied
+// to the host. `prepare` computes the values that all classes of a label share: the factor, and the class of the label,
+// or a class that never occurs.
 struct cross_entropy_bwd {
   enum : int { finished = 1 };  // the input that `finish` reads
   enum : int32_t { ignored = -2147483647 - 1, unknown = -1 };
@@ -54,9 +55,9 @@ struct one_hot {
 };
 
 // One step of the probabilities of alignments, as logarithms: a state is reached from itself, from the state before it
-// and, for a penalty of 0, from the one before that. Nearly all differences of a long sequence are far outside the
-// range in which libraries compute exp quickly: sums and products alone take the same time for all of them. Beside the
-// largest term, which is 1, exp(-80) is nothing in float64, and it is a normal number in float32.
+// and, for a penalty of 0, from the one before that. Most differences in a long sequence are far outside the range in
+// which libraries compute exp quickly; sums and products alone take the same time for all of them. exp(-80) is
+// negligible in float64 beside the largest term, which is 1, and is a normal number in float32.
 struct ctc_step {
   template <class T> ND_FN static T term(T x) { return exp_of_negative(x > T(-80) ? x : T(-80)); }
   template <class T> ND_FN static void run(T stay, T next, T skip, T penalty, T emission, T& y) {
@@ -72,9 +73,9 @@ struct ctc_step {
 };
 
 // The share of all alignments that are in a state at a time: exp(alpha + beta - emission - log_p), at most 1, and 0
-// where it would be less than a normal number. It is 0, too, if there is no alignment: log_p is then what stands for
-// the logarithm of 0, whose sums with others have rounding errors far above 1. So are differences that rounding alone
-// cannot explain.
+// where it would be less than a normal number. It is also 0 if there is no alignment: log_p is then the replacement for
+// the logarithm of 0, whose sums with other numbers have rounding errors far above 1. Differences that rounding alone
+// cannot explain also give 0.
 struct ctc_share {
   template <class T> ND_FN static void run(T alpha, T beta, T emission, T log_p, T& share) {
     constexpr T slack = 1;  // the rounding errors of d grow with the number of times

@@ -1,5 +1,6 @@
-// Batch normalisation: as row-wise kernels the reduced axes are all but the channel's; gamma, beta and the statistics
-// are per row. Layer normalisation: the reduced axes are those of gamma and beta, which lie along the row.
+// Batch normalisation: as row-wise kernels, the reduced axes are all but the channel axis; gamma, beta and the
+// statistics are per row. Layer normalisation: the reduced axes are the axes of gamma and beta, which extend along the
+// row.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -67,8 +68,8 @@ struct batch_norm_bwd {
   }
 };
 
-// The two as elementwise kernels, for layouts in which whole-array passes are faster than rows: what is summed, and
-// what is written.
+// Elementwise kernels for layouts in which passes over whole arrays are faster than row-wise kernels: one computes the
+// terms of the sums, one the output.
 struct squared_difference {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = (a - b) * (a - b); }
 };
@@ -89,7 +90,7 @@ struct batch_norm_gx {
   }
 };
 
-// The same with given statistics.
+// As above with given statistics.
 struct fixed_batch_norm {
   template <class T> ND_FN static void run(T x, T gamma, T beta, T mean, T var, T eps, T& y) {
     y = gamma * ((x - mean) / m::sqrt(var + eps)) + beta;
@@ -130,7 +131,7 @@ struct layer_norm_fwd {
   }
 };
 
-// gy xhat, whose sum over the rows is gamma's gradient.
+// gy xhat; its sum over the rows is the gradient of gamma.
 struct layer_norm_ggamma {
   template <class X, class A> ND_FN static void run(X x, X gy, X origin, A center, A scale, A& share) {
     share = A(gy) * ((A(x) - A(origin) - center) * scale);
@@ -160,7 +161,7 @@ struct layer_norm_bwd {
   }
   template <class A> ND_FN static A combine1(A a, A b) { return a + b; }
   template <class A> ND_FN static void finish1(Stats<A>& row, int64_t count, const In<A>& first) {
-    // A constant row has sigma = 0, perhaps not exactly; then xhat is 0, and so is all that follows from it.
+    // A constant row has sigma = 0, perhaps not exactly; then xhat and everything computed from it is 0.
     const A sigma = A(1) / first.scale - first.outside;
     row.slope *= sigma > A(0) ? (A(1) + first.outside / sigma) / A(count) : A(0);
   }

@@ -1,5 +1,5 @@
 // Pooling of images (N, C, H, W) by windows of kh x kw, strides sy, sx and padding ph, pw. Gradients gather: every
-// input position adds up what the windows over it send, in a fixed order and without atomics.
+// input position adds up the contributions of the windows over it, in a fixed order and without atomics.
 #pragma once
 
 #include <catena/kernels/index.h>
@@ -10,7 +10,7 @@ namespace catena::k {
 struct window_range {
   int64_t first, last;
 };
-// a / b for numbers that are not negative: lengths of axes, which are short enough for the quick division wherever that
+// a / b for non-negative numbers. Lengths of axes are short enough for the fast division in all cases in which time
 // matters.
 ND_FN int64_t window_quotient(int64_t a, int64_t b) {
   return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b));
@@ -22,12 +22,12 @@ ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_
   return {first, last < windows ? last : windows};
 }
 
-// The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN over all.
+// The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN wins over all.
 template <class T> ND_FN bool wins_window(T v, T best) { return (v > best) | ((v != v) & (best == best)); }
 
-// Step by step through the positions, `v` being what lies at one of each window. What is counted is the distance from
-// the winner to the present position: that takes no number of the position, and is subtracted from the last one in the
-// end.
+// Visits the positions one by one; `v` is the element at one position of each window. The kernels count the distance
+// from the winner to the present position, which does not need the number of the position; at the end it is subtracted
+// from the last position.
 struct max_pool_first {
   template <class T> ND_FN static void run(T v, T& best, int32_t& distance) {
     best = v;
@@ -42,7 +42,8 @@ struct max_pool_step {
   }
 };
 
-// In one go: the padding is -inf, and a window that lies in it gives -inf at a position outside the image.
+// All positions in one kernel: the padding is -inf, and a window inside the padding gives -inf at a position outside
+// the image.
 struct max_pool_2d {
   template <class I, class X, class T>
   ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
@@ -63,7 +64,8 @@ struct max_pool_2d {
   }
 };
 
-// What the windows send to one position after the other; `ahead` is how many come before the winner's.
+// The contributions of the windows to one position after the other; `ahead` is the number of positions before the
+// winner's.
 struct max_pool_step_bwd {
   template <class T> ND_FN static void run(T gy, int32_t& ahead, T& gx) {
     gx = ahead == 0 ? gy : T(0);
@@ -88,8 +90,7 @@ struct max_pool_2d_bwd {
   }
 };
 
-// y = x at the position that `index` names in each window; 0 where that lies outside the image. Loop: the output's
-// shape.
+// y = x at the position `index` in each window; 0 if it is outside the image. Loop: the output's shape.
 struct max_pool_2d_by_index {
   template <class I, class X, class T>
   ND_FN static void run(const I& i, const X& x, int32_t index, int64_t kw, int64_t sy, int64_t sx, int64_t ph,
@@ -100,8 +101,8 @@ struct max_pool_2d_by_index {
   }
 };
 
-// The sum of x(n, c, y, x) over a window. The rounding errors of a sum grow with the number of its terms, so those of
-// large windows are added up in parts, and the parts in larger ones.
+// The sum of x(n, c, y, x) over a window. The rounding errors of a sum grow with the number of its terms, so the terms
+// of large windows are added up in parts, and the parts in larger parts.
 template <class T, class X>
 ND_FN T window_sum(const X& x, int64_t n, int64_t c, window_range rows, window_range columns) {
   enum : int { part = 64, levels = 4, large = 1024 };
@@ -111,7 +112,7 @@ ND_FN T window_sum(const X& x, int64_t n, int64_t c, window_range rows, window_r
       for (int64_t k = columns.first; k < columns.last; ++k) sum += x(n, c, y, k);
     return sum;
   }
-  T level[levels] = {};  // level l has taken up to `part` sums of level l - 1, the last one any number
+  T level[levels] = {};  // level l adds up to `part` sums of level l - 1, the last level any number
   int64_t taken = 0;
   for (int64_t y = rows.first; y < rows.last; ++y)
     for (int64_t k = columns.first; k < columns.last; ++k) {
@@ -126,7 +127,7 @@ ND_FN T window_sum(const X& x, int64_t n, int64_t c, window_range rows, window_r
   return sum;
 }
 
-// The sum of the window over kh kw: the padding counts.
+// The sum of the window divided by kh kw: the padding counts.
 struct average_pool_2d {
   template <class I, class X, class T>
   ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
@@ -149,10 +150,10 @@ struct average_pool_2d_bwd {
   }
 };
 
-// Half away from zero.
+// Rounds half away from zero.
 ND_FN float rounded_corner(float v) { return m::copysign(m::floor(m::fabs(v) + 0.5f), v); }
 
-// The bin `at` of `bins` along one axis of a region from `corner` to `end`, both inclusive, cut to 0 .. size.
+// The bin `at` of `bins` along one axis of a region from `corner` to `end`, both inclusive, clipped to 0 .. size.
 ND_FN window_range roi_bin(float corner, float end, int64_t at, int64_t bins, int64_t size) {
   const float length = end - corner + 1.0f > 1.0f ? end - corner + 1.0f : 1.0f, bin = length / float(bins);
   const float most = float(size);
@@ -160,9 +161,9 @@ ND_FN window_range roi_bin(float corner, float end, int64_t at, int64_t bins, in
   return {low > 0.0f ? (low < most ? int64_t(low) : size) : 0, high > 0.0f ? (high < most ? int64_t(high) : size) : 0};
 }
 
-// Loop: (regions, channels, outh, outw). A region is {image, x_min, y_min, x_max, y_max}, in units of 1 / scale
-// pixels. `index` is the position of the maximum in all of x, or -1 where y is 0: for an empty bin and for an image
-// that is not there.
+// Loop: (regions, channels, outh, outw). A region is {image, x_min, y_min, x_max, y_max}, in units of 1 / scale pixels.
+// `index` is the position of the maximum in all of x, or -1 if y is 0: for an empty bin and for an image that does not
+// exist.
 struct roi_max_pool_2d {
   template <class I, class X, class R, class T>
   ND_FN static void run(const I& i, const X& x, const R& roi, float scale, int64_t outh, int64_t outw, T& y,

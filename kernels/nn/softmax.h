@@ -23,7 +23,7 @@ struct softmax {
   template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
     out.y = m::exp(in.x - row.max) * row.scale;
   }
-  // The same when y holds the exponential that map1 has made.
+  // As write, if y holds the exponential that map1 has computed.
   template <class A> ND_FN static void write_kept(const Stats<A>& row, Out<A&> out) { out.y *= row.scale; }
 };
 

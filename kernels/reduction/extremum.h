@@ -1,27 +1,28 @@
-// Smallest and largest elements, and where they are first met. NaN wins over every number, unless a name says
-// otherwise. -0 is smaller than +0, except that their places are those of equal numbers. No bit of a result depends on
-// the order of combination (any_order).
+// Smallest and largest elements, and their first positions. NaN wins over every number, unless a name says otherwise.
+// -0 is smaller than +0, except for positions, for which the two are equal. No bit of a result depends on the order of
+// combination (any_order).
 #pragma once
 
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
-// The smaller of two floats in an order in which -0 comes before +0; NaN if one is. It does not depend on which operand
-// is the first. One of two different numbers is chosen twice; of equal numbers, and beside a NaN, the bits of both are
-// joined, and a sign or a NaN that is in one of them stays.
+// Returns the smaller of two floats in an order in which -0 precedes +0; NaN if one is. The result does not depend on
+// which operand is the first. For different numbers, both selections give the smaller one. For equal numbers, and
+// beside a NaN, the bits of both are joined, which keeps a sign or a NaN of either operand.
 template <class A> ND_FN A lesser(A a, A b) {
   using U = unsigned_of<A>;
   return bit_cast<A>(U(bit_cast<U>(b < a ? b : a) | bit_cast<U>(a < b ? a : b)));
 }
-// The same if NaN loses against every number.
+// As lesser, with NaN losing against every number.
 template <class A> ND_FN A lesser_number(A a, A b) { return lesser(a != a ? b : a, b != b ? a : b); }
-// Floats are accumulated as their negatives where the largest is wanted.
+// For the largest element, floats are accumulated as their negatives.
 template <class A> ND_FN A mirrored(A a) {
   if constexpr (is_float<A>) return -a;
   else return a;
 }
-// The bits of a NaN tell which elements it was joined with, in which order: a result is always the same one.
+// Replaces NaN by one fixed NaN: otherwise its bits would depend on the elements it was combined with and on their
+// order.
 template <class A> ND_FN A same_nan(A a) {
   if constexpr (is_float<A>) return a != a ? not_a_number<A>() : a;
   return a;
@@ -50,7 +51,7 @@ struct amin {
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return same_nan(a); }
 };
 
-// NaN loses against every number: where there are only NaNs, the result is NaN.
+// NaN loses against every number: if there are only NaNs, the result is NaN.
 template <class A> ND_FN A nan_or(A otherwise) {
   if constexpr (is_float<A>) return not_a_number<A>();
   return otherwise;
@@ -78,15 +79,15 @@ struct nanmin {
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return same_nan(a); }
 };
 
-// An element and its number. The identity has the largest number, so any element of the same value comes before it.
+// An element and its number. The identity has the largest number, so any element of the same value precedes it.
 template <class T> struct numbered {
   using value_type = T;
   T value;
   int64_t index;
 };
 
-// `extremum` names the reduction of the values alone, and `better` compares them: host loops keep values and places
-// apart.
+// `extremum` is the reduction of the values alone, and `better` compares them: host loops store values and positions
+// separately.
 struct argmax {
   using extremum = amax;
   template <class T> ND_FN static bool better(T b, T a) { return (b > a) | (is_nan(b) & !is_nan(a)); }

@@ -1,13 +1,13 @@
-// Logical reductions: what is not 0 counts as true, NaN included. Accumulators are bytes, because loops over bool do
-// not vectorise; a byte is accumulated as it is, without a comparison. `absorbs` tells host loops that no further
-// element can change an accumulator, `counts` that the mapped values are 0 or 1 and are added.
+// Logical reductions: every value except 0 counts as true, including NaN. Accumulators are bytes, because loops over
+// bool do not vectorise; a byte is accumulated without a comparison. `absorbs` returns true if no further element can
+// change an accumulator. `counts` marks bodies whose mapped values are 0 or 1 and are added.
 #pragma once
 
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
-// 0 if x is.
+// Returns 0 if and only if x is 0.
 template <class T> ND_FN uint8_t truth(T x) {
   if constexpr (sizeof(T) == 1) return uint8_t(x);
   else return x != T(0);

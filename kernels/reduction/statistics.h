@@ -1,6 +1,6 @@
 // Variance in one pass. The accumulator holds sums of the distances from a pivot, which is one of the elements, and of
-// their squares, in double: the squares of the distances from any element are at most n + 1 times those from the mean,
-// so for the few thousand elements whose pivot is arbitrary no digit of a result is lost, however far they are from 0.
+// their squares, in double. The sum of squared distances from any element is at most n + 1 times the sum for the mean,
+// so for the few thousand elements with an arbitrary pivot no digit of a result is lost, however far they are from 0.
 // Joined accumulators, of any number of elements, have their mean as the pivot. Infinities and NaN make the sum of the
 // distances infinite or NaN.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace catena::k {
 
-// `sum` and `squares`: of the n distances from the pivot.
+// `sum` and `squares` of the n distances from the pivot.
 struct moments {
   double n, pivot, sum, squares;
 };
@@ -22,22 +22,22 @@ struct var {
     const double v = double(x);
     return {1, v, v - v, v - v};
   }
-  // One more element. Equal to combine(a, map(x)), but for the rounding.
+  // Adds one more element. Equal to combine(a, map(x)), except for the rounding.
   template <class A, class T> ND_FN static A add(A a, T x) {
     const double v = double(x), pivot = a.n == 0 ? v : a.pivot, distance = v - pivot;
     return {a.n + 1, pivot, a.sum + distance, a.squares + distance * distance};
   }
-  // The distances of b are moved to the pivot of a. An empty accumulator takes the pivot of the other one.
+  // Shifts the distances of b to the pivot of a. An empty accumulator takes the pivot of the other one.
   template <class A> ND_FN static A combine(A a, A b) {
     const double pivot = a.n == 0 ? b.pivot : a.pivot, shift = b.pivot - pivot, moved = b.n * shift;
     return {a.n + b.n, pivot, a.sum + (b.sum + moved), a.squares + (b.squares + shift * (2 * b.sum + moved))};
   }
-  // The same for accumulators of many elements.
+  // As combine, for accumulators of many elements.
   template <class A> ND_FN static A join(A a, A b) { return combine(about_mean(a), about_mean(b)); }
   template <class R, class A> ND_FN static R finish(A a, int64_t count) {
     const double m2 = a.squares - a.sum * (a.sum / a.n);
     if (m2 == m2) return R((m2 < 0 ? 0 : m2) / double(count));
-    // Squares of finite distances may be beyond double.
+    // Squares of finite distances may overflow double.
     return a.sum - a.sum == 0 ? R(limits<double>::max()) : not_a_number<R>();
   }
 

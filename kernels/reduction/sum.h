@@ -1,5 +1,5 @@
-// Sums, products and means. Accumulators: the output's compute type, so float16 sums accumulate in float32 and round
-// once.
+// Sums, products and means. Accumulators have the compute type of the output, so float16 sums accumulate in float32 and
+// round once.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -22,7 +22,7 @@ struct prod {
   template <class A> ND_FN static A combine(A a, A b) { return wrap_mul(a, b); }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
-// The mean of nothing is NaN.
+// The mean of no elements is NaN.
 struct mean {
   enum : bool { is_light = true };
   template <class T, class R> using accumulator = R;

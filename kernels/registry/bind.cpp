@@ -62,7 +62,7 @@ struct Summary {
 };
 
 // Beside floating arrays, integer parameters of a kernel (strides, axes, exponents) have slots with integer types: a
-// weak bool or integer scalar matches those too. Whether its value fits is checked once the loop is known.
+// weak bool or integer scalar matches such slots, too. Its value is checked once the loop is known.
 bool parameter_matches(const Summary& all, const Input& in, Dtype slot) {
   return !in.is_array() && all.is_weak(in.scalar()) && level_of(in.scalar()) <= level_of(slot) &&
          level_of(slot) < Level::floating && level_of(all.arrays) >= Level::floating;

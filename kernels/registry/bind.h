@@ -54,7 +54,7 @@ CATENA_EXPORT std::string index_message(std::string_view op, const Scalar& value
 // Returns the common shape of all inputs. ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
 CATENA_EXPORT Shape broadcast_shape(std::string_view op, std::span<const Input> inputs);
 
-// A bound elementwise call, on the caller's stack. The operands it returns point into it.
+// A bound elementwise call, on the caller's stack. The operands that it returns point into this object.
 class BoundCall {
  public:
   BoundCall() {}

@@ -35,7 +35,7 @@ struct Elementwise {
   Writes outputs = {};
   std::string_view name = {};  // used in messages; if empty, the name of the first kernel
   // Set if the caller knows that all arrays are C-contiguous and have the shape and the device of this array, and that
-  // no output overlaps an input other than itself. These properties are then not checked again.
+  // no output overlaps an input other than itself. The call then does not check these properties again.
   const ArrayHeader* same_layout = nullptr;
 };
 

@@ -339,7 +339,7 @@ template <class Body, fixed_string S> struct Reduction {
   }
   CATENA_MULTIARCH static void fold_places(std::byte* cells, const ReductionBlock& b) {
     A* acc = reinterpret_cast<A*>(cells);
-    // Rows narrower than a window can share one only if they are contiguous.
+    // Rows that are shorter than a window can share a window only if they are contiguous.
     const bool is_wide = b.n >= kWindow || b.row_step == b.n * std::int64_t(sizeof(T));
     std::int64_t r = is_wide ? find_in_rows<kWindow>(acc, b) : find_in_rows<kWindow / 4>(acc, b);
     for (; r < b.rows; ++r) {

@@ -12,13 +12,12 @@
 //     write(in, stats, out)
 //     write_kept(stats, out)  // if the output can be computed from the result of map1, which `out` then holds
 //     template <class T> struct Sums { T ggamma, gbeta; };    // with `sums` members: sums over the other axes, if any
-//     share(in, sums)  // what an element adds to them
+//     share(in, sums)  // sets the terms that an element adds to the sums
 //   };
 //
 // A body whose map1 does not read `stats` may set `at_once = 1` beside `phases`: both phases are then computed in one
 // pass over the row.
 //
-// Elements of a phase are combined in any order, so combine0 and combine1 must be associative and commutative except
 // A phase combines the elements in any order, so combine0 and combine1 must be associative and commutative except for
 // rounding. Combining with the identity must change nothing: it fills lanes that received no element. Outputs are
 // structs of references, Out<T&>. A PerRow input has one element per row, which host loops keep in a register. The
@@ -70,9 +69,8 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
   static constexpr int passes = at_once ? 1 : Body::phases;  // number of passes that fold
   static constexpr int kBoth = 2;                            // number of a phase that stands for both phases
   template <int Phase> using Lanes = A[Phase == kBoth ? 2 : 1][kLanes];
-  // Rounding errors of a sum grow with the number of its terms. The lanes therefore add up at most kSpan elements. Then
-  // they are added to the lanes of level 0 and start anew; after kSpans such additions, level i is added to level i +
-  // 1.
+  // Rounding errors of a sum grow with the number of its terms. The lanes therefore add up at most kSpan elements; then
+  // they are added to the lanes of level 0 and start anew. After kSpans such additions, a level is added to the next.
   static constexpr std::int64_t kSpan = 4096, kSpans = 64;
   static_assert(kSpan % kLanes == 0);
   static constexpr int kLevels = 3;

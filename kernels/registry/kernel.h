@@ -1,8 +1,8 @@
 // The folder kernels/registry/: kernels and their calls. A kernel makes a body known to the libraries: its name, the
-// dtypes it has loops for, and the host loops compiled from it (loops_*.cpp). Here are the constants kernels::<name>
-// (families/), the registry, the embedded text of the bodies, programs (sequences of kernels), binding, and the
-// descriptions of calls. Bodies are in the folders of their families. A backend executes calls; it has no method per
-// operation. May use kernels/base/ and the headers of kernels/.
+// dtypes it has loops for, and the host loops compiled from it (loops_*.cpp). The folder also has the constants
+// kernels::<name> (families/), the registry, the embedded text of the bodies, programs (sequences of kernels), binding,
+// and the descriptions of calls. Bodies are in the folders of their families. A backend executes calls; it has no
+// method per operation. May use kernels/base/ and the headers of kernels/.
 //
 // This header: the kernel itself. Loop signatures are text with one character per operand (NumPy's dtype characters;
 // 'E' is bfloat16):

@@ -1,6 +1,6 @@
 // Folder kernels/training/: update rules and gradient hooks of optimizers, as multi-tensor bodies: one launch updates
-// all parameters of a dtype. Schedules, states and hyperparameters belong to training/. May use the headers of kernels/
-// only.
+// all parameters of a dtype. Schedules, states and hyperparameters belong to training/. May use only the headers of
+// kernels/.
 //
 // Operands: the gradient g, the parameter p, then the states; operands behind '&' in the loop signature are updated in
 // place. `hyper` lists the hyperparameters that a body reads.
@@ -89,7 +89,7 @@ struct smorms3_update {
   }
 };
 
-// ---- hooks: they change g -----------------------------------------------------------------------
+// ---- hooks, which change g ----------------------------------------------------------------------
 // hyper: {rate}
 struct weight_decay {
   template <class T> ND_FN static void run(const double* hyper, T p, T& g) { g += T(hyper[0]) * p; }
@@ -100,8 +100,8 @@ struct lasso {
   template <class T> ND_FN static void run(const double* hyper, T p, T& g) { g += T(hyper[0]) * sign_of(p); }
 };
 
-// The factor is an array of one element, so that a factor computed on the device (as from a norm) need not be read by
-// the host.
+// The factor is an array of one element, so that the host need not read a factor computed on the device (such as from a
+// norm).
 struct scale_by {
   template <class T> ND_FN static void run(const double*, T factor, T& g) { g *= factor; }
 };

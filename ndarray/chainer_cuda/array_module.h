@@ -1,11 +1,11 @@
-// The module of the arrays that a function gets: what it makes with `xp` is on the same kind of device.
+// The module for the arrays of a function: arrays created through `xp` are on the same kind of device.
 //
 //   nd::Array softplus(const nd::Array& x) {
 //     const auto xp = nd::get_array_module(x);
 //     return xp.maximum(0, x) + xp.log1p(xp.exp(-xp.abs(x)));
 //   }
 //
-// Only functions that create arrays need it: all others run where their arrays are, so nd::exp(x) does the same.
+// Only functions that create arrays need it: all others run on the device of their arrays, so nd::exp(x) does the same.
 #pragma once
 
 #include <iosfwd>
@@ -21,14 +21,14 @@
 
 namespace nd {
 
-// The functions of nd for arrays of one kind of device. Those that create arrays do so on the CPU, or on the current
-// CUDA device (device 0 where the CPU is current).
+// The functions of nd for arrays of one kind of device. Functions that create arrays do so on the CPU, or on the
+// current CUDA device (device 0 if the CPU is current).
 class CATENA_EXPORT ArrayModule {
  public:
   constexpr explicit ArrayModule(Device::Kind kind) noexcept : kind_(kind) {}
 
   Device::Kind kind() const noexcept { return kind_; }
-  // Where it creates arrays. RuntimeError "CUDA is unavailable: ..." for CUDA without a device.
+  // Returns the device on which arrays are created. RuntimeError "CUDA is unavailable: ..." for CUDA without a device.
   Device device() const;
   friend bool operator==(const ArrayModule&, const ArrayModule&) = default;
 
@@ -80,7 +80,7 @@ class CATENA_EXPORT ArrayModule {
     return nd::eye(n, more...);
   }
 
-  // ---- the same on both ----
+  // ---- functions that do not depend on the kind ----
 #define ND_MODULE_unary(name) \
   static Array name(const Operand& x, const UfuncOptions& options = {}) { return nd::name(x, options); }
 #define ND_MODULE_binary(name)                                                                \
@@ -109,8 +109,8 @@ class CATENA_EXPORT ArrayModule {
 CATENA_EXPORT std::string to_string(const ArrayModule& xp);  // "nd (cuda)", "nd (cpu)"
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const ArrayModule& xp);
 
-// That of CUDA if an argument is an array on a CUDA device, or has one as a Variable does; else that of the CPU. Works
-// without CUDA.
+// Returns the module of CUDA if an argument is an array on a CUDA device, or has one, such as a Variable; else the
+// module of the CPU. Works without CUDA.
 template <class... A> ArrayModule get_array_module(const A&... args) {
   [[maybe_unused]] const auto on_cuda = [](const catena::HeaderRef& a) {
     return a && a->device.kind == Device::Kind::cuda;

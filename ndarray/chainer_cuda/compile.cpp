@@ -9,7 +9,7 @@
 namespace nd::cuda {
 namespace {
 
-// Every part with its length, so that different parts never give the same key.
+// Returns a key with the length of every part, so that different parts never give the same key.
 std::string key_of(const std::string& source, const std::vector<std::string>& options, int arch) {
   std::string key = "compile_with_cache";
   const auto add = [&key](const std::string& part) { key += catena::concat("\n", part.size(), ":", part); };
@@ -46,7 +46,7 @@ RawModule compile_with_cache(const std::string& source, const std::vector<std::s
       return module;
     } catch (const CudaDriverError&) {
       if (!is_healthy(device.id)) throw;
-      cache.discard(key);  // the driver does not take it
+      cache.discard(key);  // the driver rejects it
     }
   }
   std::string code = compile({source, "compile_with_cache.cu", {}, arch, options}).code;

@@ -48,7 +48,7 @@ std::string cusolver() { return cuda::cusolver().path; }
 std::string nccl() { return concat(cuda::nccl().version, ", ", cuda::nccl().path); }
 
 // ---- devices and kernels ----
-// Of a device that does not answer, the reason: that of a broken one is what a bug report is about.
+// Describes a device; if it does not respond, returns the reason, which is important for bug reports.
 std::string describe(Device device) {
   try {
     const DeviceProperties& p = properties(device);

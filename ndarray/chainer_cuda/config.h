@@ -12,7 +12,7 @@ using catena::show_config;
 namespace internal {
 
 CATENA_EXPORT void list_config(catena::internal::ConfigList& list);
-// In the user's own translation unit: an archive would lose an object that nothing refers to.
+// Defined in the user's translation unit, because a linker drops objects of an archive that nothing refers to.
 inline const bool config_is_listed = catena::internal::add_config(&list_config);
 
 }  // namespace internal

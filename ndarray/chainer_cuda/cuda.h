@@ -1,7 +1,7 @@
-// What the reference's module `cuda` offers, under its names: nd::cuda::Device, nd::cuda::Stream, nd::cuda::to_gpu...
-// The names of streams, events and memory are those of namespace nd.
+// The names of Chainer's module `cuda`: nd::cuda::Device, nd::cuda::Stream, nd::cuda::to_gpu... The names of streams,
+// events and memory are those of namespace nd.
 //
-// What stands for the names of that module before version 1.3, which are not offered:
+// Replacements for the names of that module before version 1.3, which are not available:
 //   shutdown, init                      nothing: devices and libraries are opened at their first use
 //   mem_alloc                           nd::alloc, nd::Memory
 //   use_device, using_device            nd::cuda::Device::use, nd::cuda::Device::scope

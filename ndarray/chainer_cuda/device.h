@@ -1,8 +1,8 @@
-// Folder ndarray/chainer_cuda/: programs that run with and without a GPU, in the terms of the reference's module `cuda`:
-// nd::cuda::Device, transfers, the module of an array, kernels by their texts. It renames what other folders
-// offer. May use the folders of ndarray/ but the CPU backend.
+// Folder ndarray/chainer_cuda/: for programs that run with and without a GPU, in the terms of Chainer's module `cuda`:
+// nd::cuda::Device, transfers, the module of an array, kernels by their texts. It gives these names to functions of
+// other folders. May use all folders of ndarray/ except the CPU backend.
 //
-// This header: a CUDA device as an object, and its stand-in on the CPU.
+// This header: a CUDA device as an object, and its replacement on the CPU.
 //
 //   nd::cuda::Device(1).use();                                   // for this thread, from now on
 //   { const auto on = nd::cuda::Device(0).scope();  ... }        // until the end of the scope
@@ -34,14 +34,15 @@ class CATENA_EXPORT Device {
   int id;
 
   bool is_dummy() const noexcept { return id < 0; }
-  // The same as the value that functions on arrays take; nd::cpu_device for the DummyDevice.
+  // Returns the device as the value for functions on arrays; nd::cpu_device for the DummyDevice.
   operator nd::Device() const noexcept;
   explicit operator int() const noexcept { return id; }
 
-  // Makes it the current device of this thread. RuntimeError "CUDA is unavailable: ...", ValueError for a number
+  // Makes this the current device of the thread. RuntimeError "CUDA is unavailable: ...", ValueError for a number
   // without a device. The DummyDevice does nothing, here and below: to make the CPU current, use nd::DeviceScope.
   void use() const;
-  // Makes it current until the end of the scope and then restores the device before, also when an exception passes.
+  // Makes this the current device until the end of the scope, then restores the previous one, also if an exception is
+  // thrown.
   class Scope {
    public:
     explicit Scope(const Device& device) {
@@ -55,9 +56,10 @@ class CATENA_EXPORT Device {
   void synchronize() const;                // waits for all work on the device
   std::string compute_capability() const;  // "90"; empty for the DummyDevice
 
-  // The handles of the libraries for low-level calls (cuda/vendor/cublas.h, cusolver_calls.h): one per device and
-  // library, made at the first use, for all Device objects of that number. They live until the program ends. Their
-  // stream is the default one unless it is set. RuntimeError without the library, and for the DummyDevice.
+  // Return the handles of the libraries for low-level calls (cuda/vendor/cublas.h, cusolver_calls.h): one per device
+  // and library, created at the first use, shared by all Device objects of that number. They exist until the program
+  // ends. Their stream is the default stream unless the program sets it. RuntimeError without the library, and for the
+  // DummyDevice.
   api::cublas_handle cublas_handle() const;
   api::cusolver_handle cusolver_handle() const;
 
@@ -76,18 +78,19 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Device& device);
 inline constexpr Device DummyDevice{cpu_device};
 
 CATENA_EXPORT int get_device_id();  // of the current device; -1 on the CPU
-// The handles of the current device.
+// Return the handles of the current device.
 CATENA_EXPORT api::cublas_handle get_cublas_handle();
 CATENA_EXPORT api::cusolver_handle get_cusolver_handle();
 
-// Whether there is a CUDA device.
+// True if there is a CUDA device.
 CATENA_EXPORT bool available() noexcept;
-// RuntimeError "CUDA is unavailable: <why>" unless there is.
+// RuntimeError "CUDA is unavailable: <why>" if there is none.
 CATENA_EXPORT void check_available();
 // Deprecated: nothing needs to be initialised.
 CATENA_EXPORT void init();
 
-// The device of that number, or the DummyDevice for none. RuntimeError if CUDA is unavailable and a number is given.
+// Returns the device of that number, or the DummyDevice without a number. RuntimeError if CUDA is unavailable and a
+// number is given.
 CATENA_EXPORT Device get_device_from_id(std::optional<int> device_id);
 
 }  // namespace nd::cuda

@@ -1,5 +1,5 @@
-// Kernels by their texts, as the reference's module `cuda` has them: made once per texts and device, so that the call
-// may stand where the kernel is used.
+// Kernels by their texts, as in Chainer's module `cuda`: created once per texts and device, so that the call can be
+// written where the kernel is used.
 //
 //   nd::Array y = nd::cuda::elementwise("T x, T cap", "T y", "y = x < cap ? x : cap", "cap")(x, 6);
 #pragma once
@@ -17,11 +17,11 @@ namespace nd::cuda {
 using nd::clear_memo;
 using nd::memoize;
 
-// The ElementwiseKernel of these arguments; ValueError as there, also for an empty name.
+// Returns the ElementwiseKernel of these arguments; ValueError as there, also for an empty name.
 CATENA_EXPORT ElementwiseKernel elementwise(const std::string& in_params, const std::string& out_params,
                                             const std::string& operation, const std::string& name,
                                             const ElementwiseKernelOptions& options = {});
-// The ReductionKernel of these arguments.
+// Returns the ReductionKernel of these arguments.
 CATENA_EXPORT ReductionKernel reduce(const std::string& in_params, const std::string& out_params,
                                      const std::string& map_expr, const std::string& reduce_expr,
                                      const std::string& post_map_expr, const std::optional<std::string>& identity,

@@ -10,7 +10,7 @@
 namespace nd::cuda::runtime {
 namespace {
 
-// Keeps the bookkeeping of errors in one place: fail() remembers those that the context does not survive.
+// Errors that destroy the context go to fail(), which remembers them.
 void check(api::cu_result status, const char* call) {
   if (status == api::cu_success) [[likely]]
     return;
@@ -41,7 +41,7 @@ MemcpyKind kind_of(const void* to, const void* from) {
   return from_device ? memcpy_device_to_host : memcpy_host_to_host;
 }
 
-// Whether what was asked for is done; the query gives a status for "not yet".
+// True if the requested work is done; the query gives a separate status for "not yet".
 bool is_ready(api::cu_result status, const char* call) {
   if (status == api::cu_error_not_ready) return false;
   check(status, call);
@@ -158,7 +158,7 @@ PointerAttributes pointer_get_attributes(const void* p) {
   use_current();
   const PointerInfo info = pointer_info(p);
   if (info.type == 0) return {-1, nullptr, p, false};
-  // Addresses are unified: page-locked memory has one for the host and all devices.
+  // Addresses are unified: page-locked memory has one address for the host and all devices.
   const bool on_device = info.type == api::cu_memory_device;
   return {info.device, p, on_device ? nullptr : p, on_device};
 }
@@ -191,7 +191,7 @@ void stream_add_callback(void* stream, void (*f)(void*, int, void*), void* argum
       },
       call, 0);
   if (status == api::cu_success) return;
-  delete call;  // it was not enqueued, so it is never called
+  delete call;  // the callback was not enqueued, so it is never called
   check(status, api::DriverNames::stream_add_callback);
 }
 void stream_wait_event(void* stream, void* event) {

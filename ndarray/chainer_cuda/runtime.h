@@ -1,10 +1,10 @@
-// The functions of CUDA's run-time interface for programs that work with bare addresses, streams and events.
-// (nd::alloc, nd::Stream and nd::Event need none of this.) They call the driver, with the primary context of the
-// current device, where the CPU is current that of device 0: memory, streams and events may be exchanged with other
-// libraries.
+// The functions of CUDA's run-time interface for programs that work with plain addresses, streams and events.
+// (nd::alloc, nd::Stream and nd::Event do not need them.) They call the driver with the primary context of the current
+// device (of device 0 if the CPU is current), so memory, streams and events can be exchanged with other libraries.
 //
-// Addresses are void*, streams and events what Stream::ptr() and Event::ptr() give; a null stream is the default one.
-// CudaRuntimeError for a bad status, OutOfMemoryError where memory is short, RuntimeError if CUDA is unavailable.
+// Addresses are void*; streams and events are the values of Stream::ptr() and Event::ptr(); a null stream is the
+// default stream. CudaRuntimeError for a bad status, OutOfMemoryError if memory is short, RuntimeError if CUDA is
+// unavailable.
 //
 // Thread safety: all functions may be called from any thread; the current device belongs to the calling thread.
 #pragma once
@@ -39,20 +39,20 @@ enum MemcpyKind : int {
   memcpy_host_to_device = 1,
   memcpy_device_to_host = 2,
   memcpy_device_to_device = 3,
-  memcpy_default = 4  // by the addresses
+  memcpy_default = 4  // the addresses determine the direction
 };
-// Complete at return.
+// These are complete when they return.
 CATENA_EXPORT void memcpy(void* to, const void* from, std::size_t size, MemcpyKind kind = memcpy_default);
 CATENA_EXPORT void memcpy_peer(void* to, int to_device, const void* from, int from_device, std::size_t size);
 CATENA_EXPORT void memset(void* data, int value, std::size_t size);
-// Enqueued; host memory is to be page-locked.
+// These are enqueued; host memory should be page-locked.
 CATENA_EXPORT void memcpy_async(void* to, const void* from, std::size_t size, MemcpyKind kind, void* stream);
 CATENA_EXPORT void memcpy_peer_async(void* to, int to_device, const void* from, int from_device, std::size_t size,
                                      void* stream);
 CATENA_EXPORT void memset_async(void* data, int value, std::size_t size, void* stream);
 
 struct PointerAttributes {
-  int device = -1;  // -1: host memory that CUDA does not know
+  int device = -1;  // -1: host memory that CUDA did not allocate
   const void* device_pointer = nullptr;
   const void* host_pointer = nullptr;
   bool is_device = false;  // memory of a device, not of the host
@@ -67,14 +67,14 @@ CATENA_EXPORT void* stream_create();
 CATENA_EXPORT void* stream_create_with_flags(unsigned flags);
 CATENA_EXPORT void stream_destroy(void* stream);
 CATENA_EXPORT void stream_synchronize(void* stream);
-CATENA_EXPORT bool stream_query(void* stream);  // whether all its work is done
+CATENA_EXPORT bool stream_query(void* stream);  // true if all its work is done
 CATENA_EXPORT void stream_add_callback(void* stream, void (*f)(void* stream, int status, void* argument),
                                        void* argument);
 CATENA_EXPORT void stream_wait_event(void* stream, void* event);
 CATENA_EXPORT void* event_create();
 CATENA_EXPORT void* event_create_with_flags(unsigned flags);
 CATENA_EXPORT void event_destroy(void* event);
-CATENA_EXPORT bool event_query(void* event);  // whether it is reached
+CATENA_EXPORT bool event_query(void* event);  // true if it has been reached
 CATENA_EXPORT void event_record(void* event, void* stream = nullptr);
 CATENA_EXPORT void event_synchronize(void* event);
 CATENA_EXPORT float event_elapsed_time(void* start, void* end);  // milliseconds

@@ -31,7 +31,7 @@ void check_stream(std::string_view op, const std::optional<Stream>& stream, nd::
                     ", the work is on ", device);
 }
 
-// The stream is the current one of its device until the end of the scope.
+// Makes the stream the current stream of its device until the end of the scope.
 class OnStream {
  public:
   explicit OnStream(const std::optional<Stream>& stream) {

@@ -52,7 +52,7 @@ std::string encode(std::string_view key, std::string_view value) {
 struct Decoded {
   std::string_view key, value;
 };
-// Nothing if the record was not written by encode() or is damaged.
+// Returns nothing if the record was not written by encode() or is damaged.
 std::optional<Decoded> decode(std::string_view record) {
   const Header expected;
   Header header;
@@ -86,7 +86,7 @@ class File {
   int fd_;
 };
 
-// The complete file, or less if it cannot be read to its end.
+// Returns the complete file, or a part if it cannot be read to its end.
 std::string read_all(int fd, std::size_t size) {
   std::string text(size, '\0');
   std::size_t have = 0;
@@ -231,8 +231,8 @@ void DiskCache::failed(const std::string& why) {
   tell(concat("catena: compiled kernels cannot be kept, the next program compiles them again: ", why, "\n"));
 }
 
-// The sizes of the files are summed at the first write, and again whenever this process has written a sixteenth of the
-// limit, because other processes write to the folder too.
+// Sums the sizes of the files at the first write, and again whenever this process has written a sixteenth of the limit,
+// because other processes write to the folder too.
 void DiskCache::keep_limit(Folder& folder, std::uint64_t written) {
   const std::lock_guard lock(mutex_);
   last_folder_ = folder.path;
@@ -267,7 +267,7 @@ void DiskCache::keep_limit(Folder& folder, std::uint64_t written) {
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
       return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
     });
-    // Frees somewhat more than needed, so that not every write has to scan the folder.
+    // Deletes more than necessary, so that not every write has to scan the folder.
     for (const Record& r : records) {
       if (total <= limit_ - limit_ / 8) break;
       if (::unlink(r.path.c_str()) == 0 || errno == ENOENT) total -= r.bytes;

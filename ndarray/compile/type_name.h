@@ -7,7 +7,7 @@
 
 namespace nd::compile {
 
-// The C++ name of a dtype: "int64_t", "float", "catena::bfloat16". TypeError for a value that is no dtype.
+// Returns the C++ name of a dtype: "int64_t", "float", "catena::bfloat16". TypeError for a value that is no dtype.
 std::string_view type_name(catena::Dtype t);
 
 }  // namespace nd::compile

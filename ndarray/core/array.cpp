@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const Flags& f) {
 namespace internal {
 namespace {
 
-// Kernels on CUDA read whole elements; on the host the halves of a complex number are floats.
+// Kernels on CUDA read whole elements; on the host, a complex number may be aligned like its real part.
 bool is_aligned(const void* p, Dtype t, Device device) {
   const Dtype unit = device.kind == Device::Kind::cpu ? catena::real_dtype(t) : t;
   return reinterpret_cast<std::uintptr_t>(p) % catena::itemsize(unit) == 0;

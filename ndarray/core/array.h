@@ -1,6 +1,6 @@
 // Folder ndarray/core/: nd::Array, its storage, and the names of namespace nd for the types of kernels/base/. Nothing
 // here launches work: calculation is declared here and implemented in ndarray/engine/ and ndarray/routines/. May use
-// kernels/base/ and kernels/registry/; memory comes from the pools of ndarray/device/.
+// kernels/base/ and kernels/registry/; memory comes from the pools of ndarray/memory/.
 //
 // This header: nd::Array, an n-dimensional array on one device.
 //
@@ -36,8 +36,8 @@
 
 namespace nd {
 
-// A memory layout: C or Fortran order, or one that depends on an array: A is Fortran order if the array is F-contiguous
-// and not C-contiguous, else C order; K keeps the order of its axes in memory.
+// A memory layout: C or Fortran order, or one that depends on an array. A is Fortran order if the array is F-contiguous
+// and not C-contiguous, and C order otherwise; K keeps the order of the array's axes in memory.
 enum class Order : std::uint8_t { C, F, A, K };
 
 struct AstypeOptions {
@@ -49,7 +49,7 @@ struct AstypeOptions {
 struct Flags {
   bool c_contiguous = false;
   bool f_contiguous = false;
-  bool owndata = false;  // the array is no view of another one
+  bool owndata = false;  // the array is not a view of another one
 
   // Value by NumPy's name: "C_CONTIGUOUS", "F_CONTIGUOUS" or "OWNDATA"; KeyError for other names.
   CATENA_EXPORT bool operator[](std::string_view name) const;
@@ -59,7 +59,7 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // t
 template <class E, int N> class Accessor;
 template <class E, int N> struct CArray;  // core/carray.h
 class List;                               // routines/list.h
-class MemoryPointer;                      // device/memory.h
+class MemoryPointer;                      // memory/memory.h
 class Stream;                             // device/stream.h
 struct ChooseOptions;
 struct CompressOptions;
@@ -88,7 +88,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array(std::nullptr_t) = delete;  // write nd::Array() for a null array
   Array(const Array&) noexcept = default;
   Array(Array&&) noexcept = default;
-  // The output of a kernel with one; TypeError for results with several.
+  // Takes the output of a kernel that has one output; TypeError for kernels with several.
   template <class R>
   requires requires(const R& r) { r.single_output(); }
   Array(const R& r) : Array(r.single_output()) {}
@@ -118,7 +118,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   const Strides& strides() const { return header().strides; }  // in bytes
   // Length of one axis; negative axes count from the end. IndexError if there is no such axis.
   std::int64_t shape(int axis) const;
-  // auto [rows, columns] = a.shape<2>(); ValueError if the rank is another one.
+  // auto [rows, columns] = a.shape<2>(); ValueError if the rank is not N.
   template <int N> std::array<std::int64_t, std::size_t(N)> shape() const {
     std::array<std::int64_t, std::size_t(N)> lengths;
     copy_shape(lengths.data(), N);
@@ -133,13 +133,13 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   bool is_c_contiguous() const { return header().c_contiguous; }
   bool is_f_contiguous() const;
   bool owndata() const { return header().base == nullptr; }  // see Flags
-  // The array of which this one is a view, directly or through other views; a null array if it is no view.
+  // Returns the array of which this one is a view, directly or through other views; a null array if it is not a view.
   Array base() const;
   Flags flags() const { return {is_c_contiguous(), is_f_contiguous(), owndata()}; }
-  // True if both arrays have an element in common, or parts of one. Where that is very costly to find out, true.
+  // True if both arrays have bytes in common, or if that is very costly to determine.
   bool shares_memory(const Array& o) const;
   std::int64_t len() const;  // length of axis 0; TypeError for a 0-d array
-  // Incremented by every write to the memory that this array views.
+  // Number of writes to the memory that this array views.
   std::uint64_t version() const;
 
   // ---- elements ----
@@ -150,23 +150,24 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     if constexpr (!std::is_const_v<E>) expose();
     return reinterpret_cast<E*>(header().data);
   }
-  // The same as a pointer into the block of memory, which keeps it alive; null, without a device, for an array without
+  // The same position as a pointer into the block of memory, which keeps the block alive; null for an array without
   // elements, which owns no memory. The array counts as written.
   MemoryPointer data() const;
-  // What kernels get of the array: pointer, size, shape and strides (core/carray.h). TypeError if E is not the element
-  // type, ValueError if N is not the rank. Unless E is const, the array counts as written.
+  // Returns the array as kernels receive it: pointer, size, shape and strides (core/carray.h). TypeError if E is not
+  // the element type, ValueError if N is not the rank. Unless E is const, the array counts as written.
   template <class E, int N> CArray<E, N> cstruct() const;
-  // The only element, converted to E by the library's rules. ValueError if the size is not 1. Waits for the device.
+  // Returns the only element, converted to E by the library's rules. ValueError if the size is not 1. Waits for the
+  // device.
   template <class E> E item() const {
     E value{};
     item_to(catena::dtype_of<E>, &value);
     return value;
   }
-  Scalar item() const;  // the only element as a host scalar, with which numbers calculate: a.item() + 1
+  Scalar item() const;  // the only element as a host scalar, which can be used in calculations: a.item() + 1
   // double(a), int(a): item<E>().
   template <class E>
   requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
-  // All elements in C order, converted to E. Waits for the device.
+  // Returns all elements in C order, converted to E. Waits for the device.
   template <class E> std::vector<E> to_vector() const;
   // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError if E is not the element type,
   // ValueError if N is not the rank or the array is not in host memory; v(i, j) throws IndexError. The accessor keeps
@@ -191,7 +192,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Iterator end() const;
 
   // ---- advanced indexing: see routines/indexing.h ----
-  // With integer arrays or masks among the keys: a proxy that reads as a copy and writes through.
+  // For keys with integer arrays or masks: returns a proxy that reads as a copy and writes through.
   class IndexProxy;
   template <class... K>
   requires(internal::advanced_keys<K...>) IndexProxy operator()(const K&... keys) const;
@@ -206,8 +207,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   template <class K> IndexProxy operator()(std::initializer_list<catena::Integer> first, const K& second) const;
 
   // ---- shape: views where the strides allow it ----
-  // Elements are read and placed in C order, or in Fortran order; A chooses by the array, K is a ValueError. One length
-  // may be -1. ValueError if the sizes differ. Copies if the strides do not allow a view.
+  // Elements are read and placed in C order, or in Fortran order; A chooses by the layout of the array, K is a
+  // ValueError. One length may be -1. ValueError if the sizes differ. Copies if the strides do not allow a view.
   Array reshape(const Shape& shape, Order order = Order::C) const;
   template <std::integral... I>
   requires(sizeof...(I) > 1) Array reshape(I... lengths)
@@ -225,15 +226,15 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array T() const { return transpose(); }
   Array swapaxes(int axis1, int axis2) const;   // ValueError for an axis out of range
   Array ravel(Order order = Order::C) const;    // reshape(-1); K: in the order of the elements in memory
-  Array flatten(Order order = Order::C) const;  // the same, always a copy
+  Array flatten(Order order = Order::C) const;  // as ravel, but always a copy
   Array squeeze(const Axes& axes = {}) const;   // ValueError if a given axis is longer than 1 or out of range
   Array view() const;                           // a new header over the same memory
   // The same bytes as elements of another dtype. If the itemsizes differ, the last axis is rescaled: ValueError unless
   // the array is C-contiguous and the bytes of that axis are a multiple of the new itemsize.
   Array view(Dtype dtype) const;
-  // A view of the same elements with the fewest axes, seen as `dtype` if one is given: axes of length 1 are dropped and
-  // neighbours that are contiguous with each other are merged. An array of rank >= 2 becomes 0-d if it has one element,
-  // and of shape (0,) if it has none. The array itself if nothing changes.
+  // Returns a view of the same elements with the fewest axes, as `dtype` if one is given: axes of length 1 are dropped
+  // and neighbouring axes that are contiguous with each other are merged. An array of rank >= 2 becomes 0-d if it has
+  // one element, and gets the shape (0,) if it has none. Returns the array itself if nothing changes.
   Array reduced_view(std::optional<Dtype> dtype = {}) const;
   // The parts of complex elements as arrays of floats. `imag` of a real array is a new array of zeros.
   Array real() const;
@@ -241,16 +242,16 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 
   // ---- copies ----
   Array copy(Order order = Order::C) const;  // on the device of this array
-  // Elements cast unsafely, in options.order. The same array if options.copy is false and dtype and layout are as
-  // wanted (any layout is if the order is C or K).
+  // Casts the elements unsafely, in options.order. Returns the same array if options.copy is false and dtype and layout
+  // already match (any layout does if the order is C or K).
   Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
   Array to_device(Device device) const;  // the same array if it is there already
-  // A new array in host memory, in C order. With a stream, the copy is enqueued there and the elements are there after
+  // Returns a new array in host memory, in C order. With a stream, the copy is enqueued there and complete after
   // stream.synchronize(); otherwise waits for the device. (CuPy's get(); nd::asnumpy is the free function.)
   Array to_host() const;
   Array to_host(const Stream& stream) const;
-  // Overwrites the elements with those of an array in host memory, on `stream` if one is given; then the elements of
-  // `host` must stay as they are until it is synchronised. TypeError if `host` is not in host memory or its dtype
+  // Overwrites the elements with the elements of an array in host memory. With a stream, the copy is enqueued there,
+  // and `host` must not change until the stream is synchronised. TypeError if `host` is not in host memory or its dtype
   // differs, ValueError if its shape differs, RuntimeError if this array is not C-contiguous.
   void set(const Array& host) const;
   void set(const Array& host, const Stream& stream) const;
@@ -258,14 +259,14 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   void fill(const Scalar& value) const;
 
   // ---- files and lists: in routines/io.cpp, routines/list.cpp; all wait for the device ----
-  // The elements in C order: their bytes if `sep` is empty, else their texts with `sep` between them. `format` is one
-  // of Python's with one conversion: "%s" (the shortest text that identifies the element), "%d", "%.3f", "%10.2e"...;
-  // ValueError for others. IOError if the file cannot be written.
+  // Writes the elements in C order: their bytes if `sep` is empty, else their texts with `sep` between them. `format`
+  // is a format of Python with one conversion: "%s" (the shortest text that identifies the element), "%d", "%.3f",
+  // "%10.2e"...; ValueError for others. IOError if the file cannot be written.
   void tofile(const std::string& path, std::string_view sep = "", std::string_view format = "%s") const;
   void tofile(std::ostream& out, std::string_view sep = "", std::string_view format = "%s") const;
   void dump(const std::string& path) const;  // as an npy file of exactly that name; nd::load reads it
   std::string dumps() const;                 // the content of that file
-  List tolist() const;                       // nested lists of numbers; a 0-d array gives its number
+  List tolist() const;                       // nested lists of numbers; for a 0-d array, its number
 
   // ---- calculation: see the free functions of the same names ----
   // a.sum(), a.sum(0), a.sum({0, 1}), a.sum(0, nd::float64), a.sum(0, {.keepdims = true}), a.sum({.axis = 0})
@@ -352,15 +353,15 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 };
 
 // ---- options of the calculation methods and of the free functions ----
-// The first member of options of functions that also take an axis by position: such options are written with names, so
-// that {0, 1} is a list of axes.
+// The first member of the options of functions that also take axes by position. It makes initializers without names
+// fail, so that {0, 1} is a list of axes.
 struct Named {
   explicit Named() = default;
 };
 struct ReduceOptions {
   [[no_unique_address]] Named named = Named();
   Axes axis = {};                   // default: all axes
-  std::optional<Dtype> dtype = {};  // of the result and of the calculation
+  std::optional<Dtype> dtype = {};  // dtype of the result and of the calculation
   Array out = {};                   // must have the shape of the result; any dtype
   bool keepdims = false;            // keep reduced axes with length 1
 };
@@ -387,7 +388,7 @@ struct TestOptions {
 };
 
 namespace internal {
-// The class whose members catena::ArrayMembers forwards to.
+// The members that catena::ArrayMembers forwards to.
 struct ArrayBehind {
   using Array = nd::Array;
   using ReduceOptions = nd::ReduceOptions;
@@ -399,7 +400,7 @@ struct ArrayBehind {
   using Order = nd::Order;
 };
 
-// What follows an axis in a call, options or a dtype, as options with that axis.
+// Combines an axis with the argument that follows it in a call, which is an options object or a dtype.
 template <class Options, class A> Options at_axis(const A& axis, const Options& more) {
   Options options = more;
   options.axis = axis;
@@ -408,7 +409,7 @@ template <class Options, class A> Options at_axis(const A& axis, const Options& 
 template <class Options, class A> Options at_axis(const A& axis, Dtype dtype) { return {.axis = axis, .dtype = dtype}; }
 }  // namespace internal
 
-// The form of a reduction that takes its axes by position.
+// The overload of a reduction that takes its axes by position.
 #define ND_REDUCTION_OF_AXES(name, Options)                                                       \
   template <class O = Options> Array name(const Array& a, const Axes& axis, const O& more = {}) { \
     return name(a, internal::at_axis<Options>(axis, more));                                       \
@@ -424,7 +425,7 @@ class Operand {
       throw_null();
   }
   Operand(Array&& a) : Operand(static_cast<const Array&>(a)) { expiring_ = &a; }
-  // The handle of another library to one of ndarray's arrays; ValueError for an array that ndarray did not make.
+  // Takes the handle of another library to an array of ndarray; ValueError for an array that ndarray did not make.
   template <std::derived_from<catena::HeaderRef> H>
   requires(!std::derived_from<H, Array>) Operand(const H& handle) : array_(checked(handle)) {}
   Operand(const Scalar& s) noexcept : scalar_(s) {}
@@ -497,12 +498,12 @@ CATENA_EXPORT Array wrap(void* data, const Shape& shape, Dtype dtype, const Wrap
                          void (*destroy)(void* context, void* data), void* context);
 }
 
-// An array over memory of the caller, without a copy; the memory must stay valid as long as any view of the array
-// lives. ValueError for a negative length or strides whose number is not the rank.
+// Returns an array over memory of the caller, without a copy; the memory must stay valid as long as any view of the
+// array exists. ValueError for a negative length or if the number of strides is not the rank.
 template <class E> Array wrap(E* data, const Shape& shape, const WrapOptions& options = {}) {
   return internal::wrap(data, shape, catena::dtype_of<E>, options, nullptr, nullptr);
 }
-// The same; deleter(data) is called exactly once, when the last view is destroyed, on the thread that destroys it. It
+// As above. deleter(data) is called exactly once, when the last view is destroyed, on the thread that destroys it. It
 // is also called if wrap throws.
 template <class E, std::invocable<E*> Deleter>
 Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& options = {}) {
@@ -519,8 +520,9 @@ Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& opti
 // ---- for implementations ------------------------------------------------------------------------
 namespace internal {
 
-// A view of `base` with any shape and strides within its storage; its first element is offset_bytes behind that of
-// base. Nothing is checked. A view without elements points at the first element of `base` (never outside the storage).
+// Returns a view of `base` with any shape and strides within its storage; its first element is offset_bytes behind the
+// first element of `base`. Nothing is checked. A view without elements points at the first element of `base` (never
+// outside the storage).
 CATENA_EXPORT Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes,
                               Dtype dtype);
 inline Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes = 0) {
@@ -531,17 +533,17 @@ CATENA_EXPORT void check_owner(std::string_view op, const catena::HeaderRef& a);
 // to[...] = from: broadcasts, casts unsafely, resolves overlap, increments the version. ValueError if the arrays are on
 // two devices. Messages begin with `op`.
 CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& from);
-// All elements in C order and in the array's own dtype, to or from host memory. Both wait for the device.
+// Copies all elements in C order and in the array's own dtype, to or from host memory. Both wait for the device.
 CATENA_EXPORT void to_host(const Array& a, void* c_order);
 CATENA_EXPORT void from_host(const Array& a, const void* c_order);
-// A new array whose elements are adjacent in that order; TypeError for orders that depend on an array.
+// Returns a new array whose elements are adjacent in that order; TypeError for orders that depend on an array.
 CATENA_EXPORT Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order,
                                    std::string_view op = "array");
-// The same with the shape of `a`, whose layout A and K are about.
+// As empty_in_order, with the shape of `a`; the orders A and K refer to the layout of `a`.
 CATENA_EXPORT Array empty_in_order_of(const Array& a, Dtype dtype, Device device, Order order);
-// Whether the elements of `a` are adjacent in that order.
+// True if the elements of `a` are adjacent in that order.
 CATENA_EXPORT bool is_in_order(const Array& a, Order order);
-// `a` itself if it is C-contiguous, otherwise a C-order copy on the same device.
+// Returns `a` itself if it is C-contiguous, otherwise a C-order copy on the same device.
 CATENA_EXPORT Array contiguous(const Array& a);
 
 }  // namespace internal

@@ -1,5 +1,4 @@
-// What a kernel gets of an array besides its address: the size, the shape and the strides, as one value that is passed
-// to a RawKernel.
+// Arrays as kernels receive them: address, size, shape and strides as one value that is passed to a RawKernel.
 //
 //   const nd::RawKernel add(std::string(nd::carray_code) + R"(
 //     extern "C" __global__ void add(CArray<float, 2> x, CArray<float, 2> y, CIndexer<2> at) {
@@ -8,7 +7,7 @@
 //     })", "add");
 //   add.linear_launch(x.size(), {x.cstruct<float, 2>(), y.cstruct<float, 2>(), nd::CIndexer<2>(x.shape())});
 //
-// The arrays must live until the kernel has run, and are to be on the device that runs it.
+// The arrays must exist until the kernel has run, and must be on the device that runs it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace nd {
 
-// Strides are in bytes. Rank 0 has arrays of one element that is not used.
+// Strides are in bytes. For rank 0, `shape` and `strides` have one unused element.
 template <class E, int N> struct CArray {
   E* data;
   std::int64_t size;
@@ -38,9 +37,9 @@ template <int N> struct CIndexer {
   std::int64_t position[std::size_t(N > 0 ? N : 1)] = {};
 };
 
-// The definitions of both for the text of a kernel. There x.size(), x.shape()[axis], x.strides()[axis], x[k] by
-// position in C order and x[position] by an array of one position per axis; an indexer is set() to a position in C
-// order, and get() is the position along every axis.
+// Defines both classes in the text of a kernel. Members there: x.size(), x.shape()[axis], x.strides()[axis], x[k] with
+// a position in C order, x[position] with an array of one position per axis. at.set(k) sets an indexer to a position in
+// C order; at.get() returns its position along every axis.
 inline constexpr const char* carray_code = R"(
 template <class E, int N> class CArray {
  public:

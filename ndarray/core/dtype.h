@@ -46,7 +46,7 @@ inline constexpr Dtype bfloat16 = Dtype::bfloat16;
 inline constexpr Dtype complex64 = Dtype::complex64;
 inline constexpr Dtype complex128 = Dtype::complex128;
 
-// NumPy's other names. (`short` is a keyword; the abstract kinds are nd::Kind::floating and the like,
+// NumPy's further names. (`short` is a keyword; the abstract kinds are nd::Kind::floating and so on,
 // routines/datatype.h.)
 inline constexpr Dtype byte = int8, ubyte = uint8, short_ = int16, ushort = uint16, intc = int32, uintc = uint32;
 inline constexpr Dtype int_ = int64, uint = uint64, longlong = int64, ulonglong = uint64;
@@ -63,7 +63,7 @@ using catena::promote_types;
 using catena::visit_dtype;
 using catena::visit_real_dtype;
 
-// A C++ type of which an array can have elements.
+// A C++ type that can be the element type of an array.
 template <class E>
 concept Element = std::is_arithmetic_v<E> || requires {
   catena::dtype_traits<E>::value;

@@ -84,10 +84,10 @@ Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Func
   return s;
 }
 
-// Another thread may be making the storage a watched one (watch_release).
+// Atomic, because another thread may be setting the field at the same time (watch_release).
 bool is_wrapped(const Storage& s) noexcept { return __atomic_load_n(&s.destroy, __ATOMIC_RELAXED) == &destroy_foreign; }
 
-// The highest bit of a version, which counting does not reach.
+// The highest bit of a version; the count does not reach it.
 static constexpr std::uint64_t kExposed = std::uint64_t(1) << 63;
 
 void expose(Storage& s) noexcept {
@@ -116,7 +116,7 @@ catena::Shared<const Allocator> raw_allocator() {
 namespace internal {
 
 namespace {
-// In a catch block: the exception again, with the function and the shape where there is no memory.
+// Called in a catch block: rethrows the exception. The text of an OutOfMemoryError gets the function and the shape.
 [[noreturn, gnu::noinline, gnu::cold]] void rethrow_out_of_memory(std::string_view op, const Shape& shape,
                                                                   Dtype dtype) {
   try {
@@ -135,7 +135,7 @@ ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::stri
   catena::check<catena::TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, op, "there is no dtype number ",
                                    int(dtype));
   const auto item = static_cast<std::int64_t>(catena::itemsize(dtype));
-  // Size and strides in one pass; unusual shapes go to the checked functions.
+  // Computes size and strides in one pass; unusual shapes go to the checked functions.
   ArrayHeader* h = catena::new_header();
   const int rank = shape.size();
   std::int64_t step = item;

@@ -1,4 +1,4 @@
-// Memory of arrays: storages from a pool or over foreign memory, and new arrays over them.
+// The memory of arrays: storages from a pool or over foreign memory, and new arrays over them.
 //
 // Thread safety: all functions may be called from any thread; set_allocator applies to the whole process.
 #pragma once
@@ -19,30 +19,30 @@ using catena::Shape;
 using catena::Storage;
 using catena::Strides;
 
-// The tag of arrays made by this library.
+// Identifies the arrays made by this library.
 CATENA_EXPORT const catena::ArrayOwner& array_owner() noexcept;
-// The same, writable: the framework registers its adapter there.
+// The same object, writable: the framework registers its adapter there.
 CATENA_EXPORT catena::ArrayOwner& mutable_array_owner() noexcept;
 
-// Memory of `bytes` bytes on a device, with one reference; null for 0 bytes. OutOfMemoryError if there is not enough
+// Allocates `bytes` bytes on a device. Returns one reference; null for 0 bytes. OutOfMemoryError if there is not enough
 // memory.
 CATENA_EXPORT Storage* new_storage(std::size_t bytes, Device device);
 
-// A storage over memory that something else owns. The deleter, which may be empty, runs when the last array over it is
-// destroyed, on the thread that destroys it.
+// Returns a storage over memory with another owner. The deleter, which may be empty, runs when the last array over the
+// storage is destroyed, on the thread that destroys it.
 CATENA_EXPORT Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Function<void()> deleter);
 CATENA_EXPORT bool is_wrapped(const Storage& s) noexcept;  // made by wrap_storage
 
-// Someone has been given an address through which the memory may be written at any later time. From then on its version
-// says less than whether it has changed.
+// Records that an address was given out through which the memory may be written at any later time. From then on, an
+// unchanged version does not imply unchanged memory.
 CATENA_EXPORT void expose(Storage& s) noexcept;
 CATENA_EXPORT bool is_exposed(const Storage& s) noexcept;
-// The number of writes, and of addresses given out.
+// Returns the number of writes, plus the number of addresses that were given out.
 CATENA_EXPORT std::uint64_t version_of(const Storage& s) noexcept;
 
-// The source of new_storage's memory: null (the default) is the pool, raw_allocator() takes every block from the
-// device, others are the user's. An allocator returns one reference for `bytes` > 0 and throws if there is not enough
-// memory.
+// Sets the source of new_storage's memory: null (the default) is the pool; raw_allocator() takes every block from the
+// device; others are the user's. An allocator must return one reference for `bytes` > 0 and throw if there is not
+// enough memory.
 using Allocator = catena::Function<Storage*(std::size_t bytes, Device device)>;
 CATENA_EXPORT void set_allocator(catena::Shared<const Allocator> allocator);
 CATENA_EXPORT catena::Shared<const Allocator> get_allocator();
@@ -63,8 +63,8 @@ class AllocatorScope {
 
 namespace internal {
 
-// An uninitialised C-contiguous array with one reference. ValueError for an invalid shape, TypeError for a value of
-// Dtype that names no dtype, with a message that begins with `op`.
+// Returns an uninitialised C-contiguous array with one reference. ValueError for an invalid shape, TypeError for a
+// value of Dtype that names no dtype; messages begin with `op`.
 CATENA_EXPORT ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::string_view op = "array");
 
 }  // namespace internal

@@ -1,12 +1,12 @@
-// The rows of two arrays along one axis: the work that scans and sorts distribute over threads.
+// The rows of two arrays along one axis, for scans and sorts, which distribute the rows over threads.
 #pragma once
 
 #include <catena/ndarray/cpu/walk.h>
 
 namespace nd::cpu {
 
-// `in` and `out` have the same shape. A unit of the walk is the first element of a row, that is, a position along all
-// other axes.
+// Returns a walk over the rows. `in` and `out` must have the same shape. A unit of the walk is the first element of a
+// row, that is, a position along all other axes.
 inline Walk walk_rows(catena::BoundOperand in, catena::BoundOperand out, int axis) {
   catena::Shape shape = *in.shape;
   catena::Strides in_strides = *in.strides, out_strides = *out.strides;

@@ -19,7 +19,7 @@ std::optional<std::size_t> number_in(std::string_view text) {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// The number on the line of a file that begins with `key`; an empty key is on the first line.
+// Returns the number on the first line of a file that begins with `key`.
 std::optional<std::size_t> read_number(const std::string& file, std::string_view key = "") {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);)
@@ -33,7 +33,8 @@ struct GroupFiles {
 constexpr GroupFiles kVersion2 = {"/memory.max", "/memory.current", "inactive_file "};
 constexpr GroupFiles kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file "};
 
-// A group without a limit has the word "max" there, or in version 1 a number larger than any memory.
+// Applies the limit of one control group. Without a limit, its file has the word "max", or in version 1 a number larger
+// than any memory.
 void apply_limit(MachineMemory& memory, const std::string& folder, const GroupFiles& files) {
   const std::optional<std::size_t> limit = read_number(folder + files.limit);
   const std::optional<std::size_t> usage = read_number(folder + files.usage);
@@ -44,8 +45,8 @@ void apply_limit(MachineMemory& memory, const std::string& folder, const GroupFi
   memory.available = std::min(memory.available, *limit - std::min(*limit, used));
 }
 
-// The limits of a group and of all groups around it. Inside a container the path may be that of the host, and the
-// container's own group is mounted as the root.
+// Applies the limits of a control group and of all groups that contain it. Inside a container, the path may be the path
+// on the host, while the container's own group is mounted as the root.
 void apply_limits(MachineMemory& memory, const std::string& mount, std::string group, const GroupFiles& files) {
   for (;;) {
     apply_limit(memory, mount + group, files);

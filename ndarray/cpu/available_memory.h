@@ -1,5 +1,5 @@
-// How much more memory this process can have: the kernel promises more than there is, and ends a process when it uses
-// it.
+// The memory that this process can still allocate. The kernel grants more memory than there is, and kills a process
+// when it uses too much.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct MachineMemory {
   std::size_t total = 0;      // bytes of memory and swap space, or the limit of the process's control group
 };
 
-// `root` is the folder in which proc/ and sys/ lie. All zero if the system tells nothing.
+// Reads proc/ and sys/ in the folder `root`. All members are zero if the system does not provide the numbers.
 CATENA_EXPORT MachineMemory machine_memory(const std::string& root = "/");
 
 }  // namespace nd::cpu

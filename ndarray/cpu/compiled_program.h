@@ -1,13 +1,14 @@
-// Programs of several steps as loops that the system's compiler has made of their text, in place of the interpreter.
+// Programs of several steps as compiled loops. The system's compiler makes them from the program's text; they replace
+// the interpreter.
 //
-// A program that costs the interpreter enough (about a tenth of a second in this process) is compiled once, by a thread
-// that starts one compiler at a time with the lowest priority, and kept in the cache of host_compiler.h. Until then,
-// and where there is no compiler, it fails, or the program has no text, the interpreter runs it: the results have the
-// same bits. That is tested before a loop is used: on drawn values it must agree with the interpreter.
+// A program that has cost the interpreter enough in this process is compiled once, by a thread that runs one compiler
+// at a time with the lowest priority, and kept in the cache of host_compiler.h. Until then, and if there is no
+// compiler, the compilation fails or the program has no text, the interpreter runs it. The results have the same bits:
+// before a loop is used, it is compared with the interpreter on random values.
 //
-// $CATENA_COMPILE_FUSED=off: nothing is compiled. Programs of a sanitizer's build are not compiled either.
+// $CATENA_COMPILE_FUSED=off disables compilation. Builds with a sanitizer do not compile programs either.
 //
-// The end of the process does not wait: a compiler that runs is killed. A child of fork() begins anew.
+// The end of the process does not wait: it kills a running compiler. A child of fork() starts with empty tables.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -25,30 +26,30 @@ namespace nd::cpu {
 using ProgramLoop = void (*)(std::byte* const* ptr, std::int64_t n);
 
 struct CompiledProgram {
-  ProgramLoop run = nullptr;  // null: there is none
-  unsigned scalars = 0;       // bit k: run() reads one element of operand k
+  ProgramLoop run = nullptr;  // null: not compiled
+  unsigned scalars = 0;       // bit k: run() reads one element of operand k for all elements
 };
 
-// Notes that a program runs over n elements, and returns its loop if it has been compiled.
+// Records that a program runs over n elements. Returns its loop if it has been compiled.
 CompiledProgram compiled_program(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                                  std::int64_t n);
 
-// Operations per element; a mathematical function counts as four.
+// Returns the number of operations per element; a mathematical function counts as four.
 std::int64_t cost_of(const catena::Program& program);
 
 struct ProgramStatistics {
   std::uint64_t compiled = 0;  // programs whose loops are in use
-  std::uint64_t refused = 0;   // programs that stay with the interpreter: of those, the loops of which differed
+  std::uint64_t refused = 0;   // programs that stay with the interpreter
+  // Number of refused programs whose loops gave other results than the interpreter.
   std::uint64_t differing = 0;
-  std::string last_failure;  // the message of the compiler, or why there is none
+  std::string last_failure;  // message of the compiler, or why there is no compiler
 };
 CATENA_EXPORT ProgramStatistics compiled_program_statistics();
 
-// For tests and benchmarks. How much a program must cost before it is compiled: elements times cost_of();
-// negative: none is compiled, and none is used that is.
-// Gives the number before.
+// For tests and benchmarks. Sets the cost (elements times cost_of()) from which on a program is compiled; with a
+// negative value, no program is compiled and no compiled loop is used. Returns the value before.
 CATENA_EXPORT std::int64_t set_program_compilation(std::int64_t least_cost);
-// Until no program is being compiled.
+// Waits until no program is being compiled.
 CATENA_EXPORT void wait_for_program_compilation();
 
 }  // namespace nd::cpu

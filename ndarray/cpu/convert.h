@@ -1,5 +1,5 @@
-// Between memory and the compute types of kernels: the value of an operand is rounded to its slot's dtype, and loops
-// see the compute type of the slot (float for the 16-bit floats).
+// Conversion between memory and the compute types of kernels. The value of an operand is rounded to the dtype of its
+// slot; loops read the compute type of the slot (float for the 16-bit floats).
 #pragma once
 
 #include <catena/kernels/registry/cast.h>
@@ -13,11 +13,11 @@ using catena::Dtype;
 inline constexpr std::int64_t kTile = 1024;  // elements that are converted or interpreted at a time
 
 inline bool is_half(Dtype t) { return t == Dtype::float16 || t == Dtype::bfloat16; }
-// A loop can work on memory of that dtype directly.
+// True if a loop can use memory of that dtype directly.
 inline bool is_direct(Dtype memory, Dtype slot) { return memory == slot && !is_half(slot); }
 
-// From memory of one dtype to the compute type of a slot, or back. A 16-bit slot that meets another dtype rounds on the
-// way.
+// Converts from memory of one dtype to the compute type of a slot. If a 16-bit slot has another dtype than the memory,
+// the value is first rounded to the slot's dtype.
 class Load {
  public:
   Load() = default;
@@ -29,7 +29,7 @@ class Load {
       first_ = catena::cast_function(memory, catena::compute_dtype(slot));
     }
   }
-  // n <= kTile when the conversion has two steps; `out` is contiguous.
+  // Converts n elements; `out` is contiguous. Conversions with two steps work in tiles.
   void operator()(const std::byte* in, std::int64_t stride, std::byte* out, std::int64_t n) const {
     const auto item = static_cast<std::int64_t>(catena::itemsize(catena::compute_dtype(slot_)));
     if (!second_) return first_(in, stride, out, item, n);
@@ -58,7 +58,7 @@ class Store {
       first_ = catena::cast_function(catena::compute_dtype(slot), memory);
     }
   }
-  // `in` is contiguous.
+  // Converts n elements; `in` is contiguous.
   void operator()(const std::byte* in, std::byte* out, std::int64_t stride, std::int64_t n) const {
     const auto item = static_cast<std::int64_t>(catena::itemsize(catena::compute_dtype(slot_)));
     if (!second_) return first_(in, item, out, stride, n);
@@ -75,7 +75,7 @@ class Store {
   CastFn first_ = nullptr, second_ = nullptr;
 };
 
-// Values of a 16-bit slot inside a tile of floats become values that the slot can hold.
+// Rounds the floats of a tile to a 16-bit dtype.
 inline void round_tile(Dtype slot, std::byte* tile, std::int64_t n) {
   if (!is_half(slot)) return;
   alignas(64) std::byte half[2 * kTile];

@@ -60,12 +60,12 @@ const DeviceProperties& CpuBackend::properties(int) const {
 
 namespace {
 
-// Bytes of all blocks that exist. The system counts their pages only when they are used, so that the memory it calls
-// available does not tell whether further blocks can be filled.
+// Bytes of all existing blocks. The system counts the pages of a block only when they are used, so its number of
+// available bytes does not show whether further blocks can be filled.
 std::atomic<std::size_t> held_bytes{0};
 
-// False if the machine cannot have so much memory more. The system is asked once per 64 MB: the answer then takes no
-// time beside the first use of the memory.
+// Returns false if the machine does not have so much memory. Queries the system only once per 64 MB, which takes little
+// time compared with the first use of the memory.
 bool claim(std::size_t bytes) {
   constexpr std::size_t kStep = std::size_t(64) << 20;
   const std::size_t before = held_bytes.fetch_add(bytes);
@@ -79,11 +79,11 @@ void give_back(std::size_t bytes) noexcept { held_bytes -= bytes; }
 
 }  // namespace
 
-// Large blocks use huge pages where the system has them, which makes the first access to new memory much cheaper.
+// Large blocks use huge pages if the system supports them, which makes the first access to new memory much cheaper.
 std::byte* CpuBackend::allocate(int, std::size_t bytes) {
   const bool huge = bytes >= 2 * kHugePage;
   const std::size_t alignment = huge ? kHugePage : kAlignment;
-  // More than a process can address.
+  // The first number is more than a process can address.
   if (bytes > std::size_t(1) << 47 || !claim(bytes)) return nullptr;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* p = std::aligned_alloc(alignment, rounded);

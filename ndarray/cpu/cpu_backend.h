@@ -1,8 +1,8 @@
 // Folder ndarray/cpu/: the CPU backend. It implements the interfaces of ndarray/device/ and ndarray/user_kernel/ with
-// the host loops of the rows, with routines for calls that have no row (copies, gather and scatter, sorting, nonzero,
-// matrix products, factorizations), and with the system's compiler for kernels given as text. No decision about shapes,
-// dtypes or overlap: operands arrive bound. May use kernels/, ndarray/device/, ndarray/user_kernel/ and
-// ndarray/compile/.
+// the host loops of the kernels, with routines for calls that have no kernel (copies, gather and scatter, sorting,
+// nonzero, matrix products, factorizations), and with the system's compiler for kernels given as text. It does not
+// decide about shapes, dtypes or overlap: operands arrive bound. May use kernels/, ndarray/device/,
+// ndarray/user_kernel/ and ndarray/compile/.
 //
 // This header: the backend itself. Results do not depend on strides, on the number of threads or on how an operation is
 // split: f(view) equals f(copy) bit for bit. (Matrix products by vendor libraries are an exception, see gemm.h.) Work

@@ -27,8 +27,8 @@ using catena::Shape;
 using catena::Step;
 using catena::Strides;
 
-constexpr std::int64_t kGrain = 32 * 1024;    // elements that are worth another thread
-constexpr std::int64_t kSerial = kGrain / 4;  // elements for which no thread is considered
+constexpr std::int64_t kGrain = 32 * 1024;    // number of elements that is worth another thread
+constexpr std::int64_t kSerial = kGrain / 4;  // number of elements up to which no further thread is used
 
 std::int64_t grain_of(const Program& program) { return std::max<std::int64_t>(kGrain / cost_of(program), 4096); }
 
@@ -40,7 +40,7 @@ bool has_streamed_output(const Program& program, std::span<const BoundOperand> o
 
 // ---- one step, run by the loop itself -----------------------------------------------------------------------------
 
-// A loop over one element that is repeated would store element after element; fills store vectors.
+// Runs the loop of a kernel. Fills go to copy_function, which stores vectors; the loop would store element by element.
 void run_loop(const catena::KernelDef& kernel, const Loop& l, std::byte* const* p, const std::int64_t* stride,
               std::int64_t n) {
   if (kernel.is(catena::is_copy) && stride[0] == 0)
@@ -48,7 +48,8 @@ void run_loop(const catena::KernelDef& kernel, const Loop& l, std::byte* const* 
   l.elementwise(p, stride, n);
 }
 
-// True when it was done: every operand has the type the loop computes in and the shape has at most one axis.
+// Runs the program if every operand has the compute type of the loop and the shape has at most one axis; returns false
+// otherwise.
 bool run_flat(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
@@ -77,8 +78,8 @@ bool run_flat(const Program& program, std::span<const BoundOperand> operands, co
   return true;
 }
 
-// The same for one step over memory of exactly the slots' types, some of them 16-bit floats: tiles on the stack and
-// nothing else.
+// As run_flat, for one step over memory of exactly the slots' dtypes, some of them 16-bit floats. Uses tiles on the
+// stack.
 bool run_flat_half(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
@@ -154,7 +155,8 @@ bool run_copy(const Program& program, std::span<const BoundOperand> operands, co
 }
 
 // ---- programs, tile by tile ---------------------------------------------------------------------
-// Rows up to here are gathered into tiles: copying them costs less than starting every step for each.
+// Length of the longest rows that are gathered into tiles: copying these costs less than running every step on each
+// row.
 std::int64_t longest_row(const Program& program) { return program.steps.size() > 1 ? kTile / 4 : kTile / 16; }
 
 void run_tiled(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
@@ -181,7 +183,7 @@ void run_tiled(const Program& program, std::span<const BoundOperand> operands, c
   });
 }
 
-// One step whose loop can work on the operands as they are.
+// Runs one step whose loop can use the operands without conversion; returns false for others.
 bool run_direct(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
@@ -198,9 +200,9 @@ bool run_direct(const Program& program, std::span<const BoundOperand> operands, 
   return true;
 }
 
-// ---- indexed kernels
-// ----------------------------------------------------------------------------------------------------------- Loops of
-// indexed kernels read memory of exactly their types; an operand of another dtype passes through an array of its own.
+// ---- indexed kernels ----------------------------------------------------------------------------
+// An operand for an indexed kernel, whose loops read memory of exactly their dtypes: operands of another dtype are
+// converted to a temporary array.
 class Converted {
  public:
   Converted() = default;
@@ -208,7 +210,7 @@ class Converted {
   Converted(const Converted&) = delete;
   Converted& operator=(const Converted&) = delete;
 
-  // `o` as an operand of dtype `t` over `shape` (its own, or the loop's).
+  // Converts `o` to an operand of dtype `t` over `shape` (the operand's own shape, or the loop's).
   void make(const BoundOperand& o, Dtype t, const Shape& shape, bool load) {
     from_ = o;
     shape_ = shape;

@@ -41,7 +41,7 @@ bool is_program(const std::string& path) {
   return ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, error);
 }
 
-// Empty if there is no such program. Folders of the PATH that are relative to the working folder are not searched.
+// Returns the path of a program, or an empty string if there is none. Relative folders of the PATH are not searched.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     const std::string path = compile::absolute(name);
@@ -52,7 +52,8 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
-// The words of a command. Its program is the longest beginning that names one, because paths may contain spaces.
+// Splits a command into words. Its program is the longest beginning that is the name of one, because paths may contain
+// spaces.
 std::vector<std::string> command_of(const std::string& text) {
   for (std::size_t end = text.size(); end != std::string::npos && end > 0; end = text.rfind(' ', end - 1)) {
     const std::string program = find_program(text.substr(0, end));
@@ -81,7 +82,7 @@ Compiler find_compiler(std::string_view what) {
     std::vector<std::string> command = command_of(candidate);
     struct stat status {};
     if (command.empty() || ::stat(command[0].c_str(), &status) != 0) continue;
-    std::error_code error;  // the path itself is an identity, too
+    std::error_code error;  // if there is an error, the path itself is the identity
     const fs::path program = fs::canonical(command[0], error);
     std::string identity = (error ? command[0] : program.string()) + ' ' + std::to_string(status.st_size) + ' ' +
                            std::to_string(status.st_mtim.tv_sec) + '.' + std::to_string(status.st_mtim.tv_nsec);

@@ -1,6 +1,6 @@
-// Gather and scatter by index arrays. A gather reads the base at each position of the loop. A scatter writes it, in C
-// order of the loop, so that of several values for one element the last stays (set) or all are added in that order
-// (add), whatever the number of threads.
+// Gather and scatter by index arrays. A gather reads the base at each position of the loop. A scatter writes to the
+// base in C order of the loop: if one element receives several values, the last value stays (set) or all values are
+// added in that order (add). The result does not depend on the number of threads.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,4 +1,5 @@
-// Matrix products behind one signature, with one source file per implementation. matmul.cpp chooses the implementation.
+// Matrix products with one common signature and one source file per implementation. matmul.cpp chooses the
+// implementation.
 //
 // Vendor libraries may sum in another order when the number of threads changes: products of float32 and float64 are the
 // only results that depend on it.
@@ -25,25 +26,25 @@ struct Gemm {
   std::int64_t ldc = 0;
 };
 
-// True if Catena was built with the library, and it has such products.
+// True if Catena was built with the library and the library supports such products.
 CATENA_EXPORT bool onednn_takes(catena::Dtype dtype);
 CATENA_EXPORT bool openblas_takes(catena::Dtype dtype, const Gemm& g);
-// The products that the library takes; the first call loads its module (modules/). They return false if the library
-// refuses the product, and use as many threads as OpenMP gives them, see SingleThreadedLibraries.
+// Returns the library's product; the first call loads its module (modules/). The product returns false if the library
+// refuses it. It uses as many threads as OpenMP provides, see SingleThreadedLibraries.
 using Multiply = bool (*)(catena::Dtype dtype, const Gemm& g);
 CATENA_EXPORT Multiply onednn_gemm();
 CATENA_EXPORT Multiply openblas_gemm();
-// False if OpenBLAS is older than the processor: it would use its oldest kernels although the processor has AVX2. Loads
-// the module of OpenBLAS.
+// Returns false if OpenBLAS is older than the processor: it would use its oldest kernels although the processor has
+// AVX2. Loads the module of OpenBLAS.
 CATENA_EXPORT bool openblas_knows_processor();
-// Version and file of the library, and what OpenBLAS was built for; loads its module. Empty without the library.
+// Returns the version and the file of the library, and the target of OpenBLAS; loads its module. Empty without the
+// library.
 CATENA_EXPORT std::string onednn_description();
 CATENA_EXPORT std::string openblas_description();
 // For all dtypes except the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
 CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
-// Whether the portable product is at least as fast as those of the libraries: many rows of a meet a b of so few columns
-// that they are accumulated in registers, or few rows meet columns of b that are contiguous along k, which a library
-// packs one after the other.
+// True if the portable product is at least as fast as the libraries: `a` has many rows and b so few columns that the
+// results are accumulated in registers, or `a` has few rows and b is contiguous along k, which a library would pack.
 bool is_slim(catena::Dtype dtype, const Gemm& g);
 
 // The implementation of the last product of this process: "onednn", "openblas", "portable", or "none".

@@ -11,7 +11,7 @@ namespace {
 
 using catena::Dtype;
 
-constexpr std::int64_t kTileSide = 2048;  // of the part of c that is computed at once: there are copies of it
+constexpr std::int64_t kTileSide = 2048;  // side of the part of c that is computed at once
 
 CATENA_MULTIARCH void add_line(float* to, const float* from, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
@@ -22,14 +22,14 @@ class Pieces {
   Pieces(Multiply multiply, Dtype dtype, std::int64_t k, std::int64_t depth)
       : multiply_(multiply), dtype_(dtype), item_(std::int64_t(catena::itemsize(dtype))) {
     const std::int64_t wanted = (k + depth - 1) / depth;
-    constexpr std::int64_t kUnit = 64;  // pieces begin where vectors do
+    constexpr std::int64_t kUnit = 64;  // pieces begin at whole vectors
     length_ = ((k + wanted - 1) / wanted + kUnit - 1) / kUnit * kUnit;
   }
 
   bool run(const Gemm& g) const {
     const std::int64_t pieces = (g.k + length_ - 1) / length_;
     if (pieces == 1) return multiply_(dtype_, g);
-    // A power of two to the left: the tree of the additions depends on the number of pieces alone.
+    // The left part has a power of two pieces, so the tree of additions depends only on the number of pieces.
     const std::int64_t left = std::int64_t(std::bit_floor(std::uint64_t(pieces - 1))) * length_;
     Gemm first = g, second = g;
     first.k = left;

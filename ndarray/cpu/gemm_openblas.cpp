@@ -17,8 +17,8 @@ namespace nd::cpu {
 
 namespace {
 
-// OpenBLAS maps work space for every thread when it is loaded, and for the caller of its first product. Where the
-// process may not have so many addresses (ulimit -v), it tries for ever.
+// Throws if the address space is too small for OpenBLAS. The library maps work space for every thread when it is
+// loaded, and for the caller of its first product; if a limit (ulimit -v) forbids this, it tries for ever.
 void check_address_space() {
   constexpr std::size_t kWorkSpace = std::size_t(128) << 20, kLibrary = std::size_t(64) << 20;
   const long processors = std::max(1L, sysconf(_SC_NPROCESSORS_CONF));
@@ -34,8 +34,9 @@ void check_address_space() {
   munmap(all, bytes);
 }
 
-// A processor newer than the library gets its SSE3 kernels, with which LAPACK takes two to eight times as long. A
-// library that the program has loaded before, and may be using, keeps its choice.
+// Loads OpenBLAS. On a processor newer than the library, it would use its SSE3 kernels, which are much slower for
+// LAPACK, so other kernels are chosen. If the program has loaded the library before, its choice stays, because the
+// library may be in use.
 const OpenblasModule& load_openblas() {
   void* const loaded = dlopen("libopenblas.so.0", RTLD_NOLOAD | RTLD_LAZY);
   if (loaded == nullptr) check_address_space();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// The first access to new memory is much cheaper with huge pages; programs that need little keep to small ones.
+// The first access to new memory is much cheaper with huge pages; programs that need little memory keep small pages.
 constexpr std::size_t kSmallPagesTo = 2 * GrowingMemory::kUnit;
 
 }  // namespace
@@ -72,7 +72,7 @@ void GrowingMemory::shrink(std::byte* data, std::size_t bytes) noexcept {
     ranges_.erase(range);
     return;
   }
-  // A new mapping in its place, unlike other protection of the old one, also ends the claim on memory.
+  // Maps new pages: unlike changing the protection of the old ones, this also releases the committed memory.
   static_cast<void>(mmap(data, bytes, PROT_NONE, kReserved | MAP_FIXED, -1, 0));
   if (data + bytes == range->top) range->top = data;
 }

@@ -42,14 +42,15 @@ using catena::concat;
 std::atomic<std::uint64_t> compilations{0}, disk_hits{0};
 
 // ---- folders ------------------------------------------------------------------------------------
-// Beside the folder of the CUDA kernels, or in it if that is the reference's one; empty if there is none.
+// Returns the folder of the host kernels: beside the folder of the CUDA kernels, or inside it if that is CuPy's folder
+// ($CUPY_CACHE_DIR); empty if there is none.
 std::string host_folder(const std::string& cuda_kernels) {
   const fs::path kernels = cuda_kernels;
   if (kernels.empty()) return {};
   return ((kernels.filename() == "kernels" ? kernels.parent_path() : kernels) / "host").string();
 }
-// With the settings of the environment, which is read at every compilation. Never destroyed: other threads may still be
-// running at exit.
+// Returns the cache for the present settings of the environment, which are read at every compilation. Caches are never
+// destroyed: other threads may still be running at exit.
 cuda::DiskCache& disk() {
   static auto& mutex = *new std::mutex;
   static auto& caches = *new std::map<std::string, std::unique_ptr<cuda::DiskCache>>;
@@ -61,7 +62,7 @@ cuda::DiskCache& disk() {
   return *cache;
 }
 
-// Where a compilation may have its files, in the order in which they are tried.
+// Folders for the files of a compilation, in the order in which they are tried.
 std::vector<std::string> work_folders() {
   std::vector<std::string> folders = disk().directories();
   const std::string shared_memory = "/dev/shm/catena-" + std::to_string(::geteuid());
@@ -70,13 +71,13 @@ std::vector<std::string> work_folders() {
   return folders;
 }
 
-// A folder cannot take the files of a compilation, or that may be why the compiler failed.
+// Thrown if a folder cannot hold the files of a compilation, or if that may be why the compiler failed.
 struct NoSpace {
   std::string reason;
   std::string failure = {};  // the message of a CompileError
 };
 
-// A folder for one compilation; removed at the end of the scope.
+// A folder for one compilation, which is removed at the end of the scope.
 class Workplace {
  public:
   explicit Workplace(const std::string& parent) {
@@ -108,7 +109,7 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The beginning of a text for a message.
+// Shortens a text for a message.
 constexpr std::size_t kMostShown = 65536;
 std::string shown(std::string text, std::uintmax_t size) {
   if (size <= kMostShown) return text;
@@ -125,7 +126,7 @@ std::string output_in(const fs::path& log) {
   return shown(std::move(text), error ? 0 : size);
 }
 
-// Removes the folders of processes that ended during a compilation.
+// Removes the folders of processes that were killed during a compilation.
 void remove_leftovers(const fs::path& parent) {
   std::error_code error;
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -137,7 +138,7 @@ void remove_leftovers(const fs::path& parent) {
 }
 
 // ---- the embedded headers -----------------------------------------------------------------------
-// Adds the headers that the text includes, and those that they include.
+// Adds the headers that the text includes, directly or through other headers.
 void add_included(std::string_view text, std::set<const catena::EmbeddedHeader*>& headers) {
   constexpr std::string_view kPrefix = "catena/kernels/";
   for (std::size_t at = text.find(kPrefix); at != std::string_view::npos; at = text.find(kPrefix, at + 1)) {
@@ -147,7 +148,7 @@ void add_included(std::string_view text, std::set<const catena::EmbeddedHeader*>
   }
 }
 
-// They are written for every compilation: headers that processes share would have to be trusted and guarded.
+// Writes the headers for every compilation: headers shared by processes would have to be checked and protected.
 fs::path write_headers(std::string_view source, const Workplace& workplace) {
   const fs::path folder = workplace.path() / "include";
   std::set<const catena::EmbeddedHeader*> headers;
@@ -163,7 +164,7 @@ fs::path write_headers(std::string_view source, const Workplace& workplace) {
 std::string hash_text(std::uint64_t hash) { return catena::hexadecimal_text(hash, 16); }
 
 // ---- the compiler -------------------------------------------------------------------------------
-// The processor that -march=native means; objects must not be used on another one.
+// Returns the processor that -march=native refers to; objects must not be used on another one.
 const std::string& processor() {
   static const std::string& name = *new std::string([] {
     std::ifstream in("/proc/cpuinfo");
@@ -195,7 +196,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// Runs a program with its output in a file. Returns an empty string, or how it failed: "exit status 1".
+// Runs a program and writes its output to a file. Returns an empty string, or how the program failed: "exit status 1".
 std::string run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                 const fs::path& log, CompilerProcess* in_background) {
   const auto pointers = [](const std::vector<std::string>& words) {
@@ -212,7 +213,7 @@ std::string run(const std::vector<std::string>& command, const std::vector<std::
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  if (in_background != nullptr) {  // its thread takes no signals, which the compiler should
+  if (in_background != nullptr) {  // its thread blocks all signals; the compiler must not
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -239,8 +240,8 @@ std::string run(const std::vector<std::string>& command, const std::vector<std::
   return concat("signal ", WTERMSIG(status));
 }
 
-// Whether a failure of the compiler may be one of the file system. What the compiler says of it may be missing, because
-// that is written there, too.
+// True if the compiler may have failed because of the file system. The compiler's message may be missing in that case,
+// because it is written to the same folder.
 bool may_be_full(const fs::path& folder, const std::string& output) {
   constexpr std::uintmax_t kFewBytes = 4 << 20;
   std::error_code error;
@@ -249,7 +250,8 @@ bool may_be_full(const fs::path& folder, const std::string& output) {
          output.find("Disk quota exceeded") != std::string::npos || (!error && space.available < kFewBytes);
 }
 
-// The object of the text. CompileError if the compiler fails, NoSpace if the folder cannot take the files.
+// Compiles the text and returns the object. CompileError if the compiler fails, NoSpace if the folder cannot hold the
+// files.
 std::string compile(const HostCompileRequest& request, const Compiler& compiler, const std::string& parent) {
   const Workplace workplace(parent);
   const fs::path source = workplace.path() / (request.name + ".cpp"), log = workplace.path() / "log",
@@ -294,8 +296,8 @@ std::string compile(const HostCompileRequest& request, const Compiler& compiler)
   throw catena::IOError(concat(request.what, ": no folder can take the compiler's files: ", reasons));
 }
 
-// From memory, or where that is forbidden from a file. Null, with the reason, if the object cannot be loaded or lacks
-// one of the symbols.
+// Loads the object from memory, or from a file if that is forbidden. Returns null and a reason if the object cannot be
+// loaded or lacks one of the symbols.
 std::shared_ptr<const HostModule> load(const HostCompileRequest& request, std::string_view object,
                                        std::string* reason) {
   std::shared_ptr<const HostModule> module = HostModule::load_bytes(object, reason);

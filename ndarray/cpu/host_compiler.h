@@ -1,18 +1,18 @@
 // Compiles C++ text with the system's compiler at run time and loads the result.
 //
-// Which compiler: find_compiler.h. Objects are kept under a key of text, options, compiler and processor, in the folder
-// host/ beside (or in) the folder of the disk cache, else in that of the fallback (ndarray/compile/disk_cache.h). An
-// object is loaded from memory, so a kernel that is kept needs no space.
+// find_compiler.h finds the compiler. Objects are stored under a key of text, options, compiler and processor, in the
+// folder host/ beside (or in) the folder of the disk cache, or else of its fallback (ndarray/compile/disk_cache.h). An
+// object is loaded from memory, so a stored kernel needs no further disk space.
 //
-// A compilation has a folder of its own, "compiling-XXXXXX", with the text, the headers that it includes, and the
-// compiler's temporary files. It is made in the first of these folders that has space: those of the cache,
-// $TMPDIR/catena-<user id>/host (without TMPDIR /tmp) and /dev/shm/catena-<user id>; never in the working folder. The
-// folder of a process that was killed is removed by a later compilation. The text may include every header of kernels/
-// except those of base/, formats/ and rows/.
+// Each compilation has its own folder, "compiling-XXXXXX", with the text, the headers that it includes, and the
+// compiler's temporary files. It is created in the first of these folders that has space: the folders of the cache,
+// $TMPDIR/catena-<user id>/host (without TMPDIR, /tmp) and /dev/shm/catena-<user id>; never in the working folder. If a
+// process is killed, a later compilation removes its folder. The text may include every header of kernels/ except those
+// in base/, formats/ and registry/.
 //
-// Compiled with -O3 -march=native (or what HostCompileRequest::processor says) -ffp-contract=off and with errno
-// preserved. Without contraction and without vector versions of functions such as exp, the register width does not
-// affect results, so they depend neither on the position of an element nor on the processor.
+// Compiled with -O3 -march=native (or HostCompileRequest::processor) -ffp-contract=off and with errno preserved.
+// Without contraction and without vector versions of functions such as exp, the register width does not affect results,
+// so they depend neither on the position of an element nor on the processor.
 //
 // Thread safety: all functions may be called from any thread; independent compilations run in parallel.
 #pragma once
@@ -28,20 +28,20 @@
 
 namespace nd::cpu {
 
-// A loaded shared object; unloaded with the last reference.
+// A loaded shared object, which is unloaded with the last reference.
 class CATENA_EXPORT HostModule {
  public:
   explicit HostModule(void* handle) noexcept : handle_(handle) {}
   ~HostModule();
   HostModule(const HostModule&) = delete;
   HostModule& operator=(const HostModule&) = delete;
-  // Null, with the reason, if the object cannot be loaded.
+  // Returns null and a reason if the object cannot be loaded.
   static std::shared_ptr<const HostModule> load_bytes(std::string_view object, std::string* reason);
   static std::shared_ptr<const HostModule> load_file(const std::string& path, std::string* reason);
 
-  // A function or variable with C linkage; null if there is none.
+  // Returns the address of a function or variable with C linkage, or null.
   void* symbol(const std::string& name) const noexcept;
-  // The same; RuntimeError starting with `what` if there is none.
+  // As symbol(). RuntimeError starting with `what` if there is none.
   void* required(std::string_view what, const std::string& name) const;
   std::size_t size_of(const void* symbol) const noexcept;  // bytes
 
@@ -49,8 +49,8 @@ class CATENA_EXPORT HostModule {
   void* handle_;
 };
 
-// Is called by a background compilation: started() with the number of the compiler's process, ended() when the process
-// has ended but has not been waited for, so that its number still belongs to it.
+// Callbacks of a background compilation: started() with the number of the compiler's process, ended() when the process
+// has ended but has not been waited for, so that its number is still valid.
 class CompilerProcess {
  public:
   virtual void started(int process) = 0;
@@ -69,13 +69,13 @@ struct HostCompileRequest {
   std::string shown;
   std::string processor = "native";          // the argument of -march
   CompilerProcess* in_background = nullptr;  // not null: the compiler runs with the lowest priority
-  std::vector<std::string> symbols = {};     // that the object must have
+  std::vector<std::string> symbols = {};     // symbols that the object must have
 };
 
-// CompileError "<what>: <command> failed (exit status 1)", then the compiler's output and the numbered source, of each
-// the first 64 KiB. RuntimeError "<what>: kernels given as text need a C++ compiler on the CPU, and there is none
-// (tried: ...)", and if the object has not all symbols or cannot be loaded. IOError naming the folders and the reasons
-// if none of them can take the files.
+// Compiles and loads a text. CompileError "<what>: <command> failed (exit status 1)", then the compiler's output and
+// the numbered source, 64 KiB of each at most. RuntimeError "<what>: kernels given as text need a C++ compiler on the
+// CPU, and there is none (tried: ...)", or if the object lacks a symbol or cannot be loaded. IOError with the folders
+// and the reasons if no folder can hold the files.
 CATENA_EXPORT std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request);
 
 struct HostCompilerStatistics {

@@ -1,4 +1,5 @@
-// Shared objects in memory: loaded without a file, so that neither the space of a cache nor its mount options matter.
+// Loads shared objects from memory, without a file, so that neither the disk space nor the mount options of a cache
+// matter.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -16,9 +17,8 @@
 namespace nd::cpu {
 namespace {
 
-// The file of a descriptor under a name that no earlier module had: the dynamic linker takes a name that it knows for
-// the object that it has loaded, and descriptors are used again. "//" and "/./" in a path have no meaning; they are the
-// digits of the number.
+// Returns a path of the descriptor that no earlier module had: the dynamic linker takes equal paths for the same
+// object, and descriptors are reused. "//" and "/./" do not change a path; they encode the binary digits of a number.
 std::string unique_name(int fd) {
   static std::atomic<std::uint32_t> modules{0};
   std::string name = "/proc/self/fd";

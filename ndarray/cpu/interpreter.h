@@ -68,8 +68,8 @@ class Interpreter {
   // For each of `count` rows of a tile: stores the element at from + r * step n times.
   static void load_repeated(const Slot& slot, const std::byte* from, std::int64_t step, std::byte* to,
                             std::int64_t count, std::int64_t n);
-  // True if the program is one step that needs no conversion and has contiguous outputs. These are then written with
-  // stores that bypass the caches.
+  // True if the program is one step that needs no conversion and has contiguous outputs. The outputs are then written
+  // with stores that bypass the caches.
   bool is_streamed_step(const std::int64_t* stride) const;
   void run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
   // Prefetches, during step k, a share of the cache lines of the tile that begins at element `at`. The processor

@@ -1,4 +1,4 @@
-// Joining along an axis: every piece is copied to its part of the output.
+// Joins arrays along an axis: copies every piece to its part of the output.
 #include <algorithm>
 
 #include <catena/kernels/base/parallel.h>
@@ -9,7 +9,7 @@
 namespace nd::cpu {
 namespace {
 
-constexpr std::int64_t kSmallBytes = 512 * 1024;  // of a piece that one thread copies
+constexpr std::int64_t kSmallBytes = 512 * 1024;  // bytes of a piece from which on several threads copy it
 constexpr std::int64_t kGrainBytes = 128 * 1024;
 
 }  // namespace
@@ -31,7 +31,7 @@ void CpuBackend::join(const catena::bound::Join& call, StreamRef) {
       copy_elements(parts.data()[k], *call.out.strides, x.data, *x.strides, *x.shape, item);
     }
   };
-  // A large piece is divided among the threads, small ones are distributed.
+  // A large piece is divided among the threads; small pieces are distributed.
   if (bytes / count >= kSmallBytes) copy(0, count);
   else
     catena::parallel_for(count, std::max<std::int64_t>(1, kGrainBytes / std::max<std::int64_t>(1, bytes / count)),

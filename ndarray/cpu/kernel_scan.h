@@ -6,11 +6,11 @@
 
 namespace nd::cpu {
 
-// `code` with a registration behind the body of every kernel that is not a template. It is inserted in the same line,
-// so line numbers do not change and the preprocessor removes it together with its kernel.
+// Returns `code` with a registration behind the body of every kernel that is not a template. The registration is on the
+// same line, so line numbers do not change and the preprocessor removes it together with its kernel.
 std::string with_registrations(std::string_view code);
 
-// A definition that registers the kernel under its name; `suffix` makes the definition unique.
+// Returns a definition that registers the kernel under its name; `suffix` makes the definition unique.
 std::string registration(std::string_view kernel, std::string_view suffix);
 
 }  // namespace nd::cpu

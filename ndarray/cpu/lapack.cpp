@@ -13,8 +13,8 @@ namespace nd::cpu {
 
 namespace {
 
-// The operands of one matrix after the other. BLAS rounds differently for matrices at addresses of another alignment,
-// so where those of a stack are not all aligned they are copied to memory that is, and back.
+// The operands of each matrix of a stack. BLAS rounds differently for matrices with another alignment, so if the
+// matrices of a stack are not all aligned, they are copied to aligned memory and back.
 class Operands {
  public:
   explicit Operands(const Factorize& call) : call_(call) {
@@ -28,7 +28,7 @@ class Operands {
     for (int o = 0; o < 4; ++o) bytes += size_of_copy(o);
     return bytes;
   }
-  // Calls run(operands) for matrix i; `memory` has the size of the copies.
+  // Calls run(operands) for matrix i; `memory` must hold the copies.
   template <class F> void with(std::int64_t i, std::byte* memory, F&& run) const {
     std::array<std::byte*, 4> operands = call_.operands;
     for (int o = 0; o < 4; memory += size_of_copy(o), ++o) {
@@ -55,20 +55,20 @@ class Operands {
 
 }  // namespace
 
-// The matrices are distributed over our threads, and LAPACK uses one thread for each of them: the result of a matrix
-// does not depend on the number of threads, nor on the other matrices.
+// Distributes the matrices over threads, each of which calls LAPACK with one thread: the result of a matrix depends
+// neither on the number of threads nor on the other matrices.
 void CpuBackend::factorize(const Factorize& call, StreamRef) {
   const Lapack* const functions = lapack();
   catena::check<catena::RuntimeError>(functions != nullptr, call.name,
                                       "Catena was built without LAPACK: install OpenBLAS (on Debian and Ubuntu: "
                                       "apt-get install libopenblas-openmp-dev) and build it again");
-  // The work space of singular values and eigenvalues is counted in these integers, too.
+  // The sizes of the work space for singular values and eigenvalues must also fit LAPACK's integers.
   const double m = static_cast<double>(call.rows), n = static_cast<double>(call.columns);
   const bool iterates = call.kind == Factorization::svd || call.kind == Factorization::eigh;
   const double largest = std::max({m, n, static_cast<double>(call.other), iterates ? n * (6 * n + 2 * m + 100) : 0.0});
   catena::check<catena::ValueError>(largest <= INT_MAX, call.name, "a matrix of ", call.rows, " x ", call.columns,
                                     " is beyond LAPACK's integers");
-  // Small matrices are taken by a thread in groups that are worth waking it.
+  // A thread takes a group of small matrices that is worth waking it.
   constexpr double kLeast = 3e4;
   const double work = m * n * std::max(std::min(m, n), static_cast<double>(call.other));
   const auto grain = static_cast<std::int64_t>(kLeast / std::max(work, 1.0)) + 1;

@@ -1,5 +1,5 @@
-// LAPACK behind two functions on one matrix. OpenBLAS brings it, so its functions are in that library's module
-// (modules/lapack.cpp, the only file that calls them). lapack.cpp runs them on all the matrices of a call.
+// LAPACK behind two functions on one matrix. It is part of OpenBLAS, so only that library's module (modules/lapack.cpp)
+// calls it. lapack.cpp calls the two functions for all the matrices of a call.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace nd::cpu {
 
-// The memory that one matrix of a call needs besides its operands: elements of the dtype, real numbers of its
-// precision, and integers, in this order, each from an address that is a multiple of 64 on.
+// The work memory for one matrix of a call: elements of the dtype, real numbers of its precision, and integers, in this
+// order, each aligned to 64 bytes.
 struct LapackWork {
   int elements = 0, reals = 0, integers = 0;
   std::size_t bytes = 0;
@@ -22,12 +22,12 @@ struct Lapack {
   int (*factorize)(const Factorize& call, const std::array<std::byte*, 4>& operands, const LapackWork& work,
                    std::byte* memory);
 };
-// Solutions for a few unknowns, for which LAPACK takes several times as long: float32 and float64 only.
+// Solutions of small systems, for which LAPACK is slow: float32 and float64 only.
 CATENA_EXPORT bool is_small_solve(const Factorize& call);
 std::size_t work_of_small_solve(const Factorize& call);  // bytes, aligned to 64
 int small_solve(const Factorize& call, std::byte* a, std::byte* b, std::byte* work);
 
-// Null if Catena was built without OpenBLAS. Loads its module.
+// Returns null if Catena was built without OpenBLAS. Loads its module.
 CATENA_EXPORT const Lapack* lapack();
 
 }  // namespace nd::cpu

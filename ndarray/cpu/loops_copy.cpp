@@ -21,7 +21,7 @@ inline __attribute__((always_inline)) void store(std::byte* to, const Block& b) 
   for (int k = 0; k < kVectors; ++k) std::memcpy(to + k * kVector, &b.v[k], kVector);
 }
 
-// At least one block. The last one ends with the last byte.
+// Copies at least one block. The last block ends with the last byte.
 CATENA_MULTIARCH void copy_blocks(std::byte* to, const std::byte* from, std::int64_t n) {
   Block block, last;
   load(last, from + n - kBlock);

@@ -1,5 +1,5 @@
-// The check of indices and labels. One pass looks whether any of them breaks the rule, without a branch per element;
-// only if so, a second one looks for the first of them.
+// The check of indices and labels. A first pass determines, without a branch per element, whether any of them breaks
+// the rule; only if one does, a second pass searches for the first one.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -19,8 +19,8 @@ using catena::IndexRule;
 
 constexpr std::int64_t kGrain = 64 * 1024;
 
-// The rule in the range of T: first <= v <= last, or v == ignored. Compared in T, as many elements fit a register as
-// possible.
+// The rule in the range of T: first <= v <= last, or v == ignored. Comparing in T lets a register hold as many elements
+// as possible.
 template <class T> struct Narrow {
   T first, last, ignored;
   bool ignores;
@@ -52,7 +52,7 @@ template <class T> struct Check {
     return bad != 0;
   }
   static bool any_of_run(const std::byte* p, std::int64_t stride, std::int64_t n, const IndexRule& rule) {
-    // No number fits an axis of length 0, for which the range of an unsigned type has no end.
+    // No number is valid for an axis of length 0, whose range an unsigned type cannot represent.
     if (rule.high > 0 && stride == std::int64_t(sizeof(T))) {
       const Narrow<T> narrow(rule);
       const T* v = reinterpret_cast<const T*>(p);
@@ -82,7 +82,7 @@ template <class T> struct Check {
     if (found) fail_first(call, call.indices.data, 0);
   }
 
-  // Throws for the first wrong number in C order, from axis `axis` on.
+  // Throws for the first invalid number in C order, from axis `axis` on.
   static void fail_first(const catena::bound::CheckIndices& call, const std::byte* p, int axis) {
     if (axis == call.indices.shape->size()) {
       const T v = *reinterpret_cast<const T*>(p);

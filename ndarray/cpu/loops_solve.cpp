@@ -1,5 +1,6 @@
-// Solutions of small systems of equations by Gauss's elimination, in rows [a | b] whose parts have whole vectors, which
-// the compiler turns into loops over vectors. Every element is calculated alone: results do not depend on alignment.
+// Solves small systems of equations by Gaussian elimination, in rows [a | b] whose two parts consist of whole vectors,
+// so that the compiler vectorises the loops. Every element is computed independently, so results do not depend on
+// alignment.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +12,7 @@ namespace nd::cpu {
 namespace {
 
 constexpr std::int64_t kMostRows = 64, kMostColumns = 64;
-constexpr std::int64_t kVector = 16;  // elements; a vector has at most so many
+constexpr std::int64_t kVector = 16;  // elements; at least the length of every vector
 
 constexpr std::int64_t whole_vectors(std::int64_t n) { return (n + kVector - 1) / kVector * kVector; }
 
@@ -32,7 +33,7 @@ inline __attribute__((always_inline)) int eliminate(T* __restrict rows, std::int
     if (row(pivot)[k] == 0) return static_cast<int>(k) + 1;
     const std::int64_t from = k / kVector * kVector;
     if (pivot != k) std::swap_ranges(row(k) + from, row(k) + width, row(pivot) + from);
-    // The columns before k of the vectors are 0 in all of these rows.
+    // In all these rows, the elements before column k are 0.
     for (std::int64_t i = k + 1; i < n; ++i) {
       const T factor = row(i)[k] / row(k)[k];
       subtract(row(i) + from, row(k) + from, factor, width - from);

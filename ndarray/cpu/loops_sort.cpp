@@ -30,7 +30,7 @@ constexpr int kRankGroup = 8;            // keys whose ranks are counted at once
 constexpr std::int64_t kRadixFrom = 16;  // elements per digit; with fewer, the counters cost more than comparisons
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kTogetherBytes = 4 << 20;
-constexpr std::int64_t kNetworkBytes = 32 * 1024;  // of keys, on the stack
+constexpr std::int64_t kNetworkBytes = 32 * 1024;  // bytes of keys on the stack
 constexpr std::int64_t kNetworkTo = 2048;          // elements of the longest row; half as many for 64-bit keys
 constexpr std::int64_t kSideBySideTo = 16;         // elements of the longest rows that are sorted one per lane
 
@@ -143,7 +143,7 @@ Place<B, P>* select_items(Place<B, P>* row, std::int64_t n, std::span<const std:
   return row;
 }
 
-// Neighbouring rows.
+// A block of neighbouring rows.
 struct Block {
   const std::byte* in;
   std::int64_t in_stride;
@@ -205,8 +205,8 @@ template <class B, class P> void store_item(const Place<B, P>& from, const Order
   std::memcpy(to, &position, sizeof(position));
 }
 
-// Not inlined, to avoid one copy per kind of walk. `rows` must hold b.rows rows, row_bytes apart; `spare` must hold
-// one.
+// Not inlined, to avoid one copy per kind of walk. `rows` must hold b.rows rows, row_bytes apart; `spare` must hold one
+// row.
 template <class Item, class B>
 [[gnu::noinline]] void sort_block(const RowsToSort& call, const Order<B>& order, const Block& b, std::byte* rows,
                                   std::size_t row_bytes, Item* spare) {

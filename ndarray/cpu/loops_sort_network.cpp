@@ -211,7 +211,7 @@ template <class Key> struct Partition {
   Key* to;
   std::int64_t low = 0, high = left;
 
-  // Partitions the rest key by key: writes each key to both ends, of which one then moves.
+  // Partitions the rest key by key: writes each key to both ends, then moves the end to which it belongs.
   CATENA_INLINE std::int64_t finish() {
     for (; left > 0; --left) {
       const Key key = *from++;
@@ -294,7 +294,8 @@ template <class Key> std::int64_t partition_16(const Key* from, std::int64_t n, 
   return Partition<Key>{from, n, pivot, to}.finish();
 }
 
-// Not by target_clones, because the number of lanes depends on the instruction set.
+// The versions of the loops. target_clones cannot make them, because the number of lanes depends on the instruction
+// set.
 template <class Key> struct Choice {
   static void rows_16(Key* keys, std::int64_t n) { Network<Key, 16>::rows(keys, n); }
   static void row_16(Key* keys, std::int64_t m, Key* sorted) { Network<Key, 16>::row(keys, m, sorted); }

@@ -1,4 +1,4 @@
-// The inner loops of transposing copies: square blocks, held in vectors, are transposed by rounds of interleaving.
+// The inner loops of transposing copies. Square blocks, held in vectors, are transposed by rounds of interleaving.
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -11,8 +11,8 @@
 namespace nd::cpu {
 namespace {
 
-// Transposes N x N elements in vectors of `bytes` bytes. Vectors are passed by reference, because passing them by value
-// depends on the instruction set.
+// Transposes N x N elements in vectors of `bytes` bytes. Vectors are passed by reference, because the calling
+// convention for values depends on the instruction set.
 template <class T, int bytes> struct Block {
   static constexpr int N = bytes / int(sizeof(T));
   typedef T V __attribute__((vector_size(bytes)));
@@ -49,7 +49,7 @@ struct Call {
   std::int64_t from_ahead, to_ahead;
 };
 
-// The lines of a matrix of rows x bytes.
+// Prefetches the cache lines of a matrix of `rows` rows of `bytes` bytes.
 CATENA_INLINE void fetch(const std::byte* p, std::int64_t row, std::int64_t rows, std::int64_t bytes) {
   for (std::int64_t j = 0; j < rows; ++j)
     for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + j * row + i);
@@ -72,14 +72,15 @@ template <class T, int bytes> CATENA_INLINE void transpose(const Call& c) {
     return;
   }
   constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one cache line on each side
-  // Short pieces of rows of `from` that are far apart are fetched ahead: hardware prefetchers do not follow them.
+  // Short pieces of distant rows of `from` are prefetched, because hardware prefetchers do not follow them.
   const bool apart = rows * size <= 256 && from_row > 128;
   for (std::int64_t j0 = 0; j0 < columns; j0 += kCacheBlock) {
     const std::int64_t j1 = j0 + kCacheBlock < columns ? j0 + kCacheBlock : columns;
     if (apart)
       fetch(from + j1 * from_row, from_row, (columns < j1 + kCacheBlock ? columns : j1 + kCacheBlock) - j1,
             rows * size);
-    // The last block on each side begins where it ends with the matrix: elements that it shares are written twice.
+    // The last block in each direction ends with the matrix; elements that it shares with the block before are written
+    // twice.
     for (std::int64_t i0 = 0; i0 < rows; i0 += N) {
       const std::int64_t i = i0 + N < rows ? i0 : rows - N;
       for (std::int64_t k = j0; k < j1; k += N) {
@@ -94,7 +95,7 @@ template <class T, int bytes> CATENA_INLINE void transpose(const Call& c) {
   }
 }
 
-// Elements of 16 bytes fill a register: they are moved one by one, a cache line of each row of `to` at a time.
+// Elements of 16 bytes fill a register, so they are moved one by one, one cache line of each row of `to` at a time.
 CATENA_INLINE void transpose_words(const Call& c) {
   constexpr std::int64_t size = 16, line = 64 / size;
   for (std::int64_t j0 = 0; j0 < c.columns; j0 += line)
@@ -118,7 +119,7 @@ template <int widest> CATENA_INLINE void run(const Call& c) {
   }
 }
 
-// Written out instead of target_clones, because the block size depends on the instruction set.
+// The versions of the loop. target_clones cannot make them, because the block size depends on the instruction set.
 void run_16(const Call& c) { run<16>(c); }
 #ifdef CATENA_HAS_MULTIARCH
 __attribute__((target("arch=x86-64-v3"))) void run_32(const Call& c) { run<32>(c); }

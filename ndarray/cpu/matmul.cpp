@@ -1,5 +1,5 @@
-// Batched, strided matrix products in terms of gemm.h. Transposed operands are passed as such; operands that no library
-// supports (strides along both axes, 16-bit floats) are packed first.
+// Batched, strided matrix products in terms of gemm.h. Transposed operands are passed on as such. Operands that no
+// library supports (strides along both axes, 16-bit floats) are packed first.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -32,10 +32,10 @@ struct Implementation {
 };
 constexpr Implementation kPortable{"portable", nullptr};
 
-// The fastest implementation, as measured on processors with AVX2 and AVX-512; its library is then loaded. Up to 32^3
-// the set-up of a library takes longer than the product. Up to 100^3 OpenBLAS is faster than oneDNN, unless its set-up
-// of the operands dominates (few multiplications per element), or it does not know the processor and falls back to its
-// SSE3 kernels, which are slower than the portable product.
+// Returns the fastest implementation and loads its library. For tiny products, the overhead of a library exceeds the
+// product. For small products, OpenBLAS is faster than oneDNN, unless its overhead for the operands dominates (few
+// multiplications per element), or it has no kernels for the processor and uses its SSE3 kernels, which are slower than
+// the portable product.
 Implementation choose(Dtype dtype, const Gemm& g, double work) {
   constexpr double kTiny = 32.0 * 32 * 32, kShallow = 1e5, kSmall = 1e6;
   constexpr std::int64_t kLeastDepth = 32;
@@ -45,20 +45,20 @@ Implementation choose(Dtype dtype, const Gemm& g, double work) {
   const auto openblas = [] { return Implementation{"openblas", openblas_gemm()}; };
   const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g), has_onednn = onednn_takes(dtype);
   const bool small = work <= (has_onednn && g.k < kLeastDepth ? kShallow : kSmall);
-  // What OpenBLAS knows is asked last, because the question loads it.
+  // OpenBLAS is queried last, because the query loads it.
   if (small && has_openblas && openblas_knows_processor()) return openblas();
   if (has_onednn) return {"onednn", onednn_gemm()};
   return has_openblas && (thin || openblas_knows_processor()) ? openblas() : kPortable;
 }
 
-// c split into parts that are independent products, each run by one thread.
+// Splits c into parts that are independent products, each computed by one thread.
 class Parts {
  public:
   Parts(const Gemm& g, double work) : g_(g) {
     constexpr double kLeast = 2.5e5;
     const auto most =
         static_cast<std::int64_t>(std::min<double>(catena::available_threads(), std::max(1.0, work / kLeast)));
-    // Of the possible grids, the one that reads least: every part reads its rows of a and its columns of b.
+    // Of the possible grids, takes the one that reads least: every part reads its rows of `a` and its columns of b.
     std::int64_t least = INT64_MAX;
     for (std::int64_t rows = 1; rows <= most; ++rows) {
       if (most % rows != 0) continue;
@@ -101,7 +101,7 @@ class Parts {
 bool multiply_in_parts(Multiply multiply, Dtype dtype, const Gemm& g, double work) {
   const Parts parts(g, work);
   const auto item = static_cast<std::int64_t>(itemsize(dtype));
-  const std::int64_t depth = library_depth(g);  // of the whole product, so that threads do not change the order
+  const std::int64_t depth = library_depth(g);  // of the whole product, whatever the number of threads
   std::atomic<bool> done{true};
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
@@ -115,7 +115,7 @@ bool multiply_in_parts(Multiply multiply, Dtype dtype, const Gemm& g, double wor
   return done.load(std::memory_order_relaxed);
 }
 
-// The thin product has partial sums of its own.
+// The thin product computes its own partial sums.
 void multiply_portable(Dtype dtype, const Gemm& g) {
   if (!catena::is_complex_dtype(dtype) && is_thin(g, std::int64_t(itemsize(dtype)))) return gemm_portable(dtype, g);
   constexpr std::int64_t kBlocked = 4096, kUnblocked = 256;
@@ -141,7 +141,7 @@ struct Matrix {
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
 };
 
-// The leading dimension in elements of a matrix that is stored row by row, else 0.
+// Returns the leading dimension, in elements, of a matrix that is stored row by row; 0 for others.
 std::int64_t leading_dimension(const Matrix& m, std::int64_t item) {
   if (m.columns > 1 && m.column_stride != item) return 0;
   if (m.rows <= 1) return std::max<std::int64_t>(m.columns, 1);
@@ -166,7 +166,7 @@ Matrix packed_like(const Matrix& m, std::byte* memory, std::int64_t item) {
   return {memory, m.rows, m.columns, m.columns * item, item};
 }
 
-// One product; `dtype` is the dtype of the computation.
+// Computes one product; `compute` is the dtype of the computation.
 class Product {
  public:
   Product(Dtype memory, Dtype compute, const Matrix& a, const Matrix& b, const Matrix& c)
@@ -249,13 +249,13 @@ void CpuBackend::matmul(const catena::bound::Matmul& call, StreamRef) {
   Shape batch;
   batch.assign(call.out.shape->begin(), call.out.shape->begin() + (rank - 2));
   Strides strides[3] = {a.strides, b.strides, c.strides};
-  // Axes of length 1 are repeated.
+  // Axes of length 1 are broadcast.
   const BoundOperand* operand[3] = {&call.a, &call.b, &call.out};
   for (int o = 0; o < 3; ++o)
     for (int i = 0; i < batch.size(); ++i)
       if ((*operand[o]->shape)[i] == 1) strides[o][i] = 0;
   catena::merge_axes(batch, strides);
-  // One matrix b for all products while those of a and c are stacked: a single product with more rows.
+  // If all products share one matrix b and the matrices of `a` and c are stacked, they are one product with more rows.
   while (!batch.empty() && strides[1].back() == 0) {
     const std::int64_t rows = a.matrix.rows;
     if (strides[0].back() != rows * a.matrix.row_stride || strides[2].back() != rows * c.matrix.row_stride) break;
@@ -273,7 +273,7 @@ void CpuBackend::matmul(const catena::bound::Matmul& call, StreamRef) {
     }
     Product(memory, compute, m[0], m[1], m[2]).run();
   };
-  // Small products run in parallel with each other; a large product uses all threads itself.
+  // Small products run in parallel; a large product uses all threads itself.
   const double work = static_cast<double>(a.matrix.rows) * static_cast<double>(a.matrix.columns) *
                       static_cast<double>(b.matrix.columns);
   constexpr double kLarge = 4e6, kSmall = 1e5;

@@ -11,7 +11,7 @@ namespace {
 using catena::compute_dtype;
 using catena::itemsize;
 
-// Processes a piece of one tensor through tiles, because its stored types are not the compute types of the loop.
+// Processes a part of one tensor through tiles, because its stored types are not the compute types of the loop.
 void run_tiled(const catena::KernelDef& def, const catena::Loop& loop, const double* hyper, std::byte* const* data,
                std::int64_t n) {
   const int n_op = def.num_operands();

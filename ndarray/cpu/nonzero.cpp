@@ -1,5 +1,5 @@
-// Positions of non-zero elements. The array is cut into blocks of whole runs of the last axis; the blocks are counted
-// first, and each block then writes behind the positions of the blocks before it.
+// Finds the positions of non-zero elements. The array is divided into blocks of whole runs of the last axis. First the
+// elements of each block are counted; then each block writes its positions behind those of the earlier blocks.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -19,25 +19,25 @@ constexpr std::int64_t kBlock = 16 * 1024;
 constexpr std::int64_t kTile = 1024;
 
 template <class E> bool is_nonzero(const std::byte* p) {
-  if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // of a bool too, only the byte is examined
+  if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // a bool is examined as a byte, too
   else return catena::convert<bool>(*reinterpret_cast<const E*>(p));
 }
 
-// ---- neighbouring bytes: those of masks ---------------------------------------------------------
+// ---- contiguous bytes, as in masks --------------------------------------------------------------
 constexpr std::int64_t kWord = 8, kGroup = 64;  // bytes
 constexpr std::uint64_t kHighBits = 0x8080808080808080u;
 
-// Bit j is set if byte j of the word is not 0.
+// Sets bit j if byte j of the word is not 0.
 inline unsigned nonzero_bytes(std::uint64_t word) {
   const std::uint64_t high = (((word & ~kHighBits) + ~kHighBits) | word) & kHighBits;
   return unsigned(((high >> 7) * 0x0102040810204080u) >> 56);
 }
 
-// A word, and a number for each of its bytes; compilers do not make vectors of the loop over them.
+// A word, and a number per byte. They are vector types because compilers do not vectorise the loop over the bytes.
 using Bytes = std::uint8_t __attribute__((vector_size(8)));
 using Numbers = std::int64_t __attribute__((vector_size(64)));
 
-// The places of the set bits of every byte, in ascending order; the rest is 0.
+// The places of the set bits of every byte, in ascending order, followed by zeros.
 struct Places {
   std::uint8_t of[256][kWord];
 };
@@ -52,7 +52,7 @@ constexpr Places kPlaces = [] {
 }();
 
 CATENA_MULTIARCH std::int64_t count_bytes(const std::byte* p, std::int64_t n) {
-  constexpr std::int64_t kPart = 3 * kGroup;  // a byte holds the sum of that many
+  constexpr std::int64_t kPart = 3 * kGroup;  // a byte can hold the sum of that many bools
   std::int64_t count = 0, i = 0;
   for (; i + kPart <= n; i += kPart) {
     std::uint8_t part = 0;
@@ -63,8 +63,8 @@ CATENA_MULTIARCH std::int64_t count_bytes(const std::byte* p, std::int64_t n) {
   return count;
 }
 
-// Writes from + j for every byte j that is not 0, and returns their number. Groups of zeros are passed over, because
-// masks are often sparse or have runs. `found` has space for a word more than n numbers.
+// Writes from + j for every byte j that is not 0, and returns their number. Skips groups of zeros, because masks are
+// often sparse or have runs. `found` must hold n numbers and one word more.
 CATENA_MULTIARCH std::int64_t find_bytes(const std::byte* p, std::int64_t from, std::int64_t n, std::int64_t* found) {
   std::int64_t count = 0, i = 0;
   for (; i + kGroup <= n; i += kGroup) {

@@ -1,19 +1,19 @@
 // Partial sums of long sums. Rounding errors of a sum grow with the number of its terms, so terms are added up in
-// parts, and the parts in levels: a level that has taken kRadix sums is added to the next one and begins anew.
+// parts, and the parts in levels: after kRadix sums, a level is added to the next one and starts anew.
 #pragma once
 
 #include <cstdint>
 
 namespace nd::cpu {
 
-// n sums of type V at once; `level` has kLevels * n of them.
+// Computes n sums of type V at once; `level` must hold kLevels * n of them.
 template <class V> class PartialSums {
  public:
   static constexpr int kLevels = 4;
 
   PartialSums(V* level, std::int64_t n) : level_(level), n_(n) {}
 
-  // Takes the sums of a part, which begin anew: they are 0 afterwards.
+  // Adds the sums of a part and sets them to 0.
   inline __attribute__((always_inline)) void take(V* part) {
     join(0, part, holds(0));
     for (std::int64_t i = 0; i < n_; ++i) part[i] = V{};
@@ -23,7 +23,7 @@ template <class V> class PartialSums {
       join(l + 1, level_ + l * n_, l + 2 == kLevels ? taken > 1 : (taken - 1) % kRadix != 0);
     }
   }
-  // Adds all that was taken.
+  // Adds all sums taken so far to `part`.
   inline __attribute__((always_inline)) void add_to(V* part) const {
     for (int l = 0; l < kLevels; ++l)
       if (holds(l))

@@ -21,9 +21,8 @@ constexpr int kClang = 1;
 constexpr int kClang = 0;
 #endif
 
-// Elements between the loops of a block: whole vectors, so few that the processor works on one loop while it still
-// waits for roots and quotients of another (with 64 a chain of float64 took 1.3 times as long), and so many that
-// compilers make vectors of a loop before they unroll it (with 16 they do not).
+// Number of elements of a block: a multiple of the vector length; small enough that the processor starts the next loop
+// while it waits for roots and quotients; and large enough that compilers vectorise a loop before they unroll it.
 constexpr int kBlock = 32;
 
 constexpr std::uint32_t bit(int k) { return std::uint32_t(1) << k; }
@@ -42,12 +41,12 @@ bool has_text(const Program& program) {
   return true;
 }
 
-// Neighbouring steps that share a loop. Every one with mathematical functions is alone: compilers then choose their
-// vector versions as they do for the loops of the row.
+// Neighbouring steps that share a loop. A step with mathematical functions has its own loop, so that compilers choose
+// their vector versions as they do for the kernel's own loop.
 struct Group {
   std::size_t begin, end;
-  std::uint32_t reads = 0;   // slots whose values come from before the group
-  std::uint32_t writes = 0;  // slots that get a value
+  std::uint32_t reads = 0;   // slots whose values are computed before the group
+  std::uint32_t writes = 0;  // slots that the group writes
 };
 
 class Text {
@@ -95,7 +94,7 @@ class Text {
     }
   }
 
-  // Slots whose values a group after `g` reads.
+  // Returns the slots that a group after `g` reads.
   std::uint32_t read_after(std::size_t g) const {
     std::uint32_t slots = 0;
     for (std::size_t later = g + 1; later < groups_.size(); ++later) slots |= groups_[later].reads;
@@ -107,7 +106,7 @@ class Text {
     return slots;
   }
 
-  // The function of one block. Outputs are written by the last loop, because their memory may be that of an input.
+  // Writes the function of one block. The last loop writes the outputs, because they may share memory with inputs.
   void add_block() {
     std::string parameters;
     for (int k = 0; k < operands_; ++k) {
@@ -159,7 +158,8 @@ class Text {
     text_ += concat("    catena::k::", step.kernel->name, "::run(", arguments, ");\n");
   }
 
-  // Whole blocks, and the rest in blocks that are filled up with its first element.
+  // Writes the entry function: whole blocks, then the remaining elements in a block that is filled up with the first of
+  // them.
   void add_entry() {
     std::string whole, rest, fill, copy;
     for (int k = 0; k < operands_; ++k) {

@@ -84,8 +84,8 @@ template <class Key, class Store> class Quicksort {
     network_.row(keys, vectors, sorted);
     store_(part.begin, sorted, part.n);
   }
-  // Takes one sample from each stretch of equal length, at a random place, so that it does not follow a pattern of the
-  // row.
+  // Takes one sample from each stretch of equal length, at a random place, so that the samples do not follow a pattern
+  // of the row.
   Key median_of_samples(const Key* from, std::int64_t n) {
     alignas(64) Key keys[kSamples], sorted[kSamples];
     const std::int64_t samples = n <= kFewSamplesTo ? kFewSamples : kSamples, stretch = n / samples;

@@ -1,4 +1,4 @@
-// Random fills: the indexed kernels of kernels/random.h over the linear range of the output, in parallel.
+// Random fills: runs the indexed kernels of kernels/random.h over all elements of the output, in parallel.
 #include <cstdint>
 
 #include <catena/ndarray/cpu/cpu_backend.h>
@@ -7,7 +7,7 @@
 namespace nd::cpu {
 namespace {
 
-// Rounding to 16 bits can give 1, which is outside [0, 1); it is replaced by the largest value below 1.
+// Replaces 1 by the largest value below it: rounding to 16 bits can give 1, which is outside [0, 1).
 void keep_below_one(const catena::BoundOperand& out, std::int64_t n) {
   const bool is_float16 = out.dtype == catena::Dtype::float16;
   const std::uint16_t one = is_float16 ? 0x3c00 : 0x3f80;

@@ -1,12 +1,10 @@
 // The outer variant of reductions (reduce.cpp): strips of neighbouring outputs. There are three ways to reduce a chunk
 // of a strip:
 //
-//   in order        row by row, in place or after evaluation or conversion; each row is added to the accumulators of
-//   its
-//                   lane; for wide rows
+//   in order        row by row, in place or after evaluation or conversion; each row is added to the accumulators
+//                   of its lane; for wide rows
 //   side by side    all lanes of all outputs at once: contiguous rows are one run of elements, whose vectors span
-//   several
-//                   rows
+//                   several rows
 //   for places      values and their positions in separate vectors
 //
 // The last two ways need contiguous rows. Other rows are first copied to a panel, a few rows at a time.
@@ -169,7 +167,7 @@ void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, s
   }
 }
 
-// For fewer than two rows per lane: adds pairs of rows that are combined first. These are the two rows of a lane, or,
+// For fewer than two rows per lane: adds pairs of rows that are combined first. A pair is the two rows of a lane, or,
 // if every lane has one row, the rows of two lanes that are joined first. Returns the number of remaining lanes.
 std::int64_t Reducer::add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
                                 std::int64_t lanes) const {

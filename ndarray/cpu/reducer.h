@@ -96,10 +96,11 @@ struct Inputs {
   }
 };
 
-// Joins the accumulators of chunks as a binary tree, the earlier one always on the left: neighbouring chunks first,
+// Joins the accumulators of chunks as a binary tree, the earlier chunk always on the left: neighbouring chunks first,
 // then neighbouring pairs of chunks. The rounding errors of a long sum then grow with the logarithm of its length.
 //
-// Chunks are added in order, with `width` accumulators each. `memory` must hold levels(chunks) of them, `bytes` apart.
+// Chunks are added in order, with `width` accumulators each. `memory` must hold levels(chunks) rows of `width`
+// accumulators, `bytes` apart.
 class ChunkTree {
  public:
   ChunkTree(const ReductionLoop& table, std::int64_t width, std::size_t bytes, std::byte* memory)
@@ -132,8 +133,8 @@ class Reducer {
   static constexpr std::int64_t kGrain = 32 * 1024;
 
   void split_axes(const catena::bound::Reduce& call);
-  // Returns the number of elements of a chunk: kChunk, or more if their order does not matter, so that each thread has
-  // few long chunks.
+  // Returns the number of elements of a chunk: kChunk, or more if the order of elements does not matter, so that each
+  // thread has few long chunks.
   std::int64_t chunk_length() const;
   bool use_outer_form() const;
   // Strides of the reduced array along its innermost kept and reduced axes.
@@ -153,8 +154,8 @@ class Reducer {
                 std::int64_t n) const;
   // Computes elements begin..begin + n of the output at `in`.
   void evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n, const Tiles& t, std::byte* tile) const;
-  // Copies short runs of those inputs that do not repeat one element, n <= kTile elements of each. Stores the addresses
-  // and strides of all inputs in `p` and `s`.
+  // Copies short runs of the inputs that do not repeat one element, n <= kTile elements of each input. Stores the
+  // addresses and strides of all inputs in `p` and `s`.
   void collect(const Place& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p, std::int64_t* s) const;
 
   // ---- inner variant ----

@@ -215,7 +215,7 @@ class RowWiseRun {
       }
     }
     scratch_bytes_ = at;
-    // Phase 1 may store its results in the output if that can be addressed as a whole.
+    // Phase 1 may store its results in the output if all elements of an output row can be addressed at once.
     kept_mapped_ = table_.keeps() && (buffered_ || slot_[n_in_].direct);
     if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
   }

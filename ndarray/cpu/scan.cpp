@@ -1,5 +1,5 @@
-// Scans. Rows are independent and shared among threads; inside a row elements are combined strictly one after the
-// other, so neither the layout of the array nor the number of threads changes a bit of the result.
+// Scans. Rows are independent and shared among threads. Elements of a row are combined strictly in order, so neither
+// the layout of the array nor the number of threads changes a bit of the result.
 #include <algorithm>
 #include <cstdlib>
 
@@ -21,8 +21,8 @@ constexpr std::int64_t kAccumulatorBytes = 8 * 1024;
 constexpr std::int64_t kTileRows = 32;
 constexpr std::int64_t kLineBytes = 8 * 1024;
 
-// Units per thread. Where all rows lie side by side, each of their lines has one cache line that two threads write at
-// the same time, which costs as much as some thousand bytes of a line.
+// Returns the number of units per thread. If all rows are neighbours in memory, two threads write to the cache line at
+// the boundary between them, which costs as much as writing some thousand bytes.
 std::int64_t grain(const catena::bound::Scan& call, const Walk& rows) {
   const auto item = std::int64_t(itemsize(call.out.dtype));
   const std::int64_t elements = std::max<std::int64_t>(1, kGrain / (*call.in.shape)[call.axis]);
@@ -45,7 +45,7 @@ class Scanner {
     if (!direct_out_) store_ = Store(out_type_, call.out.dtype);
   }
 
-  // `width` neighbouring rows.
+  // Scans `width` neighbouring rows.
   void run(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
            std::int64_t width) const {
     const bool whole = direct_in_ && direct_out_;
@@ -55,7 +55,7 @@ class Scanner {
     alignas(64) std::byte cells[kAccumulatorBytes];
     for (std::int64_t j = 0; j < width; j += rows) {
       const std::int64_t w = std::min(rows, width - j);
-      table_.init(cells, w);  // element 0 replaces them; until then they must hold some value
+      table_.init(cells, w);  // element 0 overwrites them, but they must hold some value before
       for (std::int64_t i = 0; i < length_; i += piece) {
         const ScanBlock block{in + i * in_step_ + j * in_stride,
                               in_step_,
@@ -73,17 +73,17 @@ class Scanner {
   }
 
  private:
-  // Where element i of row j of a block lies in a tile. The tile has the order of the memory it comes from or goes to,
-  // so that conversions run along it.
+  // The position of element i of row j of a block in a tile. The tile has the order of the memory that it is loaded
+  // from or stored to, so that conversions run along that memory.
   struct TileOrder {
-    bool rows_inside;  // neighbouring rows are neighbours
+    bool rows_inside;  // neighbouring elements of the tile are in neighbouring rows
     std::int64_t step, stride;
   };
   static TileOrder tile_order(const ScanBlock& b, std::int64_t step, std::int64_t stride, std::int64_t item) {
     const bool rows_inside = b.width > 1 && std::llabs(stride) < std::llabs(step);
     return rows_inside ? TileOrder{true, b.width * item, item} : TileOrder{false, item, b.n * item};
   }
-  // f(offset in memory, its stride, offset in the tile, count) on every run of the tile.
+  // Calls f(offset in memory, its stride, offset in the tile, count) for every run of the tile.
   template <class F>
   static void for_each_run(const ScanBlock& b, const TileOrder& t, std::int64_t step, std::int64_t stride, F&& f) {
     if (t.rows_inside)

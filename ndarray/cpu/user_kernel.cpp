@@ -1,4 +1,4 @@
-// Kernels given as text: compiled by the system's compiler, run over ranges of the loop on several threads.
+// Kernels given as text: compiled by the system's compiler and run over ranges of the loop on several threads.
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 // Positions, or elements to reduce, per thread.
 constexpr std::int64_t kGrain = 16384;
-// Reductions to fewer outputs are split. The parts do not depend on the number of threads, so neither do the results.
+// Reductions to fewer outputs are split. The parts, and thus the results, do not depend on the number of threads.
 constexpr std::int64_t kManyOutputs = 64;
 
 using Entry = void (*)(const void* parameters, std::int64_t begin, std::int64_t end);
@@ -51,7 +51,7 @@ std::shared_ptr<const Compiled> find(const UserKernelCall& call) {
 void run_reduction(const UserKernelCall& call, const Compiled& kernel) {
   catena::user::ReduceWork work{call.size, call.count, 1, 1, nullptr};
   if (call.size < kManyOutputs) work.splits = std::clamp<std::int64_t>(call.count / kGrain, 1, kManyOutputs);
-  // Accumulators of the user's type: aligned as by malloc, and written before they are read.
+  // Accumulators of the user's type: aligned as by malloc, and initialised by the kernel.
   std::unique_ptr<std::byte[]> partial;
   if (work.splits > 1) {
     partial.reset(new std::byte[static_cast<std::size_t>(call.size * work.splits * kernel.accumulator_bytes)]);

@@ -1,4 +1,4 @@
-// Complete CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and is run
+// Complete CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and runs
 // block by block.
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +27,7 @@ std::string source_of(const ModuleText& text) {
   return source;
 }
 
-// Replaces the compiler's error for operations between the threads of a block by one that names the operation.
+// Replaces the compiler's error about operations between the threads of a block by an error that names the operation.
 [[noreturn]] void rethrow(const ModuleText& text, const catena::CompileError& e) {
   const std::string log = e.what();
   constexpr std::string_view kRefused = " is not available on the CPU";

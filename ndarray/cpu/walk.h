@@ -1,5 +1,5 @@
-// Walks over several strided operands of one loop shape: axes are ordered and merged once, then runs of the innermost
-// axis are visited.
+// Walks over several strided operands of one loop shape: axes are ordered and merged once, then the runs of the
+// innermost axis are visited.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ inline constexpr int kMaxWalk = catena::kMaxSlots;
 // Thread safety: run() is const and may be called on disjoint ranges from several threads.
 class Walk {
  public:
-  // `first_output`: number of the first operand that determines the order of the axes; earlier ones are considered
-  // after all from there on.
+  // `first_output`: the operand whose strides determine the order of the axes. Where they leave the order open, the
+  // operands after it decide, and last the operands before it.
   Walk(std::span<const catena::BoundOperand> operands, const catena::Shape& loop, int first_output)
       : n_(static_cast<int>(operands.size())) {
     loop_ = loop;
@@ -30,10 +30,11 @@ class Walk {
     order_axes(first_output);
     catena::merge_axes(loop_, {stride_, std::size_t(n_)});
     rank_ = loop_.size();
-    // With a short innermost axis each call would process few elements, so the axis before it is walked inside.
+    // If the innermost axis is short, each call would process few elements, so the axis before it is made the inner
+    // one.
     panel_ = rank_ >= 2 && loop_[rank_ - 1] < kShort && loop_[rank_ - 2] >= 2 * kShort;
-    // If the neighbours of an operand lie along the second innermost axis (a transposed operand), its cache lines serve
-    // several rows when these are visited a few columns at a time.
+    // If the neighbours of an operand's elements are along the second innermost axis (a transposed operand), visiting a
+    // few columns at a time uses its cache lines for several rows.
     for (int k = 0; rank_ >= 2 && !panel_ && k < n_; ++k) {
       const std::int64_t row = std::llabs(stride_[k][rank_ - 2]), column = std::llabs(stride_[k][rank_ - 1]);
       blocked_ |= row != 0 && row < 64 && column >= 64 && loop_[rank_ - 1] >= 2 * kBlock;
@@ -41,7 +42,7 @@ class Walk {
   }
 
   int rank() const { return rank_; }
-  // The units that are distributed over threads: elements, or whole rows.
+  // Number of units that are distributed over threads: elements, or whole rows.
   std::int64_t units() const { return by_rows() ? catena::size_of(loop_) / loop_[rank_ - 1] : catena::size_of(loop_); }
   std::int64_t elements_per_unit() const { return by_rows() ? loop_[rank_ - 1] : 1; }
 
@@ -64,8 +65,8 @@ class Walk {
     });
   }
 
-  // For work with a high cost per call: if the innermost axis has at most `longest` elements, threads share whole rows
-  // of it and run_rows() visits several at once. Returns whether that is so.
+  // For work with a high cost per call. If the innermost axis has at most `longest` elements, threads will share whole
+  // rows and run_rows() will visit several rows at once; returns true in this case.
   bool share_rows(std::int64_t longest) {
     if (blocked_ || rank_ < 2 || loop_[rank_ - 1] > longest || loop_[rank_ - 2] < 2) return false;
     rows_ = !panel_ || joins_rows();
@@ -89,8 +90,8 @@ class Walk {
   static constexpr std::int64_t kBlock = 64;
   static constexpr std::int64_t kPanel = 512;  // rows of a panel that stay in the cache while its columns are visited
 
-  // Calls f(base, stride, at, n) for positions [at, at + n) of the axis along which units lie; `base` is the start of
-  // that axis.
+  // Calls f(base, stride, at, n) for positions [at, at + n) of the axis along which units are counted; `base` is the
+  // start of that axis.
   template <class F> void each_span(std::int64_t begin, std::int64_t end, F&& f) const {
     const int inner_axis = by_rows() ? rank_ - 2 : rank_ - 1;
     const std::int64_t inner = loop_[inner_axis];
@@ -148,8 +149,8 @@ class Walk {
         }
   }
 
-  // Whether rows of every operand follow each other without a gap, are all the same, or repeat one element each: many
-  // at once are filled into a tile by vectors. A panel of others takes fewer calls.
+  // True if the rows of every operand follow each other without a gap, are all the same, or repeat one element each.
+  // Many such rows at once are filled into a tile by vectors; for other rows, a panel takes fewer calls.
   bool joins_rows() const {
     for (int k = 0; k < n_; ++k) {
       const std::int64_t row = stride_[k][rank_ - 2], inner = stride_[k][rank_ - 1];

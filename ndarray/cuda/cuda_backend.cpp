@@ -22,7 +22,7 @@ api::cu_event event_of(void* event) { return static_cast<api::cu_event>(event); 
 
 bool is_pinned(const std::byte* p) { return pointer_info(p).type == api::cu_memory_host; }
 
-// An asynchronous copy by the driver, given the entry point, the number of bytes, the stream and further arguments.
+// Enqueues a copy by the driver, given the entry point, the number of bytes, the stream and further arguments.
 #define CATENA_COPY(field, bytes, stream, ...)                                 \
   enqueue(api::DriverNames::field, stream, {static_cast<std::int64_t>(bytes)}, \
           [&] { CATENA_CU(field, __VA_ARGS__, bytes, stream_of(stream)); })
@@ -36,9 +36,8 @@ void order_after(StreamRef waiting, StreamRef stream) {
   CATENA_CU(stream_wait_event, stream_of(waiting), reached.get(), 0);
 }
 
-// Enables direct access between two devices, once per ordered pair; without hardware support, and beyond the number of
-// peers that a device can have, the driver copies through the host. What fails for another reason is tried again by the
-// next copy.
+// Enables direct access between two devices, once per ordered pair. Without hardware support, and beyond the maximal
+// number of peers of a device, the driver copies through the host. After other failures, the next copy tries again.
 void enable_peer_access(int device, int peer) {
   static std::mutex mutex;
   static auto& settled = *new std::set<std::pair<int, int>>;
@@ -88,7 +87,7 @@ std::byte* CudaBackend::allocate(int device, std::size_t bytes) {
   return reinterpret_cast<std::byte*>(p);
 }
 
-// The status is ignored: it would be an error of earlier work, which the next call reports.
+// The status is ignored: an error would be of earlier work, which the next call reports.
 void CudaBackend::deallocate(int device, std::byte* data, std::size_t) noexcept {
   if (!is_healthy(device)) return;
   if (driver().context_set_current(primary_context(device)) == api::cu_success) driver().memory_free(address_of(data));
@@ -125,7 +124,7 @@ void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, D
 }
 
 // ---- streams and events -------------------------------------------------------------------------
-// Calls that wait throw the errors that kernels found.
+// Calls that wait also throw the errors that kernels have recorded.
 void CudaBackend::synchronize(StreamRef stream) {
   forbid_recording("synchronize", "it would have to wait for the device");
   use_device(stream.device.id);
@@ -135,9 +134,9 @@ void CudaBackend::synchronize(StreamRef stream) {
 
 namespace {
 
-// The driver crashes when it is given a stream that was destroyed, and blocks of the pool that a stream has used name
-// it for as long as they live. So streams are never destroyed: the next stream of the same kind is one that was given
-// up and has no work left.
+// The driver crashes if it gets a stream that was destroyed, and blocks of the pool refer to the streams that used them
+// as long as the blocks exist. Streams are therefore never destroyed: a new stream reuses a stream of the same kind
+// that was given up and has no work left.
 struct Streams {
   struct Stream {
     int device;
@@ -152,7 +151,7 @@ Streams& streams() {
   return all;
 }
 
-// The driver's default stream and those of this library.
+// Returns the driver's default stream and the streams of this library.
 std::vector<api::cu_stream> streams_of(int device) {
   Streams& s = streams();
   const std::lock_guard lock(s.mutex);
@@ -178,8 +177,8 @@ void* reused_stream(int device, bool non_blocking) {
 
 }  // namespace
 
-// Waiting for the whole context is an error for every capture in it, so beside captures of other threads each stream is
-// waited for by itself. Work of streams that this library does not know is not waited for then.
+// Waiting for the whole context is an error for every capture in it, so while other threads capture, this function
+// waits for each stream. It then does not wait for streams that were created outside this library.
 void CudaBackend::synchronize_device(int device) {
   forbid_recording("synchronize", "it would have to wait for the device");
   use_device(device);
@@ -202,7 +201,7 @@ void* CudaBackend::create_stream(int device, bool non_blocking) {
   Streams& s = streams();
   const std::lock_guard lock(s.mutex);
   s.made[stream] = {device, non_blocking};
-  s.given_up.reserve(s.made.size());  // giving it up cannot fail
+  s.given_up.reserve(s.made.size());  // so that giving it up cannot fail
   return stream;
 }
 

@@ -1,4 +1,4 @@
-// Kernels given as text on CUDA: compiled by NVRTC, kept in memory here and on disk by the kernel store.
+// Kernels given as text on CUDA: compiled by NVRTC, and cached in memory here and on disk by the kernel store.
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
 #include <algorithm>
@@ -51,14 +51,16 @@ std::shared_ptr<const Compiled> find(const UserKernelCall& call, int device) {
                      [&] { return compile_kernel(*call.text, *call.variant, device); });
 }
 
-// The number of blocks is limited to several times what fills the device; kernels loop over the remaining items.
+// The number of blocks is limited to several times the number that fills the device; kernels loop over the remaining
+// items.
 unsigned blocks_for(std::int64_t items, int per_block, int device) {
   const std::int64_t most =
       std::int64_t(properties(device).processors) * properties(device).max_threads_per_processor / 128 * 4;
   return static_cast<unsigned>(std::clamp<std::int64_t>((items + per_block - 1) / per_block, 1, most));
 }
 
-// Neighbouring outputs per block: 32 where their elements are neighbours; more where an output has few elements.
+// Returns the number of neighbouring outputs per block: 32 if their elements are neighbours; more if an output has few
+// elements.
 std::int64_t width_of(const UserKernelCall& call) {
   const auto strands = static_cast<std::int64_t>(
       std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(call.count, 1, 256))));
@@ -66,8 +68,8 @@ std::int64_t width_of(const UserKernelCall& call) {
   return call.columns && call.size >= 32 ? std::max<std::int64_t>(few, 32) : few;
 }
 
-// Parts per output, used if there are too few outputs to fill a device. Depends only on the call, so that results do
-// not depend on the device.
+// Returns the number of parts per output, used if there are too few outputs to fill a device. Depends only on the call,
+// so that results do not depend on the device.
 std::int64_t splits_of(const UserKernelCall& call, std::int64_t width) {
   constexpr std::int64_t kBlocks = 512,
                          kRounds =
@@ -85,7 +87,7 @@ void run_reduction(const UserKernelCall& call, const Compiled& kernel, StreamRef
     partial = new_storage(static_cast<std::size_t>(call.size * work.splits) * kernel.accumulator_bytes, stream.device);
     work.partial = partial->data;
   }
-  // Freed behind the launches: the pool reuses the memory in the order of the stream.
+  // Freed after the launches are enqueued: the pool reuses the memory in the order of the stream.
   const std::unique_ptr<Storage, void (*)(Storage*)> hold(partial, [](Storage* s) { catena::release(s); });
   std::vector<std::int64_t> words(call.words.begin(), call.words.end());
   std::memcpy(words.data(), &work, sizeof work);
@@ -135,7 +137,7 @@ class CudaModule final : public DeviceModule {
   }
 
  private:
-  // Messages for missing names start with the name of the text.
+  // Adds the name of the text to the messages for missing names.
   template <class F> std::invoke_result_t<F> named(F look_up) const {
     try {
       return look_up();

@@ -1,10 +1,10 @@
-// What a device executes: the second of the two interfaces of a backend (runtime.h is the first). Operations are data
-// (programs and bound calls over rows), so an operation that is elementwise, indexed, a reduction, a scan or a row
-// kernel never adds a method here.
+// The operations that a device executes: the second of the two interfaces of a backend (runtime.h is the first).
+// Operations are data (programs and bound calls of kernels), so a new elementwise, indexed, reduction, scan or row-wise
+// operation never adds a method here.
 //
-// Operands are bound: their dtypes are those of the loop, shapes agree, outputs are allocated, overlap is resolved.
-// ndarray/engine/execute.h does this and is the only caller. Implementations throw only for resources: memory, device,
-// status of a library.
+// Operands are bound: they have the dtypes of the loop, their shapes agree, outputs are allocated, overlap is resolved.
+// ndarray/engine/execute.h does this and is the only caller. Implementations throw only because of resources: memory,
+// device, status of a library.
 #pragma once
 
 #include <span>
@@ -24,12 +24,12 @@ class CATENA_EXPORT Executor {
   // Elementwise and indexed programs of one or several steps.
   virtual void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                            const catena::Shape& loop, StreamRef stream) = 0;
-  // The same as elementwise() with the kernel's program; false if there is no shorter way than that for this call, and
-  // nothing was executed. Few elements are then computed without binding operands.
+  // As elementwise() with the kernel's program, but without binding operands, which is faster for few elements. Returns
+  // false, without executing anything, if the backend has no shorter way for this call.
   virtual bool elementwise_flat(const catena::bound::Flat&, StreamRef) { return false; }
   virtual void reduce(const catena::bound::Reduce& call, StreamRef stream) = 0;
   virtual void row_wise(const catena::bound::RowWise& call, StreamRef stream) = 0;
-  // catena::call::RowWiseAndSums; here one after the other.
+  // Executes catena::call::RowWiseAndSums. This implementation runs the row-wise kernel and then each sum.
   virtual void row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
                                  StreamRef stream);
   virtual void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) = 0;
@@ -44,15 +44,16 @@ class CATENA_EXPORT Executor {
   virtual void nonzero(const catena::bound::Nonzero& call, StreamRef stream) = 0;
   virtual void matmul(const catena::bound::Matmul& call, StreamRef stream) = 0;
   virtual void random(const catena::bound::Random& call, StreamRef stream) = 0;
-  // Waits for the device: the status of every matrix is there on return. RuntimeError if the library that factorizes is
-  // missing, which says what to install.
+  // Waits for the device, so that the status of every matrix is available on return. RuntimeError that says what to
+  // install if the library for factorizations is missing.
   virtual void factorize(const Factorize& call, StreamRef stream) = 0;
 
-  // Executes kernels given as text (ndarray/device/text_kernels.h); null if the device cannot.
+  // Returns the interface for kernels given as text (ndarray/device/text_kernels.h); null if the device cannot run
+  // them.
   virtual TextKernels* text_kernels() noexcept { return nullptr; }
 };
 
-// The executor of a kind of device; RuntimeError in the cases of runtime().
+// Returns the executor of a kind of device; RuntimeError as runtime().
 CATENA_EXPORT Executor& executor(Device::Kind kind);
 
 }  // namespace nd

@@ -1,6 +1,6 @@
-// Factorizations of matrices: the one call of a backend for dense linear algebra. What is built on them (solutions,
-// inverses, determinants, pseudo-inverses...) is in ndarray/routines/, and the same on every backend; a backend has a
-// row per factorization: LAPACK's functions on the CPU (ndarray/cpu/lapack.h), those of cuSOLVER on CUDA
+// Factorizations of matrices: the one call of a backend for dense linear algebra. ndarray/routines/ builds solutions,
+// inverses, determinants, pseudo-inverses and so on from them, in the same way for every backend. A backend calls one
+// library function per factorization: of LAPACK on the CPU (ndarray/cpu/lapack.h), of cuSOLVER on CUDA
 // (ndarray/cuda/vendor/factorize.h).
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace nd {
 
-// What the operands are: m = rows, n = columns, k = other, K = min(m, n). Symmetric matrices (Hermitian, if complex)
-// are given by their upper triangle; the other one is not read.
+// The factorizations and their operands: m = rows, n = columns, k = other, K = min(m, n). Symmetric matrices
+// (Hermitian, if complex) are given by their upper triangle; the other one is not read.
 enum class Factorization : std::uint8_t {
   cholesky,  // a (n, n): its upper triangle becomes U with a = U^H U. Status: the order of the leading minor that is
              // not positive
@@ -31,18 +31,18 @@ enum class Factorization : std::uint8_t {
           // Status as for svd
 };
 
-// `count` matrices of one shape, float32, float64, complex64 or complex128. The operands of a kind that are matrices
-// are in column-major order, and lie without gaps one behind the other, as vectors do.
+// Factorizes `count` matrices of one shape, of float32, float64, complex64 or complex128. Matrices are in column-major
+// order. Operand i of all the matrices is one contiguous array.
 struct Factorize {
   Factorization kind = Factorization::lu;
   Dtype dtype = Dtype::float64;
   std::int64_t count = 0, rows = 0, columns = 0, other = 0;
   std::array<std::byte*, 4> operands = {};  // a, b, c, d
-  std::span<int> status = {};               // host memory: 0 or what the kind says, for every matrix
+  std::span<int> status = {};               // host memory: one status per matrix; 0, or as described by the kind
   std::string_view name = {};               // used in messages
 };
 
-// The number of elements of operand i of a matrix.
+// Returns the number of elements of operand i of one matrix.
 constexpr std::int64_t elements_of_operand(const Factorize& f, int i) {
   const std::int64_t m = f.rows, n = f.columns, k = f.other, least = m < n ? m : n;
   switch (f.kind) {
@@ -53,13 +53,13 @@ constexpr std::int64_t elements_of_operand(const Factorize& f, int i) {
     default: return i == 0 ? m * n : i == 1 ? least : 0;
   }
 }
-// The dtype of operand i.
+// Returns the dtype of operand i.
 constexpr Dtype dtype_of_operand(const Factorize& f, int i) {
   if (i != 1) return f.dtype;
   if (f.kind == Factorization::lu) return Dtype::int32;
   return f.kind == Factorization::svd || f.kind == Factorization::eigh ? catena::real_dtype(f.dtype) : f.dtype;
 }
-// The bytes between operand i of one matrix and that of the next.
+// Returns the number of bytes between operand i of one matrix and of the next.
 constexpr std::int64_t stride_of_operand(const Factorize& f, int i) {
   return elements_of_operand(f, i) * static_cast<std::int64_t>(catena::itemsize(dtype_of_operand(f, i)));
 }

@@ -1,4 +1,4 @@
-// The kernel of a random fill, looked up by both backends.
+// Looks up the kernel of a random fill, for both backends.
 #pragma once
 
 #include <catena/kernels/registry/bind.h>

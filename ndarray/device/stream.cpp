@@ -43,7 +43,7 @@ void Stream::add_callback(catena::Function<void(const Stream&, int)> f) const {
     catena::Function<void(const Stream&, int)> f;
   };
   auto call = std::make_unique<Call>(Call{*this, std::move(f)});
-  // From here on the backend owns the function object and runs or drops it exactly once.
+  // From here on the backend owns the function object and calls or drops it exactly once.
   runtime(ref_.device.kind)
       .add_callback(
           ref_,

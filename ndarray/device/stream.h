@@ -1,8 +1,8 @@
-// Streams and events. On the CPU work is complete when a call returns, so its streams are always done and events only
+// Streams and events. On the CPU, work is complete when a call returns, so its streams are always done and events only
 // record times.
 //
-// Thread safety: the current stream belongs to the calling thread. Stream and Event objects are handles: using one
-// object from two threads at once needs a lock, using copies of its ref() does not.
+// Thread safety: the current stream belongs to the calling thread. Using one Stream or Event object from two threads at
+// once needs a lock; using copies of its ref() does not.
 #pragma once
 
 #include <catena/kernels/base/function.h>
@@ -66,15 +66,16 @@ class CATENA_EXPORT Event {
   catena::Shared<void> owned_;
 };
 
-// Milliseconds between two events. RuntimeError (CudaError on CUDA) if one of them has no timing or was not recorded.
+// Returns the milliseconds between two events. RuntimeError (CudaError on CUDA) if one of them has no timing or was not
+// recorded.
 CATENA_EXPORT double get_elapsed_time(const Event& start, const Event& stop);
 
-// The stream that operations of this thread use on a device: that of the innermost StreamScope, else the default
-// stream.
+// Returns the stream that operations of this thread use on a device: the stream of the innermost StreamScope, else the
+// default stream.
 CATENA_EXPORT StreamRef current_stream(Device device);
 CATENA_EXPORT StreamRef current_stream();  // of the current device
 
-// Makes a stream the current one of its device, until the end of the scope.
+// Makes a stream the current stream of its device until the end of the scope.
 class CATENA_EXPORT StreamScope {
  public:
   explicit StreamScope(const Stream& stream);
@@ -83,7 +84,7 @@ class CATENA_EXPORT StreamScope {
   StreamScope& operator=(const StreamScope&) = delete;
 
  private:
-  Stream stream_;  // keeps it alive
+  Stream stream_;  // keeps the stream alive
   StreamRef before_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace nd {
 
-struct UserKernelCall;  // these three: ndarray/user_kernel/user_kernel.h
+struct UserKernelCall;  // this and the next two: ndarray/user_kernel/user_kernel.h
 struct ModuleText;
 class DeviceModule;
 
@@ -17,11 +17,11 @@ class CATENA_EXPORT TextKernels {
 
   // Runs a bound call; compiles the kernel for the device at the first use of its variant.
   virtual void run_kernel(const UserKernelCall& call, StreamRef stream) = 0;
-  // Compiles and loads a complete CUDA text.
+  // Compiles and loads a complete CUDA source text.
   virtual std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device) = 0;
 };
 
-// The interface of a kind of device; NotImplementedError if it has none.
+// Returns the interface of a kind of device; NotImplementedError if it has none.
 CATENA_EXPORT TextKernels& text_kernels(Device::Kind kind);
 
 }  // namespace nd

@@ -23,17 +23,18 @@ struct EventOptions {
   bool interprocess = false;  // requires disable_timing (ValueError)
 };
 
-// Free is what this process can have without taking it from others: of the CPU, pages that the system can reclaim and
-// swap space count, and the limits of control groups (containers) apply. Total is the memory of the device.
+// free_bytes: memory that this process can allocate without taking it from other processes. On the CPU, this includes
+// pages that the system can reclaim and swap space, within the limits of control groups (containers). total_bytes: the
+// memory of the device.
 struct MemoryInfo {
   std::size_t free_bytes = 0, total_bytes = 0;
 };
 
-// Properties of a device, queried once; 0 or "" where a kind of device has no such property or does not report it.
+// Properties of a device, queried once; 0 or "" if the device does not have or does not report the property.
 struct CATENA_EXPORT DeviceProperties {
   std::string name;
   int arch = 0;        // CUDA: 90 for compute capability 9.0
-  int processors = 0;  // of the CPU: hardware threads
+  int processors = 0;  // on the CPU: hardware threads
   int max_threads_per_processor = 0;
   std::size_t total_bytes = 0;
   std::size_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0;

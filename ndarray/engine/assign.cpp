@@ -20,15 +20,14 @@ namespace {
 
 Array empty_on(const Shape& shape, Dtype dtype, Device device) { return Array(new_array(shape, dtype, device)); }
 
-// A copy on the device of `a`, converted to `dtype`.
+// Returns a copy on the device of `a`, converted to `dtype`.
 Array converted(const Array& a, Dtype dtype, Order order = Order::C) {
   const Array result = empty_in_order_of(a, dtype, a.device(), order);
   assign("astype", result, a);
   return result;
 }
 
-// The axes of `a` from the one with the largest steps to the one with the smallest, in their own order where those are
-// equal, as NumPy's order K has them.
+// Returns the axes of `a` from the largest to the smallest stride, equal ones in their own order, as NumPy's order K.
 Dims axes_in_memory(const Array& a) {
   Dims axes;
   for (int i = 0; i < a.ndim(); ++i) axes.push_back(i);
@@ -38,7 +37,7 @@ Dims axes_in_memory(const Array& a) {
   return axes;
 }
 
-// The order that A stands for.
+// Replaces the order A by C or F, depending on the layout of `a`.
 Order order_for(Order order, const Array& a) {
   if (order != Order::A) return order;
   return a.is_f_contiguous() && !a.is_c_contiguous() ? Order::F : Order::C;
@@ -51,7 +50,7 @@ bool repeats_elements(const Array& a) {
   return false;
 }
 
-// `from` broadcast to the shape of `to`; extra leading axes of length 1 are dropped.
+// Returns `from` broadcast to the shape of `to`; extra leading axes of length 1 are dropped.
 Array broadcast_for(std::string_view op, const Array& from, const Array& to) {
   Array source = from;
   while (source.ndim() > to.ndim() && source.shape()[0] == 1) {
@@ -126,7 +125,7 @@ void to_host(const Array& a, void* c_order) { copy_to_host(c_order, *contiguous(
 void from_host(const Array& a, const void* c_order) {
   if (a.is_c_contiguous()) {
     copy_from_host(*a.get(), c_order);
-    // The caller may change pinned memory as soon as this returns.
+    // The caller may change pinned memory as soon as this function returns.
     if (a.device().kind != Device::Kind::cpu) runtime(a.device().kind).synchronize(stream_for(a.device()));
     return;
   }
@@ -224,7 +223,7 @@ void Array::set(const Array& host) const {
 
 void Array::set(const Array& host, const Stream& stream) const {
   check_set(*this, host);
-  if (!host.is_c_contiguous()) return set(host);  // its packed copy does not outlive this call
+  if (!host.is_c_contiguous()) return set(host);  // the packed copy does not outlive this call
   const StreamScope scope(stream);
   internal::copy_from_host(*h_, host->data);
 }

@@ -39,7 +39,7 @@ void record(StreamRef stream, const ArrayHeader& a) {
   if (a.storage != nullptr) MemoryPool::record_stream(*a.storage, stream);
 }
 
-// Increments the version; without an atomic read-modify-write if only this array refers to the storage.
+// Increments the version. Uses no atomic read-modify-write if only this array refers to the storage.
 void raise_version(const ArrayHeader& a) noexcept {
   catena::Storage* s = a.storage;
   if (s == nullptr) return;
@@ -83,7 +83,7 @@ catena::HeaderRef packed_copy(const ArrayHeader& a, Dtype dtype) {
   return copy;
 }
 
-// The inputs of a call, in which arrays for which must_copy(k, array) is true are replaced by copies.
+// The inputs of a call. Arrays for which must_copy(k, array) is true are replaced by copies.
 class Sources {
  public:
   template <class F> Sources(Reads given, F&& must_copy) : inputs_(given) {
@@ -115,7 +115,7 @@ bool changes(const ArrayHeader& in, bool raw, Writes outputs) {
   });
 }
 
-// Executes an operation that reads its inputs at any time while it writes `out`: inputs that share bytes with the
+// Executes an operation that may read any input after writing any part of `out`: inputs that share bytes with the
 // output are copied. Calls run(executor, stream, inputs).
 template <class F> void execute_apart(std::string_view op, Reads given, ArrayHeader* out, F&& run) {
   const Writes outputs(&out, 1);
@@ -130,8 +130,8 @@ Strides strides_at(std::string_view op, const ArrayHeader& a, const Shape& to) {
   return catena::broadcast_strides(op, a.shape, a.strides, to);
 }
 
-// The strides of the output of a reduction over all `rank` axes of the input: 0 along `axes`, which `out` has with
-// length 1 or not at all.
+// Returns the strides of the output of a reduction over all `rank` axes of the input: 0 along `axes`. `out` has these
+// axes with length 1 or not at all.
 Strides reduced_strides(const ArrayHeader& out, int rank, const Dims& axes) {
   const bool kept = out.shape.size() == rank;
   Strides strides;
@@ -177,10 +177,10 @@ void raise_versions(std::span<const ArrayHeader* const> arrays) noexcept {
 // ---- elementwise and indexed --------------------------------------------------------------------
 namespace {
 
-// The operands of a call of one row over arrays of the same layout, as the loop takes them.
+// The operands of a call of one kernel over arrays of the same layout, as the loop takes them.
 class FlatOperands {
  public:
-  // False if an operand is not of the type in which the loop computes.
+  // Returns false if an operand does not have the compute type of the loop.
   bool bind(const catena::call::Elementwise& call, const catena::Step& step) {
     const auto& type = step.resolved().type;
     const std::size_t nin = call.inputs.size(), n = std::size_t(step.kernel->num_operands());
@@ -210,7 +210,7 @@ class FlatOperands {
   catena::ScalarCell cells_[catena::kMaxOperands];
 };
 
-// Executes a call on arrays of the same layout without binding them; false if that is not possible.
+// Executes a call on arrays of the same layout without binding them. Returns false if that is not possible.
 bool run_flat(const catena::call::Elementwise& call) {
   const catena::Step& step = call.program->steps[0];
   const ArrayHeader& model = *call.same_layout;
@@ -259,7 +259,7 @@ void execute(const catena::call::Elementwise& call) {
 
 void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
   if (!in.is_array() && catena::is_integer(out.dtype)) catena::check_fits(op, in.scalar(), out.dtype);
-  if (!in.is_array() && out.size == 1 && out.device.kind == Device::Kind::cpu) {  // a(i) = x: no loop
+  if (!in.is_array() && out.size == 1 && out.device.kind == Device::Kind::cpu) {  // a(i) = x does not need a loop
     in.scalar().store(out.dtype, out.data);
     return raise_version(out);
   }
@@ -272,9 +272,9 @@ void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
 // ---- reductions and scans -----------------------------------------------------------------------
 namespace {
 
-// Strides for the elements that a program computes from operands broadcast to `shape`: those of an operand that is not
-// itself broadcast, else those of a C-contiguous array. They tell the executor which axes are the inner ones (see
-// catena::bound::Reduce::in).
+// Returns strides for the elements that a program computes from operands broadcast to `shape`: the strides of an
+// operand that is not broadcast, or else of a C-contiguous array. They determine which axes the executor visits as
+// inner ones (see catena::bound::Reduce::in).
 Strides guide_strides(std::span<const BoundOperand> operands, const Shape& shape, Dtype element) {
   for (const BoundOperand& o : operands) {
     bool whole = true;
@@ -330,7 +330,7 @@ class BoundReduction {
     out_shape_.push_back(1);
     out_strides_.push_back(0);
   }
-  // The operands of the programs around the reduction; a plain reduction does not construct them.
+  // The operands of the programs before and after the reduction; a plain reduction does not construct them.
   struct Programs {
     BoundCall bound;
     std::array<BoundOperand, catena::kMaxOperands> map, post;
@@ -373,7 +373,7 @@ class BoundReduction {
   std::optional<Programs> programs_;
 };
 
-// Whether all elements of neighbouring memory are reduced to one element elsewhere.
+// True if all elements of a contiguous array are reduced to one element outside of it.
 bool is_flat(const catena::call::Reduce& call) {
   if (call.pre != nullptr || call.post != nullptr || call.inputs.size() != 1 || !call.inputs[0].is_array())
     return false;
@@ -383,7 +383,7 @@ bool is_flat(const catena::call::Reduce& call) {
          !catena::share_bytes(in, out);
 }
 
-// Executes such a call over one axis.
+// Executes a call for which is_flat() is true over one axis.
 void run_flat(const catena::call::Reduce& call) {
   static const Shape one{1};
   static const Strides stays{0};
@@ -528,8 +528,8 @@ void execute(const catena::call::RowWise& call) {
                     kernel.name, call.inputs.size(), " inputs and ", call.outputs.size(),
                     " outputs do not fit the kernel");
   const Device device = device_of(kernel.name, call.inputs, call.outputs);
-  // A row is read completely before its elements are written, each from the inputs at the same position, so an output
-  // may be identical to an input.
+  // A row is read completely before its elements are written, and each element is computed from the inputs at its
+  // position, so an output may be identical to an input.
   const Sources inputs(call.inputs, [&](std::size_t, const ArrayHeader& a) { return changes(a, false, call.outputs); });
   const BoundRowWise bound(call, inputs);
   if (catena::size_of(*call.shape) == 0) {
@@ -605,7 +605,7 @@ class BoundIndices {
 
   const BoundOperand& base() const { return operand_; }
   std::span<const catena::bound::Index> axes() const { return axes_; }
-  // The index arrays and `also`.
+  // Returns the index arrays and `also`.
   Reads reads(const ArrayHeader& also) {
     reads_.push_back(Input(also));
     return reads_;
@@ -642,7 +642,8 @@ void execute(const catena::call::Gather& call) {
   const Device device = device_of(call.name, *call.base, call.indices, &out);
   if (out.size == 0) return;
   check_each(call.name, call.indices);
-  // The base must keep its strides, so if it overlaps the output, the output is replaced by a temporary and copied.
+  // The base must keep its strides, so if it overlaps the output, the result goes to a temporary array and is then
+  // copied.
   const bool apart = !catena::share_bytes(*call.base, out);
   const catena::HeaderRef result(apart ? nullptr : new_array(out.shape, out.dtype, out.device));
   ArrayHeader* const written = apart ? call.out : result.get();
@@ -684,8 +685,8 @@ void execute(const catena::call::MultiTensor& call) {
   if (checked.table->tensors() == 0) return;
   const StreamRef stream = stream_for(checked.table->device());
   const std::size_t operands = std::size_t(call.kernel->num_operands());
-  // Neighbouring tensors are often in one block of memory, as the states of an optimizer are; such a block is recorded
-  // once.
+  // Neighbouring tensors are often in one block of memory, for example the states of an optimizer; such a block is
+  // recorded once.
   const auto each_memory = [&](std::size_t first, auto&& note) {
     for (std::size_t k = first; k < operands; ++k) {
       const catena::Storage* last = nullptr;
@@ -704,7 +705,7 @@ void execute(const catena::call::MultiTensor& call) {
 // ---- products and random numbers ----------------------------------------------------------------
 namespace {
 
-// An operand whose leading axes are broadcast to those of the output; one that has them is taken as it is.
+// An operand whose leading axes are broadcast to the leading axes of the output.
 class MatmulOperand {
  public:
   BoundOperand bind(const ArrayHeader& x, const Shape& out) {
@@ -757,8 +758,8 @@ namespace {
 
 std::size_t bytes_of(const ArrayHeader& a) { return static_cast<std::size_t>(a.size) * catena::itemsize(a.dtype); }
 
-// A side without an array is host memory of the caller. Each side is recorded on the current stream of its own device,
-// because a copy between devices orders the streams of both.
+// Copies bytes. If `to_array` or `from_array` is null, that side is host memory of the caller. Each side is recorded on
+// the current stream of its own device, because a copy between devices orders the streams of both.
 void copy(std::byte* to, const ArrayHeader* to_array, const std::byte* from, const ArrayHeader* from_array,
           std::size_t bytes, bool wait) {
   const auto device_of_side = [](const ArrayHeader* a) { return a != nullptr ? a->device : cpu_device; };

@@ -1,7 +1,7 @@
-// Folder ndarray/engine/: the call layer (this header) and the engines of elementwise functions, reductions and
-// assignment above it. The engines decide what a call means (loops, result shapes, options, allocation); the call layer
-// executes it. Routines with names are in ndarray/routines/, kernels in kernels/, devices behind ndarray/device/. May
-// use kernels/, ndarray/core/ and ndarray/device/.
+// Folder ndarray/engine/: the call layer (this header) and, above it, the engines of elementwise functions, reductions
+// and assignment. The engines determine loops, result shapes, options and allocation; the call layer executes. Routines
+// with names are in ndarray/routines/, kernels in kernels/, devices behind ndarray/device/. May use kernels/,
+// ndarray/core/, ndarray/memory/ and ndarray/device/.
 //
 // The call layer: every launch, copy and write of arrays goes through the functions below, whether it comes from a
 // routine of ndarray, the framework's adapter, a user kernel or a vendor library. For each call it checks that all
@@ -44,20 +44,20 @@ CATENA_EXPORT void execute(const catena::call::Random& call);
 CATENA_EXPORT void execute(const catena::call::MultiTensor& call);
 
 // out[...] = in, converted; shapes broadcast, any dtypes. OverflowError, or ValueError for NaN, if `in` is a number
-// that the integer dtype of `out` does not hold.
+// that the integer dtype of `out` cannot hold.
 CATENA_EXPORT void convert_into(std::string_view op, const catena::Input& in, ArrayHeader& out);
 
 // ---- bytes --------------------------------------------------------------------------------------
 // Copies between C-contiguous arrays of equal size in bytes, on any two devices. Does not wait.
 CATENA_EXPORT void copy_bytes(const ArrayHeader& to, const ArrayHeader& from);
-// Copies between a C-contiguous array and host memory. copy_to_host() waits for the device; the others do not, so the
-// host memory must stay as it is, or is not complete, until the stream has been synchronised.
+// Copies between a C-contiguous array and host memory. copy_to_host() waits for the device. The others do not: until
+// the stream has been synchronised, the source must not change, and the destination is incomplete.
 CATENA_EXPORT void copy_to_host(void* to, const ArrayHeader& from);
 CATENA_EXPORT void copy_to_host_async(void* to, const ArrayHeader& from);
 CATENA_EXPORT void copy_from_host(const ArrayHeader& to, const void* from);
 
 // ---- work that launches itself --------------------------------------------------------------------
-// The stream that a call on arrays of `device` uses.
+// Returns the stream that a call on arrays of `device` uses.
 CATENA_EXPORT StreamRef stream_for(Device device);
 
 // Records in the pool and in a graph under capture that work on `stream` uses the memory of these arrays. Null pointers
@@ -89,7 +89,7 @@ class CATENA_EXPORT OneDevice {
     else if (!(*first_ == device)) fail(device);
   }
   bool any() const noexcept { return first_.has_value(); }
-  // The current device if there is none.
+  // Returns the common device; the current device if there is no array.
   Device get() const;
 
  private:

@@ -1,4 +1,4 @@
-// The call of factorizations (ndarray/device/factorize.h) on arrays.
+// Factorizations (ndarray/device/factorize.h) of arrays.
 //
 // Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace nd::internal {
 
-// Factorizes the matrices in place, on the device of the first operand, and waits for the device. `call` has all but
-// count, operands and status; of an operand, which is C-contiguous, the elements are those of the matrices, one behind
-// the other. Returns the status of every matrix.
+// Factorizes the matrices in place, on the device of the first operand, and waits for the device. The caller sets all
+// members of `call` except count, operands and status. The operands must be C-contiguous; each holds the matrices one
+// after the other. Returns the status of every matrix.
 CATENA_EXPORT std::vector<int> factorize(Factorize call, std::initializer_list<Array> operands);
 
 }  // namespace nd::internal

@@ -1,4 +1,4 @@
-// Recurrences: the operands are checked and bound once, and move on along the first axis.
+// Recurrences: the operands are checked and bound once, and then advanced along the first axis.
 #include <array>
 
 #include <catena/kernels/base/small_vector.h>

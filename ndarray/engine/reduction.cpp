@@ -63,7 +63,7 @@ Array apply_reduction(const KernelDef& def, const Array& a, const ReductionOptio
       catena::warn_of_lost_imaginary_part(def.name, a.dtype(), dtype);
       return reduce_with_loop(def, i, a, options, dtype);
     }
-  // No loop computes in that dtype: the elements are converted to it first, and the result at the end.
+  // No loop computes in that dtype, so the elements are converted to it first.
   const Array converted = a.astype(dtype, {.copy = false});
   const catena::Input input(*converted.get());
   return reduce_with_loop(def, catena::choose_loop(def, {&input, 1}), converted, options, dtype);

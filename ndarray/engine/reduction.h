@@ -12,19 +12,19 @@ namespace nd::internal {
 
 struct ReductionOptions {
   Axes axis = {};
-  std::optional<Dtype> dtype = {};  // elements are converted to it one by one; it is also the dtype of the result
+  std::optional<Dtype> dtype = {};  // dtype to which elements are converted, and dtype of the result
   Array out = {};
   bool keepdims = false;
-  // The result for an empty input if the kernel has no identity; absent: ValueError.
+  // The result for an empty input if the kernel has no identity; without a value: ValueError.
   std::optional<Scalar> of_nothing = {};
 };
 
 // Reduces `a` over the axes, on the device of `a`; the result is C-contiguous. ValueError for axes out of range or
-// repeated, an empty reduction without a value, an output of the wrong shape or on another device.
+// repeated, an empty reduction without a value, or an output of the wrong shape or on another device.
 CATENA_EXPORT Array apply_reduction(const catena::KernelDef& def, const Array& a, const ReductionOptions& options);
 
-// The same with a given loop and a result of any dtype; `a` is converted to the input dtype of the loop element by
-// element.
+// As apply_reduction with a given loop and a result of any dtype. The elements of `a` are converted to the input dtype
+// of the loop one by one.
 CATENA_EXPORT Array reduce_with_loop(const catena::KernelDef& def, int loop, const Array& a,
                                      const ReductionOptions& options, Dtype result);
 

@@ -23,7 +23,7 @@ namespace {
 constexpr int kMaxInputs = 8, kMaxOutputs = 4;
 constexpr std::size_t kMaxFlat = 3;  // inputs of a call on the fast path
 
-// Inputs in the form that kernels/registry/bind.h expects, on the stack.
+// The inputs as kernels/registry/bind.h expects them, on the stack.
 class Inputs {
  public:
   Inputs(const KernelDef& def, std::span<const Operand> in) : n_(in.size()) {
@@ -44,8 +44,8 @@ class Inputs {
   std::array<Cell, kMaxInputs> list_;
 };
 
-// Type of the function that frees a storage. Memory of the pool is recognised by it; only such memory has no users
-// besides its arrays.
+// The function that frees a storage. It identifies memory of the pool, the only memory that is used by nothing but its
+// arrays.
 using Destroy = void (*)(catena::Storage*);
 Destroy pool_destroy() {
   static const Destroy destroy = [] {
@@ -58,7 +58,8 @@ Destroy pool_destroy() {
 }
 
 // True if the result may reuse the memory of an expiring operand: no other reference to it exists. On the CPU only,
-// where a new block costs cache misses; on a device, work of other streams might still read the old content.
+// where using a new block causes cache misses; on other devices, work of other streams might still read the old
+// content.
 bool can_lend(const Operand& o, const Shape& shape, Dtype dtype) {
   if (o.expiring() == nullptr) return false;
   const ArrayHeader& h = *o.header();
@@ -82,9 +83,10 @@ bool same_shape(const Shape& a, const Shape& b) {
   return true;
 }
 
-// What inputs have in common if every array among them is C-contiguous, not empty, and of one shape and device.
+// Common properties of the inputs if every array among them is C-contiguous, not empty, and has the same shape and
+// device.
 struct Flat {
-  const ArrayHeader* model = nullptr;  // an array that all others match; null: they differ
+  const ArrayHeader* model = nullptr;  // an array that all others match; null: there is none
   bool uniform = true;                 // all arrays have one dtype, beside which every scalar is weak and fits
 };
 Flat look_at(std::span<const Operand> in) {
@@ -110,7 +112,7 @@ Flat look_at(std::span<const Operand> in) {
   return flat;
 }
 
-// A call on arrays that all match `model`. `out`: one of them, or null.
+// Executes a call on arrays that all match `model`. `out` is one of them, or null.
 Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, const ArrayHeader& model,
                  const Array* out) {
   const Dtype out_dtype = out ? out->dtype() : def.loop_table[loop].type[in.size()];
@@ -128,7 +130,7 @@ Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, co
   return result;
 }
 
-// For a given options.dtype: the first loop with that output dtype whose inputs hold the operands safely, else the
+// For a given options.dtype: returns the first loop with that output dtype whose inputs can hold the operands, else the
 // first loop with that output dtype.
 int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> inputs, Dtype dtype) {
   bool fixed_output = def.num_loops > 1;  // predicates: the output does not identify the loop
@@ -152,7 +154,7 @@ int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> in
   return catena::choose_loop_by_output(def, dtype);
 }
 
-// The common shape of inputs and given outputs; ValueError if a given output does not have it.
+// Returns the common shape of inputs and given outputs; ValueError if a given output does not have it.
 Shape common_shape(const KernelDef& def, std::span<const catena::Input> inputs, std::span<const Array> out) {
   Shape shape = catena::broadcast_shape(def.name, inputs);
   for (const Array& o : out) {
@@ -221,7 +223,7 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
 
 namespace {
 
-// Executes the call on the fast path, with or without an output; a null array if it does not apply.
+// Executes the call on the fast path, with or without an output. Returns a null array if the path does not apply.
 Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
   if (in.size() > kMaxFlat) return {};
   const auto [model, uniform] = look_at(in);
@@ -284,8 +286,8 @@ void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
 namespace internal {
 namespace {
 
-// Bodies see 16-bit floats as float, in which the neighbour of a number is another one than in its own type; so each of
-// these types has a row of its own.
+// Bodies compute 16-bit floats as float, in which the neighbour of a number differs from the neighbour in its own type.
+// Each of these types therefore has its own kernel.
 struct HalfKernels {
   const KernelDef& function;
   const KernelDef& of_float16;

@@ -24,7 +24,7 @@ namespace nd {
 struct UfuncOptions {
   Array out = {};                        // must have the common shape of all operands, including itself
   std::optional<Dtype> dtype = {};       // chooses the loop by its output dtype; inputs are then cast unsafely
-  Casting casting = Casting::same_kind;  // from the result of the loop to `out`
+  Casting casting = Casting::same_kind;  // rule for the cast from the result of the loop to `out`
 };
 // Options of functions with two results.
 struct UfuncPairOptions {
@@ -50,10 +50,10 @@ class CATENA_EXPORT LoopRunner {
 // "??->?". create_ufunc (user_kernel/create_ufunc.h) makes new ones.
 class CATENA_EXPORT ufunc {
  public:
-  // By name; aliases (abs, mod, divide...) give the function they stand for. KeyError if there is no kernel of that
-  // name, TypeError if it is not a plain elementwise function.
+  // Looks up a function by name; aliases (abs, mod, divide...) give the function they stand for. KeyError if there is
+  // no kernel with that name, TypeError if it is not a plain elementwise function.
   explicit ufunc(std::string_view name);
-  // A function whose loops `runner` computes. All three must outlive every copy of the function.
+  // A function whose loops `runner` computes. All arguments must outlive every copy of the function.
   ufunc(const catena::KernelDef& def, const internal::LoopRunner& runner, std::string_view doc)
       : def_(&def), runner_(&runner), doc_(doc) {}
 
@@ -62,7 +62,7 @@ class CATENA_EXPORT ufunc {
   int nin() const noexcept { return def_->nin; }
   int nout() const noexcept { return def_->nout; }
   int nargs() const noexcept { return nin() + nout(); }
-  // Loop signatures such as "ff->f", in search order; those of 16-bit floats first if they are rows of their own.
+  // Loop signatures such as "ff->f", in search order. Loops of 16-bit floats that are separate kernels come first.
   std::vector<std::string> types() const;
   std::string to_string() const;  // <ufunc 'add'>
 
@@ -72,7 +72,7 @@ class CATENA_EXPORT ufunc {
   std::vector<Array> call(std::initializer_list<Operand> args, const UfuncOptions& options = {}) const {
     return call(std::span(args.begin(), args.size()), options);
   }
-  // For functions with one output; TypeError for others. The inputs, or the inputs and the output.
+  // For functions with one output; TypeError for others. Takes the inputs, or the inputs and the output.
   Array operator()(const Operand& x, const UfuncOptions& options = {}) const;
   Array operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) const;
   Array operator()(const Operand& x1, const Operand& x2, const Operand& x3, const UfuncOptions& options = {}) const;
@@ -88,27 +88,27 @@ class CATENA_EXPORT ufunc {
 namespace internal {
 
 // The general call: `out` has one array per output of the kernel; null arrays are allocated. `runner` computes the
-// loops; null: they are those of the kernel.
+// loops; if it is null, the loops are those of the kernel.
 CATENA_EXPORT void apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, std::span<Array> out,
                                std::optional<Dtype> dtype, Casting casting, const LoopRunner* runner = nullptr);
 // For kernels with one output. The result may reuse the memory of an expiring input that holds the only reference to
-// it.
+// its array.
 CATENA_EXPORT Array apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, const UfuncOptions& options);
 CATENA_EXPORT std::pair<Array, Array> apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in,
                                                   const UfuncPairOptions& options);
-// The same without options, for operators.
+// As above without options, for operators.
 CATENA_EXPORT Array apply_unary(const catena::KernelDef& def, const Operand& x);
 CATENA_EXPORT Array apply_binary(const catena::KernelDef& def, const Operand& a, const Operand& b);
 CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, const Operand& b);
 
-// The kernel that computes `def` for these inputs and that output dtype: `def` itself, or a kernel for one 16-bit
-// dtype, where the loops of a function are spread over several kernels, as those of nextafter are.
+// Returns the kernel that computes `def` for these inputs and that output dtype: `def` itself, or a kernel for one
+// 16-bit dtype if the loops of a function belong to several kernels, as for nextafter.
 CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const Operand> in,
                                                   std::optional<Dtype> dtype);
 CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const catena::Input> in,
                                                   std::optional<Dtype> dtype);
-// The device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays are on
-// cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.
+// Returns the device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays
+// are on cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.
 CATENA_EXPORT Device common_device(std::string_view op, std::span<const Operand> in, std::span<const Array> out = {});
 
 }  // namespace internal

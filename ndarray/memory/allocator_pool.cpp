@@ -68,7 +68,7 @@ std::size_t MemoryPool::n_free_blocks() const { return current().n_free_blocks()
 // ---- the allocator of arrays --------------------------------------------------------------------
 namespace {
 
-// One reference to a storage of `bytes` bytes over memory of the allocator.
+// Returns one reference to a storage of `bytes` bytes over memory of the allocator.
 Storage* storage_of(const MemoryAllocator& allocator, std::size_t bytes, nd::Device device) {
   const DeviceScope on(device);
   MemoryPointer p = allocator(bytes);

@@ -1,10 +1,10 @@
-// Device memory as the reference has it: pools above an allocator, and the allocator of all arrays as a function of the
-// size. Arrays do not need it: their pool, nd::memory_pool(), is there from the start (memory_pool.h).
+// Device memory with the interface of CuPy: pools above an allocator, and the allocator of all arrays as a function of
+// the size. Arrays do not need it: their pool, nd::memory_pool(), always exists (memory_pool.h).
 //
 //   nd::cuda::MemoryPool pool;          // above raw allocation
 //   nd::cuda::set_allocator(pool);      // arrays from now on; nd::set_allocator(nullptr) restores the pool of arrays
 //
-// Thread safety: all functions may be called from any thread; the allocator is that of the process.
+// Thread safety: all functions may be called from any thread; the allocator applies to the whole process.
 #pragma once
 
 #include <concepts>
@@ -16,20 +16,20 @@
 
 namespace nd::cuda {
 
-// A block of that many bytes on the current device; null for 0.
+// Returns a block of `size` bytes on the current device; null for 0.
 using MemoryAllocator = catena::Function<MemoryPointer(std::size_t size)>;
 
-// A pool of the blocks of one device. Blocks that are no longer used are kept, and reused for requests of the same
+// A pool of blocks of one device. Blocks that are not used any more are kept, and reused for requests of the same
 // rounded size (a multiple of 512 bytes) on the same stream. Blocks may outlive the pool; copies are the same pool.
 class CATENA_EXPORT SingleDeviceMemoryPool {
  public:
   explicit SingleDeviceMemoryPool(MemoryAllocator allocator = &raw_alloc);  // TypeError for an empty allocator
 
-  // Null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called again;
-  // its second OutOfMemoryError, and every other error, is the caller's.
+  // Returns null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called
+  // again; a second OutOfMemoryError, and every other error, is passed on.
   MemoryPointer malloc(std::size_t size) const;
-  // Takes a block back while there are pointers to it, which are then of 0 bytes. RuntimeError for an address that is
-  // not that of a block in use, such as one that was freed before. (MemoryPointer::free may be called twice.)
+  // Takes a block back although there are pointers to it; they then have 0 bytes. RuntimeError if `data` is not the
+  // address of a block in use, for example because it was freed before. (MemoryPointer::free may be called twice.)
   void free(const void* data) const;
   void free_all_blocks() const;  // gives the free blocks back to the allocator
   void free_all_free() const;    // deprecated: free_all_blocks
@@ -40,12 +40,12 @@ class CATENA_EXPORT SingleDeviceMemoryPool {
   catena::Shared<const Owner> owner_;
 };
 
-// A pool of every device, above one allocator: a SingleDeviceMemoryPool for each, found by the current device.
+// A pool for all devices above one allocator: one SingleDeviceMemoryPool per device.
 class CATENA_EXPORT MemoryPool {
  public:
   explicit MemoryPool(MemoryAllocator allocator = &raw_alloc);
 
-  // On, and of, the current device.
+  // All members refer to the current device.
   MemoryPointer malloc(std::size_t size) const;
   void free(const void* data) const;
   void free_all_blocks() const;
@@ -58,10 +58,9 @@ class CATENA_EXPORT MemoryPool {
   catena::Shared<Pools> pools_;
 };
 
-// The allocator of all later arrays and of nd::alloc, on whatever device; by default, and if it is null, raw
-// allocation.
+// Sets the allocator of all later arrays and of nd::alloc, on every device. Null: raw allocation.
 CATENA_EXPORT void set_allocator(MemoryAllocator allocator = nullptr);
-// A pool's malloc. The pool is copied, so it lives as long as it is the allocator.
+// Sets the malloc of a pool. The pool is copied, so it lives as long as it is the allocator.
 template <std::copy_constructible Pool>
 requires requires(const Pool& pool) {
   { pool.malloc(std::size_t(1)) } -> std::same_as<MemoryPointer>;

@@ -48,7 +48,7 @@ void FreeLists::remove(Block* b) {
 }
 
 Block* FreeLists::best_fit(std::size_t bytes) {
-  // A long list is not searched to its end: the blocks of one bin differ by an eighth at most.
+  // The search in a long list is limited, because the sizes of the blocks of one bin differ by an eighth at most.
   constexpr int kSearch = 64;
   const auto smallest = [bytes](Block* head) {
     Block* best = nullptr;
@@ -75,7 +75,7 @@ Block* FreeLists::best_fit(std::size_t bytes) {
 
 // ---- Arena --------------------------------------------------------------------------------------
 namespace {
-constexpr std::size_t kManyBlocks = 64;  // objects that are made at once
+constexpr std::size_t kManyBlocks = 64;  // Block objects that are allocated at once
 }
 
 void Arena::reserve_blocks(std::size_t n) {
@@ -100,7 +100,7 @@ Block* Arena::new_block() {
   return b;
 }
 
-// The tail of a used block becomes free, when it is worth a block of its own.
+// Makes the tail of a used block free if it is large enough for a block of its own.
 void Arena::split(Block* b, std::size_t capacity) {
   const std::size_t rest = b->capacity - capacity;
   if (rest < (b->shared ? pool.unit : b->grown ? kLeastRest : kSmallLimit)) return;
@@ -143,7 +143,7 @@ void Arena::merge_and_insert(Block* b) {
 Block* Arena::take(std::size_t capacity) {
   const std::lock_guard lock(mutex_);
   if (!pending_.empty()) collect_pending(false);
-  reserve_blocks(1);  // a block that was found is not lost for want of an object for its rest
+  reserve_blocks(1);  // so that a block that was found is not lost for lack of an object for its rest
   Block* b = (capacity <= pool.shared_limit ? shared_ : large_).best_fit(capacity);
   if (b) split(b, capacity);
   return b;
@@ -182,7 +182,7 @@ void Arena::add_growth(std::byte* data, std::size_t bytes) {
   merge_and_insert(b);
 }
 
-// Takes the whole units out of a free block of growing memory; what is left of it at either end stays free.
+// Removes the whole units from a free block of growing memory; the rest at either end stays free.
 Arena::Memory Arena::remove_units(Block* b) {
   const auto unit = pool.growth_unit;
   const auto address = reinterpret_cast<std::uintptr_t>(b->data);
@@ -222,7 +222,7 @@ void Arena::give(Block* b) {
     if (b->streams) hold(b);
     else merge_and_insert(b);
   }
-  // No pool is left to reuse it.
+  // After the pool was closed, nothing will reuse the block.
   if (pool.closed.load(std::memory_order_acquire)) release_free_segments();
 }
 
@@ -237,7 +237,8 @@ void Arena::give_list(Block* list) {
   if (pool.closed.load(std::memory_order_acquire)) release_free_segments();
 }
 
-// A block that other streams used waits until they have passed this point. Without events one has to wait here.
+// Holds back a block that other streams used until they have passed this point. If events cannot be created, waits for
+// the streams.
 void Arena::hold(Block* b) {
   const Device d = b->device;
   Pending p{b, std::move(b->streams), {}};
@@ -256,7 +257,7 @@ void Arena::hold(Block* b) {
   try {
     for (void* s : streams) pool.backend.synchronize({d, s});
   } catch (...) {
-    // The device is lost; so is the order of its work.
+    // The device is lost, and with it the order of its work.
   }
   merge_and_insert(b);
 }
@@ -269,7 +270,7 @@ void Arena::collect_pending(bool wait) {
         else if (!pool.backend.event_done(e)) return false;
       }
     } catch (const catena::Error&) {
-      // A lost device finishes nothing more.
+      // A lost device does not finish its work.
     }
     for (void* e : p.events) pool.backend.destroy_event(device, e);
     merge_and_insert(p.block);
@@ -310,7 +311,7 @@ std::size_t Arena::release_free_segments() {
   for (const Memory& m : memory) bytes += m.bytes;
   PoolState& owner = pool;
   for (const Memory& m : memory)
-    owner.deallocate(*this, m.data, m.bytes, m.grown);  // the last one may end the pool, and this arena with it
+    owner.deallocate(*this, m.data, m.bytes, m.grown);  // the last call may destroy the pool, and this arena with it
   return bytes;
 }
 
@@ -319,7 +320,7 @@ std::size_t Arena::free_blocks() const {
   return shared_.count() + large_.count() + pending_.size();
 }
 
-// The owner of a block reads and writes it without the lock; the fields that are read here are atomic or not its own.
+// The owner of a block accesses it without the lock; the fields that are read here are atomic or not used by the owner.
 MemoryBlock Arena::show(const Block& b) const {
   const auto pending = std::find_if(pending_.begin(), pending_.end(), [&b](const Pending& p) { return p.block == &b; });
   MemoryBlock shown{b.data, b.capacity, MemoryBlock::State::free, {}};

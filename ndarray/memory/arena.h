@@ -1,4 +1,5 @@
-// Inside the memory pool: blocks, arenas and the caches of threads. Only memory_pool.cpp and arena.cpp include this.
+// Internals of the memory pool: blocks, arenas and the caches of threads. Only memory_pool.cpp and arena.cpp include
+// this header.
 #pragma once
 
 #include <array>
@@ -15,13 +16,13 @@
 
 namespace nd::internal {
 
-inline constexpr std::size_t kSmallLimit = 64 * 1024;     // blocks up to here are kept in thread caches
-inline constexpr std::size_t kSharedLimit = 1024 * 1024;  // blocks up to here share segments of kSegment bytes, on
-                                                          // devices whose memory grows up to kSmallLimit
+inline constexpr std::size_t kSmallLimit = 64 * 1024;  // largest block that is kept in thread caches
+// Largest block that shares a segment of kSegment bytes; on devices whose memory grows, kSmallLimit.
+inline constexpr std::size_t kSharedLimit = 1024 * 1024;
 inline constexpr std::size_t kSegment = 2 * 1024 * 1024;
-inline constexpr std::size_t kLeastRest = 4096;  // of a block of growing memory that is worth a block of its own
-inline constexpr std::int64_t kThreadBytes = 1024 * 1024;  // what one thread keeps per arena
-inline constexpr std::int64_t kThreadDelta = 256 * 1024;   // of used bytes that a thread has not added to the total
+inline constexpr std::size_t kLeastRest = 4096;            // smallest rest of a growing block that is kept separately
+inline constexpr std::int64_t kThreadBytes = 1024 * 1024;  // bytes that one thread keeps per arena
+inline constexpr std::int64_t kThreadDelta = 256 * 1024;   // used bytes that a thread may not yet have reported
 inline constexpr std::size_t kLargest = std::size_t(1) << 62;
 
 // Size classes of small blocks: steps of 64 bytes up to 512, then 8 to each doubling.
@@ -41,28 +42,29 @@ static_assert(class_of(513) == 8 && class_of(576) == 8 && class_of(577) == 9 && 
 
 class Arena;
 
-// A piece of a segment, used or free. It is the Storage that arrays hold, so a hit in the cache makes no other object.
+// A piece of a segment, used or free. It is also the Storage that arrays hold, so allocating it from a cache creates no
+// other object.
 struct Block : catena::Storage {
-  std::size_t capacity = 0;  // 0: an object that is no piece of a segment
+  std::size_t capacity = 0;  // 0: an unused object
   Arena* arena = nullptr;
   Block* before = nullptr;  // neighbours in the segment
   Block* after = nullptr;
   Block* next = nullptr;  // in a bin, a thread's cache or a list of unused objects
   Block* previous = nullptr;
-  std::unique_ptr<std::vector<void*>> streams;  // others that used it
-  std::int16_t small_class = -1;                // of a small block
-  bool free = false;                            // in a bin of the arena
-  bool shared = false;                          // of a segment for blocks up to PoolState::shared_limit
-  bool grown = false;                           // of memory from Runtime::grow
+  std::unique_ptr<std::vector<void*>> streams;  // other streams that used the block
+  std::int16_t small_class = -1;                // size class of a small block, else -1
+  bool free = false;                            // the block is in a bin of the arena
+  bool shared = false;                          // the segment is for blocks of at most PoolState::shared_limit bytes
+  bool grown = false;                           // the memory is from Runtime::grow
   bool whole() const { return before == nullptr && after == nullptr; }
 };
 
-// Free blocks by size: 8 bins to each doubling and a bitmap of those that are not empty.
+// Free blocks by size: 8 bins per doubling, and a bitmap of the bins that are not empty.
 class FreeLists {
  public:
   void insert(Block* b);
   void remove(Block* b);
-  Block* best_fit(std::size_t bytes);  // removed from its bin; null when none is large enough
+  Block* best_fit(std::size_t bytes);  // removes the block from its bin; null if none is large enough
   template <class F> void for_each(F&& f) {
     for (Block* head : bin_)
       for (Block* b = head; b != nullptr;) {
@@ -86,7 +88,7 @@ struct DeviceCounters {
   std::atomic<std::int64_t> total{0}, peak_total{0};
   std::atomic<std::size_t> limit{0};
   void add_used(std::int64_t delta);
-  bool reserve(std::size_t bytes);  // adds to total; false when that would pass the limit
+  bool reserve(std::size_t bytes);  // adds to total; false if that would exceed the limit
 };
 
 // Free blocks of one (device, stream).
@@ -99,44 +101,44 @@ class Arena {
   DeviceCounters& counters;
   const int device;
   void* const stream;
-  Arena* const next;              // made before this one
-  std::atomic<bool> held{false};  // recorded work uses its memory: nothing goes back to the device
+  Arena* const next;              // the arena made before this one
+  std::atomic<bool> held{false};  // recorded work uses the memory: nothing is returned to the device
 
-  // A used block of that capacity (a multiple of the unit), or null when the free ones do not suffice.
+  // Returns a used block of that capacity (a multiple of the unit), or null if no free block is large enough.
   Block* take(std::size_t capacity);
-  // Memory from the device becomes a used block of `capacity` bytes; the rest of the segment becomes free. When there
-  // is no memory for the objects, the arena has not taken it.
+  // Makes memory from the device a used block of `capacity` bytes; the rest of the segment becomes free. If there is no
+  // memory for the objects, throws and does not take the memory.
   Block* add_segment(std::byte* data, std::size_t bytes, bool shared, std::size_t capacity);
-  // Memory from Runtime::grow that is missing at the end of the arena's for a free block of `capacity` bytes, and where
-  // it has to begin; null: there is none yet.
+  // The memory from Runtime::grow that is missing at the end of the arena's memory for a free block of `capacity`
+  // bytes, and the address at which it must begin; null: the arena has no growing memory yet.
   struct Growth {
     std::byte* end;
     std::size_t bytes;
   };
   Growth growth_for(std::size_t capacity) const;
-  // That memory, or the beginning of another range, becomes free.
+  // Adds memory from Runtime::grow as free memory: behind the end of the arena's memory, or as a new range.
   void add_growth(std::byte* data, std::size_t bytes);
-  // A block returns; merged with free neighbours.
+  // Returns a block to the arena and merges it with free neighbours.
   void give(Block* b);
-  // Blocks of a thread's cache, linked by `next`.
+  // Returns the blocks of a thread's cache, linked by `next`.
   void give_list(Block* list);
-  // Work on another stream uses the block.
+  // Records that work on another stream uses the block.
   void record(Block& b, void* other);
-  // Gives segments without a used block back to the device, and of growing memory the whole units that are free;
-  // returns the bytes.
+  // Returns segments without a used block, and whole free units of growing memory, to the device. Returns the number of
+  // bytes.
   std::size_t release_free_segments();
   std::size_t free_blocks() const;
-  // All segments with their blocks, at one moment.
+  // Returns all segments with their blocks at one moment.
   MemoryArena snapshot() const;
 
  private:
   struct Pending {
     Block* block;
-    std::unique_ptr<std::vector<void*>> streams;  // that are waited for
+    std::unique_ptr<std::vector<void*>> streams;  // streams whose work must finish first
     std::vector<void*> events;
   };
   FreeLists& lists(const Block& b) { return b.shared ? shared_ : large_; }
-  void reserve_blocks(std::size_t n);  // that many calls of new_block allocate nothing
+  void reserve_blocks(std::size_t n);  // afterwards n calls of new_block do not allocate
   Block* new_block();
   void delete_block(Block* b) {
     b->capacity = 0;
@@ -161,25 +163,26 @@ class Arena {
   std::vector<Pending> pending_;
   Block* end_ = nullptr;      // the last block of the memory that can grow
   Block* objects_ = nullptr;  // unused Block objects
-  std::size_t unused_ = 0;    // their number
+  std::size_t unused_ = 0;    // number of unused Block objects
   std::vector<std::unique_ptr<Block[]>> object_store_;
 };
 
-// What a thread keeps of one arena. Counters are written by the owning thread only and read by statistics.
+// The blocks of one arena that a thread keeps. The counters are written by the owning thread only and read by
+// statistics.
 struct ThreadCache {
   Arena* arena = nullptr;
   int device = 0;
   void* stream = nullptr;
   PoolState* pool = nullptr;
   std::uint32_t epoch = 0;
-  std::uint64_t attached = 0;           // the thread's attachments before this one
+  std::uint64_t attached = 0;           // number of the thread's attachments before this one
   std::atomic<std::int64_t> bytes{0};   // in bins
   std::atomic<std::int64_t> blocks{0};  // in bins
-  std::atomic<std::int64_t> used{0};    // change of used bytes that the pool's counter does not have yet
+  std::atomic<std::int64_t> used{0};    // change of used bytes that is not yet in the pool's counter
   std::array<Block*, kNumClasses> bin{};
 };
 
-// Everything of a pool; lives until the pool, its segments and the caches of threads are gone.
+// The state of a pool. It exists until the pool, its segments and the caches of threads are gone.
 class PoolState {
  public:
   explicit PoolState(Runtime& backend);
@@ -189,11 +192,11 @@ class PoolState {
   const bool host;                                  // host memory: streams do not matter, and blocks can be poisoned
   const std::size_t unit;                           // capacities are multiples of it
   const std::size_t growth_unit;                    // Runtime::growth_unit
-  const std::size_t shared_limit;                   // blocks up to here share segments
-  alignas(64) std::atomic<std::uint32_t> epoch{0};  // raised to make threads give back what they keep
+  const std::size_t shared_limit;                   // blocks of at most this size share segments
+  alignas(64) std::atomic<std::uint32_t> epoch{0};  // incremented to make threads return the blocks that they keep
   alignas(64) std::atomic<bool> closed{false};
 
-  // Takes the pool's lock only for the first call of a device and stream.
+  // Takes the pool's lock only at the first call for a device and stream.
   Arena& arena(int device, void* stream);
   DeviceCounters& counters(int device);
   Block* allocate(std::size_t bytes, int device, void* stream);
@@ -213,7 +216,8 @@ class PoolState {
   DeviceCounters& locked_counters(int device);
   Arena* find_arena(int device, void* stream) const;
   template <class Take> std::byte* take_memory(std::size_t bytes, Arena& arena, bool grown, Take&& take);
-  // References that memory holds: pieces of growing memory go back one by one.
+  // Returns the number of pool references that memory holds: growing memory is returned unit by unit, so each unit
+  // holds one.
   std::int64_t refs_of(std::size_t bytes, bool grown) const {
     return grown ? static_cast<std::int64_t>(bytes / growth_unit) : 1;
   }
@@ -222,14 +226,14 @@ class PoolState {
   [[noreturn]] void fail_out_of_memory(std::size_t requested, int device) const;
 
   std::atomic<std::int64_t> refs_{1};
-  mutable std::mutex mutex_;                    // of the lists below; taken before the mutex of an arena
-  std::vector<std::unique_ptr<Arena>> arenas_;  // until the end of the pool
-  std::atomic<Arena*> newest_arena_{nullptr};   // the same ones, linked by `next`, for look-ups without the lock
+  mutable std::mutex mutex_;                    // guards the lists below; locked before the mutex of an arena
+  std::vector<std::unique_ptr<Arena>> arenas_;  // exist until the end of the pool
+  std::atomic<Arena*> newest_arena_{nullptr};   // the same arenas, linked by `next`, for look-ups without the lock
   std::vector<std::unique_ptr<DeviceCounters>> devices_;
   std::vector<ThreadCache*> caches_;
 };
 
-// Marks host memory as not to be touched while it is free (address sanitizer).
+// Mark host memory as inaccessible while it is free (address sanitizer).
 #if defined(__SANITIZE_ADDRESS__)
 void poison(const Block& b);
 void unpoison(const std::byte* data, std::size_t bytes);

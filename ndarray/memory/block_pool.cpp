@@ -72,7 +72,7 @@ MemoryPointer BlockPool::take_back(Block& block) {
   try {
     free_[block.key].push_back(memory);
   } catch (const std::bad_alloc&) {
-    return memory;  // what cannot be listed goes back to the allocator
+    return memory;  // a block that cannot be added to the list goes back to the allocator
   }
   return {};
 }

@@ -1,6 +1,6 @@
-// The reference's kind of pool, above any allocator: a free block is reused for requests of exactly its rounded size
-// and on the stream that it was taken for. (The pool of arrays, memory_pool.h, splits and merges blocks.) Internal to
-// ndarray/device.
+// A pool with the rules of CuPy's pools, above any allocator: a free block is reused only for requests of exactly its
+// rounded size and on the stream for which it was allocated. (The pool of arrays, memory_pool.h, splits and merges
+// blocks.) Internal to ndarray/memory.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -25,15 +25,17 @@ class BlockPool {
   // allocator when it is freed. TypeError for an empty allocator.
   BlockPool(const char* op, BlockAllocator allocator, std::size_t unit, bool keeps = true);
 
-  // Null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called again.
+  // Returns null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called
+  // again.
   static MemoryPointer malloc(const catena::Shared<BlockPool>& pool, std::size_t size);
-  // RuntimeError unless `data` is the address of a block in use.
+  // Frees a block by its address. RuntimeError unless `data` is the address of a block in use.
   void free(const void* data);
-  // Of whatever pool the block is. False for memory that is no block of a BlockPool; a block that was freed is one.
+  // Frees a block of any BlockPool. Returns false if the memory is not such a block; returns true for a block that was
+  // freed before.
   static bool free_block(Storage& storage) noexcept;
   void free_all_blocks();
   std::size_t n_free_blocks() const;
-  // From now on blocks that are freed go back to the allocator.
+  // From now on, freed blocks go back to the allocator.
   void close();
 
  private:
@@ -41,7 +43,7 @@ class BlockPool {
   using Key = std::pair<std::size_t, void*>;  // rounded size, stream
   static void destroy(Storage* storage);
   MemoryPointer take(std::size_t rounded, Key key);
-  // Must be called with the lock; what it returns must be dropped without it.
+  // Must be called with the lock; the caller must release the lock before it drops the result.
   MemoryPointer take_back(Block& block);
 
   const char* const op_;

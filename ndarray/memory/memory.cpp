@@ -17,7 +17,7 @@
 namespace nd {
 namespace {
 
-// The copy is enqueued on the device that is not the host.
+// Enqueues the copy on the device that is not the host.
 void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
           StreamRef stream) {
   const Device worker = to_device.kind == Device::Kind::cpu ? from_device : to_device;
@@ -125,7 +125,7 @@ MemoryPointer alloc(std::size_t size) { return MemoryPointer(new_storage(size, c
 
 namespace {
 
-// The driver requires a current context for memory that all contexts can use.
+// The driver requires a current context even for memory that all contexts can use.
 int some_device() { return current_device().kind == Device::Kind::cuda ? current_device().id : 0; }
 void use_some_device() { cuda::use_device(some_device()); }
 
@@ -141,7 +141,7 @@ Device device_from_pointer(const void* p) {
 
 namespace {
 
-// Page-locked memory from the driver; the deleter is that of the block.
+// Allocates page-locked memory from the driver; the deleter of the block frees it.
 MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {
   if (size == 0) return {};
   use_some_device();
@@ -160,7 +160,7 @@ MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {
   }
 }
 
-// A block of the backend's own pool, which staging copies use, too.
+// Allocates a block from the backend's own pool, which staging copies use, too.
 MemoryPointer allocate_staging(std::size_t size) {
   use_some_device();
   std::byte* const data = cuda::pinned_pool().allocate(size);
@@ -190,7 +190,7 @@ void MemoryPointer::free() const {
 }
 
 // ---- pools of pinned memory ---------------------------------------------------------------------
-// The blocks of the library's pool are kept by the backend's own one.
+// `kept_by`: the pool of the backend that keeps the free blocks of the library's pool.
 struct PinnedMemoryPool::Owner {
   explicit Owner(catena::Shared<internal::BlockPool> pool, cuda::PinnedPool* keeper = nullptr)
       : blocks(std::move(pool)), kept_by(keeper) {}

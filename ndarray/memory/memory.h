@@ -1,8 +1,9 @@
-// Folder ndarray/memory/: memory of devices: pools, their hooks and statistics, own allocators, and the functions of
-// this header. Arrays get their memory from memory_pool.h. Its headers may use ndarray/core/ and ndarray/device/.
+// Folder ndarray/memory/: the memory of devices: pools, their hooks and statistics, users' allocators, and the
+// functions of this header. memory_pool.h provides the memory of arrays. Headers of this folder may use ndarray/core/
+// and ndarray/device/.
 //
-// This header: explicit memory management: blocks of device memory, pointers into them, copies and fills, pinned host memory. Arrays
-// do not require any of it.
+// This header: explicit memory management: blocks of device memory, pointers into them, copies and fills, pinned host
+// memory. Arrays do not require any of it.
 //
 // Copies without `_async` are complete when they return. Asynchronous copies are ordered on their stream; they are
 // asynchronous to the host only if the host memory is pinned. Sizes are in bytes; a size of 0 does nothing. ValueError
@@ -30,7 +31,7 @@ class BlockPool;  // block_pool.h
 class Memory;
 class PinnedMemory;
 
-// A position in a block of memory; keeps the block alive.
+// A position in a block of memory. Keeps the block alive.
 class CATENA_EXPORT MemoryPointer {
  public:
   MemoryPointer() noexcept = default;  // null
@@ -38,7 +39,7 @@ class CATENA_EXPORT MemoryPointer {
   explicit MemoryPointer(Storage* storage, std::ptrdiff_t offset = 0) noexcept : storage_(storage), offset_(offset) {
     if (storage_) expose(*storage_);
   }
-  // A position in such a block, which then lives as long as the pointer.
+  // A position in such a block; the pointer keeps the block alive.
   MemoryPointer(const Memory& mem, std::ptrdiff_t offset);
   MemoryPointer(const PinnedMemory& mem, std::ptrdiff_t offset);
   MemoryPointer(const MemoryPointer& o) noexcept : storage_(o.storage_), offset_(o.offset_) {
@@ -61,8 +62,8 @@ class CATENA_EXPORT MemoryPointer {
   explicit operator bool() const noexcept { return storage_ != nullptr; }
   explicit operator std::uintptr_t() const noexcept { return reinterpret_cast<std::uintptr_t>(ptr()); }  // the address
 
-  // Gives the block back to its pool now, before its last pointer is gone: a block of an nd::cuda::MemoryPool or of a
-  // PinnedMemoryPool, RuntimeError for others. All pointers to it are then of 0 bytes; a second call does nothing.
+  // Returns the block to its pool now, although pointers to it exist. Works for blocks of an nd::cuda::MemoryPool or a
+  // PinnedMemoryPool; RuntimeError for others. All pointers to the block then have 0 bytes; a second call does nothing.
   void free() const;
 
   MemoryPointer& operator+=(std::ptrdiff_t bytes) noexcept { return offset_ += bytes, *this; }
@@ -87,8 +88,8 @@ class CATENA_EXPORT MemoryPointer {
   std::ptrdiff_t offset_ = 0;
 };
 
-// A block directly from the current device, without its pool, until the object and the last pointer to it are gone.
-// Of size 0 there is no block: the address is null, and there is no device.
+// A block directly from the current device, without its pool. It exists until the object and the last pointer to it are
+// gone. For size 0 there is no block: the address is null, and there is no device.
 class CATENA_EXPORT Memory {
  public:
   explicit Memory(std::size_t size);  // OutOfMemoryError
@@ -127,15 +128,16 @@ CATENA_EXPORT MemoryPointer raw_alloc(std::size_t size);
 // A block on the current device from the allocator of arrays (set_allocator; by default the pool).
 CATENA_EXPORT MemoryPointer alloc(std::size_t size);
 
-// The device of a CUDA pointer; cpu_device for memory that CUDA does not know.
+// Returns the device of a CUDA pointer; cpu_device for memory that CUDA did not allocate.
 CATENA_EXPORT Device device_from_pointer(const void* p);
 
 // Page-locked host memory for all contexts, from the driver, without a pool.
 CATENA_EXPORT MemoryPointer raw_alloc_pinned_memory(std::size_t size);
 using PinnedAllocator = catena::Function<MemoryPointer(std::size_t size)>;
 
-// A pool of page-locked host memory above an allocator. Blocks that are no longer used are kept and reused for requests
-// of the same rounded size (a multiple of 512 bytes). Blocks may outlive the pool; copies of a pool are the same pool.
+// A pool of page-locked host memory above an allocator. Blocks that are not used any more are kept and reused for
+// requests of the same rounded size (a multiple of 512 bytes). Blocks may outlive the pool; copies of a pool are the
+// same pool.
 // Thread safety: all members may be called from any thread.
 class CATENA_EXPORT PinnedMemoryPool {
  public:
@@ -144,8 +146,8 @@ class CATENA_EXPORT PinnedMemoryPool {
   // blocks have been released.
   MemoryPointer malloc(std::size_t size) const;
   MemoryPointer allocate(std::size_t size) const { return malloc(size); }
-  // Takes a block back while there are pointers to it, which are then of 0 bytes. RuntimeError for an address that is
-  // not that of a block in use, such as one that was freed before.
+  // Takes a block back although there are pointers to it; they then have 0 bytes. RuntimeError if `data` is not the
+  // address of a block in use, for example because it was freed before.
   void free(const void* data) const;
   void free_all_blocks() const;
   std::size_t n_free_blocks() const;
@@ -156,8 +158,8 @@ class CATENA_EXPORT PinnedMemoryPool {
   explicit PinnedMemoryPool(catena::Shared<const Owner> owner) noexcept : owner_(std::move(owner)) {}
   catena::Shared<const Owner> owner_;
 };
-// The pool behind alloc_pinned_memory by default; copies from pageable host memory take their staging buffers from it
-// too.
+// The pool that alloc_pinned_memory uses by default. Copies from pageable host memory also take their staging buffers
+// from it.
 CATENA_EXPORT PinnedMemoryPool& pinned_memory_pool();
 
 // A block from pinned_memory_pool(), or from the allocator that replaces it.

@@ -1,4 +1,4 @@
-// Observing allocations: a hook is told of every block that is asked for, taken from the system and given back.
+// Observing allocations: hooks are called for every block that is requested, allocated from the system and freed.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@ namespace nd {
 
 struct MemoryEvent {
   Device device;
-  std::size_t bytes = 0;        // as asked for; of free: as it was asked for
-  std::size_t block_bytes = 0;  // of the block, after rounding (0 before it is known)
-  std::byte* data = nullptr;    // null before it is known
+  std::size_t bytes = 0;        // as requested; in free events, as it was requested
+  std::size_t block_bytes = 0;  // size of the block, after rounding (0 if not known yet)
+  std::byte* data = nullptr;    // null if not known yet
 };
 
-// Derive, override what is of interest, and open a MemoryHookScope. Hooks see the allocations of their own thread only;
-// they are called in the order in which their scopes were opened. A hook may allocate arrays; those allocations are not
-// reported.
+// Derive from this class, override the events of interest, and open a MemoryHookScope. Hooks observe only the
+// allocations of their own thread and are called in the order in which their scopes were opened. A hook may allocate
+// arrays; these allocations are not reported.
 class CATENA_EXPORT MemoryHook {
  public:
   virtual ~MemoryHook();
   virtual const char* name() const { return "MemoryHook"; }
-  virtual void malloc_preprocess(const MemoryEvent&) {}   // a block is asked for
-  virtual void malloc_postprocess(const MemoryEvent&) {}  // ... and was found, in the pool or behind it
-  virtual void alloc_preprocess(const MemoryEvent&) {}    // memory is taken from the device
+  virtual void malloc_preprocess(const MemoryEvent&) {}   // a block is requested
+  virtual void malloc_postprocess(const MemoryEvent&) {}  // a block was found in the pool, or allocated
+  virtual void alloc_preprocess(const MemoryEvent&) {}    // memory is allocated from the device
   virtual void alloc_postprocess(const MemoryEvent&) {}
-  virtual void free_preprocess(const MemoryEvent&) {}  // a block goes back to the pool
+  virtual void free_preprocess(const MemoryEvent&) {}  // a block is returned to the pool
   virtual void free_postprocess(const MemoryEvent&) {}
 };
 

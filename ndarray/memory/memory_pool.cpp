@@ -31,9 +31,9 @@ struct ThreadState {
   MemoryHookScope* hooks = nullptr;
 };
 
-// Constant-initialised and trivially destructible: usable at any time, also by static destructors that free arrays
-// after the thread's other variables are gone. Null before the first use and after the thread's end; then everything
-// goes to the arenas.
+// The state of this thread. Constant-initialised and trivially destructible, so that it is usable at any time, also by
+// static destructors that free arrays after the thread's other variables are gone. Null before the first use and after
+// the end of the thread; blocks then go directly to the arenas.
 #if defined(__GNUC__) && defined(__linux__)
 __attribute__((tls_model("initial-exec")))
 #endif
@@ -91,8 +91,8 @@ struct ThreadEnd {
 
 ThreadState* state_of_thread() { return thread_state ? thread_state : make_thread_state(); }
 
-// The slot of that arena, after what happened to its pool in the meantime has been seen to. A new arena takes the place
-// of the one attached longest ago when no slot is free. Null: use the arena itself.
+// Returns this thread's cache of an arena, emptied if the pool has been asked to empty the caches. If no slot is free,
+// drops the cache that was attached longest ago. Null: the caller must use the arena itself.
 ThreadCache* current_cache(Arena& arena) {
   ThreadState* t = state_of_thread();
   if (!t) return nullptr;
@@ -103,7 +103,7 @@ ThreadCache* current_cache(Arena& arena) {
       const std::uint32_t epoch = pool.epoch.load(std::memory_order_acquire);
       if (c.epoch != epoch) {
         if (pool.closed.load(std::memory_order_acquire)) {
-          pool.retain();  // the arena is still in the caller's hands
+          pool.retain();  // the caller still uses the arena
           drop_cache(c);
           pool.release();
           return nullptr;
@@ -132,7 +132,7 @@ ThreadCache* current_cache(Arena& arena) {
   return free_slot;
 }
 
-void add(std::atomic<std::int64_t>& counter, std::int64_t delta) {  // of the only thread that writes it
+void add(std::atomic<std::int64_t>& counter, std::int64_t delta) {  // only one thread writes the counter
   counter.store(counter.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
 }
 
@@ -143,7 +143,7 @@ inline void count_used(ThreadCache& c, std::int64_t delta) {
     flush_used(c);
 }
 
-// Calls f(hook) for the hooks of this thread, the outermost first; what they allocate is not reported.
+// Calls f(hook) for the hooks of this thread, the outermost first. Allocations inside a hook are not reported.
 template <class F> void call_hooks(F&& f);
 
 }  // namespace
@@ -207,7 +207,7 @@ void free_to_pool(Block* b) {
     b = nullptr;
     call_hooks([&](MemoryHook& h) { h.free_postprocess(e); });
   } catch (...) {
-    // A free cannot fail; what a hook threw has no way out of a destructor.
+    // A free cannot fail, so the exception of a hook is dropped: this function is called by destructors.
     if (b) free_to_pool(b);
   }
 }
@@ -258,7 +258,7 @@ void free_watched_block(catena::Storage* s) {
   free_block(s);
 }
 
-// Blocks become watched while other threads use them.
+// Atomic, because blocks become watched while other threads use them.
 bool is_block(const catena::Storage& s) {
   const auto destroy = __atomic_load_n(&s.destroy, __ATOMIC_RELAXED);
   return destroy == &free_block || destroy == &free_watched_block;
@@ -337,7 +337,7 @@ Arena* PoolState::find_arena(int device, void* stream) const {
 }
 
 Arena& PoolState::arena(int device, void* stream) {
-  if (host) stream = nullptr;  // its work is done when a call returns
+  if (host) stream = nullptr;  // work on the host is done when a call returns
   if (Arena* known = find_arena(device, stream)) [[likely]]
     return *known;
   const std::lock_guard lock(mutex_);
@@ -358,8 +358,8 @@ void PoolState::detach(ThreadCache& cache) {
   std::erase(caches_, &cache);
 }
 
-// Memory from take(), or null when there is no more. What fails on the way, a hook's exception included, leaves the
-// totals as they were and nothing allocated.
+// Returns memory from take(), or null if there is none. If something throws, including a hook, the totals are unchanged
+// and nothing is allocated.
 template <class Take> std::byte* PoolState::take_memory(std::size_t bytes, Arena& arena, bool grown, Take&& take) {
   DeviceCounters& c = arena.counters;
   if (!c.reserve(bytes)) return nullptr;
@@ -395,7 +395,8 @@ void PoolState::deallocate(Arena& arena, std::byte* data, std::size_t bytes, boo
   release(refs_of(bytes, grown));
 }
 
-// A block at the end of the memory that grows, or in a new range where that cannot grow. Null: there is no more.
+// Allocates a block at the end of the growing memory, or in a new range if that cannot grow. Null: there is no more
+// memory.
 Block* PoolState::allocate_growing(Arena& arena, std::size_t capacity) {
   for (const bool anew : {false, true}) {
     Arena::Growth growth = arena.growth_for(capacity);
@@ -421,7 +422,7 @@ Block* PoolState::allocate_segment(Arena& arena, std::size_t requested, std::siz
   for (int attempt = 0;; ++attempt) {
     if (growth_unit != 0 && !shared)
       if (Block* b = allocate_growing(arena, capacity)) return b;
-    for (const std::size_t bytes : {usual, capacity}) {  // near the limit only what is needed
+    for (const std::size_t bytes : {usual, capacity}) {  // near the limit, allocates only the capacity that is needed
       std::byte* data = take_memory(bytes, arena, false, [&] { return backend.allocate(arena.device, bytes); });
       if (data == nullptr) continue;
       try {
@@ -473,13 +474,13 @@ Block* PoolState::allocate(std::size_t bytes, int device, void* stream) {
     if (!b) b = allocate_segment(a, bytes, capacity);
     b->small_class = small;
   }
-  // allocate_segment may have emptied the cache, but it is still that of this arena.
+  // allocate_segment may have emptied the cache, but it still belongs to this arena.
   if (cache && cache->arena == &a) count_used(*cache, static_cast<std::int64_t>(b->capacity));
   else a.counters.add_used(static_cast<std::int64_t>(b->capacity));
   return b;
 }
 
-// Of this thread at once, of the others at their next allocation.
+// Empties the caches of this thread at once, of other threads at their next allocation.
 void PoolState::empty_caches() {
   epoch.fetch_add(1, std::memory_order_acq_rel);
   if (ThreadState* t = thread_state)

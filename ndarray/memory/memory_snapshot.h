@@ -1,5 +1,5 @@
 // The content of the memory pools at one moment, block by block. It shows which blocks are in use, and why a pool with
-// enough free bytes has no room for a large block.
+// enough free bytes cannot provide a large block.
 //
 //   std::cout << nd::memory_snapshot().to_json() << "\n";
 //
@@ -23,13 +23,13 @@ struct MemoryBlock {
   enum class State : std::uint8_t {
     used,    // allocated
     cached,  // free, in a thread's bins of small blocks: reusable by that thread only
-    held,    // free, but waiting for other streams that used it to reach the point of its free
+    held,    // free, but other streams that used it have not yet reached the point of its free
     free,    // free, may be reused, split and merged
   };
   const std::byte* address = nullptr;
   std::size_t bytes = 0;  // after rounding
   State state = State::free;
-  std::vector<void*> streams;  // used: further streams that use it; held: the streams that it waits for
+  std::vector<void*> streams;  // used: further streams that use it; held: the streams that must reach the free
 };
 
 // A segment: memory allocated from the device in one call, with its blocks in order of address.
@@ -39,7 +39,7 @@ struct MemorySegment {
   std::vector<MemoryBlock> blocks;
 };
 
-// The memory that a pool has for one stream (host memory: for all streams); segments in order of address.
+// The memory that a pool has for one stream (host memory: for all streams), with its segments in order of address.
 struct MemoryArena {
   StreamRef stream;
   bool recorded = false;  // used by recorded work (a CUDA graph): not returned to the device

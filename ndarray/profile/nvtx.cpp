@@ -41,7 +41,7 @@ const void* get_export_table(std::uint32_t id) {
   return id == api::nvtx_table_version ? static_cast<const void*>(&version) : nullptr;
 }
 
-// False if no tool is attached. A tool that cannot be opened must not stop the program.
+// Returns false if no tool is attached. A tool that cannot be opened must not stop the program.
 bool attach_tool() {
   Slots& s = slots();
   for (std::size_t m = 0; m < s.tables.size(); ++m)
@@ -54,7 +54,7 @@ bool attach_tool() {
   return initialize != nullptr && initialize(get_export_table) != 0;
 }
 
-// The function of the tool in a slot; null if no tool is attached.
+// Returns the tool's function in a slot; null if no tool is attached.
 template <class F> F function_of(int slot) {
   return nvtx::is_listening()
              ? reinterpret_cast<F>(slots().functions[api::nvtx_module_core][static_cast<std::size_t>(slot)])
@@ -116,7 +116,7 @@ void range_pop() {
 namespace internal {
 namespace {
 
-// Without the arguments: "step" of "example::step(int, float)".
+// Returns the name without namespaces and arguments: "step" for "example::step(int, float)".
 std::string last_word(std::string name) {
   constexpr std::string_view unnamed = "(anonymous namespace)::";
   for (std::size_t at; (at = name.find(unnamed)) != std::string::npos;) name.erase(at, unnamed.size());
@@ -140,7 +140,7 @@ std::string name_of_function(const void* address) {
   return last_word(readable(info.dli_sname));
 }
 
-// "... [with auto f = example::step; ...]" (g++), "... [f = &example::step]" (clang).
+// Parses "... [with auto f = example::step; ...]" (g++) or "... [f = &example::step]" (clang).
 std::string name_in_signature(const char* pretty_function) {
   std::string text = pretty_function;
   const std::size_t at = text.find("f = ");

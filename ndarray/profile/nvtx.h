@@ -44,7 +44,7 @@ struct TimeRangeOptions {
   std::optional<std::uint32_t> argb_color = {};  // ValueError together with color_id
 };
 
-// A range until the end of the scope, also when an exception ends it.
+// A range until the end of the scope, also if an exception ends it.
 class CATENA_EXPORT TimeRange {
  public:
   explicit TimeRange(const std::string& message, const TimeRangeOptions& options = {});
@@ -54,8 +54,8 @@ class CATENA_EXPORT TimeRange {
 };
 
 namespace internal {
-// The name of a callable: that of an exported function, or of the class of an object; "" where it has none, as a lambda
-// expression or a function without a symbol.
+// Return the name of a callable: of an exported function, or of the class of an object; "" if it has none, such as a
+// lambda expression or a function without a symbol.
 CATENA_EXPORT std::string name_of_function(const void* address);
 CATENA_EXPORT std::string name_of_class(const std::type_info& type);
 CATENA_EXPORT std::string name_in_signature(const char* pretty_function);
@@ -67,10 +67,10 @@ template <class F> std::string name_of_callable(const F& f) {
 }  // namespace internal
 
 struct TimeRangeDecoratorOptions {
-  std::string message = {};  // default: the name of the function, as far as it has one, else "call"
+  std::string message = {};  // default: the name of the function if it has one, else "call"
   TimeRangeOptions range = {};
 };
-// A function that calls `f` inside a range.
+// Returns a function that calls `f` inside a range.
 template <class F> auto time_range_decorator(F f, TimeRangeDecoratorOptions options = {}) {
   if (options.message.empty()) options.message = internal::name_of_callable(f);
   if (options.message.empty()) options.message = "call";
@@ -79,12 +79,12 @@ template <class F> auto time_range_decorator(F f, TimeRangeDecoratorOptions opti
     return f(std::forward<A>(arguments)...);
   };
 }
-// The same for a function that is given as a constant, which always has a name: time_range_decorator<update>().
+// As above for a function that is given as a constant, which always has a name: time_range_decorator<update>().
 template <auto f> auto time_range_decorator(TimeRangeDecoratorOptions options = {}) {
   if (options.message.empty()) options.message = internal::name_of_constant<f>();
   return time_range_decorator(f, std::move(options));
 }
-// The same for several functions: TimeRangeDecorator("update")(f).
+// Creates the same decorator for several functions: TimeRangeDecorator("update")(f).
 class TimeRangeDecorator {
  public:
   explicit TimeRangeDecorator(std::string message = {}, const TimeRangeOptions& range = {})

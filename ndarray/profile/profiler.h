@@ -1,11 +1,11 @@
-// Folder ndarray/profile/: interfaces to profilers: this header controls what they collect, nvtx.h names ranges.
-// Timers and events are in ndarray/device/stream.h. May use kernels/base/; the sources also ndarray/cuda/api/ and
-// ndarray/cuda/runtime/.
+// Folder ndarray/profile/: interfaces to profilers. This header controls which part of a program they record; nvtx.h
+// names ranges. Timers and events are in ndarray/device/stream.h. May use kernels/base/; the sources also
+// ndarray/cuda/api/ and ndarray/cuda/runtime/.
 //
-// This header: the part of a program that a profiler collects. Tools that wait for it (nsys profile -c cudaProfilerApi)
-// collect from start() to stop().
+// This header: selects the part of a program that a profiler records. Tools that wait for it (nsys profile -c
+// cudaProfilerApi) record from start() to stop().
 //
-// Thread safety: all functions may be called from any thread; collection concerns the whole process.
+// Thread safety: all functions may be called from any thread; recording concerns the whole process.
 #pragma once
 
 #include <string>
@@ -20,13 +20,13 @@ CATENA_EXPORT void start();
 CATENA_EXPORT void stop();
 
 enum class OutputMode : int { key_value_pair = 0, csv = 1 };
-// Always NotImplementedError: CUDA has removed it.
+// Always NotImplementedError: CUDA does not have this function any more.
 [[noreturn]] CATENA_EXPORT void initialize(const std::string& config_file, const std::string& output_file,
                                            OutputMode output_mode);
 
 }  // namespace profiler
 
-// Collects until the end of the scope, also when an exception ends it.
+// Records until the end of the scope, also if an exception ends it.
 class CATENA_EXPORT ProfileScope {
  public:
   ProfileScope() { profiler::start(); }

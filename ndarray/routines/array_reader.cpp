@@ -15,9 +15,9 @@
 namespace nd::internal {
 namespace {
 
-constexpr std::size_t kSmallestBuffer = 4096;  // the sizes are powers of two, so that few are kept by the pool
+constexpr std::size_t kSmallestBuffer = 4096;  // bytes; sizes are powers of two, so that the pool has few
 
-// Pinned memory, and the copy that was last enqueued from it.
+// Pinned memory, and the last copy that was enqueued from it.
 class Buffer {
  public:
   explicit Buffer(Device device) : runtime_(runtime(device.kind)), stream_(stream_for(device)) {}
@@ -26,11 +26,11 @@ class Buffer {
   ~Buffer() {
     try {
       wait();
-    } catch (const catena::Error&) {  // wait() has thrown it before, or another exception is on its way
+    } catch (const catena::Error&) {  // wait() has thrown it before, or another exception is being thrown
     }
   }
 
-  // The memory, when the last copy from it has ended.
+  // Returns the memory after the last copy from it has ended.
   std::byte* get(std::size_t bytes) {
     wait();
     if (!memory_) {
@@ -40,7 +40,7 @@ class Buffer {
     }
     return memory_.ptr();
   }
-  // A copy of the first `bytes` bytes to the array, from its byte `at` on.
+  // Enqueues a copy of the first `bytes` bytes to the array, starting at its byte `at`.
   void copy_to(const Array& a, std::size_t at, std::size_t bytes) {
     const Shape shape{static_cast<std::int64_t>(bytes)};
     const Array part(catena::make_view_header(*a.get(), a->data + at, Dtype::uint8, shape, Strides{1}));

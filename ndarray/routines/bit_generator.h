@@ -1,4 +1,4 @@
-// The sources of random numbers behind nd::random::RandomState and nd::random::Generator: Philox4x32-10, which is
+// The sources of random numbers for nd::random::RandomState and nd::random::Generator: Philox4x32-10, which is
 // counter-based, or a pseudo-random generator of cuRAND.
 #pragma once
 
@@ -19,7 +19,7 @@ enum class CurandMethod : int;
 namespace nd::random {
 
 // A source of random numbers with the state {seed, offset}; the offset counts blocks of four numbers. A copy produces
-// the same numbers as the original. cuRAND cannot report its position, so a copy of a cuRAND generator starts the
+// the same numbers as the original. cuRAND does not report its position, so a copy of a cuRAND generator starts the
 // sequence of its seed.
 //
 // Thread safety: several threads may use one object; each call takes its own numbers, in an undefined order of calls.
@@ -38,30 +38,30 @@ class CATENA_EXPORT BitGenerator {
   ~BitGenerator();
 
   std::uint64_t initial_seed() const noexcept;
-  std::uint64_t offset() const noexcept;  // of Philox; cuRAND draws do not change it
+  std::uint64_t offset() const noexcept;  // offset of Philox; cuRAND draws do not change it
   // The cuRAND method, or nothing for Philox.
   std::optional<cuda::CurandMethod> method() const noexcept;
-  // Starts the sequence of a seed, by default one from the operating system. The method stays.
+  // Starts the sequence of a seed, by default of one from the operating system, with the same method.
   void reseed(std::optional<std::uint64_t> seed = {});
   // Reserves `n` Philox numbers; returns the seed and the offset at which they begin.
   struct Position {
     std::uint64_t seed, offset;
   };
   Position reserve(std::int64_t n) noexcept;
-  // `size` numbers of a kind on the current device, from the numbers low to high - 1 if they are integers: what the
-  // samplers are made of.
+  // Returns `size` numbers of a kind on the current device; integers are from low to high - 1. The samplers are built
+  // on this.
   Array sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low = 0, std::int64_t high = 0);
-  // The same into a C-contiguous array of the current device.
+  // Fills a C-contiguous array of the current device in the same way.
   void fill(catena::RandomKind kind, const Array& out, std::int64_t low = 0, std::int64_t high = 0);
-  // Numbers are made on this stream; without one, on the current stream of the device. The current stream waits for
-  // them, so that later work on it sees them.
+  // Numbers are generated on this stream; without one, on the current stream of the device. The current stream waits
+  // for them, so that later work on it can use them.
   void set_stream(const std::optional<Stream>& stream = {});
 
  private:
   struct State;    // seed, offset, cuRAND generator, stream
-  struct Guarded;  // the state and its lock
+  struct Guarded;  // the state and its mutex
   State state() const noexcept;
-  State begin_draw(std::int64_t n) noexcept;  // the state now; Philox continues `n` numbers later
+  State begin_draw(std::int64_t n) noexcept;  // returns the present state; Philox continues `n` numbers later
   State copy() const;
   catena::Owned<Guarded> guarded_;
 };

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// The kernel of a range with an output of that dtype, computed on the current device.
+// Runs the kernel of a range with an output of that dtype on the current device.
 Array run_range(std::string_view op, const catena::KernelDef& def, std::int64_t n, Dtype dtype,
                 std::initializer_list<catena::Input> inputs) {
   const Array a(internal::new_array(Shape{n}, dtype, current_device(), op));
@@ -28,7 +28,7 @@ Array run_range(std::string_view op, const catena::KernelDef& def, std::int64_t 
   return a;
 }
 
-// Diagonal k of a matrix, as a view.
+// Returns diagonal k of a matrix as a view.
 Array diagonal_view(const Array& a, std::int64_t k) {
   const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
   std::int64_t n = 0;  // checked before any arithmetic on k, which may be any int64
@@ -100,7 +100,7 @@ Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, cons
 
 namespace {
 
-// The elements that decide whether an integer dtype holds all: the least, the greatest, and NaN.
+// Throws if an integer dtype cannot hold all elements; the least and the greatest element and NaN decide.
 template <class E> void check_range_of(const E* data, std::int64_t n, Dtype to) {
   using C = catena::compute_t<E>;
   C least = C(data[0]), greatest = least;
@@ -229,7 +229,7 @@ Array internal::arange(const Scalar& start, const Scalar& stop, const Scalar& st
   const std::int64_t n = range_length(start, stop, step);
   check<TypeError>(!catena::is_complex_dtype(dtype), "arange", "there is no range of ", dtype, " numbers");
   if (catena::is_integer(dtype)) {
-    // As NumPy does: the step is the distance of the first two values once they are integers.
+    // As in NumPy, the step is the distance between the first two values after their conversion to integers.
     const Scalar second = n > 1 ? start + step : start;
     if (n > 0) catena::check_fits("arange", start, dtype);
     catena::check_fits("arange", n > 1 ? second : Scalar(0), dtype);
@@ -247,7 +247,8 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   const Dtype dtype = options.dtype.value_or(Dtype::float64);
   const std::int64_t div = options.endpoint ? num - 1 : num;
   const double step = num > 1 ? (stop - start) / static_cast<double>(div) : kNaN;
-  // The kernel rounds to the type in which it computes, which for 16-bit floats would be one rounding too many.
+  // The kernel rounds to its compute type; for 16-bit floats, rounding again to their dtype would be one rounding too
+  // many.
   const bool by_float64 =
       catena::is_complex_dtype(dtype) || (catena::is_floating(dtype) && catena::itemsize(dtype) == 2);
   // A single number is the start.

@@ -1,7 +1,7 @@
 // Folder ndarray/routines/: the functions that users call, by NumPy's chapters: creation, manipulation, joining,
-// indexing, math, reduction, statistics, sorting, linalg, random, io, print. A routine checks its arguments and
-// describes calls; it launches nothing itself but goes through ndarray/engine/. May use kernels/, ndarray/core/,
-// ndarray/device/ and ndarray/engine/; random also cuRAND through ndarray/cuda/vendor/.
+// indexing, math, reduction, statistics, sorting, linalg, random, io, print. A routine checks its arguments and creates
+// calls; ndarray/engine/ launches them. May use kernels/, ndarray/core/, ndarray/device/ and ndarray/engine/; random
+// also cuRAND through ndarray/cuda/vendor/.
 //
 // This header: new arrays by shape, from host data, of ranges, and matrices. Results are on the current device and,
 // unless stated otherwise, C-contiguous.
@@ -29,15 +29,15 @@ struct CreateOptions {
   Order order = Order::C;
 };
 struct LikeOptions {
-  std::optional<Dtype> dtype = {};  // default: that of the array
+  std::optional<Dtype> dtype = {};  // default: the dtype of the array
   Order order = Order::C;           // A and K: the layout of the array
-  std::optional<Shape> shape = {};  // default: that of the array; K is C then
+  std::optional<Shape> shape = {};  // default: the shape of the array; with a shape, K is C
 };
 struct ArrayOptions {
   std::optional<Dtype> dtype = {};
   bool copy = true;
-  int ndmin = 0;           // the least rank: axes of length 1 are prepended
-  Order order = Order::C;  // with copy = false: K for any layout
+  int ndmin = 0;           // minimal rank: axes of length 1 are prepended
+  Order order = Order::C;  // with copy = false: K accepts any layout
 };
 struct EyeOptions {
   std::optional<std::int64_t> M = {};  // columns; default: N
@@ -60,7 +60,7 @@ struct MeshgridOptions {
 };
 
 namespace internal {
-// The last argument of a creation function, a dtype or options, as Options. A list {...} is Options.
+// Converts the last argument of a creation function, a dtype or options, to Options. A list {...} is Options.
 template <class Options> const Options& with_dtype(const Options& options) { return options; }
 template <class Options> Options with_dtype(std::optional<Dtype> dtype) {
   Options options;
@@ -69,7 +69,7 @@ template <class Options> Options with_dtype(std::optional<Dtype> dtype) {
 }
 template <class O, class Options>
 concept DtypeOr = std::is_same_v<O, Options> || std::is_convertible_v<O, std::optional<Dtype>>;
-// The dtype of a C++ type, as in NumPy: int64 for int, otherwise the dtype of the type.
+// Returns the dtype for a C++ type, as in NumPy: int64 for int, otherwise the dtype of the type.
 template <class E> constexpr Dtype literal_dtype() {
   if constexpr (std::is_same_v<E, int>) return Dtype::int64;
   else return catena::dtype_of<E>;
@@ -87,7 +87,7 @@ CATENA_EXPORT Array from_values(const Values& values, const Shape& shape, const 
 CATENA_EXPORT Array from_array(const Array& a, const ArrayOptions& options);
 CATENA_EXPORT Array from_scalar(const Scalar& value, const ArrayOptions& options);
 
-// std::vector and its like: of elements, or of containers of elements.
+// std::vector and similar classes: containers of elements, or of such containers.
 template <class C>
 concept Container = requires(const C& c) {
   typename C::value_type;
@@ -130,7 +130,7 @@ template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array ones(const S
   return internal::ones(shape, internal::with_dtype<CreateOptions>(options));
 }
 
-// With the shape and (unless given) the dtype of `a`; C order unless another one is given, on the current device.
+// These have the shape and (unless given) the dtype of `a`; C order unless another one is given, on the current device.
 template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array empty_like(const Array& a, const O& options = {}) {
   return internal::empty_like(a, internal::with_dtype<LikeOptions>(options));
 }
@@ -145,7 +145,7 @@ template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array ones_like(const 
   return full_like(a, 1, options);
 }
 
-// Every element is `value`. The dtype, unless given, is that of the value: int64 for an int, float32 for a float,
+// Every element is `value`. Unless given, the dtype is the one of the value: int64 for an int, float32 for a float,
 // float64 for a double...
 template <internal::DtypeOr<CreateOptions> O = CreateOptions>
 Array full(const Shape& shape, const Scalar& value, const O& options = {}) {
@@ -160,9 +160,9 @@ Array full(const Shape& shape, E value, const O& options = {}) {
 
 // ---- from data ----------------------------------------------------------------------------------
 namespace internal {
-// Lists in braces of up to six levels. A list of more levels must not compile: C++ would drop the outermost pair of
-// braces until the rest fits, so every class that is made from lists deletes the constructor for seven. (Macros,
-// because clang 14 does not deduce T through alias templates.)
+// Lists in braces of up to six levels. A list with more levels must not compile: C++ would drop the outermost pair of
+// braces until the rest fits, so every class that is constructed from lists deletes the constructor for seven levels.
+// (Macros, because clang 14 does not deduce T through alias templates.)
 #define ND_LIST1(T) std::initializer_list<T>
 #define ND_LIST2(T) std::initializer_list<ND_LIST1(T)>
 #define ND_LIST3(T) std::initializer_list<ND_LIST2(T)>
@@ -170,8 +170,8 @@ namespace internal {
 #define ND_LIST5(T) std::initializer_list<ND_LIST4(T)>
 #define ND_LIST6(T) std::initializer_list<ND_LIST5(T)>
 #define ND_LIST7(T) std::initializer_list<ND_LIST6(T)>
-// An item of a list of numbers of several types. Unlike a Scalar, it is not made of braces around two numbers, which
-// would be a complex number.
+// An item of a list of numbers of several types. Unlike a Scalar, it cannot be constructed from braces around two
+// numbers, which would be a complex number.
 struct Number {
   Scalar value;
   template <class E>
@@ -181,14 +181,14 @@ struct Number {
 
 // Host data as an argument of array(), for the duration of the call: lists, vectors, spans, std::array and arrays of
 // numbers, and lists and vectors of these (ValueError if they differ in length). Integers in lists give int64, as in
-// NumPy, and a list of mixed numbers has the dtype that holds them all: {1, 2.5} is float64. Otherwise the dtype is
-// that of the element type.
+// NumPy, and a list of mixed numbers has the dtype that holds them all: {1, 2.5} is float64. Otherwise the dtype is the
+// one of the element type.
 class Values {
  public:
   template <Element E>
   Values(std::initializer_list<E> list)
       : Values(list.begin(), catena::dtype_of<E>, internal::literal_dtype<E>(), Shape(list.size()), true) {}
-  // A template, so that {{1}, {2.5}} is a list of lists, although a number may stand in braces.
+  // A template, so that {{1}, {2.5}} is a list of lists, although a single number can also be written in braces.
   template <class N = internal::Number> Values(std::initializer_list<std::type_identity_t<N>> mixed) {
     add_mixed(mixed);
   }
@@ -213,10 +213,10 @@ class Values {
   }
 
   const void* data() const noexcept { return data_ != nullptr ? data_ : copy_.data(); }
-  Dtype stored() const noexcept { return stored_; }  // of the elements at data()
-  Dtype dtype() const noexcept { return dtype_; }    // of the array, unless another one is asked for
+  Dtype stored() const noexcept { return stored_; }  // dtype of the elements at data()
+  Dtype dtype() const noexcept { return dtype_; }    // dtype of the array, unless another one is requested
   const Shape& shape() const noexcept { return shape_; }
-  bool in_braces() const noexcept { return in_braces_; }  // written out, not elements of a container
+  bool in_braces() const noexcept { return in_braces_; }  // the values are from a list in braces, not from a container
 
  private:
   Values(const void* data, Dtype stored, Dtype dtype, const Shape& shape, bool in_braces)
@@ -270,7 +270,7 @@ class Values {
   std::vector<std::byte> copy_;
 };
 
-// An array, a number or a list of numbers as an argument. Numbers and lists are arrays in host memory.
+// An array, a number or a list of numbers as an argument. Numbers and lists become arrays in host memory.
 class ArrayLike {
  public:
   ArrayLike(const Array& a) : array_(a), is_array_(true) {}
@@ -314,12 +314,12 @@ class ArrayLike {
 #undef ND_LIST7
 
 // array({1, 2, 3})  array({{1.0, 2.0}, {3.0, 4.0}}, nd::float32)  array(vector)  array(vector, {2, 3})
-// OverflowError, or ValueError for NaN, if a given integer dtype does not hold one of the numbers in braces; elements
-// of containers are converted as those of arrays are.
+// OverflowError, or ValueError for NaN, if a given integer dtype cannot hold one of the numbers in braces; elements of
+// containers are converted like the elements of arrays.
 template <internal::DtypeOr<ArrayOptions> O = ArrayOptions> Array array(const Values& values, const O& options = {}) {
   return internal::from_values(values, values.shape(), internal::with_dtype<ArrayOptions>(options));
 }
-// The elements in C order as an array of `shape`; ValueError if their number is another one.
+// The elements in C order as an array of `shape`; ValueError if their number does not match.
 template <internal::DtypeOr<ArrayOptions> O = ArrayOptions>
 Array array(const Values& values, std::initializer_list<catena::Integer> shape, const O& options = {}) {
   return internal::from_values(values, shape, internal::with_dtype<ArrayOptions>(options));
@@ -328,7 +328,7 @@ template <catena::ShapeLike S, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
 Array array(const Values& values, const S& shape, const O& options = {}) {
   return internal::from_values(values, shape, internal::with_dtype<ArrayOptions>(options));
 }
-// n host elements in C order, copied. The dtype is that of E unless given.
+// Copies n host elements in C order. The dtype is the one of E unless given.
 template <Element E, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
 Array array(const E* data, std::initializer_list<catena::Integer> shape, const O& options = {}) {
   return internal::from_elements(data, catena::dtype_of<E>, shape, internal::with_dtype<ArrayOptions>(options));
@@ -342,8 +342,8 @@ template <internal::Iterator It, internal::DtypeOr<ArrayOptions> O = ArrayOption
 Array array(It first, It last, const O& options = {}) {
   return array(std::vector(first, last), options);
 }
-// A copy of another array on the current device, cast unsafely; with copy = false, the array itself or a view if
-// nothing has to change, and otherwise a copy on its own device.
+// A copy of another array on the current device, cast unsafely. With copy = false: the array itself, or a view, if
+// nothing has to change, and otherwise a copy on the array's own device.
 template <std::convertible_to<const Array&> A, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
 Array array(const A& a, const O& options = {}) {
   return internal::from_array(a, internal::with_dtype<ArrayOptions>(options));
@@ -358,26 +358,26 @@ requires(Element<E> || std::is_same_v<E, Scalar>) Array array(E value, const O& 
   return internal::from_scalar(Scalar(value), o);
 }
 
-// The array itself if it already has that dtype, else a converted copy.
+// Returns the array itself if it already has that dtype, else a converted copy.
 CATENA_EXPORT Array asarray(const Array& a, std::optional<Dtype> dtype = {});
 inline Array asanyarray(const Array& a, std::optional<Dtype> dtype = {}) { return asarray(a, dtype); }
-// The array itself if it is C-contiguous and has that dtype, else a copy in C order. 0-d arrays stay 0-d.
+// Returns the array itself if it is C-contiguous and has that dtype, else a copy in C order. 0-d arrays stay 0-d.
 CATENA_EXPORT Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype = {});
-// The same for Fortran order.
+// As ascontiguousarray for Fortran order.
 CATENA_EXPORT Array asfortranarray(const Array& a, std::optional<Dtype> dtype = {});
-// A copy in the given order, on the device of the array.
+// Returns a copy in the given order, on the device of the array.
 inline Array copy(const Array& a, Order order = Order::C) { return a.copy(order); }
-// A new array in host memory, in C order: of the elements of an array (with a stream, complete after
-// stream.synchronize()), or of host data.
+// Returns a new array in host memory, in C order: with the elements of an array (with a stream, complete after
+// stream.synchronize()), or with host data.
 inline Array asnumpy(const Array& a) { return a.to_host(); }
 inline Array asnumpy(const Array& a, const Stream& stream) { return a.to_host(stream); }
 CATENA_EXPORT Array asnumpy(const Values& values);
 
 // ---- ranges -------------------------------------------------------------------------------------
-// start + k * step for 0 <= k < ceil((stop - start) / step). The values are computed in the dtype, which is, unless
-// given, float64 if an argument is floating, else int64, from the first two, which are converted to it. ValueError for
-// a step of 0 or a length that is NaN or too large; OverflowError if an integer dtype does not hold the first two
-// values; TypeError for more than two bools.
+// start + k * step for 0 <= k < ceil((stop - start) / step). Unless given, the dtype is float64 if an argument is
+// floating, else int64. The first two values are converted to the dtype, and the others are computed from them in it.
+// ValueError for a step of 0 or a length that is NaN or too large; OverflowError if an integer dtype cannot hold the
+// first two values; TypeError for more than two bools.
 template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array arange(const Scalar& stop, const O& options = {}) {
   return internal::arange(0, stop, 1, internal::with_dtype<CreateOptions>(options));
 }
@@ -396,14 +396,15 @@ CATENA_EXPORT Array linspace(double start, double stop, std::int64_t num = 50, c
 inline Array linspace(double start, double stop, std::int64_t num, Dtype dtype) {
   return linspace(start, stop, num, {.dtype = dtype});
 }
-// The same, and the step; NaN if there is no step.
+// As linspace, and the step; NaN if there is no step.
 CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num = 50,
                                                         const LinspaceOptions& options = {});
 // base to the powers linspace(start, stop, num).
 CATENA_EXPORT Array logspace(double start, double stop, std::int64_t num = 50, const LogspaceOptions& options = {});
 
-// Coordinate arrays over the grid of 1-D arrays (ValueError for other ranks), one per array, all of the common shape.
-// "xy" swaps the first two axes, "ij" does not (ValueError for other strings). A single array is returned unchanged.
+// Returns coordinate arrays over the grid of 1-D arrays (ValueError for other ranks), one per array, all of the common
+// shape. "xy" swaps the first two axes, "ij" does not (ValueError for other strings). A single array is returned
+// unchanged.
 CATENA_EXPORT std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options = {});
 
 // ---- matrices -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ using catena::check;
 
 // ---- common dtypes ------------------------------------------------------------------------------
 Dtype internal::result_type(std::initializer_list<Typed> arguments) {
-  // Arrays without elements stand for the dtypes.
+  // Arrays without elements represent the dtypes.
   std::vector<Array> arrays;
   for (const Typed& a : arguments)
     if (!a.is_number())
@@ -33,7 +33,8 @@ Dtype common_type(const std::vector<Array>& arrays) {
     check<TypeError>(a.dtype() != Dtype::bool_, "common_type", "an array of bools has no floating dtype");
     common = promote_types(common, catena::is_integer(a.dtype()) ? Dtype::float64 : a.dtype());
   }
-  // bfloat16 alone does not meet the float16 that a call without arrays gives.
+  // If all arrays are bfloat16, the result is bfloat16: the common dtype starts from float16, with which it would be
+  // promoted.
   const bool brain = !arrays.empty() && std::all_of(arrays.begin(), arrays.end(),
                                                     [](const Array& a) { return a.dtype() == Dtype::bfloat16; });
   return brain ? Dtype::bfloat16 : common;
@@ -48,7 +49,7 @@ Dtype smallest_integer(std::int64_t v) {
   return v >= INT8_MIN ? Dtype::int8 : (v >= INT16_MIN ? Dtype::int16 : (v >= INT32_MIN ? Dtype::int32 : Dtype::int64));
 }
 
-// NumPy's bounds, which are a little below the largest numbers of the dtypes.
+// NumPy's bounds, which are slightly below the largest numbers of the dtypes.
 Dtype smallest_float(double v) {
   const double magnitude = std::fabs(v);
   if (!std::isfinite(v) || magnitude < 65000) return Dtype::float16;
@@ -75,7 +76,7 @@ Dtype min_scalar_type(const Operand& a) {
 
 namespace {
 
-// b, u or i, f, c in ascending order; integers of both signs are different kinds here, as in NumPy's list.
+// The order b, u or i, f, c; as in NumPy's list, signed and unsigned integers are different kinds here.
 int rank_of_kind(Dtype t) { return static_cast<int>(std::string_view("buifc").find(catena::kind_char(t))); }
 
 std::optional<Dtype> promoted(const std::vector<Dtype>& dtypes) {
@@ -214,7 +215,7 @@ char mintypecode(std::string_view typechars, std::string_view typeset, char defa
 
 namespace {
 
-// A name of a dtype, or a kind and a number of bytes: "f8", "<i4", "u2".
+// Parses a name of a dtype, or a kind and a number of bytes: "f8", "<i4", "u2".
 Dtype dtype_of_format(std::string_view format) {
   const std::string_view code = format.substr(format.find_first_of("<=|") == 0 ? 1 : 0);
   const auto is_code = [&](std::string_view digits) { return code.size() > 1 && code.substr(1) == digits; };
@@ -304,7 +305,7 @@ std::string element_to_base(std::string_view op, const Array& a, unsigned base, 
   const std::int64_t number = is_unsigned ? 0 : a.item<std::int64_t>();
   std::string digits = digits_of(is_unsigned ? a.item<std::uint64_t>() : magnitude(number), base);
   for (char& c : digits)
-    if (c >= 'A') c += 'a' - 'A';  // Python's letters are small, unlike those of base_repr
+    if (c >= 'A') c += 'a' - 'A';  // Python uses lower-case letters here, unlike base_repr
   return catena::concat(number < 0 ? "-" : "", prefix, digits.empty() ? "0" : digits);
 }
 

@@ -1,5 +1,5 @@
-// Questions about dtypes and the texts of integers, as NumPy answers them. Nothing here needs a device, except that the
-// value of a 0-d array in min_scalar_type is waited for.
+// Properties of dtypes and the texts of integers, as in NumPy. Nothing here needs a device, except that min_scalar_type
+// waits for the value of a 0-d array.
 #pragma once
 
 #include <concepts>
@@ -37,27 +37,27 @@ class Typed {
 CATENA_EXPORT Dtype result_type(std::initializer_list<Typed> arguments);
 }  // namespace internal
 
-// The dtype of the result of an operation on dtypes, arrays and numbers: result_type(a, nd::int8, 2.5). Numbers do not
-// promote what is of their kind. ValueError for no arguments.
+// Returns the dtype of the result of an operation on dtypes, arrays and numbers: result_type(a, nd::int8, 2.5). A
+// number does not promote operands of its kind. ValueError for no arguments.
 template <class... A>
 requires(std::convertible_to<const A&, internal::Typed>&&...) Dtype result_type(const A&... arguments) {
   return internal::result_type({internal::Typed(arguments)...});
 }
-// The floating or complex dtype that holds the arrays; integers count as float64. float16 for no arrays, TypeError for
-// bools.
+// Returns the floating or complex dtype that holds the arrays; integers count as float64. float16 for no arrays,
+// TypeError for bools.
 CATENA_EXPORT Dtype common_type(const std::vector<Array>& arrays);
 template <std::convertible_to<const Array&>... A> Dtype common_type(const A&... arrays) {
   return common_type(std::vector<Array>{arrays...});
 }
-// The smallest dtype that holds a number (or that of a 0-d array): the unsigned one for integers from 0 on; of floating
-// numbers, only their range counts. The dtype of other arrays.
+// Returns the smallest dtype that holds a number, or the number in a 0-d array: for integers >= 0 an unsigned one; for
+// floating numbers only the range counts. For other arrays, returns their dtype.
 CATENA_EXPORT Dtype min_scalar_type(const Operand& a);
-// The promotion of array_types, unless the promotion of scalar_types is of a higher kind: that with the former then.
-// ValueError for two empty lists.
+// Returns the promotion of array_types. If the promotion of scalar_types is of a higher kind, returns the promotion of
+// both. ValueError for two empty lists.
 CATENA_EXPORT Dtype find_common_type(const std::vector<Dtype>& array_types, const std::vector<Dtype>& scalar_types);
 
 // ---- limits -------------------------------------------------------------------------------------
-// The limits of a floating dtype; of a complex one, those of its parts. ValueError for others.
+// The limits of a floating dtype; for a complex dtype, the limits of its parts. ValueError for others.
 struct CATENA_EXPORT finfo {
   explicit finfo(Dtype t);
 
@@ -65,11 +65,11 @@ struct CATENA_EXPORT finfo {
   int bits;
   int nmant, nexp, iexp;  // bits of the mantissa without the leading one, and of the exponent
   int machep, negep;      // eps = 2^machep, epsneg = 2^negep
-  int minexp, maxexp;     // of the smallest normal number; the least exponent that overflows
+  int minexp, maxexp;     // exponents of the smallest normal number and of the least power of 2 that overflows
   int precision;          // decimal digits that are exact
   double eps, epsneg;     // distances from 1 to the next number above and below
   double max, min;        // the largest number and its negative
-  double tiny;            // the smallest positive number with a full mantissa
+  double tiny;            // the smallest positive number with full precision
   double smallest_normal, smallest_subnormal;
   double resolution;  // 10^-precision
 };
@@ -107,12 +107,12 @@ enum class Kind : std::uint8_t {
   complexfloating,
   boolean
 };
-// Whether a dtype or kind is the other one or below it.
+// True if a dtype or kind is the other one or a special case of it.
 CATENA_EXPORT bool issubdtype(Dtype a, Dtype b);
 CATENA_EXPORT bool issubdtype(Dtype a, Kind b);
 CATENA_EXPORT bool issubdtype(Kind a, Kind b);
 template <class A, class B> bool issubclass_(A a, B b) { return issubdtype(a, b); }
-// The dtype of an array, of a number, of a name; a dtype itself. TypeError for a name that is none.
+// Returns the dtype of an array, of a number or of a name; a dtype unchanged. TypeError for a name of no dtype.
 inline Dtype obj2sctype(Dtype t) { return t; }
 inline Dtype obj2sctype(const Array& a) { return a.dtype(); }
 inline Dtype obj2sctype(std::string_view name) { return dtype_from_name(name); }
@@ -122,25 +122,26 @@ template <class A, class B> bool issubsctype(const A& a, const B& b) {
   if constexpr (std::is_same_v<B, Kind>) return issubdtype(obj2sctype(a), b);
   else return issubdtype(obj2sctype(a), obj2sctype(b));
 }
-// Whether it names a dtype.
+// True if the argument is or names a dtype.
 inline bool issctype(Dtype t) { return static_cast<int>(t) < catena::kNumDtypes; }
 CATENA_EXPORT bool issctype(std::string_view name);
 inline bool issctype(const char* name) { return issctype(std::string_view(name)); }
 template <class T>
 requires(!std::convertible_to<const T&, std::string_view>) constexpr bool issctype(const T&) { return false; }
-// Whether the argument is a number; 0-d arrays are none.
+// True if the argument is a number; 0-d arrays are not.
 template <class T> constexpr bool isscalar(const T&) { return Element<T> || std::is_same_v<T, Scalar>; }
 inline char sctype2char(Dtype t) { return catena::char_of(t); }
 
-// NumPy's words for a type character: "single precision" for 'f'. KeyError for others. (typename is a C++ keyword.)
+// Returns NumPy's description of a type character: "single precision" for 'f'. KeyError for others. (typename is a C++
+// keyword.)
 CATENA_EXPORT std::string_view type_name(char character);
-// The character of the smallest type of `typeset` to which all of `typechars` cast; `default_` if none of them is in
-// the set. 'd' instead of 'F' if there is a 'd' among them.
+// Returns the character of the smallest type of `typeset` to which all of `typechars` cast; `default_` if none of them
+// is in the set. Returns 'd' instead of 'F' if `typechars` contains 'd'.
 CATENA_EXPORT char mintypecode(std::string_view typechars, std::string_view typeset = "GDFgdf", char default_ = 'd');
 
-// The fields of a record: names, dtypes and offsets, from formats such as "i4, f8". Names that are missing are f0,
-// f1... `aligned` fields begin at multiples of their itemsize. TypeError for a format that is no dtype, ValueError for
-// repeated names. (Records are not elements of arrays: this describes the layout of files and structs.)
+// The fields of a record: names, dtypes and offsets, from formats such as "i4, f8". Missing names are f0, f1...
+// `aligned` fields begin at multiples of their itemsize. TypeError for a format that is no dtype, ValueError for
+// repeated names. (Arrays cannot have records as elements: this describes the layout of files and structs.)
 struct CATENA_EXPORT format_parser {
   struct Field {
     std::string name, title;
@@ -155,13 +156,13 @@ struct CATENA_EXPORT format_parser {
 };
 
 // ---- texts of integers --------------------------------------------------------------------------
-// In base 2: with a minus sign, or, if a width is given, as two's complement of that many bits. ValueError for a width
-// that does not suffice.
+// Returns the number in base 2: with a minus sign, or, if a width is given, as two's complement of that many bits.
+// ValueError if the width is too small.
 CATENA_EXPORT std::string binary_repr(std::int64_t num, std::optional<int> width = {});
-// In a base from 2 to 36 (ValueError), with `padding` zeros before it.
+// Returns the number in a base from 2 to 36 (ValueError), with `padding` zeros before it.
 CATENA_EXPORT std::string base_repr(std::int64_t number, int base = 2, int padding = 0);
-// The only element of an integer array (or bool) as Python writes it to base 8 and 16: "-0o17", "0xff". TypeError for
-// other dtypes and for arrays of another size. Wait for the device.
+// Return the only element of an integer or bool array as Python writes it in base 8 and 16: "-0o17", "0xff". TypeError
+// for other dtypes and for arrays of another size. Wait for the device.
 CATENA_EXPORT std::string oct(const Array& a);
 CATENA_EXPORT std::string hex(const Array& a);
 

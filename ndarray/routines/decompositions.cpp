@@ -1,6 +1,6 @@
-// Decompositions of nd::linalg: the factors as the library gives them, in the order of rows that users see. An array in
-// C order is, in the column-major order of LAPACK, the transposed matrix, which saves a copy where a factorization of
-// the transposed matrix has the same factors.
+// Decompositions of nd::linalg: the factors of the library, converted to C order. In LAPACK's column-major order, an
+// array in C order is the transposed matrix. This saves a copy if a factorization of the transposed matrix has the same
+// factors.
 #include <algorithm>
 #include <initializer_list>
 
@@ -13,8 +13,8 @@ namespace nd::linalg {
 using catena::check;
 using nd::internal::factorize;
 
-// In columns, the copy is conj(a) = U^H U, of which the upper triangle is given by the lower one of a; then L = U^T, in
-// rows.
+// In column-major order, the copy is conj(a) = U^H U, and its upper triangle is the lower triangle of a. In C order, U
+// is L = U^T.
 Array cholesky(const Array& a) {
   constexpr const char* op = "cholesky";
   internal::check_square(op, a);
@@ -32,7 +32,8 @@ Array cholesky(const Array& a) {
 // ---- QR -------------------------------------------------------------------------------------------
 namespace {
 
-// The first `columns` columns of Q, from the columns of a factored matrix, which is (..., N, M), and tau (..., K).
+// Returns the first `columns` columns of Q, given the factored matrix (..., N, M) in column-major order and tau (...,
+// K).
 Array orthonormal_columns(const Array& a, const Array& h, const Array& tau, std::int64_t columns) {
   const std::int64_t m = internal::rows_of(a), k = tau.shape().back();
   if (k == 0)
@@ -70,8 +71,8 @@ QRResult qr(const Array& a, std::string_view mode) {
 }
 
 // ---- singular values ------------------------------------------------------------------------------
-// The factorization is that of matrices with no fewer rows than columns: of a transposed one, a^T = Vh^T S U^T, for a
-// wide a. In columns, the copy in rows is a^T, and its factors in columns are U and Vh in rows.
+// The library factorizes matrices with at least as many rows as columns. For a wide a, the copy in C order is, in
+// column-major order, a^T = Vh^T S U^T; its column-major factors are U and Vh in C order.
 SVDResult svd(const Array& a, const SvdOptions& o) {
   constexpr const char* op = "svd";
   internal::check_matrices(op, a);
@@ -110,7 +111,7 @@ EighResult eigen(const char* op, const Array& a, std::string_view triangle, bool
   internal::check_square(op, a);
   const Dtype dtype = internal::working_dtype(a.dtype());
   const std::int64_t n = internal::rows_of(a);
-  // The upper triangle in columns is the lower one in rows; there the matrix is conj(a).
+  // The upper triangle in column-major order is the lower one in C order, where the matrix is conj(a).
   const bool lower = triangle == "L" || triangle == "l";
   const Array copy = lower ? internal::rows_copy(a, dtype) : internal::columns_copy(a, dtype);
   const Array values = internal::new_like(a, internal::stacked(a, {n}), catena::real_dtype(dtype));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// NaN for the matrices of the stack that are singular, or a LinAlgError for the first one.
+// Sets the results of singular matrices to NaN, or throws LinAlgError for the first one.
 void treat_singular(const char* op, const Array& a, const std::vector<int>& status, const Array& x, bool fails) {
   if (fails) return internal::check_status(op, a, status, internal::is_singular);
   if (x.size() == 0) return;
@@ -27,7 +27,7 @@ void treat_singular(const char* op, const Array& a, const std::vector<int>& stat
     if (status[i] != 0) stack(static_cast<std::int64_t>(i)).fill(kNaN);
 }
 
-// An array of the shape with other leading axes.
+// Returns an array of the shape with other leading axes.
 Array at_batch(const Array& a, const Shape& batch) {
   Shape shape = batch;
   shape.push_back(internal::rows_of(a));
@@ -37,7 +37,7 @@ Array at_batch(const Array& a, const Shape& batch) {
 
 Shape batch_of(const Array& a) { return internal::stacked(a, {}); }
 
-// The x of a x = b for matrices a and b whose leading axes broadcast.
+// Solves a x = b for matrices a and b whose leading axes broadcast.
 Array solve_matrices(const Array& a, const Array& b, bool fails) {
   constexpr const char* op = "solve";
   check<ValueError>(internal::rows_of(b) == internal::rows_of(a), op, "b of shape ", b.shape(),
@@ -70,7 +70,7 @@ Array solve(const Array& a, const Array& b, const SolveOptions& options) {
   return solve_matrices(a, expand_dims(b, -1), options.check).squeeze(-1);
 }
 
-// In columns, the copy is a^T, and what solves a^T x = 1 is in rows the inverse.
+// In column-major order, the copy is a^T; the solution of a^T x = 1 is the inverse in C order.
 Array inv(const Array& a, const SolveOptions& options) {
   constexpr const char* op = "inv";
   internal::check_square(op, a);
@@ -137,7 +137,7 @@ Array matrix_power(const Array& M, std::int64_t n) {
   if (n == 0) return internal::identities(M, internal::rows_of(M), M.dtype());
   Array square = n < 0 ? inv(M) : M;
   Array result;
-  // Not -n, which the least integer does not have.
+  // Not -n, because the least integer has no negative.
   std::uint64_t rest = n < 0 ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n);
   for (;; square = matmul(square, square)) {
     if (rest % 2 == 1) result = result.is_null() ? square : matmul(result, square);
@@ -166,7 +166,7 @@ Triangular triangular(const char* op, const Array& a) {
   return {lu.diagonal(0, -2, -1), (1 - 2 * (swaps % 2)).astype(dtype)};
 }
 
-// The absolute value's logarithm, and the direction, which is 0 for 0.
+// Returns the logarithm of the absolute value, and the direction, which is 0 for 0.
 SlogdetResult logarithm(const Triangular& t) {
   const Array size = absolute(t.diagonal);
   const Array direction = catena::is_complex_dtype(t.diagonal.dtype())
@@ -179,8 +179,8 @@ SlogdetResult logarithm(const Triangular& t) {
 
 SlogdetResult slogdet(const Array& a) { return logarithm(triangular("slogdet", a)); }
 
-// The product of the diagonal; where that leaves the range of the numbers, on the way or at the end, the logarithms are
-// added instead.
+// Multiplies the diagonal. If the product leaves the range of the numbers, on the way or at the end, adds the
+// logarithms instead.
 Array det(const Array& a) {
   const Triangular t = triangular("det", a);
   const Array product = t.sign * prod(t.diagonal, -1);
@@ -226,7 +226,7 @@ Array cond(const Array& x, const NormOrder& p) {
     result = norm(floats, p, {-2, -1}) * norm(inv(floats, {.check = false}), p, {-2, -1});
     result = result.astype(catena::real_dtype(floats.dtype()), {.copy = false});
   }
-  // What is not a number although the matrix has none is that of a singular one.
+  // If the result is NaN although the matrix has no NaN, the matrix is singular.
   return where(isnan(result) & ~any(isnan(x), {-2, -1}), Scalar(inf), result);
 }
 

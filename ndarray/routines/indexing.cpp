@@ -38,7 +38,7 @@ IndexKey::IndexKey(const std::vector<bool>& mask) : is_array_(true), is_vector_(
 
 namespace {
 
-// The keys with vectors replaced by arrays on `device`.
+// Returns the keys with vectors replaced by arrays on `device`.
 std::vector<IndexKey> keys_on(Device device, std::span<const IndexKey> keys) {
   std::vector<IndexKey> list;
   for (const IndexKey& k : keys) list.push_back(k.is_vector() ? IndexKey(k.array().to_device(device)) : k);
@@ -50,13 +50,13 @@ bool is_mask(const IndexKey& key) {
   return key.is_array() && !key.array().is_null() && key.array().dtype() == Dtype::bool_;
 }
 
-// The number of axes that a key indexes; an ellipsis takes the rest.
+// Returns the number of axes that a key indexes; 0 for an ellipsis, which takes the rest.
 int consumed_axes(const IndexKey& key) {
   if (key.is_array()) return is_mask(key) ? key.array().ndim() : 1;
   return key.basic().kind() == Key::Kind::integer || key.basic().kind() == Key::Kind::slice;
 }
 
-// As in NumPy, an axis of length 0 fits any axis: the mask selects nothing.
+// As in NumPy, a mask may have length 0 along any axis: it selects nothing.
 void check_mask(std::string_view op, const Array& mask, const Array& a, int axis) {
   bool fits = axis + mask.ndim() <= a.ndim();
   for (int i = 0; fits && i < mask.ndim(); ++i) fits = mask.shape()[i] == a.shape()[axis + i] || mask.shape()[i] == 0;
@@ -64,7 +64,7 @@ void check_mask(std::string_view op, const Array& mask, const Array& a, int axis
                     " on of an array of shape ", a.shape());
 }
 
-// A key that is no mask, and the axis of the given array that it indexes.
+// A key other than a mask, and the axis of the given array that it indexes.
 struct PlainKey {
   IndexKey key;
   int axis = 0;
@@ -84,7 +84,7 @@ void check_devices(std::string_view op, const Array& a, std::span<const IndexKey
     if (k.is_array()) one.add(k.array().get());
 }
 
-// `a` with a new axis of length 1 before `axis`.
+// Returns `a` with a new axis of length 1 before `axis`.
 Array with_axis(const Array& a, int axis) {
   std::vector<Key> keys(static_cast<std::size_t>(axis), Key(Slice()));
   keys.emplace_back(catena::newaxis);
@@ -134,7 +134,7 @@ struct IndexArray {
   Array indices;
   std::int64_t length, stride;  // of the indexed axis
   Strides strides;              // broadcast to the shape of the result
-  int axis = 0;                 // what messages call the axis
+  int axis = 0;                 // number of the axis in messages
   bool wraps = false;           // see catena::call::Index
 };
 
@@ -164,7 +164,7 @@ Shape broadcast_indices(std::string_view op, std::span<const PlainKey> keys) {
   return shape;
 }
 
-// An integer beside index arrays counts as one of them, so it wraps where these do.
+// An integer beside index arrays counts as one of them, so it wraps if they do.
 std::int64_t position_of(std::string_view op, std::int64_t index, int axis, std::int64_t length, bool wraps) {
   check<IndexError>(length > 0, op, "axis ", axis, " of length 0 has no element ", index);
   if (!wraps && (index < -length || index >= length)) catena::fail_index(op, index, catena::rule_of_axis(axis, length));
@@ -189,7 +189,7 @@ struct Placement {
   }
 };
 
-// Keys split into basic keys, which are applied first and keep the axes of index arrays whole, and the index arrays.
+// Keys split into basic keys and index arrays. The basic keys are applied first and keep the indexed axes unchanged.
 // Integers beside index arrays become positions and stay basic keys.
 struct SplitKeys {
   std::vector<Key> basic;
@@ -268,7 +268,7 @@ std::vector<Key> basic_keys(std::span<const IndexKey> keys) {
   return list;
 }
 
-// The index arrays of a selection for a call, broadcast to the shape of the selection.
+// The index arrays of a selection, broadcast to its shape, for a call.
 class Indices {
  public:
   explicit Indices(const Selection& s) {
@@ -294,7 +294,7 @@ Array gather(std::string_view op, const Selection& s) {
   return out;
 }
 
-// `value` without leading axes of length 1 that exceed `rank`.
+// Returns `value` without leading axes of length 1 that exceed `rank`.
 Array trimmed(Array value, int rank) {
   while (value.ndim() > rank && value.shape()[0] == 1) value = value(0);
   return value;
@@ -313,7 +313,7 @@ std::vector<IndexKey> along_axis(const Array& indices, int axis) {
   return keys;
 }
 
-// Index arrays of one axis: the array and the part of it that is meant.
+// Index arrays of one axis: the array and the part of it that is used.
 struct AxisIndices {
   Array array;
   Shape shape;
@@ -323,7 +323,7 @@ struct AxisIndices {
   explicit AxisIndices(const Array& a) : array(a), shape(a.shape()), strides(a.strides()) {}
 };
 
-// Where the elements of a mask are true, as if it had rank 1.
+// Returns the positions of the true elements of a mask, flattened to rank 1.
 AxisIndices indices_of_mask(const Array& mask) {
   AxisIndices i(internal::nonzero_rows(mask.ndim() == 1 ? mask : mask.ravel()));
   i.shape.erase(0);
@@ -332,8 +332,8 @@ AxisIndices indices_of_mask(const Array& mask) {
   return i;
 }
 
-// The slices of `source` at `indices` along an axis. This selection is the most frequent one; it needs no keys and at
-// most one view.
+// Returns the slices of `source` at `indices` along an axis. This is the most frequent selection; it needs no keys and
+// at most one view.
 Array take_along(std::string_view op, const Array& source, const AxisIndices& indices, int axis, const Array& given) {
   check_index_array(op, indices.array);
   const std::int64_t length = source.shape()[axis];
@@ -364,7 +364,7 @@ Array take_along(std::string_view op, const Array& source, const AxisIndices& in
   return out;
 }
 
-// Sets a null array unless one array is the only key, along the first axis or as a mask of the first axes.
+// Returns a null array unless the only key is one array, along the first axis or as a mask of the first axes.
 Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
   if (keys.size() != 1 || keys[0].is_vector() || !keys[0].is_array() || a.ndim() == 0) return {};
   const Array& key = keys[0].array();
@@ -378,8 +378,8 @@ Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey
   return take_along(op, a.reshape(flat), indices_of_mask(key), 0, {});
 }
 
-// A mask of the first axes and one value for all elements: every element is written, with this value or its own.
-// Returns whether that is the case.
+// Handles a mask of the first axes with one value for all elements: writes every element, with this value or its own.
+// Returns false, without effect, for other keys and values.
 bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKey> keys, const Operand& value) {
   if (keys.size() != 1 || keys[0].is_vector() || !is_mask(keys[0])) return false;
   const Array& mask = keys[0].array();
@@ -396,8 +396,8 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
     std::copy(mask.strides().begin(), mask.strides().end(), strides.begin());
     where = internal::make_view(mask, shape, strides);
   }
-  // The elements that are not selected keep every bit: bytes of bools that are neither 0 nor 1, and signalling NaN of
-  // 16-bit floats, which a selection in float32 would change.
+  // Elements that are not selected must keep every bit, so bools and 16-bit floats are moved as integers: a byte of a
+  // bool may be neither 0 nor 1, and a selection in float32 would change signalling NaNs.
   const bool is_bool = a.dtype() == Dtype::bool_, is_half = !is_bool && a.itemsize() == 2;
   const Dtype moved = is_bool ? Dtype::uint8 : (is_half ? Dtype::uint16 : a.dtype());
   const Array one(internal::new_array(Shape{}, a.dtype(), a.device()));
@@ -482,7 +482,7 @@ ND_IN_PLACE_OPERATORS(ND_DEFINE_PROXY_OPERATOR)
 // ---- take ---------------------------------------------------------------------------------------
 namespace {
 
-// The key of a call of take as an array of indices on the device of the array.
+// Returns the key of a call of take as an array of indices on the device of the array.
 Array indices_of(const IndexKey& key, Device device) {
   if (key.is_vector()) return key.array().to_device(device);
   if (key.is_array()) return key.array();
@@ -619,7 +619,7 @@ void fill_diagonal(const Array& a, const Scalar& value, bool wrap) {
     length = std::min(length, shape[i]);
     step += a.strides()[i];
   }
-  // Whole diagonals that follow each other, and a part of one.
+  // Fills whole diagonals that follow each other, and a part of one.
   const std::int64_t period = shape[1] + 1, blocks = wrap && a.ndim() == 2 ? shape[0] / period : 0;
   const std::int64_t next = a.strides()[0] * period, rest = std::min(shape[0] - blocks * period, length);
   internal::make_view(a, {blocks, shape[1]}, {next, step}).fill(value);

@@ -8,7 +8,7 @@
 //
 // Index arrays are broadcast together (IndexError if they do not broadcast); integers beside them count as 0-d index
 // arrays. In the result, the broadcast shape replaces the indexed axes if these are adjacent among the keys, otherwise
-// it comes first. Indices from -n to n - 1 are those of an axis of length n. On the CPU any other is an IndexError that
+// it comes first. An axis of length n has the indices -n to n - 1. On the CPU any other index is an IndexError that
 // names it, and nothing has been written then; on CUDA it wraps, that is, it is taken modulo n, unless checks are
 // switched on (ndarray/engine/index_check.h). A selection without elements checks nothing. IndexError for index arrays
 // that are neither integer nor bool, and for indices of an axis of length 0. All arrays must be on one device
@@ -60,10 +60,10 @@ class IndexKey {
   Array array_;
 };
 
-// The result of a(i). As a temporary it refers to the selected elements: a(i) = b and a(i) += b write them. In every
-// other use it is an array of its own, a copy of the elements that is made when it is first read, and `auto p = a(i)`
-// is used like nd::Array p = a(i). It has the members of Array. RuntimeError if `a` or an index array was written
-// between the two.
+// The result of a(i). As a temporary it refers to the selected elements: a(i) = b and a(i) += b write them. Otherwise
+// it is an array of its own, a copy of the elements that is created when it is first read, and `auto p = a(i)` is used
+// like nd::Array p = a(i). It has the members of Array. RuntimeError if `a` or an index array was written before the
+// first read.
 class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::IndexProxy> {
  public:
   using not_a_function = void;
@@ -75,15 +75,15 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   operator const Array&() const { return get(); }
   operator Operand() const { return get(); }
 
-  // Writes `value`, broadcast to the shape of the selection (ValueError) and cast unsafely. If several values go to one
-  // element, the last one stays on the CPU, an undefined one on other devices.
+  // Writes `value`, broadcast to the shape of the selection (ValueError) and cast unsafely. If several values have the
+  // same destination, the last one stays on the CPU, and an undefined one on other devices.
   void operator=(const Operand& value) &&;
   void operator=(const IndexProxy& value) && { std::move(*this) = Operand(value); }
   void operator=(const Operand&) & =
       delete;  // write a(i) = x for elements of a, p(nd::ellipsis) = x for those of a copy p
   void operator=(const IndexProxy&) & = delete;
   // On a temporary: reads, calculates in the array's dtype (as in-place operators do) and writes; an element that is
-  // selected several times changes once. scatter_add adds all contributions. On a named copy: changes the copy.
+  // selected several times changes once. (scatter_add adds all contributions.) On a named copy: changes the copy.
 #define ND_PROXY_OPERATOR(op)               \
   void operator op(const Operand& value)&&; \
   void operator op(const Operand& value)& { Array(get()) op value; }
@@ -97,7 +97,7 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
 
  private:
   Array read() const;
-  std::uint64_t versions() const;  // grows with every write to the array or an index array
+  std::uint64_t versions() const;  // increases with every write to the array or an index array
 
   Array array_;
   std::vector<IndexKey> keys_;
@@ -137,7 +137,7 @@ Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> first
   return IndexProxy(*this, {IndexKey(first), IndexKey(second)});
 }
 
-// The elements that the keys select: a view for basic keys, a copy if there is an index array.
+// Returns the elements that the keys select: a view for basic keys, a copy if there is an index array.
 CATENA_EXPORT Array getitem(const Array& a, std::span<const IndexKey> keys);
 inline Array getitem(const Array& a, std::initializer_list<IndexKey> keys) {
   return getitem(a, std::span(keys.begin(), keys.size()));
@@ -158,7 +158,7 @@ inline void scatter_add(const Array& a, std::initializer_list<IndexKey> keys, co
 inline void scatter_add(const Array& a, const IndexKey& key, const Operand& value) {
   scatter_add(a, std::span(&key, 1), value);
 }
-// The same along one axis, for all positions along the earlier axes. ValueError for an axis out of range.
+// As above along one axis, for all positions along the earlier axes. ValueError for an axis out of range.
 CATENA_EXPORT void scatter_add(const Array& a, const Array& indices, const Operand& value, int axis);
 
 struct TakeOptions {
@@ -166,16 +166,16 @@ struct TakeOptions {
   std::optional<int> axis = {};  // default: index the flattened array
   Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
 };
-// A copy of the elements at `indices` along an axis, of shape a.shape[:axis] + indices.shape + a.shape[axis+1:].
-// ValueError for an axis out of range. A 0-d array counts as an array of length 1.
+// Returns a copy of the elements at `indices` along an axis, of shape a.shape[:axis] + indices.shape +
+// a.shape[axis+1:]. ValueError for an axis out of range. A 0-d array counts as an array of length 1.
 CATENA_EXPORT Array take(const Array& a, const IndexKey& indices, const TakeOptions& options = {});
 inline Array take(const Array& a, const IndexKey& indices, int axis) { return take(a, indices, {.axis = axis}); }
 // Picks one element along an axis (of the flattened array without one) for each element of `indices`. Both arrays have
 // the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise).
 CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis);
 
-// The elements of the flattened array where the flattened condition (any dtype, nonzero is true) holds. ValueError if
-// the condition has more elements. Waits for the device.
+// Returns the elements of the flattened array where the flattened condition (any dtype, nonzero is true) holds.
+// ValueError if the condition has more elements than the array. Waits for the device.
 CATENA_EXPORT Array extract(const Array& condition, const Array& a);
 
 struct CompressOptions {
@@ -183,16 +183,16 @@ struct CompressOptions {
   std::optional<int> axis = {};  // default: of the flattened array
   Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
 };
-// The slices along an axis where the condition holds; it has rank 1 and is not longer than the axis (ValueError). Waits
-// for the device.
+// Returns the slices along an axis where the condition holds; it must have rank 1 and not be longer than the axis
+// (ValueError). Waits for the device.
 CATENA_EXPORT Array compress(const Array& condition, const Array& a, const CompressOptions& options = {});
 inline Array compress(const Array& condition, const Array& a, int axis) {
   return compress(condition, a, {.axis = axis});
 }
 
-// Index arrays of an open grid from N arrays of rank 1 (ValueError for other ranks): the k-th result has length 1 on
-// all axes but axis k, so that a(g[0], g[1]) selects all pairs of rows and columns. A mask is replaced by the positions
-// of its true elements, which waits for the device; an array without elements becomes int64.
+// Returns index arrays of an open grid from N arrays of rank 1 (ValueError for other ranks): the k-th result has length
+// 1 on all axes but axis k, so that a(g[0], g[1]) selects all pairs of rows and columns. A mask is replaced by the
+// positions of its true elements, which waits for the device; an array without elements becomes int64.
 CATENA_EXPORT std::vector<Array> ix_(const std::vector<Array>& args);
 
 // The diagonals of the matrices over axes axis1 and axis2, as a writable view: first the other axes, then the diagonal.
@@ -200,8 +200,8 @@ CATENA_EXPORT std::vector<Array> ix_(const std::vector<Array>& args);
 CATENA_EXPORT Array diagonal(const Array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 
 // Sets the elements a[i, i, ..., i] to `value`, cast unsafely, in arrays of any layout. With `wrap`, the diagonal of a
-// matrix with more rows than columns starts again after a row that is left out. ValueError for rank < 2, and for rank >
-// 2 unless all lengths are equal.
+// matrix with more rows than columns starts again after one row that is left out. ValueError for rank < 2, and for rank
+// > 2 unless all lengths are equal.
 CATENA_EXPORT void fill_diagonal(const Array& a, const Scalar& value, bool wrap = false);
 
 struct ChooseOptions {

@@ -22,7 +22,7 @@ using catena::fail;
 
 namespace {
 
-// The elements of an array in C order on the host: its own memory if possible, else a copy.
+// The elements of an array in C order on the host: the array's memory if possible, else a copy.
 class HostElements {
  public:
   explicit HostElements(const Array& a) {
@@ -43,7 +43,7 @@ class HostElements {
   std::span<const std::byte> bytes_;
 };
 
-// Of a source whose length is unknown, the size in the header is an unchecked claim: memory grows with the data.
+// For a source of unknown length, the size in the header cannot be checked, so memory grows with the data.
 Array read_growing(catena::ByteSource& source) {
   const catena::NpyArray n = catena::read_npy(source);
   check<ValueError>(n.dtype.has_value(), source.context(), "element type '", n.descr, "' is not supported");
@@ -52,7 +52,7 @@ Array read_growing(catena::ByteSource& source) {
   return a;
 }
 
-// The elements go to the array's memory as they come; on a GPU, through pinned buffers.
+// Reads the elements directly into the array's memory; on a GPU, through pinned buffers.
 Array read_array(catena::NpyStream& stream) {
   const Array a = internal::array_from_reader(stream.shape_in_file(), stream.dtype(), current_device(),
                                               [&](void* to, std::size_t bytes) { stream.read(to, bytes); });
@@ -63,7 +63,7 @@ void write_array(catena::ByteSink& sink, const Array& a) {
   catena::write_npy(sink, a.dtype(), a.shape(), HostElements(a).bytes());
 }
 void write_file(std::string_view op, const std::string& path, const Array& a) {
-  const HostElements elements(a);  // what fails on the device leaves no file
+  const HostElements elements(a);  // before the file, so that a failure on the device leaves no file
   catena::AtomicFile file(op, path);
   catena::write_npy(file, a.dtype(), a.shape(), elements.bytes());
   file.commit();
@@ -142,7 +142,7 @@ LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode) {
 Array LoadedFile::single_output() const {
   check<ValueError>(!is_archive_, context_,
                     "is an npz archive of several arrays, not one array: take it as an nd::NpzFile");
-  return static_cast<const Array&>(*this);  // not through this function
+  return static_cast<const Array&>(*this);  // the base class, not this function
 }
 
 const NpzFile& LoadedFile::archive() const {
@@ -164,7 +164,7 @@ void save(std::ostream& out, const Array& a) {
 // ---- members of Array ---------------------------------------------------------------------------
 namespace {
 
-// One conversion of a format in the manner of Python: "%s", "%5d", "%.3f"... Its numbers are those of the C locale.
+// One conversion of a Python format: "%s", "%5d", "%.3f"... Numbers are formatted as in the C locale.
 class ElementFormat {
  public:
   explicit ElementFormat(std::string_view format) : text_(format) {
@@ -269,7 +269,7 @@ NpzFile::NpzFile(const std::string& path)
 
 namespace {
 
-// The rest of a stream, which a zip reader reads in any order.
+// The rest of a stream, for a zip reader, which reads in any order.
 class StreamContent final : public catena::RandomAccess {
  public:
   explicit StreamContent(std::istream& in) : content_(std::istreambuf_iterator<char>(in), {}), access_(bytes()) {}

@@ -35,13 +35,13 @@ CATENA_EXPORT void savez(const std::string& path, const NamedArrays& arrays);
 // Writes arrays as arr_0, arr_1..., followed by named ones.
 CATENA_EXPORT void savez(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named = {});
 CATENA_EXPORT void savez(std::ostream& out, const NamedArrays& arrays);
-// The same, deflated.
+// As savez, compressed by deflate.
 CATENA_EXPORT void savez_compressed(const std::string& path, const NamedArrays& arrays);
 CATENA_EXPORT void savez_compressed(const std::string& path, const std::vector<Array>& arrays,
                                     const NamedArrays& named = {});
 CATENA_EXPORT void savez_compressed(std::ostream& out, const NamedArrays& arrays);
 
-// An npz archive. Each access reads an array from the file to the current device: to a GPU by way of two buffers of
+// An npz archive. Each access reads an array from the file to the current device: to a GPU through two buffers of
 // pinned memory, one of which is filled while the other one is copied. Copies share the open file.
 //
 // Thread safety: several threads may read from one NpzFile.
@@ -55,7 +55,7 @@ class CATENA_EXPORT NpzFile {
   bool contains(std::string_view key) const;
   Array at(std::string_view key) const;  // KeyError if there is no such array
   Array operator[](std::string_view key) const { return at(key); }
-  // Closes the file, as the destructor does; later accesses are a ValueError.
+  // Closes the file, as the destructor does; later accesses throw ValueError.
   void close() noexcept { reader_.reset(); }
 
  private:
@@ -68,9 +68,9 @@ class CATENA_EXPORT NpzFile {
 };
 CATENA_EXPORT NpzFile loadz(const std::string& path);
 
-// The content of a file: the array of an npy file, or the archive of an npz file, whichever the caller takes it for:
+// The content of a file: the array of an npy file, or the archive of an npz file. The use decides:
 //   nd::Array a = nd::load("a.npy");   nd::NpzFile weights = nd::load("model.npz");   nd::load("model.npz")["w"]
-// ValueError naming the file where it is the other one.
+// ValueError with the file name if it is of the other type.
 class CATENA_EXPORT LoadedFile : public Array {
  public:
   LoadedFile(Array array, std::string context) : Array(std::move(array)), context_(std::move(context)) {}
@@ -97,11 +97,11 @@ class CATENA_EXPORT LoadedFile : public Array {
   bool is_archive_ = false;
 };
 // Reads an array of any layout and byte order to the current device, or opens an npz archive. mmap_mode, one of NumPy's
-// "r", "r+", "w+" and "c" (ValueError for others), is accepted: how the file gets into host memory on the way to the
-// device makes no difference to the result, and the file is never written. It is read, not mapped: a file that another
-// process shortens meanwhile is an IOError.
+// "r", "r+", "w+" and "c" (ValueError for others), is accepted without effect: the result is an array on the device in
+// any case, and the file is never written. The file is read, not mapped: if another process shortens it meanwhile, that
+// is an IOError.
 CATENA_EXPORT LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mode = {});
-// Reads from the current position of the stream to the end of the array; an archive, to the end of the stream.
+// Reads from the current position of the stream to the end of the array; for an archive, to the end of the stream.
 CATENA_EXPORT LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode = {});
 
 }  // namespace nd

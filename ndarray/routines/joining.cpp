@@ -111,11 +111,11 @@ Joined::Joined(std::string_view directive) : ArrayLike(0) {
 
 namespace {
 
-// `a` with at least c.ndmin axes.
+// Returns `a` with at least c.ndmin axes.
 Array raised(const AxisConcatenator& c, const Array& a) {
   const int rank = a.ndim(), added = c.ndmin - rank;
   if (added <= 0) return a;
-  const int at = c.trans1d < 0 ? c.trans1d + added + 1 : c.trans1d;  // of the first of its own axes
+  const int at = c.trans1d < 0 ? c.trans1d + added + 1 : c.trans1d;  // position of the first of its own axes
   check<ValueError>(at >= 0 && at <= added, "r_", "trans1d is ", c.trans1d, ", but an array of rank ", rank,
                     " gets only ", added, " axes");
   Shape shape = Shape::filled(c.ndmin, 1);
@@ -132,7 +132,7 @@ Array AxisConcatenator::join(const std::vector<Joined>& items) const {
     inputs.push_back(item.number() ? catena::Input(*item.number()) : Operand(item.array()));
     if (item.is_array()) one.add(item.array().get());
   }
-  const DeviceScope scope(one.get());  // where numbers and lists go
+  const DeviceScope scope(one.get());  // device of arrays from numbers and lists
   std::vector<Array> arrays;
   for (const Joined& item : items) {
     const Array a = item.number() ? array(*item.number(), catena::result_type(inputs)) : item.array();

@@ -1,5 +1,5 @@
-// Joining and splitting arrays. Joined arrays are new and C-contiguous, and their dtype is the promotion of all; parts
-// are views.
+// Joining and splitting arrays. Joined arrays are new and C-contiguous, and their dtype is the promotion of all dtypes;
+// parts are views.
 #pragma once
 
 #include <concepts>
@@ -38,10 +38,10 @@ struct Joined : ArrayLike {
   Joined(const char* directive) : Joined(std::string_view(directive)) {}
 };
 
-// Joins its arguments along `axis`, after all have been raised to at least `ndmin` axes. The axes of an array
-// begin at position trans1d then, or at that one from the end: -1 puts all new axes before them. Numbers become arrays
-// of one element, cast to the common dtype of arrays and numbers. matrix: a result of rank 1 becomes a row of rank 2.
-// Errors are those of concatenate.
+// Joins its arguments along `axis`, after extending all to at least `ndmin` axes. The own axes of an extended array
+// then begin at position trans1d; a negative trans1d counts from the end: -1 puts all new axes before them. Numbers
+// become arrays of one element, cast to the common dtype of arrays and numbers. `matrix`: a result of rank 1 becomes a
+// row of rank 2. Errors as for concatenate.
 struct AxisConcatenator {
   int axis = 0;
   bool matrix = false;
@@ -59,23 +59,23 @@ struct RClass : AxisConcatenator {};
 struct CClass : AxisConcatenator {
   constexpr CClass() : AxisConcatenator{.axis = -1, .ndmin = 2, .trans1d = 0} {}
 };
-// r_(a, 1, b): arrays and numbers one behind the other, along axis 0.
+// r_(a, 1, b): joins arrays and numbers along axis 0.
 inline constexpr RClass r_{};
-// c_(x, y): along the last axis; arrays of rank 1 are columns.
+// c_(x, y): joins along the last axis; arrays of rank 1 are columns.
 inline constexpr CClass c_{};
 
 // ---- splitting ----------------------------------------------------------------------------------
 using catena::Sections;
 
-// Splits along an axis. A number of parts must divide the length (ValueError). Positions are clamped like those of
-// slices, so they may be beyond the end or decrease. ValueError for fewer than 1 parts, IndexError for an axis out of
-// range.
+// Splits along an axis. A number of parts must divide the length (ValueError). Positions are clamped like the positions
+// of slices, so they may be beyond the end or decrease. ValueError for fewer than 1 parts, IndexError for an axis out
+// of range.
 CATENA_EXPORT std::vector<Array> split(const Array& a, const Sections& indices_or_sections, int axis = 0);
-// The same for lengths that the number of parts does not divide: the first n % parts parts are longer by one; surplus
-// parts are empty.
+// As split, also for lengths that the number of parts does not divide: the first n % parts parts are longer by one;
+// surplus parts are empty.
 CATENA_EXPORT std::vector<Array> array_split(const Array& a, const Sections& indices_or_sections, int axis = 0);
-// split along axis 0 (rank >= 2); along axis 0 of 1-D arrays and axis 1 of others (rank >= 1); along axis 2 (rank >=
-// 3). ValueError for a lower rank.
+// vsplit splits along axis 0 (rank >= 2); hsplit along axis 0 of 1-D arrays and axis 1 of others (rank >= 1); dsplit
+// along axis 2 (rank >= 3). ValueError for a lower rank.
 CATENA_EXPORT std::vector<Array> vsplit(const Array& a, const Sections& indices_or_sections);
 CATENA_EXPORT std::vector<Array> hsplit(const Array& a, const Sections& indices_or_sections);
 CATENA_EXPORT std::vector<Array> dsplit(const Array& a, const Sections& indices_or_sections);

@@ -24,7 +24,7 @@ void multiply_into(const Array& a, const Array& b, const Array& out) {
   internal::execute(catena::call::Matmul{a.get(), b.get(), out.get()});
 }
 
-// The product of two matrices of any strides, as an array of `shape`; stored in `out` if that is given.
+// Returns the product of two matrices of any strides as an array of `shape`; stores it in `out` if that is given.
 Array matrix_product(std::string_view op, const Array& a, const Array& b, const Shape& shape, const Array& out = {}) {
   const Dtype dtype = promote_types(a.dtype(), b.dtype());
   const Device device = device_of(op, a, b, out);
@@ -56,7 +56,7 @@ std::int64_t product_of(const Shape& shape, const Dims& axes) {
   return n;
 }
 
-// The axes that are not in `axes`.
+// Returns the axes that are not in `axes`.
 Dims other_axes(int rank, const Dims& axes) {
   Dims rest;
   for (int i = 0; i < rank; ++i)
@@ -69,7 +69,7 @@ Dims joined(Dims first, const Dims& second) {
   return first;
 }
 
-// Sum of products over pairs of axes of a and b; axes are normalised.
+// Returns the sum of products over pairs of axes of a and b. The axes must be normalised.
 Array contract(std::string_view op, const Array& a, const Array& b, const Dims& axes_a, const Dims& axes_b,
                const Array& out = {}) {
   for (int k = 0; k < axes_a.size(); ++k) {
@@ -133,7 +133,7 @@ Array outer(const Array& a, const Array& b, const OuterOptions& options) {
 
 namespace {
 
-// Normalised but not sorted, so that the axes of both operands stay paired.
+// The axes are normalised but not sorted, so that the axes of both operands stay paired.
 Dims contracted_axes(const Dims& axes, int rank) {
   catena::normalize_axes("tensordot", axes, rank);  // checks for repeated axes
   Dims result;

@@ -1,4 +1,4 @@
-// Linear algebra: products of arrays here, decompositions and what follows from them in nd::linalg below.
+// Linear algebra: products of arrays here, decompositions and functions based on them in nd::linalg below.
 //
 // The result dtype of a product is the promotion of the operand dtypes. float16 and bfloat16 accumulate in
 // float32 and round once; integers are exact modulo 2^n; for bools a product is "and" and a sum is "or". An empty sum
@@ -20,12 +20,13 @@ struct DotOptions {
                    // returned
 };
 // The sum over the last axis of a and the second-to-last axis of b (the only axis of a 1-D b). Result axes: the other
-// axes of a, then those of b. With a 0-d operand: the product with every element.
+// axes of a, then the other axes of b. With a 0-d operand: the product with every element.
 CATENA_EXPORT Array dot(const Array& a, const Array& b, const DotOptions& options = {});
-// The sum of products of corresponding elements in C order, those of a conjugated, 0-d; ValueError if the sizes differ.
+// The sum of products of corresponding elements in C order, with the elements of a conjugated, 0-d; ValueError if the
+// sizes differ.
 CATENA_EXPORT Array vdot(const Array& a, const Array& b);
-// The sum over the last axes of both. Result axes: the other axes of a, then those of b. With a 0-d operand: the
-// product with every element.
+// The sum over the last axes of both. Result axes: the other axes of a, then the other axes of b. With a 0-d operand:
+// the product with every element.
 CATENA_EXPORT Array inner(const Array& a, const Array& b);
 
 struct OuterOptions {
@@ -49,8 +50,8 @@ class TensordotAxes {
   std::optional<int> n_;
   Dims a_, b_;
 };
-// Result axes: those of a that are not summed over, then those of b. tensordot(a, b, 2), tensordot(a, b, {{0, 2}, {1,
-// 0}}), tensordot(a, b, {1, 0}). ValueError for axes out of range or repeated, and for lists of different lengths.
+// Result axes: the axes of a that are not summed over, then those of b. tensordot(a, b, 2), tensordot(a, b, {{0, 2},
+// {1, 0}}), tensordot(a, b, {1, 0}). ValueError for axes out of range or repeated, and for lists of different lengths.
 CATENA_EXPORT Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes = 2);
 
 // The matrix product over the last two axes; leading axes are broadcast. A 1-D operand is a row on the left and a
@@ -69,36 +70,36 @@ CATENA_EXPORT Array trace(const Array& a, std::int64_t offset = 0, int axis1 = 0
 // An infinity, as an order of norms.
 inline constexpr double inf = __builtin_inf();
 
-// Functions on matrices, that is on the last two axes of an array; leading axes are a stack of matrices, each of which
-// is treated alone. They never write to their arguments, and their results are C-contiguous.
+// Functions on matrices, that is, on the last two axes of an array. Leading axes are a stack of matrices, each of which
+// is processed alone. The functions never write to their arguments, and their results are C-contiguous.
 //
 // dtypes: float32, float64, complex64 and complex128 are kept; bool, 8- and 16-bit integers and 16-bit floats count as
-// float32, wider integers as float64; two arguments as their promotion. What measures (singular values, eigenvalues of
-// Hermitian matrices, norms) is real.
+// float32, wider integers as float64; two arguments as their promotion. Singular values, eigenvalues of Hermitian
+// matrices and norms are real.
 //
 // Errors: TypeError for a null array; LinAlgError for a rank below 2, for matrices that should be square and are not,
-// for a matrix that is singular or not positive definite, and for an iteration that does not converge. Of several
-// matrices the message names the first one by its indices. Matrices without elements give factors without elements (or
-// identities where a factor is square). Everything is decided before a function returns, so all but norm, and
-// matrix_power with n >= 0, wait for the device.
+// for a matrix that is singular or not positive definite, and for an iteration that does not converge. The message has
+// the indices of the first such matrix in a stack. Matrices without elements give factors without elements (or
+// identities if a factor is square). The functions throw before they return, so all but norm, and matrix_power with n
+// >= 0, wait for the device.
 //
 // On the CPU LAPACK computes, on one thread per matrix: a result depends neither on the number of threads nor on the
-// other matrices of the stack. RuntimeError where Catena was built without it. On CUDA cuSOLVER does.
+// other matrices of the stack. RuntimeError if Catena was built without it. On CUDA cuSOLVER computes.
 //
 // Thread safety: all functions may be called from any thread.
 namespace linalg {
 
 using catena::LinAlgError;
 
-// The lower triangular L with a = L L^H, 0 above the diagonal; only the lower triangle of a is read. LinAlgError if a
-// is not positive definite, which names the order of the first leading minor that is not positive.
+// The lower triangular L with a = L L^H, 0 above the diagonal; only the lower triangle of a is read. If a is not
+// positive definite, LinAlgError with the order of the first leading minor that is not positive.
 CATENA_EXPORT Array cholesky(const Array& a);
 
 namespace internal {
 [[noreturn]] CATENA_EXPORT void fail_several(const char* op);
 }
 
-// Converts to an array, R, if there is no Q.
+// Converts to the array R if there is no Q.
 struct QRResult {
   Array Q, R;
 
@@ -116,7 +117,7 @@ struct QRResult {
 // ValueError for another mode, also for NumPy's deprecated ones (full, economic, f, e).
 CATENA_EXPORT QRResult qr(const Array& a, std::string_view mode = "reduced");
 
-// Converts to an array, S, if there are no vectors.
+// Converts to the array S if there are no vectors.
 struct SVDResult {
   Array U, S, Vh;
 
@@ -140,7 +141,7 @@ struct EighResult {
   Array eigenvalues, eigenvectors;
 };
 // The eigenvalues (..., M) in ascending order and the orthonormal eigenvectors (..., M, M), as columns, of symmetric or
-// Hermitian matrices, of which only the triangle UPLO ("L" or "U", ValueError for others) is read.
+// Hermitian matrices. Only the triangle UPLO ("L" or "U", ValueError for others) of a matrix is read.
 CATENA_EXPORT EighResult eigh(const Array& a, std::string_view UPLO = "L");
 CATENA_EXPORT Array eigvalsh(const Array& a, std::string_view UPLO = "L");
 
@@ -148,9 +149,9 @@ CATENA_EXPORT Array eigvalsh(const Array& a, std::string_view UPLO = "L");
 struct SolveOptions {
   bool check = true;  // false: the solution for a singular matrix is NaN, instead of a LinAlgError
 };
-// The x of a x = b for a (..., M, M). b is a vector (M,) if it has one axis, else matrices (..., M, K); the leading
-// axes broadcast with those of a. x has the shape of b, broadcast. (As in NumPy 2: a stack of vectors is b(...,
-// newaxis).) LinAlgError if a is singular, ValueError if b does not fit.
+// Returns the x of a x = b for a (..., M, M). b is a vector (M,) if it has one axis, else matrices (..., M, K), whose
+// leading axes broadcast with those of a. x has the shape of b, broadcast. (As in NumPy 2: a stack of vectors is b(...,
+// newaxis).) LinAlgError if a is singular, ValueError if the shape of b does not match.
 CATENA_EXPORT Array solve(const Array& a, const Array& b, const SolveOptions& options = {});
 CATENA_EXPORT Array inv(const Array& a, const SolveOptions& options = {});
 // The pseudo-inverse (..., N, M) of a (..., M, N), without the singular values that are at most rcond times the largest
@@ -168,11 +169,11 @@ struct LstsqResult {
 // or (1) for a vector, and empty unless rank = N < M.
 CATENA_EXPORT LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond = {});
 
-// M to the n-th power by repeated squares; a negative n is that of the inverse. Integers stay integers for n >= 0.
+// M to the n-th power by repeated squaring; a negative n is a power of the inverse. Integers stay integers for n >= 0.
 CATENA_EXPORT Array matrix_power(const Array& M, std::int64_t n);
 
 // ---- numbers ----
-// Of a 0 x 0 matrix 1, of a singular one 0.
+// 1 for a 0 x 0 matrix, 0 for a singular one.
 CATENA_EXPORT Array det(const Array& a);
 struct SlogdetResult {
   Array sign, logabsdet;
@@ -180,12 +181,12 @@ struct SlogdetResult {
 // det = sign exp(logabsdet); (0, -inf) for a singular matrix.
 CATENA_EXPORT SlogdetResult slogdet(const Array& a);
 // The number of singular values above tol, as int64; tol is a number or broadcasts to the leading axes, by default the
-// largest singular value times max(M, N) times the machine precision. Of an array with fewer than 2 axes 0 or 1:
-// whether an element is not 0.
+// largest singular value times max(M, N) times the machine precision. For an array with fewer than 2 axes: 1 if an
+// element is not 0, else 0.
 CATENA_EXPORT Array matrix_rank(const Array& M);
 CATENA_EXPORT Array matrix_rank(const Array& M, const Operand& tol);
 
-// A number, "fro", "f" or "nuc"; absent: the norm of the square sums.
+// A number, "fro", "f" or "nuc"; without a value: the square root of the sum of squares.
 class NormOrder {
  public:
   NormOrder() noexcept = default;
@@ -216,15 +217,15 @@ struct NormOptions {
   Axes axis = {};
   bool keepdims = false;  // keep the axes of the norm with length 1
 };
-// Norms over one axis (of vectors), over two (of matrices; the first one counts the rows), or over all axes.
+// Norms over one axis (of vectors), over two axes (of matrices; the first one counts the rows), or over all axes.
 //   absent     the square root of the sum of |x|^2, over any number of axes if none are given
 //   vectors    inf, -inf: the largest, the least |x|; 0: how many are not 0; another number p: (sum of |x|^p)^(1/p)
 //   matrices   1, -1: the largest, the least sum of |x| of a column; inf, -inf: of a row; "fro", "f": as if absent;
 //              2, -2: the largest, the least singular value; "nuc": their sum
 //   norm(x)  norm(x, 2)  norm(x, "fro")  norm(x, nd::inf, 1)  norm(x, 1, {0, 1}, true)  norm(x, {.axis = 0})
-// The dtype is the real one of x, for integers float64; counts and the orders p other than 1 and 2 give float64.
+// The dtype is the real dtype of x, or float64 for integers; counts and the orders p other than 1 and 2 give float64.
 // ValueError for another order, more than two axes with an order, equal axes or axes out of range, and for the least of
-// nothing.
+// no values.
 CATENA_EXPORT Array norm(const Array& x, const NormOptions& options = {});
 inline Array norm(const Array& x, const NormOrder& ord, const Axes& axis = {}, bool keepdims = false) {
   return norm(x, {.ord = ord, .axis = axis, .keepdims = keepdims});

@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const List& list) {
 
 namespace {
 
-// The part of an array in C order that begins with element `next` and has the axes from `axis` on.
+// Returns the part of an array in C order that begins with element `next` and has the axes from `axis` on.
 template <class E> List nested(const Shape& shape, int axis, const std::vector<E>& values, std::size_t& next) {
   if (axis == shape.size()) return Scalar(E(values[next++]));
   std::vector<List> items;

@@ -1,4 +1,4 @@
-// Nested lists of host numbers, such as Array::tolist() gives.
+// Nested lists of host numbers, the results of Array::tolist().
 //
 //   const nd::List rows = a.tolist();             // of shape (2, 3): [[1, 2, 3], [4, 5, 6]]
 //   rows[1][2].number()                           // 6
@@ -29,8 +29,8 @@ class List {
   auto begin() const { return items().begin(); }
   auto end() const { return items().end(); }
 
-  // A number as an element type, a list as a container of what its items are: vectors of vectors... of numbers, which
-  // are converted by the library's rules.
+  // Converts a number to an element type, and a list to a container of converted items, such as vectors of vectors of
+  // numbers. Numbers are converted by the library's rules.
   template <class T>
   requires(Element<T> || internal::NestedContainer<T>) T to()
   const {

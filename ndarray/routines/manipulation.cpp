@@ -100,7 +100,7 @@ Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
   const Dims &from = source.values(), &to = destination.values();
   check<ValueError>(from.size() == to.size(), "moveaxis", "source ", from, " and destination ", to,
                     " have different lengths");
-  // Checks both lists for range and repetition.
+  // Checks both lists for axes out of range or repeated.
   const Dims moved = catena::normalize_axes("moveaxis", from, a.ndim());
   catena::normalize_axes("moveaxis", to, a.ndim());
   Dims axes = Dims::filled(a.ndim(), -1);
@@ -137,8 +137,8 @@ std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
 }
 
 // ---- repeating ----------------------------------------------------------------------------------
-// The result is viewed with an extra axis for the repetitions, along which the source has stride 0, so that a single
-// copy writes all elements.
+// The result is viewed with an additional axis for the repetitions, along which the source has stride 0, so that a
+// single copy writes all elements.
 Array tile(const Array& a, const Dims& reps) {
   for (std::int64_t r : reps) check<ValueError>(r >= 0, "tile", "repetitions ", reps, " are negative");
   const int rank = std::max(a.ndim(), reps.size());
@@ -269,7 +269,7 @@ Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::stri
   for (int i = 0; i < shape.size(); ++i) inner = part(inner, i, width[std::size_t(i)].first, array.shape()[i]);
   internal::assign("pad", inner, array);
   for (int i = 0; i < shape.size(); ++i) {
-    // The slab of this axis in the result: earlier axes with their padding, later axes without.
+    // The part of the result along this axis: earlier axes with their padding, later axes without.
     Array slab = result;
     for (int j = i + 1; j < shape.size(); ++j) slab = part(slab, j, width[std::size_t(j)].first, array.shape()[j]);
     const auto [before, after] = width[std::size_t(i)];

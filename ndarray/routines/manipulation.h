@@ -1,7 +1,7 @@
-// Changing shapes, axes and order, repeating and padding. Functions described as giving a view share memory with their
-// argument if the strides allow it; "the same array" is another handle to the argument. dtypes never change; results
-// other than views are C-contiguous. Negative axes count from the end. Functions with the name of a method of Array
-// call that method.
+// Changing shapes, axes and order, repeating and padding. Functions that return a view share memory with their argument
+// if the strides allow it; "the same array" is another handle to the argument. dtypes never change; results other than
+// views are C-contiguous. Negative axes count from the end. Functions with the name of a method of Array call that
+// method.
 #pragma once
 
 #include <concepts>
@@ -20,10 +20,10 @@ namespace nd {
 // ---- copying ------------------------------------------------------------------------------------
 struct CopytoOptions {
   Casting casting = Casting::same_kind;
-  Array where = {};  // elements of dst are written where this, broadcast to dst, is nonzero
+  Array where = {};  // mask that broadcasts to dst: elements of dst are written where it is nonzero
 };
-// dst[...] = src, broadcast. TypeError if the dtype of src (for a scalar: the smallest that holds it) does not cast to
-// that of dst, ValueError if src or where does not broadcast to dst.
+// dst[...] = src, broadcast. TypeError if the dtype of src (for a scalar: the smallest dtype that holds it) does not
+// cast to the dtype of dst, ValueError if src or where does not broadcast to dst.
 CATENA_EXPORT void copyto(const Array& dst, const Operand& src, const CopytoOptions& options = {});
 
 // ---- shape --------------------------------------------------------------------------------------
@@ -59,10 +59,10 @@ CATENA_EXPORT Array moveaxis(const Array& a, const Axes& source, const Axes& des
 // ---- broadcasting: views with stride 0 along repeated axes --------------------------------------
 // ValueError if the array does not broadcast to the shape.
 CATENA_EXPORT Array broadcast_to(const Array& array, const Shape& shape);
-// All arrays at their common shape; ValueError if there is none.
+// Returns views of all arrays at their common shape; ValueError if there is none.
 CATENA_EXPORT std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays);
 // The common shape of several arrays, and views of them at that shape: broadcast(a, b).shape(). ValueError if there is
-// none. Scalars are passed through.
+// none.
 class CATENA_EXPORT broadcast {
  public:
   explicit broadcast(const std::vector<Operand>& arrays);
@@ -73,7 +73,7 @@ class CATENA_EXPORT broadcast {
   const Shape& shape() const noexcept { return shape_; }
   int nd() const noexcept { return shape_.size(); }
   std::int64_t size() const noexcept { return catena::size_of(shape_); }
-  // The arguments: arrays as views of the common shape, scalars as 0-d arrays on the current device.
+  // Returns the arguments: arrays as views of the common shape, scalars as 0-d arrays on the current device.
   const std::vector<Array>& values() const noexcept { return values_; }
 
  private:
@@ -96,9 +96,9 @@ CATENA_EXPORT Array repeat(const Array& a, const std::vector<std::int64_t>& repe
 CATENA_EXPORT Array flip(const Array& a, int axis);
 CATENA_EXPORT Array fliplr(const Array& a);
 CATENA_EXPORT Array flipud(const Array& a);
-// A copy with the elements moved by `shift` positions along an axis (of the flattened array without one); elements
-// moved past the end continue at the start. An array without elements is returned itself. ValueError for an axis out of
-// range.
+// Returns a copy with the elements moved by `shift` positions along an axis (of the flattened array without one);
+// elements moved past the end continue at the start. Returns an array without elements itself. ValueError for an axis
+// out of range.
 CATENA_EXPORT Array roll(const Array& a, std::int64_t shift, std::optional<int> axis = {});
 // Rotates by k times 90 degrees in the plane of two axes, from the first towards the second; a view. ValueError for
 // rank < 2, axes out of range or equal, or a number of axes other than two.
@@ -110,14 +110,14 @@ using catena::PadSides;
 struct PadOptions {
   PadSides<Scalar> constant_values = Scalar(0);  // cast to the dtype of the array
 };
-// A copy with elements added before and after each axis. Axes are padded in order, so the values of later axes fill the
-// corners. ValueError for negative widths or a list of sides whose length is neither 1 nor the rank;
+// Returns a copy with elements added before and after each axis. Axes are padded in order, so the values of later axes
+// fill the corners. ValueError for negative widths or a list of sides whose length is neither 1 nor the rank;
 // NotImplementedError for a mode other than "constant".
 CATENA_EXPORT Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode = "constant",
                         const PadOptions& options = {});
 
 namespace internal {
-// The view a[..., start:start+length, ...] along an axis. The range is not checked.
+// Returns the view a[..., start:start+length, ...] along an axis. The range is not checked.
 CATENA_EXPORT Array part(const Array& a, int axis, std::int64_t start, std::int64_t length);
 }  // namespace internal
 

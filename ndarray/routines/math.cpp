@@ -44,8 +44,8 @@ Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& option
 
 namespace {
 
-// A bound that lies beyond the numbers of the arrays, all of which have the dtype t, clips nothing, so the last of
-// these numbers stands for it. A bound on the other side, which no number reaches, stays as it is and does not fit.
+// A bound beyond all values of the dtype t of the arrays clips nothing, so it is replaced by the last of these values.
+// A bound on the other side, which would clip every element, stays unchanged and is refused because it does not fit.
 Operand reachable(const Operand& bound, Dtype t, const Scalar& last, bool above) {
   if (bound.is_array() || bound.scalar().fits(t)) return bound;
   return (bound.scalar() > last) == above ? Operand(last) : bound;
@@ -100,8 +100,8 @@ Array around(const Array& a, int decimals) {
 Array Array::round(int decimals) const { return nd::around(*this, decimals); }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // The condition takes no part in promotion and a scalar condition is not weak, so it is first converted to a bool
-  // array on the device of the others.
+  // The condition does not influence the promotion, and a scalar condition is not weak, so it is first converted to a
+  // bool array on the device of the others.
   Array test;
   if (condition.is_array()) {
     test = condition.array().astype(Dtype::bool_, {.copy = false});
@@ -122,7 +122,7 @@ Array Array::clip(const Operand& a_min, const Operand& a_max, const UfuncOptions
 // ---- bits ---------------------------------------------------------------------------------------
 namespace {
 
-// The result, of n elements, of a kernel that reads its input anywhere.
+// Runs a kernel with a raw input and returns its result of n elements.
 Array read_anywhere(const catena::KernelDef& def, const Array& a, std::int64_t n) {
   const Array out(internal::new_array(Shape{n}, Dtype::uint8, a.device()));
   const catena::Input input(*a.get());

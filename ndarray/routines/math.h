@@ -1,18 +1,18 @@
 // Elementwise functions: arithmetic, exponentials, trigonometry, rounding, bits, comparisons and tests, selection.
 //
 // The functions take arrays and host scalars, broadcast them, and return a new C-contiguous array of the common shape,
-// or options.out. The result dtype is that of the first loop that holds the inputs without loss: functions with loops
-// for floats only convert bool and 8-bit integers to float16, 16-bit integers to float32 and wider integers to float64.
-// A scalar does not promote an array of its kind.
+// or options.out. The result dtype is the output dtype of the first loop that holds the inputs without loss: functions
+// with loops for floats only convert bool and 8-bit integers to float16, 16-bit integers to float32 and wider integers
+// to float64. A scalar does not promote an array of its kind.
 //   nd::exp(x)   nd::add(a, 1, {.out = a})   nd::multiply(a, b, {.dtype = nd::float64})
 // Functions with bool results choose their loop by the inputs, so options.dtype must be bool.
-// Comparisons, logical functions and true_divide take integer scalars that the arrays' dtype does not hold.
+// Comparisons, logical functions and true_divide accept integer scalars that the arrays' dtype cannot hold.
 // Errors: ValueError for shapes that do not broadcast, an output of another shape, arrays on different devices;
 // OverflowError for an integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the
 // result does not cast to the output under options.casting.
 //
 // Most functions are declared from the lines of kernels/registry/families/*.h, which state the results of special
-// cases. A new function is one line there, beside its kernel.
+// cases. A new function needs one line there, beside its kernel.
 #pragma once
 
 #include <catena/kernels/registry/families/elementwise.h>
@@ -36,14 +36,14 @@ CATENA_ELEMENTWISE_KERNELS(ND_DECLARE)
 // floor_divide and remainder in one pass.
 CATENA_EXPORT std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2,
                                              const UfuncPairOptions& options = {});
-// (fraction, integral part), both with the sign of x, which is a float or converted to one.
+// (fraction, integral part), both with the sign of x; x is converted to a float if it is not one.
 CATENA_EXPORT std::pair<Array, Array> modf(const Operand& x, const UfuncPairOptions& options = {});
 // (mantissa in [0.5, 1), int32 exponent) with x = mantissa * 2^exponent; (0, 0) for 0.
 CATENA_EXPORT std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options = {});
 // The next float after x1 in the direction of x2; x1 itself if they are equal.
 CATENA_EXPORT Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
 // a_min where x < a_min, a_max where x > a_max; a_max wins if the bounds cross. NaN stays NaN, NaN bounds do not clip.
-// An integer bound that no element can lie beyond, such as -1 for unsigned ones, does not clip either.
+// An integer bound beyond all values of the dtype, such as -1 for unsigned elements, does not clip either.
 CATENA_EXPORT Array clip(const Operand& a, const Operand& a_min, const Operand& a_max,
                          const UfuncOptions& options = {});
 // x where the condition (any dtype, nonzero is true) holds, else y; all three broadcast. The dtype is the promotion of
@@ -56,17 +56,17 @@ CATENA_EXPORT Array real(const Array& a);
 CATENA_EXPORT Array imag(const Array& a);
 
 // Rounds to `decimals` places after the point, halves to even; a negative number rounds before the point. Floats are
-// multiplied by 10^|decimals|, rounded and divided (or the reverse), as NumPy does; integers stay unless it is
-// negative. Complex numbers are rounded in both parts.
+// multiplied by 10^|decimals|, rounded and divided (or the reverse), as in NumPy; integers stay unchanged unless
+// `decimals` is negative. Both parts of complex numbers are rounded.
 CATENA_EXPORT Array around(const Array& a, int decimals = 0);
 inline Array round(const Array& a, int decimals = 0) { return around(a, decimals); }
 
-// Whether the elements of an array of integers or bools (TypeError for others) are nonzero as the bits of uint8
-// numbers, eight elements in each, the first one as the most significant bit. The array is flattened; bits behind its
-// end are 0.
+// Packs the elements of an array of integers or bools (TypeError for others) into the bits of uint8 numbers: a bit is
+// set if the element is nonzero. A number has eight elements, the first one in its most significant bit. The array is
+// flattened; bits behind its end are 0.
 CATENA_EXPORT Array packbits(const Array& a);
-// The bits of an array of uint8 (TypeError for others) as an array of rank 1 of the numbers 0 and 1, uint8: the reverse
-// of packbits.
+// Returns the bits of an array of uint8 (TypeError for others) as an array of rank 1 of the numbers 0 and 1, uint8: the
+// reverse of packbits.
 CATENA_EXPORT Array unpackbits(const Array& a);
 
 // Aliases.

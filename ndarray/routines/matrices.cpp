@@ -60,7 +60,7 @@ Array new_like(const Array& a, const Shape& shape, Dtype dtype) {
 
 namespace {
 
-// Whether column - row >= 0, for matrices of that shape, on the device of `a`.
+// Returns a mask with column - row >= 0, for matrices of that shape, on the device of `a`.
 Array on_or_above_diagonal(const Array& a) {
   const nd::DeviceScope on(a.device());
   return less_equal(expand_dims(arange(rows_of(a)), 1), arange(columns_of(a)));

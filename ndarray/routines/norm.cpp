@@ -1,4 +1,4 @@
-// Norms: reductions of absolute values, each by the kernel that reads the elements once where there is one.
+// Norms: reductions of absolute values, by a kernel that reads the elements once if there is one.
 #include <algorithm>
 
 #include <catena/kernels/registry/families.h>
@@ -29,7 +29,7 @@ Array euclidean(const Array& x, const Axes& axes) {
   return sqrt(total, {.out = total}).astype(catena::real_dtype(x.dtype()), {.copy = false});
 }
 
-// The largest of no absolute values is 0.
+// Without elements, the largest absolute value is 0.
 Array largest(const Array& x, int axis) {
   return nd::internal::apply_reduction(catena::kernels::amax, x,
                                        {.axis = axis, .keepdims = true, .of_nothing = Scalar(0)});
@@ -37,7 +37,7 @@ Array largest(const Array& x, int axis) {
 Array least(const Array& x, int axis) { return amin(x, {.axis = axis, .keepdims = true}); }
 Array total(const Array& x, int axis) { return sum(x, {.axis = axis, .keepdims = true}); }
 
-// The norms below keep the axes that they reduce, with length 1.
+// The norms below keep the reduced axes with length 1.
 Array vector_norm(const Array& x, const NormOrder& order, int axis) {
   check<ValueError>(order.name().empty(), kOp, "order \"", order.name(), "\" is not one of vectors");
   if (order.absent() || *order.number() == 2) return euclidean(x, axis);
@@ -47,13 +47,13 @@ Array vector_norm(const Array& x, const NormOrder& order, int axis) {
   if (p == 1) return total(absolute(x), axis);
   const Dtype real = catena::real_dtype(x.dtype());
   if (p == 0) return count_nonzero(x, {.axis = axis, .keepdims = true}).astype(real);
-  // In float64, whose range the powers do not leave, and rounded once.
+  // Computed in float64, so that the powers do not overflow, and rounded once.
   Array powers = absolute(x).astype(Dtype::float64, {.copy = false});
   powers = power(powers, p);
   return power(total(powers, axis), 1 / p).astype(real, {.copy = false});
 }
 
-// Of the singular values, at the places of the two axes.
+// Norms of the singular values; the two axes keep their places.
 Array norm_of_singular_values(const Array& x, const NormOrder& order, int row, int column) {
   const Array s = svd(moveaxis(x, {row, column}, {-2, -1}), true, false);
   const Array value = order.number() ? (*order.number() == 2 ? largest(s, -1) : least(s, -1)) : total(s, -1);
@@ -80,7 +80,7 @@ Array norm(const Array& x, const NormOptions& o) {
   const Array values = exact ? x.astype(Dtype::float64) : x;
   const int rank = x.ndim();
   Dims axes;
-  if (o.axis.given()) catena::normalize_axes(kOp, o.axis, rank);  // checks for repeated axes
+  if (o.axis.given()) catena::normalize_axes(kOp, o.axis, rank);  // throws for repeated axes
   for (std::int64_t i = 0; i < (o.axis.given() ? o.axis.values().size() : rank); ++i)
     axes.push_back(o.axis.given() ? catena::normalize_axis(kOp, o.axis.values()[static_cast<int>(i)], rank) : i);
   Array result;

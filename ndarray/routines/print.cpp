@@ -26,9 +26,9 @@ using catena::scientific_text;
 namespace {
 
 // ---- floats -------------------------------------------------------------------------------------
-constexpr int kMostDigits = 1100;  // no double has more behind the point
+constexpr int kMostDigits = 1100;  // no double has more digits behind the point
 
-// The value as 0.DIGITS x 10^exponent with the fewest digits that identify it in its dtype; "0" for zero.
+// A value as 0.DIGITS x 10^exponent with the fewest digits that identify it in its dtype; "0" for zero.
 struct Decimal {
   std::string digits;
   int exponent;
@@ -50,8 +50,8 @@ template <class E> Decimal shortest(double magnitude) {
         std::to_chars(text, text + sizeof text, static_cast<E>(magnitude), std::chars_format::scientific).ptr;
     return from_scientific(std::string(text, end));
   } else {
-    // Five digits identify every 16-bit value. At powers of two the spacing below is finer than above; there the next
-    // decimal above may identify the value when the nearest decimal does not.
+    // Five digits identify every 16-bit value. At powers of two the spacing below is finer than above; the next decimal
+    // above may identify the value there although the nearest decimal does not.
     const auto identifies = [&](const std::string& text) {
       return static_cast<float>(E(static_cast<float>(parse_real(text).value()))) == static_cast<float>(magnitude);
     };
@@ -84,7 +84,7 @@ Parts split_text(const std::string& text) {
   return p;
 }
 
-// With at most `precision` digits behind the point.
+// Splits a number with at most `precision` digits behind the point.
 template <class E> Parts positional(double v, int precision) {
   const Decimal d = shortest<E>(std::abs(v));
   const int behind = static_cast<int>(d.digits.size()) - d.exponent;
@@ -108,7 +108,7 @@ template <class E> Parts scientific(double v, int precision) {
   return p;
 }
 
-// The magnitudes from which NumPy prints exponents: 10 to the power of the type's decimal digits, in arrays at most
+// The magnitudes from which on NumPy prints exponents: 10 to the power of the type's decimal digits; in arrays at most
 // 1e8.
 template <class E>
 constexpr double kScalarCutoff = std::is_same_v<E, double>      ? 1e16
@@ -116,7 +116,7 @@ constexpr double kScalarCutoff = std::is_same_v<E, double>      ? 1e16
                                                                 : 1e6;
 template <class E> constexpr double kArrayCutoff = std::is_same_v<E, double> ? 1e8 : kScalarCutoff<E>;
 
-// A single number with at most `precision` digits behind the point.
+// Formats a single number with at most `precision` digits behind the point.
 template <class E> std::string rounded_number(double v, int precision) {
   const double magnitude = std::abs(v);
   if (magnitude != 0 && (magnitude >= kScalarCutoff<E> || magnitude < 1e-4)) {
@@ -127,7 +127,7 @@ template <class E> std::string rounded_number(double v, int precision) {
   return concat(p.whole, ".", p.fraction.empty() ? "0" : p.fraction);
 }
 
-// A single number, as NumPy prints its scalars; rounded if there is a precision.
+// Formats a single number as NumPy prints its scalars; rounded if there is a precision.
 template <class E> std::string number(double v, std::optional<int> precision = {}) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
@@ -227,7 +227,7 @@ void align_right(std::vector<std::string>& words) {
   for (std::string& w : words) w.insert(0, width - w.size(), ' ');
 }
 
-// Real and imaginary parts are aligned by themselves; the j follows the last digit: " 1. +2.5j".
+// Real and imaginary parts are aligned separately; the j follows the last digit: " 1. +2.5j".
 template <class R>
 std::vector<std::string> complex_words(const std::vector<catena::complex<R>>& values, const PrintOptions& options) {
   std::vector<R> re, im;
@@ -242,7 +242,7 @@ std::vector<std::string> complex_words(const std::vector<catena::complex<R>>& va
   return words;
 }
 
-// A single complex number, as NumPy prints it: (1+2j), 2j.
+// Formats a single complex number as NumPy prints it: (1+2j), 2j.
 template <class R> std::string complex_number(catena::complex<R> z, std::optional<int> precision) {
   const auto part = [&](R v) {
     std::string text = number<R>(static_cast<double>(v), precision);
@@ -276,7 +276,7 @@ std::vector<std::string> words_of(const Array& a, const PrintOptions& options) {
   return words;
 }
 
-// The elements shown in a summary: both ends of each long axis.
+// Returns the elements shown in a summary: both ends of each long axis.
 Array corners(Array a, int edge) {
   for (int i = 0; i < a.ndim(); ++i) {
     const std::int64_t n = a.shape()[i];
@@ -305,7 +305,7 @@ class Layout {
 
  private:
   bool shortens(int axis) const { return summarised_ && shape_[axis] > 2 * edge_; }
-  // Number of elements shown of an axis; "..." precedes element edge_ of them.
+  // Returns the number of elements shown of an axis; in a summary, "..." precedes element edge_.
   std::int64_t shown(int axis) const { return shortens(axis) ? 2 * edge_ : shape_[axis]; }
 
   std::string block(int axis, const std::string& indent, int width) {
@@ -332,7 +332,7 @@ class Layout {
     const std::int64_t n = shown(axis);
     std::string done, current = indent;
     const auto add = [&](const std::string& word) {
-      // A word that is longer than any line is not moved to a new line.
+      // A word longer than a line is not moved to a new line.
       if (current.size() > indent.size() && int(current.size() + word.size()) > limit) {
         while (!current.empty() && current.back() == ' ') current.pop_back();
         done += current + "\n";
@@ -372,7 +372,7 @@ std::string body(const Array& a, const PrintOptions& options, std::string_view s
   return Layout(a, options, separator).text(std::string(1 + prefix, ' '), options.linewidth - suffix);
 }
 
-// The element of a 0-d array.
+// Formats the element of a 0-d array.
 std::string element_text(const Array& a, std::optional<int> precision) {
   return visit_dtype(a.dtype(), [&](auto tag) -> std::string {
     using E = typename decltype(tag)::type;
@@ -411,7 +411,7 @@ std::string array_repr(const Array& a, const PrintOptions& options) {
 
 std::ostream& operator<<(std::ostream& out, const Array& a) {
   if (a.is_null()) return out << "null";
-  constexpr std::streamsize kUnset = 6;  // the precision of a new stream
+  constexpr std::streamsize kUnset = 6;  // the default precision of a stream
   if (out.precision() == kUnset) return out << array_str(a);
   const int precision = static_cast<int>(std::max<std::streamsize>(out.precision(), 0));
   return out << (a.ndim() == 0 ? element_text(a, precision) : array_str(a, {.precision = precision}));

@@ -25,18 +25,18 @@ struct PrintOptions {
   bool suppress_small = false;  // small numbers do not cause scientific notation
 };
 
-// Without the dtype. A 0-d array is printed as its element, with the digits that identify it. ValueError for negative
-// options.
+// Returns the text without the dtype. A 0-d array is printed as its element, with the digits that identify it.
+// ValueError for negative options.
 CATENA_EXPORT std::string array_str(const Array& a, const PrintOptions& options = {});
-// array(...), with the dtype unless the elements imply it (bool, int64 and float64). An array without elements is "[]",
-// with its shape unless that is (0,).
+// Returns array(...), with the dtype unless the elements imply it (bool, int64 and float64). An array without elements
+// is "[]", with its shape unless that is (0,).
 CATENA_EXPORT std::string array_repr(const Array& a, const PrintOptions& options = {});
 
 inline std::string to_string(const Array& a, const PrintOptions& options = {}) { return array_str(a, options); }
 using catena::to_string;  // for shapes and devices
 
-// array_str; "null" for a null array. A stream whose precision is not the 6 of a new one sets the digits behind the
-// point: out << std::setprecision(3) << a, also for a 0-d array. Its locale does not count: the text is NumPy's.
+// Writes array_str; "null" for a null array. If the precision of the stream is not the default 6, it is the number of
+// digits behind the point: out << std::setprecision(3) << a, also for a 0-d array. The stream's locale has no effect.
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Array& a);
 
 }  // namespace nd

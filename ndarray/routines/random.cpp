@@ -48,18 +48,18 @@ std::uint64_t seed_of(Device device, std::uint64_t seed) {
   return device.id == 0 ? seed : mixed(seed + static_cast<std::uint64_t>(device.id));
 }
 
-// The generators of the devices, in this process or in a StatesScope. The mutex is held by the callers of members.
+// The generators of the devices, in this process or in a StatesScope. Callers of the members must hold the mutex.
 struct States {
   struct Entry {
     std::unique_ptr<RandomState> state;
-    bool in_use = false;  // false: left by an earlier scope
+    bool in_use = false;  // false: left over from an earlier scope
   };
   std::mutex mutex;
   std::map<std::pair<Device::Kind, int>, Entry> list;
-  std::optional<std::uint64_t> seed;  // of seed_all()
-  std::uint64_t scope_seed = 0;       // of a StatesScope
-  std::uint64_t fresh_seeds = 0;      // that it has given
-  States* next = nullptr;             // in the list of unused ones
+  std::optional<std::uint64_t> seed;  // seed of seed_all()
+  std::uint64_t scope_seed = 0;       // seed of a StatesScope
+  std::uint64_t fresh_seeds = 0;      // number of seeds taken from it
+  States* next = nullptr;             // next in the list of unused objects
 
   std::uint64_t first_seed(Device device) const { return seed_of(device, seed ? *seed : catena::initial_seed()); }
   RandomState& of(Device device) {
@@ -79,11 +79,11 @@ States& states_of_process() {
   return all;
 }
 
-thread_local States* own_states = nullptr;  // of the innermost StatesScope of the thread
+thread_local States* own_states = nullptr;  // of the innermost StatesScope of the thread; null if there is none
 
 States& states() { return own_states != nullptr ? *own_states : states_of_process(); }
 
-// Of a generator that is made without a seed.
+// Returns the seed of a generator that is created without a seed.
 std::uint64_t fresh_seed() {
   return own_states != nullptr ? mixed(mixed(own_states->scope_seed) + ++own_states->fresh_seeds) : catena::entropy();
 }
@@ -102,7 +102,8 @@ void States::begin(Entry& entry, Device device) {
   entry.in_use = true;
 }
 
-// The states of scopes that have ended. They are kept because a program may still hold references to their generators.
+// The states of scopes that have ended. They are kept because the program may still hold references to their
+// generators.
 struct UnusedStates {
   std::mutex mutex;
   States* first = nullptr;
@@ -128,8 +129,8 @@ void check_floating(std::string_view op, Dtype dtype) {
   check<TypeError>(catena::is_floating(dtype), op, "samples cannot have the dtype ", dtype, ", which is not floating");
 }
 
-// The largest number of the dtype below `high` (direction -1) or the smallest above it (direction 1). `high` itself
-// need not be a number of the dtype.
+// Returns the largest number of the dtype below `high` (direction -1) or the smallest above it (direction 1). `high`
+// itself need not be a number of the dtype.
 double neighbour(Dtype dtype, double high, int direction) {
   return visit_real_dtype("random", dtype, [&](auto tag) -> double {
     using E = typename decltype(tag)::type;
@@ -142,7 +143,7 @@ double neighbour(Dtype dtype, double high, int direction) {
       const E e = E(static_cast<float>(high));
       const double value = static_cast<float>(e);
       if (direction < 0 ? value < high : value > high) return value;
-      // Adding 1 to the bits of a magnitude gives the next larger one.
+      // Adding 1 to the bits of a magnitude gives the next larger magnitude.
       auto bits = std::bit_cast<std::uint16_t>(e);
       const bool negative = (bits & 0x8000u) != 0;
       if ((bits & 0x7fffu) == 0) bits = direction < 0 ? 0x8001u : 0x0001u;
@@ -246,7 +247,7 @@ RandomState& get_random_state() {
   return all.of(current_device());
 }
 
-// The objects stay, because callers may hold references to them.
+// The objects are kept, because callers may hold references to them.
 void reset_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
@@ -351,7 +352,7 @@ Array draw::uniform(BitGenerator& g, double low, double high, const Shape& size,
   Array a = g.sample(catena::RandomKind::uniform, size, dtype);
   a *= high - low;
   a += low;
-  // Rounding may have produced `high`.
+  // Replaces `high`, which rounding may have produced.
   if (low < high) minimum(a, neighbour(dtype, high, -1), {.out = a});
   if (low > high) maximum(a, neighbour(dtype, high, 1), {.out = a});
   return a;
@@ -424,8 +425,8 @@ Array draw::random_integers(BitGenerator& g, std::int64_t low, std::optional<std
   check<ValueError>(first <= last, "random_integers", "low ", first, " is above high ", last);
   check_range("random_integers", first, last, dtype);
   if (last != INT64_MAX) return g.sample(catena::RandomKind::integers, size, dtype, first, last + 1);
-  // last + 1 is not an int64. The range is shifted down by one; if it is all of int64, it is passed to the kernel as
-  // the empty range 0, 0, which stands for that.
+  // last + 1 exceeds int64, so the range is shifted down by one. If it is all of int64, it is passed to the kernel as
+  // the empty range 0, 0, which has that meaning.
   if (first == INT64_MIN) return g.sample(catena::RandomKind::integers, size, dtype, 0, 0);
   Array a = g.sample(catena::RandomKind::integers, size, dtype, first - 1, last);
   a += 1;
@@ -467,22 +468,23 @@ Array checked_probabilities(const Array& p, std::int64_t n) {
   const Array exact = p.astype(Dtype::float64, {.copy = false});
   const double least = exact.min().item<double>(), sum = exact.sum().item<double>();
   check<ValueError>(least >= 0, "choice", "the probability ", least, " is negative or no number");
-  // As in NumPy: the square root of the dtype's resolution, and at most 1e-3 for 16-bit types; integers are float64.
+  // As in NumPy: the square root of the dtype's resolution, and at most 1e-3 for 16-bit types; integers count as
+  // float64.
   const Dtype given = catena::is_floating(p.dtype()) ? p.dtype() : Dtype::float64;
   const double tolerance = std::min(1e-3, std::sqrt(nd::finfo(given).eps));
   check<ValueError>(std::abs(sum - 1) <= tolerance, "choice", "the probabilities add up to ", sum, ", not to 1");
   return exact;
 }
 
-// Inversion: the place of a uniform number among the partial sums. Places of probability 0 are never taken, because
-// their sum is that of the place before.
+// Inversion: searches a uniform number in the partial sums. An element of probability 0 is never chosen, because its
+// partial sum equals the one before it.
 Array choose_with_replacement(BitGenerator& g, const Array& p, const Shape& size) {
   Array sums = cumsum(p);
   sums /= sums(-1);
   return searchsorted(sums, g.sample(catena::RandomKind::uniform, size, Dtype::float64), "right");
 }
 
-// Element i arrives after an exponential time of rate p[i]; the first ones are the sample.
+// Element i arrives after an exponential time with the rate p[i]; the first ones are the sample.
 Array choose_without_replacement(BitGenerator& g, const Array& p, std::int64_t count) {
   const std::int64_t possible = count_nonzero(p);
   check<ValueError>(count <= possible, "choice", "a sample of ", count, " without replacement was asked for, but only ",

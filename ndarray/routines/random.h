@@ -13,8 +13,8 @@
 //   nd::random::RandomState g(7, nd::cuda::CurandMethod::xorwow);
 //   nd::random::get_random_state() = g;   // now used by nd::random::rand and all other functions on this device
 //
-// Its numbers depend on the seed, the method, the order and the sizes of the draws, the device and the version of
-// cuRAND.
+// The numbers of a cuRAND generator depend on the seed, the method, the order and the sizes of the draws, the device
+// and the version of cuRAND.
 //
 // Results are new arrays on the current device, 0-d if no size is given. Floating samplers give float64 unless the last
 // argument, a dtype or options, is another floating dtype (TypeError otherwise). A list in braces is always a size.
@@ -42,10 +42,10 @@ struct IntegerOptions {
 
 struct ChoiceOptions {
   [[no_unique_address]] Named named = Named();
-  bool replace = true;  // whether an element may be drawn more than once
+  bool replace = true;  // an element may be drawn more than once
   // The probabilities of the elements, in any real dtype; by default all are equally likely.
   Array p = {};
-  int axis = 0;  // along which elements are drawn
+  int axis = 0;  // axis along which elements are drawn
 };
 
 namespace draw {
@@ -79,8 +79,7 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
 //   random_sample(size), rand, random, ranf, sample
 //                                  uniform in [0, 1), in steps of 2^-24 (float32) or 2^-53 (float64)
 //   uniform(low, high, size)       low + (high - low) * U with U in [0, 1); never `high`. ValueError for a range that
-//   is
-//                                  not finite
+//                                  is not finite
 //   standard_normal(size), randn   normal with mean 0 and standard deviation 1
 //   normal(loc, scale, size)       loc + scale * standard normal; arrays broadcast to `size`, or together without it.
 //                                  ValueError for a negative scalar scale
@@ -95,10 +94,10 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
 //                                  (by inversion of their sum; a draw without replacement takes the first of an
 //                                  exponential race, Efraimidis and Spirakis 2006). ValueError for an empty
 //                                  population, probabilities of another shape, below 0 or of a sum other than 1 (to
-//                                  the square root of the dtype's resolution: 1.5e-8 in
-//                                  float64, 3.5e-4 in float32, 1e-3 in 16-bit types), and without replacement for a
-//                                  sample larger than the population or its elements of a probability above 0. Waits
-//                                  for the device if `p` is given
+//                                  the square root of the dtype's resolution: 1.5e-8 in float64, 3.5e-4 in float32,
+//                                  1e-3 in 16-bit types), and without replacement for a sample larger than the
+//                                  population or its elements of a probability above 0. Waits for the device if `p`
+//                                  is given
 //   bytes(length)                  a string of random bytes
 //   permutation(n)                 the numbers 0..n-1 in random order (int64); ValueError for n < 0. The order is
 //                                  computed on the host and copied; the call waits for no earlier work
@@ -113,7 +112,7 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
   template <class O = SampleOptions> Array name(const Shape& size = {}, const O& options = {}) { \
     return random::draw::standard_normal(generator, size, random::draw::dtype_in(options));      \
   }
-// A list in braces is a size. (To a parameter of type double, {3} would be the number 3.)
+// A list in braces is a size. (Converted to a parameter of type double, {3} would be the number 3.)
 #define ND_RANDOM_RANGE_SAMPLER(generator, name, low, high)                                                           \
   template <class O = SampleOptions> Array name(std::initializer_list<catena::Integer> size, const O& options = {}) { \
     return random::draw::name(generator, low, high, size, random::draw::dtype_in(options));                           \
@@ -145,7 +144,7 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
   Array name(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {}, const O& options = {}) { \
     return random::draw::name(generator, low, high, size, random::draw::dtype_in(options));                            \
   }
-// A sample of a population: size is {} (one element, 0-d) unless given.
+// For a sample of a population, the default of size is {} (one element, 0-d).
 #define ND_RANDOM_ORDERS(generator)                                                                \
   inline Array choice(std::int64_t n, const Shape& size = {}, const ChoiceOptions& options = {}) { \
     return random::draw::choice(generator, n, size, options);                                      \
@@ -176,7 +175,7 @@ class RandomState : public BitGenerator {
   using BitGenerator::BitGenerator;
   RandomState() = default;
 
-  // Starts the sequence of a seed, by default one from the operating system.
+  // Starts the sequence of a seed, by default of one from the operating system.
   void seed(std::optional<std::uint64_t> seed = {}) { reseed(seed); }
   ND_RANDOM_SAMPLERS(*this)
   // Uniform integers in [0, mx], of int32 unless another dtype is given; ValueError for mx < 0.
@@ -187,9 +186,9 @@ class RandomState : public BitGenerator {
 };
 
 // ---- the generator of the current device --------------------------------------------------------
-// Outside of a StatesScope always the same object for one device. Its first seed comes from the environment variable
-// CHAINER_SEED (ValueError if that is not an integer), else from the operating system. Devices 1, 2... of a kind derive
-// different seeds from it.
+// Returns the generator of the current device; outside of a StatesScope always the same object for one device. Its
+// first seed comes from the environment variable CHAINER_SEED (ValueError if that is not an integer), else from the
+// operating system. Devices 1, 2... of a kind derive different seeds from it.
 CATENA_EXPORT RandomState& get_random_state();
 // Seeds only the generator of the current device, with exactly this seed.
 inline void seed(std::optional<std::uint64_t> seed = {}) { get_random_state().seed(seed); }
@@ -200,7 +199,7 @@ ND_RANDOM_SAMPLERS(get_random_state())
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), random)
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), ranf)
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), sample)
-// rand(2, 3) and randn(2, 3), as lengths.
+// rand(2, 3) and randn(2, 3): the shape as separate lengths.
 template <std::integral... I>
 requires(sizeof...(I) > 1) Array rand(I... lengths) { return random_sample({lengths...}); }
 template <std::integral... I>

@@ -15,7 +15,7 @@
 namespace nd::random {
 namespace {
 
-// Devices that share a counter see each other's draws.
+// Devices whose numbers are equal modulo kCounters share a counter, which then counts the draws of all of them.
 std::atomic<std::uint64_t>& draws_of(Device device) {
   constexpr int kCounters = 64;
   static std::atomic<std::uint64_t> counters[2][kCounters];
@@ -80,7 +80,8 @@ void CurandSource::normal(const Array& out) {
   if (!direct) internal::assign("random", out, pairs(Slice({}, n)).reshape(out.shape()));
 }
 
-// low + a uniform number in [0, most]: as many random bits as `most` has, redrawn while the number exceeds `most`.
+// Returns low + a uniform number in [0, most]: draws as many random bits as `most` has, and again while the number
+// exceeds `most`.
 void CurandSource::integers(const Array& out, std::uint64_t low, std::uint64_t most) {
   const Dtype word = most <= std::numeric_limits<std::uint32_t>::max() ? Dtype::uint32 : Dtype::uint64;
   const std::uint64_t mask = most == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() >> std::countl_zero(most);
@@ -95,7 +96,7 @@ void CurandSource::integers(const Array& out, std::uint64_t low, std::uint64_t m
   internal::assign("random", out, a.reshape(out.shape()));
 }
 
-// Random bits as uint32 or uint64.
+// Returns random bits as uint32 or uint64.
 Array CurandSource::words(std::int64_t n, Dtype dtype) {
   const Array halves = empty({dtype == Dtype::uint64 ? 2 * n : n}, Dtype::uint32);
   fill([&] { generator_.generate(halves); });

@@ -26,7 +26,7 @@ class CurandSource {
   // Starts the sequence of that seed.
   void reseed(std::uint64_t seed);
 
-  // How often generators of cuRAND on a device have been drawn from, in this program.
+  // Returns how often this program has drawn from generators of cuRAND on a device.
   static std::uint64_t draws(Device device) noexcept;
 
   // Fills a C-contiguous array as a catena::bound::Random does, except that rounding may turn uniform numbers into 1.

@@ -25,7 +25,7 @@ Array as_array(const Operand& x, Dtype dtype) {
   return x.is_array() ? x.array().astype(dtype, {.copy = false}) : full({}, x.scalar(), {.dtype = dtype});
 }
 
-// The shape of a sample: the size, to which the parameters must broadcast, or their common shape.
+// Returns the shape of a sample: the size, to which the parameters must broadcast, or their common shape.
 Shape sample_shape(std::string_view op, std::initializer_list<const Operand*> parameters, const Size& size) {
   catena::SmallVector<catena::Input, 4> inputs;
   for (const Operand* p : parameters) inputs.push_back(*p);
@@ -36,7 +36,8 @@ Shape sample_shape(std::string_view op, std::initializer_list<const Operand*> pa
   return shape;
 }
 
-// One number per element, each from counters of its own, by a kernel whose inputs are seed, offset and the parameters.
+// Draws one number per element, each from its own counters, by a kernel whose inputs are seed, offset and the
+// parameters.
 Array draw_elements(BitGenerator& g, const catena::KernelDef& row, std::string_view op,
                     std::initializer_list<const Operand*> parameters, const Size& size) {
   const Array out = empty(sample_shape(op, parameters, size), row.loop_table[0].type[row.nin]);
@@ -52,10 +53,10 @@ Array draw_elements(BitGenerator& g, const catena::KernelDef& row, std::string_v
   return out;
 }
 
-// ValueError unless all elements of a parameter lie between two bounds.
+// The range that all elements of a parameter must be in (ValueError).
 struct Range {
   double low, high = INFINITY;
-  bool above_low = false, below_high = false;  // whether the bounds themselves are excluded
+  bool above_low = false, below_high = false;  // the bounds themselves are excluded
 };
 void check_range(std::string_view op, std::string_view name, const Operand& parameter, const Range& range) {
   const auto inside = [&](double v) {
@@ -105,7 +106,7 @@ Array fill_or_create(BitGenerator& g, catena::RandomKind kind, std::string_view 
   return out;
 }
 
-// Bits of integers low to last of a dtype, as int64; those of uint64 above INT64_MAX are negative.
+// The bits of integers low to last of a dtype, as int64; uint64 numbers above INT64_MAX are negative.
 struct Bounds {
   std::int64_t low, last;
 };
@@ -148,7 +149,7 @@ Array Generator::uniform(const Operand& low, const Operand& high, const Size& si
   check<ValueError>(all(isfinite(to - from)).item<bool>(), "uniform",
                     "a range of the arrays low and high is not finite");
   const Array u = from + (to - from) * sample(catena::RandomKind::uniform, shape, kReal);
-  // Rounding may have produced `high`.
+  // Replaces `high`, which rounding may have produced.
   return where((u == to) & (from != to), nextafter(u, from), u);
 }
 
@@ -156,8 +157,8 @@ Array Generator::integers(const Scalar& low, const std::optional<Scalar>& high, 
                           const IntegersOptions& options) {
   const Bounds bounds = checked_bounds(low, high, options);
   const Shape shape = size.shape().value_or(Shape());
-  // The end of the range need not be an int64. A range of uint64 is drawn in the order of the bits, from 0; the empty
-  // range 0, 0 stands for all 64-bit numbers.
+  // The end of the range may exceed int64. A range of uint64 is drawn in the order of the bits, from 0; the empty range
+  // 0, 0 means all 64-bit numbers.
   const std::uint64_t length = std::uint64_t(bounds.last) - std::uint64_t(bounds.low) + 1;
   const bool fits = bounds.last != INT64_MAX && bounds.low <= bounds.last;
   if (fits) return sample(catena::RandomKind::integers, shape, options.dtype, bounds.low, bounds.last + 1);
@@ -211,7 +212,8 @@ Array Generator::gamma(const Operand& shape, const Operand& scale, const Size& s
   const Shape wanted = sample_shape("gamma", {&shape, &scale}, size);
   return draw_elements(*this, catena::kernels::random_gamma, "gamma", {&shape}, wanted) * scale;
 }
-// The ratio of a gamma variate to the sum of two, from their logarithms, since small shapes underflow.
+// Computes the ratio of a gamma variate to the sum of two from their logarithms, because they underflow for small
+// shapes.
 Array Generator::beta(const Operand& a, const Operand& b, const Size& size) {
   check_range("beta", "a", a, kPositive);
   check_range("beta", "b", b, kPositive);
@@ -264,7 +266,7 @@ Array Generator::binomial(const Operand& n, const Operand& p, const Size& size) 
   check_range("binomial", "p", p, {.low = 0, .high = 1});
   return draw_elements(*this, catena::kernels::random_binomial, "binomial", {&n, &p}, size);
 }
-// The number of exponential steps of length -log(1 - p) in an exponential time, rounded up.
+// Returns the number of steps of length -log(1 - p) in an exponential time, rounded up.
 Array Generator::geometric(const Operand& p, const Size& size) {
   check_range("geometric", "p", p, {.low = 0, .high = 1, .above_low = true});
   const Array e = standard_exponential(sample_shape("geometric", {&p}, size));

@@ -21,7 +21,7 @@
 namespace nd::random {
 
 // The dtype of floating samples (float64 or another floating dtype, TypeError otherwise), and the array that is filled
-// in place of a new one: it must have that dtype (TypeError) and the size, if that is given (ValueError).
+// instead of a new one: it must have that dtype (TypeError) and the size, if that is given (ValueError).
 struct FillOptions {
   [[no_unique_address]] Named named = Named();
   std::optional<Dtype> dtype = {};
@@ -30,7 +30,7 @@ struct FillOptions {
 struct IntegersOptions {
   [[no_unique_address]] Named named = Named();
   Dtype dtype = Dtype::int64;
-  bool endpoint = false;  // whether `high` itself may be drawn
+  bool endpoint = false;  // `high` itself may be drawn
 };
 
 // A size that may be absent: {} or nothing, a number, {2, 3} or a Shape.
@@ -51,7 +51,7 @@ class CATENA_EXPORT Generator : public BitGenerator {
  public:
   using BitGenerator::BitGenerator;
   Generator() = default;
-  // Goes on in the sequence of `bits`, of which it has a copy.
+  // Continues the sequence of `bits`, of which it holds a copy.
   explicit Generator(const BitGenerator& bits) : BitGenerator(bits) {}
 
   // ---- uniform
@@ -74,8 +74,8 @@ class CATENA_EXPORT Generator : public BitGenerator {
   Array normal(std::initializer_list<catena::Integer> size) { return normal(0.0, 1.0, Size(size)); }
   Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const Size& size = {});
 
-  // ---- exponential, gamma and what is made of them. Scales, shapes and degrees of freedom must be >= 0; those of
-  // beta, f, power, chisquare and dirichlet > 0.
+  // ---- exponential, gamma and related. Scales, shapes and degrees of freedom must be >= 0; for beta, f, power,
+  // chisquare and dirichlet they must be > 0.
   Array standard_exponential(const Size& size = {}, const FillOptions& options = {});
   Array exponential(const Operand& scale = 1.0, const Size& size = {});
   Array standard_gamma(const Operand& shape, const Size& size = {}, const FillOptions& options = {});
@@ -108,8 +108,9 @@ class CATENA_EXPORT Generator : public BitGenerator {
   void shuffle(const Array& a) { draw::shuffle(*this, a); }
 };
 
-// A Generator on Philox, with a seed from the operating system unless one is given, or on a copy of a bit generator.
-// In a StatesScope (random_states.h), and so while an iterator loads an example, that seed follows from the scope's.
+// Returns a Generator on Philox, with a seed from the operating system unless one is given, or on a copy of a bit
+// generator. In a StatesScope (random_states.h), which also exists while an iterator loads an example, the seed is
+// derived from the seed of the scope.
 inline Generator default_rng(std::optional<std::uint64_t> seed = {}) { return Generator(Philox4x3210(seed)); }
 inline Generator default_rng(const BitGenerator& bits) { return Generator(bits); }
 

@@ -24,17 +24,17 @@ CATENA_EXPORT Array amin(const Array& a, const ReduceOptions& options = {});
 inline Array max(const Array& a, const ReduceOptions& options = {}) { return amax(a, options); }
 inline Array min(const Array& a, const ReduceOptions& options = {}) { return amin(a, options); }
 
-// Extreme elements among those that are no NaN, in the dtype of the array. Where there are only NaNs the result is NaN,
-// with a RuntimeWarning; looking for that waits for the device. ValueError for an empty reduction.
+// Extreme elements among those that are not NaN, in the dtype of the array. If there are only NaNs the result is NaN,
+// with a RuntimeWarning; checking this waits for the device. ValueError for an empty reduction.
 CATENA_EXPORT Array nanmax(const Array& a, const TestOptions& options = {});
 CATENA_EXPORT Array nanmin(const Array& a, const TestOptions& options = {});
 
-// int64 positions of the first extreme element, counted in C order over the reduced axes; that of the first NaN if
-// there is one. ValueError for an empty reduction, TypeError if options.dtype is not an integer dtype.
+// int64 positions of the first extreme element, or of the first NaN if there is one, counted in C order over the
+// reduced axes. ValueError for an empty reduction, TypeError if options.dtype is not an integer dtype.
 CATENA_EXPORT Array argmax(const Array& a, const ArgReduceOptions& options = {});
 CATENA_EXPORT Array argmin(const Array& a, const ArgReduceOptions& options = {});
 
-// Whether any or all elements are nonzero (NaN is), as bool. Empty reductions give false for any and true for all.
+// True if any or all elements are nonzero (NaN is), as bool. Empty reductions give false for any and true for all.
 CATENA_EXPORT Array any(const Array& a, const TestOptions& options = {});
 CATENA_EXPORT Array all(const Array& a, const TestOptions& options = {});
 
@@ -43,7 +43,7 @@ CATENA_EXPORT Array all(const Array& a, const TestOptions& options = {});
 CATENA_EXPORT std::int64_t count_nonzero(const Array& a);
 CATENA_EXPORT Array count_nonzero(const Array& a, const TestOptions& options);
 
-// The same with the axes by position, and behind them a dtype or further options.
+// As above with the axes by position, followed by a dtype or further options.
 ND_REDUCTION_OF_AXES(sum, ReduceOptions)
 ND_REDUCTION_OF_AXES(prod, ReduceOptions)
 ND_REDUCTION_OF_AXES(amax, ReduceOptions)

@@ -20,7 +20,7 @@ struct ScanLoop {
 ScanLoop scan_loop(const KernelDef& def, const Array& a, std::optional<Dtype> dtype) {
   for (int i = 0; dtype && i < def.num_loops; ++i)
     if (def.loop_table[i].type[0] == *dtype && def.loop_table[i].type[1] == *dtype) return {a, i, *dtype};
-  // No loop computes in that dtype: the elements are converted to it first, and the result at the end.
+  // No loop computes in that dtype, so the elements are converted to it first.
   const Array source = dtype ? a.astype(*dtype, {.copy = false}) : a;
   const catena::Input input(*source.get());
   const int loop = catena::choose_loop(def, {&input, 1});
@@ -61,11 +61,11 @@ Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, 
 
 Array accumulate(std::string_view op, const KernelDef& def, const Array& a, const ScanOptions& o) {
   check<TypeError>(!a.is_null(), op, "the array is null");
-  const Array source = o.axis && a.ndim() > 0 ? a : a.ravel();  // a 0-d array is one of length 1, as in NumPy
+  const Array source = o.axis && a.ndim() > 0 ? a : a.ravel();  // a 0-d array has length 1, as in NumPy
   return scan(op, def, source, o.axis ? catena::normalize_axis(op, *o.axis, source.ndim()) : 0, o, {});
 }
 
-// A copy of `a` with every NaN replaced by `value`.
+// Returns a copy of `a` with every NaN replaced by `value`.
 Array without_nan(std::string_view op, const Array& a, int value) {
   check<TypeError>(!a.is_null(), op, "the array is null");
   return catena::kind_of(a.dtype()) >= catena::DtypeKind::floating ? where(isnan(a), value, a) : a;

@@ -23,7 +23,7 @@ void check_kind(std::string_view op, std::string_view kind) {
   check<ValueError>(known, op, "kind is '", kind, "', must be 'quicksort', 'mergesort', 'heapsort' or 'stable'");
 }
 
-// The array and its axis; the flattened array and axis 0 if no axis is given.
+// The array and its axis; if no axis is given, the flattened array and axis 0.
 struct AlongAxis {
   AlongAxis(std::string_view op, const Array& a, std::optional<int> given) {
     check<TypeError>(!a.is_null(), op, "the array is null");
@@ -34,10 +34,10 @@ struct AlongAxis {
   int axis;
 };
 
-// Positions of the elements of a 0-d array are those of one of length 1, as in NumPy.
+// As in NumPy, positions in a 0-d array are positions in an array of length 1.
 Array at_least_one_axis(const Array& a) { return !a.is_null() && a.ndim() == 0 ? a.ravel() : a; }
 
-// kth: the places that matter, in ascending order; empty: all of them.
+// kth: the positions that matter, in ascending order; empty: all.
 Array run_sort(const AlongAxis& a, bool positions, std::span<const std::int64_t> kth = {}) {
   const Array out(internal::new_array(a.array.shape(), positions ? Dtype::int64 : a.array.dtype(), a.array.device()));
   internal::execute(catena::call::Sort{a.array.get(), a.axis, positions, out.get(), kth});
@@ -58,7 +58,7 @@ Array run_partition(std::string_view op, const Array& a, const std::vector<std::
   return run_sort(along, positions, places);
 }
 
-// `values` as an array; a scalar gets its natural dtype.
+// Returns `values` as an array; a scalar gets its natural dtype.
 Array as_values(const Operand& values, Device device) {
   if (values.is_array()) return values.array();
   const Array a(internal::new_array(Shape{}, values.scalar().natural_dtype(), device));
@@ -156,7 +156,7 @@ Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& optio
   check<TypeError>(!bins.is_null(), "digitize", "the array of bins is null");
   check<ValueError>(bins.ndim() == 1, "digitize", "the bins have rank ", bins.ndim(), ", must have rank 1");
   const Array before = bins(Slice({}, -1)), behind = bins(Slice(1, {}));
-  // The interval is open at its right end, or with `right` at its left end, whichever way the bins are ordered.
+  // The interval is open at its right end, or with `right` at its left end, for ascending and descending bins.
   if (all(before <= behind).item<bool>()) return places("digitize", bins, x, !options.right);
   check<ValueError>(all(before >= behind).item<bool>(), "digitize", "the ", bins.size(),
                     " bins neither increase nor decrease");

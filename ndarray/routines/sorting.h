@@ -18,31 +18,31 @@ namespace nd {
 
 struct SortOptions {
   [[no_unique_address]] Named named = Named();
-  std::optional<int> axis = -1;  // absent: the array is flattened
+  std::optional<int> axis = -1;  // without a value: the array is flattened
   std::string_view kind =
       {};  // "quicksort", "mergesort", "heapsort" or "stable", all equivalent (ValueError for other names)
 };
 // A sorted copy with the shape of the array. (a.sort(axis) sorts in place.)
 CATENA_EXPORT Array sort(const Array& a, const SortOptions& options = {});
 inline Array sort(const Array& a, std::optional<int> axis) { return sort(a, {.axis = axis}); }
-// The int64 positions that sort along the axis: take_along_axis(a, argsort(a), -1) equals sort(a).
+// Returns the int64 positions that sort along the axis: take_along_axis(a, argsort(a), -1) equals sort(a).
 CATENA_EXPORT Array argsort(const Array& a, const SortOptions& options = {});
 inline Array argsort(const Array& a, std::optional<int> axis) { return argsort(a, {.axis = axis}); }
 // sort(a, {.axis = 0}).
 CATENA_EXPORT Array msort(const Array& a);
-// The int64 positions that sort by several keys, of which the last is the primary one. All keys have one shape
+// Returns the int64 positions that sort by several keys, the last of which is the primary one. All keys have one shape
 // (ValueError); TypeError for no keys.
 CATENA_EXPORT Array lexsort(const std::vector<Array>& keys, int axis = -1);
 
 struct PartitionOptions {
   [[no_unique_address]] Named named = Named();
-  std::optional<int> axis = -1;  // absent: the array is flattened
+  std::optional<int> axis = -1;  // without a value: the array is flattened
 };
-// A copy in which element kth is the one of the sorted array, with no greater element before it and no smaller one
-// behind it; with several kth this holds for each. Negative kth count from the end. ValueError for kth out of range.
-// The order of the elements between these places is undefined. On the CPU rows are partitioned as far as the places
-// need it, in a time proportional to their length (rows with NaN are sorted); on CUDA they are sorted, as the radix
-// sort takes few passes over the memory.
+// Returns a copy in which element kth is the one of the sorted array, with no greater element before it and no smaller
+// one behind it; with several kth this holds for each. Negative kth count from the end. ValueError for kth out of
+// range. The order of the elements between these positions is undefined. On the CPU rows are partitioned only as far as
+// necessary, in a time proportional to their length (rows with NaN are sorted); on CUDA they are sorted, because the
+// radix sort takes few passes over the memory.
 CATENA_EXPORT Array partition(const Array& a, const std::vector<std::int64_t>& kth,
                               const PartitionOptions& options = {});
 inline Array partition(const Array& a, std::int64_t kth, const PartitionOptions& options = {}) {
@@ -51,7 +51,7 @@ inline Array partition(const Array& a, std::int64_t kth, const PartitionOptions&
 inline Array partition(const Array& a, std::int64_t kth, std::optional<int> axis) {
   return partition(a, kth, {.axis = axis});
 }
-// The int64 positions that partition.
+// Returns the int64 positions that partition.
 CATENA_EXPORT Array argpartition(const Array& a, const std::vector<std::int64_t>& kth,
                                  const PartitionOptions& options = {});
 inline Array argpartition(const Array& a, std::int64_t kth, const PartitionOptions& options = {}) {
@@ -63,12 +63,12 @@ inline Array argpartition(const Array& a, std::int64_t kth, std::optional<int> a
 
 struct SearchOptions {
   std::string_view side = "left";  // "left": before equal elements, "right": behind them (ValueError for other strings)
-  Array sorter = {};               // integer positions that sort `a`, as argsort gives them
+  Array sorter = {};               // integer positions that sort `a`, such as the result of argsort
 };
-// The positions at which `values` would have to be inserted into the sorted array `a` of rank 1 to keep it sorted:
-// int64, with the shape of `values`. Both are compared in their common dtype. If `a` is not sorted the positions are
-// meaningless, without an error. ValueError for another rank or a sorter of a shape other than that of `a`, TypeError
-// for a sorter that is not of an integer dtype.
+// Returns the positions at which `values` would have to be inserted into the sorted array `a` of rank 1 to keep it
+// sorted: int64, with the shape of `values`. Both are compared in their common dtype. If `a` is not sorted, the
+// positions are meaningless, without an error. ValueError for another rank or a sorter of a shape other than that of
+// `a`, TypeError for a sorter that is not of an integer dtype.
 CATENA_EXPORT Array searchsorted(const Array& a, const Operand& values, const SearchOptions& options = {});
 inline Array searchsorted(const Array& a, const Operand& values, std::string_view side) {
   return searchsorted(a, values, {.side = side});
@@ -77,24 +77,24 @@ inline Array searchsorted(const Array& a, const Operand& values, std::string_vie
 struct DigitizeOptions {
   bool right = false;  // bins include their right edge instead of their left one
 };
-// The bin number of every element: i for bins[i-1] <= x < bins[i], or bins[i-1] > x >= bins[i] if the bins decrease; 0
-// or len(bins) beyond their ends. ValueError if the bins are not of rank 1 or not monotonic; that check runs on the
-// host and waits for the device.
+// Returns the bin number of every element: i for bins[i-1] <= x < bins[i], or bins[i-1] > x >= bins[i] if the bins
+// decrease; 0 or len(bins) beyond their ends. ValueError if the bins are not of rank 1 or not monotonic; that check
+// runs on the host and waits for the device.
 CATENA_EXPORT Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& options = {});
 
-// The positions of all elements that are not 0 (NaN is not 0), in C order: one int64 array per axis. A 0-d array counts
-// as an array of length 1. This function and the next three wait for the device, because the number of positions
-// determines the shape.
+// Returns the positions of all elements that are not 0 (NaN is not 0), in C order: one int64 array per axis. A 0-d
+// array counts as an array of length 1. This function and the next three wait for the device, because the number of
+// positions determines the shape.
 CATENA_EXPORT std::vector<Array> nonzero(const Array& a);
-// The same; where(condition, x, y) is in math.h.
+// As nonzero; where(condition, x, y) is in math.h.
 inline std::vector<Array> where(const Array& condition) { return nonzero(condition); }
-// Positions in the flattened array.
+// Returns the positions in the flattened array.
 CATENA_EXPORT Array flatnonzero(const Array& a);
 namespace internal {
-// The arrays of nonzero() as the rows of one array.
+// Returns the arrays of nonzero() as the rows of one array.
 CATENA_EXPORT Array nonzero_rows(const Array& a);
 }  // namespace internal
-// One row per nonzero element with its position along every axis; shape (count, rank).
+// Returns one row per nonzero element with its position along every axis; shape (count, rank).
 CATENA_EXPORT Array argwhere(const Array& a);
 
 }  // namespace nd

@@ -17,8 +17,8 @@ using catena::check;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// The dtype in which the variance of elements of `t` is computed; 16-bit floats are computed in float32 and rounded
-// once.
+// Returns the dtype in which the variance of elements of `t` is computed; 16-bit floats are computed in float32 and
+// rounded once.
 Dtype working_dtype(Dtype t) {
   if (t == Dtype::float64 || !catena::is_floating(t)) return Dtype::float64;
   return Dtype::float32;
@@ -26,7 +26,7 @@ Dtype working_dtype(Dtype t) {
 
 Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root);
 
-// The mean square of the distance to the mean is the sum of that of the real and that of the imaginary parts.
+// The variance of complex numbers is the sum of the variances of their real and imaginary parts.
 Array spread_of_complex(std::string_view op, const Array& a, const VarOptions& o, bool root) {
   VarOptions parts = o;
   parts.out = Array();
@@ -39,7 +39,7 @@ Array spread_of_complex(std::string_view op, const Array& a, const VarOptions& o
   return o.out;
 }
 
-// The variance of elements converted to o.dtype, or its square root.
+// Returns the variance of elements converted to o.dtype, or its square root.
 Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root) {
   check<TypeError>(!a.is_null(), op, "the array is null");
   if (catena::is_complex_dtype(a.dtype())) return spread_of_complex(op, a, o, root);
@@ -86,7 +86,7 @@ Array std(const Array& a, const VarOptions& options) { return spread("std", a, o
 // ---- counting -----------------------------------------------------------------------------------
 namespace {
 
-// Integers and bools as unsigned numbers of their width, in which negative ones are the largest.
+// Returns integers and bools as unsigned numbers of their width; negative numbers become the largest.
 Array as_unsigned(const Array& x) {
   switch (x.dtype()) {
     case Dtype::bool_: return x.astype(Dtype::uint8);
@@ -98,7 +98,7 @@ Array as_unsigned(const Array& x) {
   }
 }
 
-// One more than the largest number. One pass finds it and a negative one.
+// Returns one more than the largest number. One pass finds the largest number and detects negative ones.
 std::int64_t count_of_numbers(const Array& x) {
   const auto largest = amax(as_unsigned(x)).item<std::uint64_t>();
   if (kind_of(x.dtype()) == catena::DtypeKind::signed_) {

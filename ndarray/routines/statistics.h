@@ -14,8 +14,7 @@ CATENA_EXPORT Array mean(const Array& a, const ReduceOptions& options = {});
 
 // The mean squared distance from the mean, with the divisor n - ddof, computed without cancellation. dtypes as for
 // mean; options.dtype is the dtype of calculation and result. A divisor <= 0 counts as 0: the result is NaN or
-// infinity, without an error.
-// Of complex numbers: the mean square of the distance to the mean, a real number.
+// infinity, without an error. For complex numbers, the result is real.
 CATENA_EXPORT Array var(const Array& a, const VarOptions& options = {});
 // The square root of var.
 CATENA_EXPORT Array std(const Array& a, const VarOptions& options = {});
@@ -26,13 +25,14 @@ ND_REDUCTION_OF_AXES(var, VarOptions)
 ND_REDUCTION_OF_AXES(std, VarOptions)
 
 struct BincountOptions {
-  Array weights = {};                          // of the shape of x: they are summed instead of counted
-  std::optional<std::int64_t> minlength = {};  // the least length of the result, at least 1
+  Array weights = {};                          // of the shape of x: they are summed instead of counting the elements
+  std::optional<std::int64_t> minlength = {};  // minimal length of the result, at least 1
 };
-// How often each number from 0 on occurs in `x`, an array of rank 1 of integers or bools: int64, of length max(x) + 1
-// or options.minlength, whichever is more; nothing occurs in an array without elements. With weights, the sums of the
-// weights of each number, in float64 and, on the CPU, in the order of the elements. Waits for the device. ValueError
-// for another rank, a negative number, weights of another shape, a minlength below 1; TypeError for other dtypes.
+// Counts how often each number from 0 on occurs in `x`, an array of rank 1 of integers or bools. The result is int64,
+// of length max(x) + 1 or options.minlength, whichever is more; for an array without elements, all counts are 0. With
+// weights: the sums of the weights of each number, in float64 and, on the CPU, in the order of the elements. Waits for
+// the device. ValueError for another rank, a negative number, weights of another shape, a minlength below 1; TypeError
+// for other dtypes.
 CATENA_EXPORT Array bincount(const Array& x, const BincountOptions& options = {});
 inline Array bincount(const Array& x, const Array& weights, std::optional<std::int64_t> minlength = {}) {
   return bincount(x, {.weights = weights, .minlength = minlength});

@@ -27,7 +27,7 @@ std::string short_text(double value) { return catena::general_text(value, 6); }
 bool is_inexact(const Array& a) { return catena::is_floating(a.dtype()) || catena::is_complex_dtype(a.dtype()); }
 bool holds_everywhere(const Array& condition) { return all(condition).item<bool>(); }
 
-// What a comparison is called in messages, and how it treats infinities.
+// The name of a comparison in messages, and its treatment of infinities.
 struct Comparison {
   std::string header;
   const char *first = "ACTUAL", *second = "DESIRED";
@@ -41,7 +41,8 @@ class Compared {
   Compared(const ArrayLike& x, const ArrayLike& y, const Comparison& comparison, const Message& message)
       : x_(x.array().to_host()), y_(y.array().to_host()), comparison_(comparison), message_(message) {}
 
-  // Throws unless `holds`, of arrays of rank 1, is true for all elements that are not compared as NaN or infinity.
+  // Throws unless `holds`, applied to arrays of rank 1, is true for all elements that are not compared as NaN or
+  // infinity.
   template <class F> void check_each(F&& holds) const {
     if (!(x_.shape() == y_.shape()) && x_.ndim() != 0 && y_.ndim() != 0)
       fail(concat("(shapes ", x_.shape(), ", ", y_.shape(), " mismatch)"));
@@ -65,7 +66,7 @@ class Compared {
     open &= ~in_x;
   }
 
-  // As NumPy's build_err_msg, `remark` being behind the caller's line.
+  // Builds the message as NumPy's build_err_msg; `remark` follows the caller's line.
   [[noreturn]] void fail(const std::string& remark) const {
     std::string text = concat("\n", comparison_.header, "\n", message_.err_msg, "\n", remark);
     if (message_.verbose) text += described(comparison_.first, x_) + described(comparison_.second, y_);
@@ -118,7 +119,7 @@ class Compared {
     if (is_inexact(x) || is_inexact(y)) return absolute(x - y);
     return where(greater(x, y), x - y, y - x);
   }
-  // As NumPy prints an element of an array.
+  // Formats an element as NumPy prints the elements of an array.
   static std::string element(const Array& a) {
     const std::string text = array_str(a.reshape(1));
     return text.substr(1, text.size() - 2);
@@ -135,7 +136,7 @@ void compare(const ArrayLike& x, const ArrayLike& y, const Comparison& compariso
   Compared(x, y, comparison, message).check_each(holds);
 }
 
-// As numbers with which differences are exact enough: float64, or complex128.
+// Converts to a dtype in which differences are exact enough: float64 or complex128.
 Array wide(const Array& a) { return a.astype(promote_types(a.dtype(), float64), {.copy = false}); }
 
 // ---- units in the last place --------------------------------------------------------------------
@@ -152,15 +153,15 @@ struct SameFloats {
   }
 
   bool equal_or_nan(const Array& near) const { return holds_everywhere(near | equal(x, y) | (isnan(x) & isnan(y))); }
-  // The number of representable numbers from x to y; NaN where only one of them is NaN.
+  // Returns the number of representable numbers from x to y; NaN where only one of them is NaN.
   Array distance() const {
-    const Array i = ordinal(x), j = ordinal(y);  // the difference of which needs 64 bits without a sign
+    const Array i = ordinal(x), j = ordinal(y);  // their difference may need 64 bits without a sign
     const Array steps = (maximum(i, j) - minimum(i, j)).view(uint64).astype(float64);
     return where(isnan(x) & isnan(y), array(0.0), where(isnan(x) | isnan(y), array(std::nan("")), steps));
   }
 
  private:
-  // Numbers in ascending order: the bits as an integer, mirrored for negative numbers.
+  // Numbers the floats in ascending order: the bits as an integer, mirrored for negative numbers.
   static Array ordinal(const Array& a) {
     const Dtype integer = a.itemsize() == 8 ? int64 : (a.itemsize() == 4 ? int32 : int16);
     const Array flat = a.ravel(), bits = flat.view(integer).astype(int64);

@@ -1,7 +1,7 @@
 // Folder ndarray/testing/: helpers for the tests of programs that calculate with arrays: assertions (this header),
 // comparison of devices (backends.h), runs over dtypes, orders and parameters (parameters.h), contents (data.h),
-// conditions and statistics (conditions.h). They need no test framework: what fails throws AssertionError. Not in the
-// umbrella header. May use kernels/base/, ndarray/core/, ndarray/device/, ndarray/routines/.
+// conditions and statistics (conditions.h). They need no test framework: a failure throws AssertionError. The umbrella
+// header does not include them. May use kernels/base/, ndarray/core/, ndarray/device/, ndarray/routines/.
 //
 // This header: assertions about arrays, with NumPy's rules and messages: how many elements differ and where, the
 // largest differences, and both arrays.
@@ -10,7 +10,7 @@
 //   nd::testing::assert_array_equal(nd::arange(3), {0, 1, 2});
 //
 // Arguments are arrays of any device and dtype, numbers, and lists of numbers. Their shapes must be equal, unless one
-// is a number or a 0-d array, and their dtypes need not. NaN equals NaN. All functions wait for the device.
+// is a number or a 0-d array; their dtypes may differ. NaN equals NaN. All functions wait for the device.
 #pragma once
 
 #include <string_view>
@@ -34,12 +34,12 @@ CATENA_EXPORT void assert_array_almost_equal(const ArrayLike& x, const ArrayLike
 // |x - y| <= nulp * spacing(max(|x|, |y|)), where spacing(v) is the distance from v to the next number of its dtype.
 // TypeError unless both have the same floating dtype.
 CATENA_EXPORT void assert_array_almost_equal_nulp(const ArrayLike& x, const ArrayLike& y, double nulp = 1);
-// There are less than maxulp numbers of the dtype between a and b, which are converted to `dtype` first if one is
-// given. Returns the distances, in float64 on the host. TypeError unless both have the same floating dtype then.
+// Checks that there are less than maxulp numbers of the dtype between a and b, which are first converted to `dtype` if
+// one is given. Returns the distances, in float64 on the host. TypeError unless both then have the same floating dtype.
 CATENA_EXPORT Array assert_array_max_ulp(const ArrayLike& a, const ArrayLike& b, double maxulp = 1,
                                          std::optional<Dtype> dtype = {});
 CATENA_EXPORT void assert_array_equal(const ArrayLike& x, const ArrayLike& y, const Message& message = {});
-// As many arrays in both lists, which are equal in pairs.
+// Checks that both lists have the same number of arrays, which are equal in pairs.
 CATENA_EXPORT void assert_array_list_equal(const std::vector<ArrayLike>& xlist, const std::vector<ArrayLike>& ylist,
                                            const Message& message = {});
 // x < y everywhere, except where both are NaN.

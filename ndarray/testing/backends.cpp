@@ -27,7 +27,7 @@ Device device_under_test(const BackendOptions& options) {
   return cpu_device;
 }
 
-// What a call gave: results, or an exception and the name of its class.
+// The outcome of a call: results, or an exception and the name of its class.
 struct Outcome {
   std::vector<Array> results;
   std::exception_ptr error;
@@ -68,7 +68,7 @@ void check_same_error(std::string_view op, const Outcome& reference, const Outco
 
 bool is_unsigned(Dtype t) { return kind_of(t) == DtypeKind::unsigned_; }
 
-// Whether conversions of negative numbers to unsigned ones may be part of the result.
+// True if conversions of negative numbers to unsigned ones may be part of the result.
 bool mixes_signs(const std::vector<Dtype>& dtypes) {
   const auto is_signed = [](Dtype t) { return kind_of(t) == DtypeKind::signed_ || kind_of(t) == DtypeKind::floating; };
   return std::any_of(dtypes.begin(), dtypes.end(), is_unsigned) && std::any_of(dtypes.begin(), dtypes.end(), is_signed);

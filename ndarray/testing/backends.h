@@ -1,14 +1,14 @@
-// One calculation on two devices. A body calculates with arrays of the current device, which is the CPU, the reference,
-// in one call and the device under test in the other, and returns its result: an array, a number, a list.
+// Compares a calculation on two devices. A body calculates with arrays of the current device, which is the CPU (the
+// reference) in one call and the device under test in the other, and returns its result: an array, a number, a list.
 //
 //   nd::testing::numpy_cupy_allclose([] { return nd::exp(nd::testing::shaped_arange({2, 3})); }, 1e-6);
 //   nd::testing::numpy_cupy_array_equal([](nd::Device xp) { return nd::arange(9).reshape(2, 5); },
 //                                       {.accept_error = AcceptError::of<nd::ValueError>()});
 //
-// The device under test is cuda:0. Where there is none the body runs on the CPU twice, and a line on standard output
-// says so once. AssertionError: the results differ by the rule of the assertion (assertions.h), in shape, or, unless
-// type_check is false, in dtype; a result is null; only one call throws, the calls throw different classes, or a class
-// that accept_error does not name.
+// The device under test is cuda:0. If there is none, the body runs on the CPU twice, and a line on standard output
+// reports this once. AssertionError: the results differ by the rule of the assertion (assertions.h), in shape, or,
+// unless type_check is false, in dtype; a result is null; only one call throws, or the calls throw different classes,
+// or a class that is not in accept_error.
 #pragma once
 
 #include <concepts>
@@ -23,7 +23,7 @@
 
 namespace nd::testing {
 
-// The classes of exceptions that a body may throw: none, all, or those of a list and classes derived from them.
+// The classes of exceptions that a body may throw: none, all, or the classes of a list and classes derived from them.
 class AcceptError {
  public:
   AcceptError(bool all = false) : test_(all ? [](std::exception_ptr) { return true; } : Test(nullptr)) {}
@@ -52,11 +52,11 @@ struct BackendOptions {
   AcceptError accept_error = false;
   bool type_check = true;
   Message message = {};
-  // The dtypes that the body calculates with, which it gets as an argument. If there are unsigned ones among them
-  // beside signed or floating ones, and the result is unsigned, elements whose value is negative are left out: those
-  // are negative in a run on the CPU with int64 in place of the unsigned dtypes.
+  // The dtypes with which the body calculates; it receives them as an argument. If there are unsigned dtypes beside
+  // signed or floating ones, and the result is unsigned, elements with negative values are not compared: these are the
+  // elements that are negative in a run on the CPU with int64 instead of the unsigned dtypes.
   std::vector<Dtype> dtypes = {};
-  std::optional<Device> device = {};  // under test
+  std::optional<Device> device = {};  // device under test
 };
 
 namespace internal {
@@ -115,12 +115,12 @@ template <class F> void numpy_cupy_array_list_equal(F&& body, const BackendOptio
   internal::compare_backends("numpy_cupy_array_list_equal", internal::body_of(body), plain,
                              [&](const Array& x, const Array& y) { assert_array_equal(x, y, options.message); });
 }
-// The elements on the device under test are smaller than those of the reference.
+// Checks that each element on the device under test is smaller than the element of the reference.
 template <class F> void numpy_cupy_array_less(F&& body, const BackendOptions& options = {}) {
   internal::compare_backends("numpy_cupy_array_less", internal::body_of(body), options,
                              [&](const Array& x, const Array& y) { assert_array_less(x, y, options.message); });
 }
-// Both calls throw exceptions of the same class.
+// Checks that both calls throw exceptions of the same class.
 template <class F> void numpy_cupy_raises(F&& body, const BackendOptions& options = {}) {
   internal::compare_errors(internal::body_of(body), options);
 }

@@ -40,10 +40,9 @@ NumpyError::~NumpyError() { set_warning_handler(before_); }
 // ---- statistics ---------------------------------------------------------------------------------
 namespace {
 
-// The probability of a value above x for the chi-square distribution, which is Q(df / 2, x / 2), the regularised upper
-// incomplete gamma function: Q(1, y) = exp(-y), Q(1/2, y) = erfc(sqrt(y)), Q(a + 1, y) = Q(a, y) + y^a exp(-y) /
-// Gamma(a
-// + 1) (Abramowitz and Stegun 26.4.19, 6.5.22).
+// Returns the probability of a value above x for the chi-square distribution. It is Q(df / 2, x / 2), the regularised
+// upper incomplete gamma function: Q(1, y) = exp(-y), Q(1/2, y) = erfc(sqrt(y)), Q(a + 1, y) = Q(a, y) + y^a exp(-y) /
+// Gamma(a + 1) (Abramowitz and Stegun 26.4.19, 6.5.22).
 double chi_square_tail(double x, int df) {
   const double y = x / 2;
   double a = df % 2 == 0 ? 1 : 0.5;

@@ -1,4 +1,4 @@
-// What a test needs (devices, versions), repetition of statistical tests, and the chi-square test.
+// Requirements of tests (devices, versions), repetition of statistical tests, and the chi-square test.
 //
 //   if (!nd::testing::gpu()) return;                              // "skipped: ..." on standard output
 //   nd::testing::condition::retry(3, [] { ... });
@@ -13,16 +13,16 @@
 
 namespace nd::testing {
 
-// ---- what a test needs --------------------------------------------------------------------------
-// Whether it is there. If not, a line on standard output says why the test is skipped.
-CATENA_EXPORT bool multi_gpu(int count);  // so many CUDA devices
+// ---- requirements of a test ---------------------------------------------------------------------
+// Return true if the requirement is met. If not, a line on standard output says why the test is skipped.
+CATENA_EXPORT bool multi_gpu(int count);  // at least `count` CUDA devices
 inline bool gpu() { return multi_gpu(1); }
 namespace attr {
 using testing::gpu;
 using testing::multi_gpu;
 }  // namespace attr
 // Requirements are "<name>" or "<name><comparison><version>" with one of == != <= >= < >: "catena>=0.1". Names are
-// catena, and cpu and cuda, which have no version. ValueError for a text of another form; another name is not there.
+// catena, and cpu and cuda, which have no version. ValueError for other texts; an unknown name is an unmet requirement.
 CATENA_EXPORT bool with_requires(const std::vector<std::string_view>& requirements);
 
 // Silences warnings (kernels/base/warning.h) until the end of the scope.
@@ -43,8 +43,8 @@ namespace condition = catena::testing::condition;  // repeat, retry, repeat_with
 // ---- statistics ---------------------------------------------------------------------------------
 namespace hypothesis {
 // Pearson's test that `observed` counts have the distribution `expected`: true if that is not rejected at the level
-// alpha, which is 0.05 or 0.01. df: degrees of freedom, from 1 to 250; one less than the number of counts if it is
-// absent. ValueError for others, and for counts of different shapes.
+// alpha, which must be 0.05 or 0.01. df: degrees of freedom, from 1 to 250; by default one less than the number of
+// counts. ValueError for others, and for counts of different shapes.
 CATENA_EXPORT bool chi_square_test(const ArrayLike& observed, const ArrayLike& expected, double alpha = 0.05,
                                    std::optional<int> df = {});
 }  // namespace hypothesis

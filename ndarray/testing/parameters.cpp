@@ -9,7 +9,7 @@
 namespace nd::testing {
 namespace {
 
-// Those of some kinds.
+// Returns the dtypes of some kinds.
 Dtypes dtypes_of(std::initializer_list<DtypeKind> kinds, const DtypeChoice& choice = {}) {
   constexpr Dtype kAll[] = {float64, float32, float16, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool_};
   Dtypes list;

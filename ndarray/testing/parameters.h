@@ -1,5 +1,5 @@
-// A body run for every dtype, every order or every set of parameters. An error of a run has the parameters of that run
-// before its message.
+// Runs a body for every dtype, every order or every set of parameters. The message of an error begins with the
+// parameters of the run.
 //
 //   for_all_dtypes([](nd::Dtype dtype) { ... }, {.no_bool = true});
 //   for_int_dtypes_combination(2, [](const std::vector<nd::Dtype>& dtypes) { ... });
@@ -61,9 +61,9 @@ template <class F> void for_int_dtypes(F&& body, const DtypeChoice& choice = {})
   for_dtypes(int_dtypes(choice), body);
 }
 
-// body(dtypes) for `names` dtypes at once: for all combinations if `full`, else for as many as there are dtypes, so
-// that each is at every place once. Without `full`, the environment variable CUPY_TEST_FULL_COMBINATION decides: a
-// number other than 0 means full. ValueError for less than one name.
+// Calls body(dtypes) for `names` dtypes at once: for all combinations if `full`, else for as many combinations as there
+// are dtypes, so that each dtype is in every place once. Without `full`, the environment variable
+// CUPY_TEST_FULL_COMBINATION decides: a number other than 0 means full. ValueError for less than one name.
 template <class F>
 void for_dtypes_combination(const Dtypes& types, int names, F&& body, std::optional<bool> full = {}) {
   internal::run_for_dtypes(internal::combinations(types, names, full), body);
@@ -92,7 +92,7 @@ template <class F> void for_orders(const std::vector<Order>& orders, F&& body) {
 template <class F> void for_CF_orders(F&& body) { for_orders({Order::C, Order::F}, body); }
 
 // ---- parameters ---------------------------------------------------------------------------------
-// product: every combination of one item of each list. parameterize: a body run for every set.
+// product: every combination of one item of each list. parameterize: runs a body for every set.
 using catena::testing::parameterize;
 using catena::testing::product;
 

@@ -1,5 +1,5 @@
-// catena-warm-up --arch 90 [--list]: compiles every registered kernel in its usual forms into the disk cache, for
-// programs that will run on GPUs of that architecture. Needs NVRTC, but neither a GPU nor a driver.
+// catena-warm-up --arch 90 [--list]: compiles every registered kernel with its usual launch skeletons into the disk
+// cache, for programs that will run on GPUs of that architecture. Needs NVRTC, but neither a GPU nor a driver.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Arguments {
   int arch = 0;
   bool list = false, help = false;
 };
-// arch is 0 if the arguments are invalid.
+// Sets arch to 0 if the arguments are invalid.
 Arguments parse(int argc, char** argv) {
   Arguments a;
   for (int k = 1; k < argc; ++k) {

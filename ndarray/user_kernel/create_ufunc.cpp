@@ -21,7 +21,7 @@ using catena::KernelDef;
 
 constexpr std::size_t kMaxInputs = 8, kMaxOutputs = 4;
 
-// The dtypes of one side of a loop string.
+// Returns the dtypes of one side of a loop string.
 std::vector<Dtype> dtypes_of(std::string_view name, std::string_view loop, std::string_view side) {
   std::vector<Dtype> types;
   for (const char c : side) {
@@ -46,7 +46,7 @@ LoopTypes parse_loop(std::string_view name, std::string_view loop) {
   return types;
 }
 
-// The loops of a function in the form in which a loop is chosen; they have no code.
+// The loops of a function, for the choice of a loop; they have no code.
 class Loops {
  public:
   Loops(std::string_view name, catena::KernelKind kind, std::span<const LoopTypes> loops) : name_(name) {
@@ -90,7 +90,7 @@ template <class Op> std::vector<LoopTypes> parse_loops(std::string_view name, co
   return loops;
 }
 
-// What was made of equal definitions is one object, which lives until the program ends.
+// Equal definitions share one object, which exists until the program ends.
 template <class T> class Definitions {
  public:
   template <class F> const T& find(const std::string& key, F&& make) {
@@ -105,7 +105,7 @@ template <class T> class Definitions {
   std::map<std::string, std::unique_ptr<const T>> made_;
 };
 
-// Pieces of text as one string; different pieces give different strings.
+// Joins pieces of text to one string; different pieces give different strings.
 template <class... S> std::string joined(const S&... pieces) {
   std::string all;
   ((all += concat(std::string_view(pieces).size(), ':', pieces)), ...);
@@ -183,7 +183,7 @@ struct simple_reduction_function::Data {
   std::string label;
   std::vector<const KernelText*> texts;
 
-  // A loop with that output dtype: the first one whose input holds the elements, else the first one.
+  // Returns a loop with that output dtype: the first one whose input holds the elements, else the first one.
   int loop_by_output(Dtype element, Dtype output) const {
     const std::span<const catena::Loop> all = types.def().loops();
     for (std::size_t k = 0; k < all.size(); ++k)
@@ -226,7 +226,7 @@ Array simple_reduction_function::operator()(const Array& a, const ReduceOptions&
   }
   const Operand operand(a);
   const Device device = internal::common_device(name(), {&operand, 1}, {&options.out, 1});
-  // The kernel writes its own type; `out` may have another one.
+  // The kernel writes the output dtype of the loop; `out` may have another dtype.
   const bool direct = !options.out.is_null() && options.out.dtype() == result;
   const Array own = direct ? options.out : Array(internal::new_array(shape, result, device));
   const Operand args[] = {a, own};

@@ -1,21 +1,21 @@
-// Universal functions and reductions made at run time, from loop strings and text.
+// Universal functions and reductions that are created at run time from loop strings and texts.
 //
 //   const nd::ufunc squared_diff = nd::create_ufunc("squared_diff", {"ee->e", "ff->f", "dd->d"},
 //                                                   "out0 = (in0 - in1) * (in0 - in1)");
 //   nd::Array z = squared_diff(x, y);                        // int32 arrays take the loop "dd->d"
 //   squared_diff(x, 2, {.out = z, .dtype = nd::float32});
-//   const auto sum_of_squares = nd::create_reduction_func("sum_of_squares", {"l->l", {"e->e", {.reduce_type =
-//   "float"}},
-//                                                         "f->f", "d->d"}, {"in0 * in0", "a + b", "out0 = a"}, 0);
+//   const auto sum_of_squares = nd::create_reduction_func(
+//       "sum_of_squares", {"l->l", {"e->e", {.reduce_type = "float"}}, "f->f", "d->d"},
+//       {"in0 * in0", "a + b", "out0 = a"}, 0);
 //   nd::Array s = sum_of_squares(x, {.axis = 1});
 //
-// A loop string has one character per operand, those of NumPy ('E' is bfloat16): "ff->f" has two float32 inputs and one
-// float32 output. The loop of a call is found as for the functions of routines/math.h: the first one that has the
+// A loop string has one of NumPy's characters per operand ('E' is bfloat16): "ff->f" has two float32 inputs and one
+// float32 output. The loop of a call is chosen as for the functions of routines/math.h: the first one that has the
 // dtypes of the inputs, else the first one that holds them without loss; host scalars do not promote arrays of their
 // kind.
 //
-// The text is that of an ElementwiseKernel or a ReductionKernel (compilers, cache, functions: elementwise_kernel.h,
-// reduction_kernel.h). Loops may have texts of their own.
+// The text is the text of an ElementwiseKernel or a ReductionKernel (compilers, cache, functions: elementwise_kernel.h,
+// reduction_kernel.h). A loop may have its own text.
 //
 // Thread safety: the results are immutable and may be called from any thread.
 #pragma once
@@ -30,7 +30,7 @@
 
 namespace nd {
 
-// A loop of a function: its dtypes, and its text if it has one of its own.
+// A loop of a function: its dtypes, and its text if it has its own.
 struct UfuncOp {
   std::string types;
   std::string routine = {};  // empty: the text of the function
@@ -39,31 +39,32 @@ struct UfuncOp {
   UfuncOp(std::string loop, std::string text = {}) : types(std::move(loop)), routine(std::move(text)) {}
 };
 
-// `routine` is the body of a function of the elements in0, in1... that assigns out0, out1...; their types, those of the
-// loop, are in0_type, out0_type... Elements of arrays of other dtypes are converted (kernels/convert.h) when they are
-// read and written. `preamble` stands before the kernel; `doc` is what doc() gives. At most 8 inputs and 4 outputs.
+// `routine` is the body of a function of the elements in0, in1... that assigns out0, out1...; the elements have the
+// dtypes of the loop, with the type names in0_type, out0_type... Elements of arrays of other dtypes are converted
+// (kernels/convert.h) when they are read and written. `preamble` precedes the kernel; doc() returns `doc`. At most 8
+// inputs and 4 outputs.
 //
 // ValueError for a name that is no identifier, no loops, a loop string of unknown characters or with another number of
 // operands than the first, and a loop without text. Calls: the errors of functions (routines/math.h), CompileError.
 CATENA_EXPORT ufunc create_ufunc(std::string_view name, const std::vector<UfuncOp>& ops, std::string_view routine = {},
                                  std::string_view preamble = {}, std::string_view doc = {});
 
-// The text of a reduction. `map` is an expression on the element in0, `reduce` one on two partial results a and b,
+// The texts of a reduction. `map` is an expression on the element in0, `reduce` one on two partial results a and b,
 // `post_map` a statement that assigns out0 from the result a. Partial results have the C++ type `reduce_type`, by
-// default the loop's output type. In these texts type_in0_raw is the type of the array's elements, whose values in0
-// has, and type_out0_raw the loop's output type.
+// default the loop's output type. In these texts type_in0_raw is the element type of the array whose values in0 has,
+// and type_out0_raw the loop's output type.
 struct ReductionRoutine {
   std::string map = {}, reduce = {}, post_map = {}, reduce_type = {};
 };
 struct ReductionOp {
   std::string types;              // "f->f"
-  ReductionRoutine routine = {};  // what is empty is that of the function
+  ReductionRoutine routine = {};  // empty texts are taken from the function
 
   ReductionOp(const char* loop) : types(loop) {}
   ReductionOp(std::string loop, ReductionRoutine texts = {}) : types(std::move(loop)), routine(std::move(texts)) {}
 };
 
-// The neutral element of a reduction: C++ text or a number; by default there is none.
+// The neutral element of a reduction: C++ text or a number; none by default.
 class ReductionIdentity {
  public:
   ReductionIdentity() = default;

@@ -10,7 +10,7 @@ namespace {
 using catena::check;
 using Form = BoundParameter::Form;
 
-// The common shape of all arrays that are not raw, or (size,).
+// Returns the common shape of all arrays that are not raw, or (size,).
 Shape loop_shape(const internal::KernelArguments& arguments, std::string_view op,
                  const std::optional<std::int64_t>& size) {
   Shape shape;

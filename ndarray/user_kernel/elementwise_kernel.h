@@ -5,8 +5,8 @@
 //   auto division = nd::ElementwiseKernel("T x, T y", "T q, T r", "q = x / y; r = x % y", "division");
 //   auto [q, r] = division(x, y);
 //
-// The text is the body of a C++ function of one element: `return` ends this element, and so do `continue` and `break`
-// outside of the text's own loops. It sees every parameter under its name: an input as the value of the current
+// The text is the body of a C++ function for one element: `return` ends this element, and so do `continue` and `break`
+// outside of the text's own loops. Every parameter is available under its name: an input as the value of the current
 // element, an output as a reference to it, a raw parameter (parameter_list.h) as an array of its own shape: x[k] by
 // position in C order, x[index] by an array of one position per axis, x.size(), x.shape()[axis], x.strides()[axis] in
 // bytes; none of these checks its index, and elements of raw inputs are const. Also defined are
@@ -16,28 +16,28 @@
 //   _ind.get()[axis]    position along an axis; needs reduce_dims = false
 //   float16, bfloat16   classes that compute in float and round at each store
 //   complex<float>, complex<double>, complex64, complex128 (thrust::complex): z.real(), z.imag(), operators with
-//   complex
-//                       and real numbers of any type, real, imag, conj, abs, norm, arg, polar, proj, exp, expm1, log,
-//                       log2, log10, log1p, sqrt, pow, the trigonometric and hyperbolic functions and their inverses,
-//                       min, max, isnan, isinf, isfinite, rint; the usual ones as thrust::exp(z) and std::exp(z), too
+//                       complex and real numbers of any type, real, imag, conj, abs, norm, arg, polar, proj, exp,
+//                       expm1, log, log2, log10, log1p, sqrt, pow, the trigonometric and hyperbolic functions and
+//                       their inverses, min, max, isnan, isinf, isfinite, rint; the usual ones as thrust::exp(z) and
+//                       std::exp(z), too
 //   CUDA's mathematical functions and intrinsics (__expf, __fadd_rz, __float2int_rn, __ldg...), min and max of numbers
-//   of
-//                       any two types, atomicAdd and the like, printf, clock, clock64
+//                       of any two types, atomicAdd and similar functions, printf, clock, clock64
 //   M_PI and the other constants of <math.h>, INFINITY, NAN, CUDART_PI, CUDART_INF, CUDART_NAN (each also with _F)
 //   int64_t, uint8_t, size_t, ptrdiff_t...
 // Comments (at the end, too), lambdas, local classes and arrays, and lines that begin with # are allowed. threadIdx and
-// what else concerns the threads of a launch are not for these texts. Code in loop_prep and after_loop runs once per
-// thread; on the CPU a thread runs a range of positions. Threads run in any order, so plain writes to the same element
-// of a raw parameter are a data race.
+// other properties of the threads of a launch must not be used. Code in loop_prep and after_loop runs once per thread;
+// on the CPU a thread runs a range of positions. Threads run in any order, so plain writes to the same element of a raw
+// parameter are a data race.
 //
 // On CUDA, NVRTC compiles the text; on the CPU, the system's C++ compiler does ($CATENA_HOST_COMPILER, else $CXX, c++,
-// g++, clang++ or the compiler of this library; a PATH is not needed). It is compiled at the first call that needs it;
-// compiled code is kept in memory per text, dtypes and ranks, and on disk. Integers are int, long long and the like.
+// g++, clang++ or the compiler of this library; PATH may be unset). It is compiled at the first call that needs it;
+// compiled code is kept in memory per text, dtypes and ranks, and on disk. Integers have the types int, long long and
+// so on.
 //
 // Messages start with "ElementwiseKernel" and the name. Errors of a call: TypeError for a wrong number of arguments, an
 // array whose dtype does not match its parameter, or a placeholder that no array determines; ValueError for shapes that
 // do not match, arrays on several devices, and a missing or superfluous size; CompileError with the compiler's output.
-// RuntimeError naming the kernel and the commands tried if there is no compiler for the CPU.
+// RuntimeError with the kernel and the commands tried if there is no compiler for the CPU.
 //
 // Thread safety: a kernel is immutable and may be called from any thread.
 #pragma once
@@ -68,8 +68,8 @@ struct ElementwiseKernelOptions {
 };
 
 struct ElementwiseCallOptions {
-  std::optional<std::int64_t> size = {};  // of the loop; required exactly if all array arguments are raw
-  std::optional<Stream> stream = {};      // default: the current one
+  std::optional<std::int64_t> size = {};  // size of the loop; required exactly if all array arguments are raw
+  std::optional<Stream> stream = {};      // default: the current stream
 };
 
 class CATENA_EXPORT ElementwiseKernel {
@@ -81,7 +81,8 @@ class CATENA_EXPORT ElementwiseKernel {
   // `args`: the inputs (arrays or scalars), or inputs and outputs. All arrays except raw ones are broadcast together;
   // given outputs must have the common shape. Returns the outputs.
   std::vector<Array> call(std::span<const Operand> args, const ElementwiseCallOptions& options = {}) const;
-  // For kernels with one or two outputs, or none: the array, or auto [u, v] = kernel(x, y). TypeError for others.
+  // For kernels with one or two outputs, or none: returns the array, or auto [u, v] = kernel(x, y). TypeError for
+  // others.
   KernelResult operator()(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const;
   KernelResult operator()(const Operand& x, const ElementwiseCallOptions& options) const {
     return (*this)({x}, options);
@@ -114,7 +115,7 @@ class CATENA_EXPORT ElementwiseKernel {
   const KernelText* text_;
 };
 
-// The older name of the class, from namespace elementwise.
+// An alias in the namespace elementwise, as in CuPy.
 namespace elementwise {
 using nd::ElementwiseKernel;
 }

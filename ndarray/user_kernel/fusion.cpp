@@ -26,8 +26,8 @@ using catena::TypeError;
 using catena::ValueError;
 
 // ---- traces too long for one program --------------------------------------------------------------
-// Executes the first steps of a trace as one program and takes them off the list. The values that later steps or
-// `results` read are arrays from then on.
+// Executes the first steps of a trace as one program and removes them from the list. Values that later steps or
+// `results` read become arrays.
 class Part {
  public:
   Part(Trace::State& trace, const Numbers& results) : trace_(trace) {
@@ -54,7 +54,7 @@ class Part {
   }
 
  private:
-  // Whether step `from`, a later one or a result reads the value.
+  // True if step `from`, a later step or a result reads the value.
   bool is_read(int v, std::size_t from) const { return last_read_[std::size_t(v)] >= static_cast<int>(from); }
   Numbers outputs_of(std::size_t n) const {
     Numbers outputs;
@@ -64,7 +64,7 @@ class Part {
     return outputs;
   }
   bool fits(std::size_t n) const { return Assembly(trace_, outputs_of(n), n).fits(); }
-  // A number of steps that fit one program, found by bisection; a single step always fits.
+  // Returns a number of steps that fit one program, found by bisection; a single step always fits.
   std::size_t longest() const {
     std::size_t low = 1, high = trace_.steps.size() + 1;
     while (high - low > 1) {
@@ -75,10 +75,10 @@ class Part {
   }
 
   Trace::State& trace_;
-  Numbers last_read_;  // step number for each value
+  Numbers last_read_;  // number of the last step that reads each value
 };
 
-// The common shape of all arrays that steps or results read and of the given outputs, which must have it.
+// Returns the common shape of all arrays that steps or results read; the given outputs must have it.
 Shape shape_of_parts(const Trace::State& trace, const Numbers& results, std::span<const Array> targets) {
   catena::SmallVector<catena::Input, 8> inputs;
   const auto read = [&](int v) {
@@ -99,7 +99,7 @@ Shape shape_of_parts(const Trace::State& trace, const Numbers& results, std::spa
   return shape;
 }
 
-// The results of a trace by several programs. Arguments are written after everything has been read.
+// Computes the results of a trace by several programs. Arguments are written after everything has been read.
 std::vector<Array> run_in_parts(Trace::State& trace, const Numbers& results, std::span<const Array> targets) {
   const Device device = common_device(kFusedName, trace.arguments, targets);
   const Shape shape = shape_of_parts(trace, results, targets);
@@ -124,7 +124,7 @@ std::vector<Array> run_in_parts(Trace::State& trace, const Numbers& results, std
 }
 
 // ---- arguments on several devices -----------------------------------------------------------------
-// The devices of two arrays, if there are arrays on several.
+// Returns the devices of two arrays if there are arrays on several devices.
 std::optional<std::pair<Device, Device>> different_devices(std::span<const Operand> arguments) {
   const catena::ArrayHeader* first = nullptr;
   for (const Operand& o : arguments) {
@@ -136,13 +136,13 @@ std::optional<std::pair<Device, Device>> different_devices(std::span<const Opera
   return {};
 }
 
-// The plain function: one call for each step, on the device of its arrays.
+// Runs the function without fusion: one call per step, on the device of its arrays.
 class Unfused {
  public:
   explicit Unfused(Trace::State& trace) : trace_(trace), arrays_(trace.values.size()) {
     for (const TracedStep& step : trace.steps) run(step);
   }
-  // The value as an array of its own.
+  // Returns the value as an array of its own.
   Array result(int v) const {
     const Operand value = operand(v);
     if (!value.is_array()) return full({}, value.scalar());
@@ -159,7 +159,7 @@ class Unfused {
     std::vector<Operand> in;
     for (int v : step.in) in.push_back(operand(v));
     std::vector<Array> out(std::size_t(step.nout()));
-    // A conversion is the only function whose loop its inputs do not decide.
+    // A conversion is the only function whose loop is not determined by its inputs.
     const bool converts = step.kernel->is(catena::is_copy);
     const auto dtype = converts ? std::optional(step.kernel->loop_table[step.loop].type[1]) : std::nullopt;
     apply_ufunc(*step.kernel, in, out, dtype, Casting::same_kind);
@@ -210,7 +210,7 @@ class PostMap {
   }
   Dtype dtype() const { return dtype_; }  // dtype of the results
   bool fits() const { return fits_; }
-  // Null if there is no post map. Its input 0 is the reduced value, the others are constants.
+  // Returns null if there is no post map. Input 0 of the program is the reduced value, the others are constants.
   const TracedProgram* program() const { return program_ ? &*program_ : nullptr; }
 
  private:
@@ -230,7 +230,7 @@ class ReducedProgram {
         loop_(loop_over(elements.targets[0].dtype)),
         post_(how.post_map, type().type[1]),
         shape_(catena::broadcast_shape(kFusedName, inputs_)) {}
-  // False if the programs around the reduction are too long for one kernel.
+  // Returns false if the programs around the reduction are too long for one kernel.
   bool fits() const {
     const TracedProgram* post = post_.program();
     const std::size_t operands = inputs_.size() + (post ? post->sources.size() - 1 : 0);
@@ -295,8 +295,8 @@ class ReducedProgram {
   Dims axes_;
 };
 
-// A reduction whose elements are one program. Where the post map does not fit the same kernel, it is a function of its
-// own.
+// Computes a reduction whose elements are one program. If the post map does not fit into the same kernel, it runs as a
+// separate function.
 Array reduce_elements(const TracedProgram& elements, const FusedReduce& how, std::span<const Operand> arguments,
                       const TestOptions& options) {
   ReducedProgram program(elements, arguments, how);
@@ -320,7 +320,7 @@ Array reduce_elements(const TracedProgram& elements, const FusedReduce& how, std
 // ---- programs of earlier calls --------------------------------------------------------------------
 namespace {
 
-// The number of arguments, and of each whether it is an array and of which dtype, or type and kind of the number.
+// The number of arguments, and for each: its dtype if it is an array, or its type and kind if it is a number.
 class Signature {
  public:
   Signature(std::span<const Operand> arguments, std::span<const NumberType> types) {
@@ -341,7 +341,7 @@ class Signature {
   std::array<std::uint8_t, 24> bytes_{};
 };
 
-// Whether an integer is a value of the dtype; those that are not are an error of the step that reads them.
+// True if the dtype can hold the integer; otherwise the step that reads the integer throws.
 bool is_value_of(const Scalar& s, Dtype t) {
   const catena::DtypeKind kind = catena::kind_of(t);
   const bool whole = kind == catena::DtypeKind::signed_ || kind == catena::DtypeKind::unsigned_;
@@ -353,7 +353,7 @@ bool is_value_of(const Scalar& s, Dtype t) {
   return bits >= 63 || (v < (std::int64_t(1) << bits) && v >= -(std::int64_t(1) << bits));
 }
 
-// Whether the program, which was made for other arguments of the same dtypes, gives the right results for these.
+// True if the program, which was created for other arguments of the same dtypes, gives the right results for these.
 bool applies(const TracedProgram& program, std::span<const Operand> arguments) {
   const catena::ArrayHeader* first = nullptr;
   for (const Operand& o : arguments) {
@@ -411,7 +411,7 @@ void FusionCache::add(std::span<const Operand> arguments, std::span<const Number
   for (const Entry* e = first; e != nullptr; e = e->next)
     if (e->signature == signature) return;
   auto* entry = new Entry{signature, program, first};
-  // Threads that trace the same call at once may add it twice; the program of the later entry is found.
+  // Threads that trace the same call at once may add it twice; the later entry is then found first.
   while (!state_->first.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) {}
 }
 
@@ -533,7 +533,7 @@ Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, co
 
 namespace {
 
-// Adds a step to the trace of its operands: the trace, and the number of the first result.
+// Adds a step to the trace of its operands. Returns the trace and the number of the first result.
 std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
   Trace* trace = nullptr;
   for (const TracedOperand& x : in) {

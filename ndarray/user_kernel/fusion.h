@@ -8,20 +8,20 @@
 //                            {.reduce = nd::Reduction::sum, .post_map = [](auto s) { return nd::sqrt(s); }});
 //   nd::Array d = distance(a, b, {.axis = 1});  // nd::sqrt(nd::sum(nd::square(a - b), {.axis = 1})), nothing stored
 //
-// The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h, those
-// with two results among them, operators, where, clip, copy and astype; elements and shapes are not available. Dtypes
-// follow the rules of each function step by step, and every step rounds to its dtype, so the result has the same bits
-// and dtypes as the unfused computation (always on the CPU; on CUDA if each function does). Numbers among the arguments
-// are C++ numbers of their types: where two of them meet in an operator, they compute as in C++ (2.0 * h of a double h
-// is a double, which does not promote an array; 1 / 2 of ints is 0). Arguments broadcast;
-// all results have the common shape of the arrays that the function reads. Assigning to a parameter taken by reference
-// (+= and the like) writes the argument.
+// The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h,
+// including those with two results, operators, where, clip, copy and astype; elements and shapes are not available.
+// Dtypes follow the rules of each function step by step, and every step rounds to its dtype, so the result has the same
+// bits and dtypes as the unfused computation (always on the CPU; on CUDA if each function does). Numbers among the
+// arguments are C++ numbers of their types: an operator on two of them computes as in C++ (for a double h, 2.0 * h is a
+// double, which does not promote an array; 1 / 2 of ints is 0). Arguments broadcast; all results have the common shape
+// of the arrays that the function reads. Assigning to a parameter taken by reference (+= and so on) writes the
+// argument.
 //
 // A function without captures is traced once for each list of dtypes of its arguments; the program is kept until the
-// process ends. So it must not read variables that change, such as globals: they would keep the values of the first
-// call. A function with captures is traced in every call, because they may change: numbers that vary are better passed
-// as arguments. Compiled kernels are found by the steps and dtypes of the trace. On the CPU, functions that run
-// often become loops of the system's compiler, in the background and with the same bits
+// process ends. The function must therefore not read variables that change, such as globals: they would keep the values
+// of the first call. A function with captures is traced in every call, because they may change: numbers that vary are
+// better passed as arguments. Compiled kernels are found by the steps and dtypes of the trace. On the CPU, functions
+// that run often are compiled by the system's compiler, in the background and with the same bits
 // (ndarray/cpu/compiled_program.h).
 //
 // Arguments on several devices are not fused: after a UserWarning the steps are executed one by one, which is an error
@@ -33,11 +33,12 @@
 // computation is one kernel, or two if few results are computed from many elements; on the CPU, blocks of elements are
 // reduced while they are in the cache.
 //
-// One kernel has at most 16 arguments, results and different constants, and 32 values alive at once. A longer function
-// is cut into several kernels, between which values are stored in arrays.
+// One kernel has at most 16 arguments, results and different constants, and 32 values at the same time. A longer
+// function is split into several kernels, between which values are stored in arrays.
 //
 // Errors: TypeError for arguments without an array, for an assignment to a scalar, and for an assignment in a
-// reduction; and the errors of the functions and of the reduction. Thread safety: that of the function itself.
+// reduction; and the errors of the functions and of the reduction. Thread safety: as thread-safe as the function
+// itself.
 #pragma once
 
 #include <array>
@@ -106,14 +107,14 @@ struct FusedReduce {
 namespace internal {
 
 CATENA_EXPORT Traced trace_step(const catena::KernelDef& def, std::initializer_list<TracedOperand> in);
-// Of a kernel with two outputs.
+// For a kernel with two outputs.
 CATENA_EXPORT std::pair<Traced, Traced> trace_pair(const catena::KernelDef& def,
                                                    std::initializer_list<TracedOperand> in);
-// The operators: steps of the kernels that compute them for arrays, except between numbers. Those of one operand have
-// it twice.
+// The operators: steps with the kernels that compute them for arrays, except between two numbers. Operators with one
+// operand pass it twice.
 CATENA_EXPORT Traced trace_operator(const catena::KernelDef& def, NumberOperation op, const TracedOperand& a,
                                     const TracedOperand& b);
-// `value` converted to the dtype of `target`; TypeError if casting 'same_kind' does not allow that.
+// Returns `value` converted to the dtype of `target`; TypeError if casting 'same_kind' does not allow that.
 CATENA_EXPORT Traced trace_assigned(const Traced& value, const Traced& target);
 
 struct TracedProgram;
@@ -126,7 +127,7 @@ class CATENA_EXPORT FusionCache {
   FusionCache(const FusionCache&) = delete;
   FusionCache& operator=(const FusionCache&) = delete;
 
-  // Runs the program of an earlier call. False, or a null array, if there is none that suits these arguments.
+  // Runs the program of an earlier call. Returns false, or a null array, if there is none for these arguments.
   bool run(std::span<const Operand> arguments, std::span<const NumberType> types, std::span<Array> results) const;
   Array reduce(std::span<const Operand> arguments, const FusedReduce& how, const TestOptions& options) const;
   void add(std::span<const Operand> arguments, std::span<const NumberType> types, const TracedProgram& program);
@@ -139,7 +140,7 @@ class CATENA_EXPORT FusionCache {
   catena::Owned<State> state_;
 };
 
-// The cache of a function without captures, whose type is all there is to know of it; null for others.
+// Returns the cache of a function without captures, which its type identifies; null for others.
 template <class F> FusionCache* fusion_cache() {
   if constexpr (std::is_empty_v<F>) {
     static auto& cache = *new FusionCache;
@@ -152,18 +153,20 @@ template <class F> FusionCache* fusion_cache() {
 // The steps of one call.
 class CATENA_EXPORT Trace {
  public:
-  // The arguments must outlive this object. `types`: of those that are numbers; empty: the widest of each kind.
+  // The arguments must outlive this object. `types`: the types of the arguments that are numbers; empty: the widest of
+  // each kind.
   explicit Trace(std::span<const Operand> arguments, std::span<const NumberType> types = {});
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   Traced argument(std::size_t k);
-  // The traced parameters after the call (assigned ones are written back to the arguments), and the values that the
-  // function returned, for which `returned` has room. The program is added to the cache, if there is one.
+  // `parameters`: the traced parameters after the call; assigned ones are written back to the arguments. `results`: the
+  // values that the function returned, which are stored in `returned`. The program is added to the cache, if there is
+  // one.
   void run(std::span<const Traced> parameters, std::span<const Traced> results, std::span<Array> returned,
            FusionCache* cache = nullptr);
-  // The same for one result, which is reduced; no parameter may have been assigned to.
+  // As run() for one result, which is reduced; no parameter may have been assigned to.
   Array reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how,
                const TestOptions& options, FusionCache* cache = nullptr);
 
@@ -174,7 +177,7 @@ class CATENA_EXPORT Trace {
   catena::Owned<State> state_;
 };
 
-// What a fused function returns as a list.
+// Returns the results of a fused function as a list.
 inline std::array<Traced, 1> traced_results(const Traced& t) { return {t}; }
 template <class... T> std::array<Traced, sizeof...(T)> traced_results(const std::tuple<T...>& t) {
   return std::apply([](const auto&... v) { return std::array<Traced, sizeof...(T)>{v...}; }, t);
@@ -186,8 +189,8 @@ template <std::size_t> using TracedParameter = Traced&;
 
 }  // namespace internal
 
-// The result of fuse: callable with arrays and scalars. Returns what the function returns, with arrays in place of
-// traced values: an Array, a std::array of them for a tuple or a pair (auto [q, r] = f(x, y)), or nothing.
+// The result of fuse: callable with arrays and scalars. Returns the function's result with arrays instead of traced
+// values: an Array, a std::array of them for a tuple or a pair (auto [q, r] = f(x, y)), or nothing.
 template <class F> class Fused {
  public:
   explicit Fused(F f) : f_(std::move(f)) {}
@@ -238,8 +241,8 @@ namespace internal {
 
 template <std::size_t> using OperandNumber = const Operand&;
 
-// The call operator with sizeof...(K) parameters. It is written out because an argument in braces (the options) cannot
-// be deduced behind a parameter pack.
+// The call operator with sizeof...(K) parameters. They are written out because an argument in braces (the options)
+// cannot be deduced after a parameter pack.
 template <class Self, class Arguments> class ReducedCall;
 template <class Self, std::size_t... K> class ReducedCall<Self, std::index_sequence<K...>> {
  public:
@@ -285,7 +288,7 @@ class FusedReduction
 
 template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::move(f), std::move(how)}; }
 
-// ---- functions of traced values: those of math.h ------------------------------------------------
+// ---- functions of traced values: the functions of math.h ------------------------------------------------
 #define ND_TRACE_unary(name) \
   inline Traced name(const Traced& x) { return internal::trace_step(catena::kernels::name, {x}); }
 #define ND_TRACE_binary(name)                                     \
@@ -314,7 +317,7 @@ inline Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOper
   return internal::trace_step(catena::kernels::clip, {a, a_min, a_max});
 }
 inline Traced copy(const Traced& x) { return x.copy(); }
-// The pairs of math.h.
+// The functions of math.h with two results.
 CATENA_EXPORT std::pair<Traced, Traced> divmod(const Traced& x1, const TracedOperand& x2);
 CATENA_EXPORT std::pair<Traced, Traced> divmod(const Scalar& x1, const Traced& x2);
 CATENA_EXPORT std::pair<Traced, Traced> modf(const Traced& x);

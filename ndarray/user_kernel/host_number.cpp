@@ -30,8 +30,8 @@ constexpr bool is_floating(NumberType t) { return t >= NumberType::float32; }
 
 NumberType promoted(NumberType t) { return t == NumberType::bool_ ? NumberType::int32 : t; }
 
-// The usual arithmetic conversions. An integer beside a float is a float; a real number beside a complex one counts as
-// its part.
+// Returns the type of the usual arithmetic conversions. An integer and a float give a float; with a complex number, a
+// real number counts as its part.
 NumberType common(NumberType a, NumberType b) {
   a = promoted(a);
   b = promoted(b);
@@ -79,7 +79,7 @@ template <class T> bool compared(Op op, const T& a, const T& b) {
   return false;
 }
 
-// Of the type of `a`; by the width of the type or more there is nothing left.
+// The result has the type of `a`. Shifting by the width of the type or more shifts out all bits.
 HostNumber shifted(Op op, const HostNumber& a, const HostNumber& b) {
   const NumberType type = promoted(a.type);
   const auto count = b.value.to<std::uint64_t>();

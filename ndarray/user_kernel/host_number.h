@@ -1,4 +1,4 @@
-// C++ numbers inside a fused function: where two of them meet, they compute as they do outside of it.
+// C++ numbers inside a fused function: operators on two of them compute as in C++.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace nd::internal {
 
 using catena::Scalar;
 
-// The types to which C++ promotes operands. Others of the same width and kind are one of these.
+// The types to which C++ promotes operands. Another C++ type counts as the type of the same width and kind.
 enum class NumberType : std::uint8_t { bool_, int32, uint32, int64, uint64, float32, float64, complex64, complex128 };
 
 template <class T> constexpr NumberType number_type() {
@@ -26,7 +26,7 @@ template <class T> constexpr NumberType number_type() {
 template <catena::foreign_complex Z> constexpr NumberType number_type() {
   return sizeof(Z) == 8 ? NumberType::complex64 : NumberType::complex128;
 }
-// The widest type with values of this kind: for a number whose type is not known.
+// Returns the widest type with values of this kind, for a number whose type is unknown.
 CATENA_EXPORT NumberType widest_type(const Scalar& value);
 
 struct HostNumber {
@@ -35,7 +35,7 @@ struct HostNumber {
 };
 
 enum class NumberOperation : std::uint8_t {
-  negate,  // these three have one operand
+  negate,  // negate, invert and convert have one operand
   invert,
   convert,
   add,
@@ -56,9 +56,9 @@ enum class NumberOperation : std::uint8_t {
   greater_equal
 };
 
-// What `a op b` is in C++: integers divide to integers, and floats stay floats. Absent if C++ has no such operator, as
-// for the remainder of a double. Signed integers wrap. ValueError for an integer divided by zero. `-a`, `~a`, and `a`
-// assigned to a variable of the type of `b`, are operations too.
+// Returns the result of `a op b` in C++: integers divide to integers, and floats stay floats. Returns nothing if C++
+// has no such operator, as for the remainder of a double. Signed integers wrap. ValueError for an integer divided by
+// zero. Also computes `-a`, `~a`, and the conversion of `a` to the type of `b`.
 std::optional<HostNumber> compute(NumberOperation op, const HostNumber& a, const HostNumber& b);
 
 }  // namespace nd::internal

@@ -59,7 +59,8 @@ void KernelArguments::check_count(std::size_t given) const {
 // Placeholders are determined by explicit outputs first, then by inputs from left to right; never by scalars.
 void KernelArguments::resolve_types() {
   constexpr auto kUnknown = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> fixed_by(size(), kUnknown);  // at the first parameter of each placeholder
+  // The parameter that determined each placeholder, stored at the first parameter with that placeholder.
+  std::vector<std::size_t> fixed_by(size(), kUnknown);
   const auto group_of = [&](std::size_t k) {
     std::size_t first = 0;
     while (parameter(first).type != parameter(k).type) ++first;
@@ -136,7 +137,7 @@ bool KernelArguments::add_fixed(std::size_t k, KernelVariant& variant, std::vect
   words.push_back(h->size);
   for (const Dims* dims : {&h->shape, &h->strides}) {
     words.insert(words.end(), dims->begin(), dims->end());
-    if (dims->empty()) words.push_back(0);  // the struct has one element there, as arrays of length 0 are not allowed
+    if (dims->empty()) words.push_back(0);  // the struct has one element: arrays of length 0 are not allowed
   }
   variant.parameters.push_back(
       {dtype(k), h->c_contiguous ? Form::raw_contiguous : Form::raw, static_cast<std::uint8_t>(h->shape.size())});

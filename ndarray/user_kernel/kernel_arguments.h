@@ -17,11 +17,11 @@ struct ReductionCallOptions;
 
 namespace nd::internal {
 
-// ValueError unless the name is an identifier, and the names of the parameters are distinct from each other and from
-// what the text has under them: its placeholders, and the reduced value.
+// ValueError unless the name is an identifier, and the names of the parameters differ from each other and from other
+// names in the text: its placeholders, and the reduced value.
 void check_kernel(const KernelText& text);
 
-// The calls of ElementwiseKernel and ReductionKernel, of an interned text.
+// Execute calls of an ElementwiseKernel or a ReductionKernel with an interned text.
 std::vector<Array> call_kernel(const KernelText& text, std::span<const Operand> args,
                                const ElementwiseCallOptions& options);
 std::vector<Array> call_kernel(const KernelText& text, std::span<const Operand> args,
@@ -50,7 +50,8 @@ class KernelArguments {
   // copied too.
   void separate(bool positions_differ);
 
-  // Appends a scalar or raw operand to the parameters of the call. False for an operand that advances with the loop.
+  // Appends a scalar or raw operand to the parameters of the call. Returns false for an operand that advances with the
+  // loop.
   bool add_fixed(std::size_t k, KernelVariant& variant, std::vector<std::int64_t>& words) const;
   // Executes a bound call.
   void launch(const UserKernelCall& call) const;

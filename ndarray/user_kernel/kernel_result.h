@@ -1,4 +1,4 @@
-// What a call of an ElementwiseKernel or a ReductionKernel returns.
+// The result of a call of an ElementwiseKernel or a ReductionKernel.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@ namespace nd {
 
 struct KernelText;
 
-// The array, for a kernel with one output (null for one without); the pair of them for two:
+// The array, for a kernel with one output (null for one without); the pair of arrays for two:
 //   nd::Array z = one(x, y);   auto [u, v] = two(x, y);
-// TypeError naming the kernel if a result of two outputs is taken for one array, or the other way round.
+// TypeError with the kernel's name if a result of two outputs is used as one array, or the reverse.
 class CATENA_EXPORT KernelResult : public Array {
  public:
   KernelResult(const KernelText& text, std::vector<Array> outputs);

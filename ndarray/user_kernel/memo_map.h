@@ -33,8 +33,8 @@ template <class Key, class Value, class Hash> class MemoMap final : public MemoT
     return table;
   }
 
-  // The value of `key`: a stored one, one that another thread is computing now, or compute(). RuntimeError if compute()
-  // asks for the same key.
+  // Returns the value of `key`: a stored one, one that another thread is computing now, or compute(). RuntimeError if
+  // compute() requests the same key.
   template <class F> std::shared_ptr<const Value> find(const Key& key, F&& compute) {
     std::shared_ptr<Entry> entry = known(key);
     if (entry == nullptr) {
@@ -52,7 +52,7 @@ template <class Key, class Value, class Hash> class MemoMap final : public MemoT
   }
 
   void clear() override {
-    Entries dropped;  // destroyed after the lock is released
+    Entries dropped;  // destroyed after the mutex is unlocked
     const std::unique_lock lock(mutex_);
     dropped.swap(entries_);
   }

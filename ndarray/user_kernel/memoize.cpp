@@ -28,7 +28,7 @@ Memo::~Memo() = default;
 
 namespace {
 
-// A key used for a look-up, which refers to the caller's key, or a stored key: a copy owns what it refers to.
+// A key for a look-up, which refers to the caller's key, or a stored key: a copy owns its key.
 struct AnyKey {
   const MemoKey* key;
   catena::Owned<MemoKey> owned;
@@ -67,7 +67,7 @@ void register_memo(const std::shared_ptr<MemoTable>& table) {
 
 }  // namespace internal
 
-// The tables are emptied without the lock, because destructors of their values may destroy tables.
+// The tables are emptied without the mutex, because destructors of their values may destroy tables.
 void clear_memo() {
   std::vector<std::shared_ptr<internal::MemoTable>> tables;
   {

@@ -4,7 +4,7 @@
 //   squares(1000);  // computed
 //   squares(1000);  // found
 //
-// Thread safety: all functions may be called from any thread. If several threads ask for the same value at the same
+// Thread safety: all functions may be called from any thread. If several threads request the same value at the same
 // time, it is computed once, without holding a lock; an exception is thrown in all of them, and the next call computes
 // again.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace nd {
 
-// Drops all memoised results of the process, including loaded user kernels. Objects in use live until their last
+// Drops all memoised results of the process, including loaded user kernels. Objects in use exist until their last
 // reference is gone.
 CATENA_EXPORT void clear_memo();
 
@@ -44,8 +44,8 @@ class CATENA_EXPORT Memo {
  public:
   static catena::Shared<Memo> make();
   virtual ~Memo();
-  // The value of `key`: a stored one, one that another thread is computing now, or compute(). RuntimeError if compute()
-  // asks for the same key.
+  // Returns the value of `key`: a stored one, one that another thread is computing now, or compute(). RuntimeError if
+  // compute() requests the same key.
   virtual catena::Shared<const void> find(const MemoKey& key,
                                           const catena::Function<catena::Shared<const void>()>& compute) = 0;
 };
@@ -59,7 +59,7 @@ requires(std::is_convertible_v<A, std::string_view>) struct memo_key<A> {
 
 inline std::size_t mix(std::size_t a, std::size_t b) noexcept { return (a ^ b) * 0x9e3779b97f4a7c15ul + (a >> 29); }
 
-// Hash of a key element: std::hash, for ranges over their elements.
+// Hash of a part of a key: std::hash; for ranges, over their elements.
 inline std::size_t memo_hash(const std::optional<Device>& d) {
   return d ? mix(1 + std::size_t(d->kind), std::size_t(d->id)) : 0;
 }
@@ -116,7 +116,7 @@ template <class F> using signature_of = typename signature<F>::type;
 }  // namespace internal
 
 struct MemoizeOptions {
-  bool for_each_device = false;  // results are kept per device that is current at the call
+  bool for_each_device = false;  // results are kept separately for each device that is current at the call
 };
 
 // A memoised function. Copies share the stored results.
@@ -128,7 +128,7 @@ template <class R, class... A> class Memoized<R(A...)> {
   Memoized(catena::Function<R(A...)> f, MemoizeOptions options)
       : f_(std::move(f)), options_(options), memo_(internal::Memo::make()) {}
 
-  // A copy of the result for these argument values.
+  // Returns a copy of the result for these argument values.
   R operator()(A... args) const {
     const Key key(options_.for_each_device ? std::optional(current_device()) : std::nullopt,
                   typename internal::memo_key<A>::type(args)...);

@@ -27,7 +27,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// Words of C++, and names that generated texts use beside those with a leading underscore.
+// True for words of C++, and for names that generated texts use besides those with a leading underscore.
 bool is_taken(std::string_view name) {
   constexpr std::string_view words[] = {"alignas",       "alignof",      "and",
                                         "and_eq",        "asm",          "auto",

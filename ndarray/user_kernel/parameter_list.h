@@ -17,18 +17,19 @@ namespace nd {
 struct KernelParameter {
   std::string name;
   std::string type;            // as written
-  std::optional<Dtype> dtype;  // absent: the type is a placeholder
+  std::optional<Dtype> dtype;  // without a value: the type is a placeholder
   bool raw = false;
   bool output = false;
-  // The dtype in which the text sees the elements of an array of any dtype; absent: that of the array. A host scalar
-  // takes it. Parameter lists do not set it: it belongs to the loops of create_ufunc.
+  // The dtype to which elements of an array of any dtype are converted for the text; without a value: the dtype of the
+  // array. A host scalar takes this dtype. Parameter lists do not set it: it belongs to the loops of create_ufunc.
   std::optional<Dtype> seen_as = {};
 };
 
-// The definitions of a list; empty for an empty text. ValueError starting with `op` for a definition of fewer than two
-// words, a leading word other than `raw`, a TYPE that is neither a canonical dtype name nor a letter, and a NAME that
-// is not an identifier, is reserved (i, names with a leading underscore, and those that C++ or the generated text uses:
-// the keywords, `and` and the like, catena, float16, bfloat16, complex64, complex128, ND_FN) or occurs twice.
+// Returns the definitions of a list; empty for an empty text. ValueError starting with `op` for a definition of fewer
+// than two words, a leading word other than `raw`, a TYPE that is neither a canonical dtype name nor a letter, and a
+// NAME that is not an identifier, is reserved (i, names with a leading underscore, and names that C++ or the generated
+// text uses: keywords, `and` and similar words, catena, float16, bfloat16, complex64, complex128, ND_FN) or occurs
+// twice.
 CATENA_EXPORT std::vector<KernelParameter> parse_parameters(std::string_view op, std::string_view text,
                                                             bool outputs = false);
 

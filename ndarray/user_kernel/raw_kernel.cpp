@@ -41,7 +41,7 @@ struct RawKernel::Program {
   std::shared_ptr<Table> table = Table::make();
 };
 
-// What launches are checked against.
+// The parameters of a kernel, for checking launches.
 struct RawKernel::Parameters {
   std::string label;  // "RawKernel saxpy"
   std::optional<internal::Signature> signature;
@@ -49,7 +49,7 @@ struct RawKernel::Parameters {
 
 namespace {
 
-// Compares the sizes of arguments with those of the parameters, where the device knows them.
+// Compares the sizes of arguments with the sizes of the parameters, if the backend provides them.
 void check_sizes(std::string_view op, std::span<const unsigned long> sizes, std::span<const ArgumentBytes> values,
                  bool integers_are_wide, std::initializer_list<KernelArgument> args) {
   check<TypeError>(values.size() == sizes.size(), op, "takes ", sizes.size(), " arguments, ", values.size(),
@@ -70,7 +70,7 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
-// That of the arrays with elements, else of those without.
+// Returns the common device of the arrays with elements; if there are none, of the arrays without elements.
 internal::OneDevice device_of(std::string_view op, std::span<const Operand> arrays) {
   internal::OneDevice filled(op), any(op);
   for (const Operand& a : arrays) filled.add(a.header());

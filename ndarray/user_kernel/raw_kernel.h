@@ -13,13 +13,13 @@
 // Launches use the current stream.
 //
 // The parameters are read from the text, and arguments that differ from them in kind or width are a TypeError: a
-// float64 array for a float*, an int for a long long. Signed and unsigned integers of one width may stand for each
-// other, and integers of 16 bits for 16-bit floats; types that the text defines itself accept everything. Where the
-// parameters cannot be read (they are a macro, or the code is compiled), integers travel as 64 bits, which suit an
-// integer parameter of any width, and floats as double.
+// float64 array for a float*, an int for a long long. Signed and unsigned integers of one width may replace each other,
+// and integers of 16 bits may replace 16-bit floats; parameters of types that the text defines accept everything. If
+// the parameters cannot be read (they are a macro, or the code is compiled), integers are passed as 64 bits, which
+// suits an integer parameter of any width, and floats as double.
 //
-// The CPU runs texts that need no barrier and no exchange between the threads of a block: blocks run in parallel, the
-// threads of a block one after the other. __syncthreads, __shfl_sync and the like are a CompileError that names them.
+// The CPU runs texts without barriers and exchange between the threads of a block: blocks run in parallel, the threads
+// of a block one after the other. __syncthreads, __shfl_sync and similar functions are a CompileError that names them.
 // In texts for the CPU, kernels must not be defined by a macro, and there is no dynamic shared memory.
 //
 // Thread safety: all functions may be called from any thread.
@@ -75,7 +75,8 @@ class KernelArgument {
   }
 
   Form form() const noexcept { return form_; }
-  // Of the array's elements, of the number, or of what a pointer points to; absent for other types.
+  // Returns the dtype of the array's elements, of the number, or of the object that a pointer points to; none for other
+  // types.
   std::optional<Dtype> dtype() const noexcept { return dtype_; }
   ArgumentBytes bytes() const noexcept { return bytes_; }
   const Array& array() const noexcept { return array_; }  // null if the argument is not an array
@@ -114,16 +115,17 @@ class RawModule;
 
 class CATENA_EXPORT RawKernel {
  public:
-  // The kernel `name` of a text, with these options for the compiler. Compiles nothing yet.
+  // The kernel `name` of a text, with these compiler options. Compiles nothing yet.
   RawKernel(std::string_view code, std::string_view name, const std::vector<std::string>& options = {});
 
   // Runs grid x block threads on the device of the array arguments, whatever the current device is, or on the current
-  // one if there are none. ValueError naming both for arrays on two devices (those without elements count only if there
-  // are no others), ValueError for blocks of too many threads, TypeError for arguments that do not match the
-  // parameters, KeyError if the text has no such kernel, CompileError. Messages start with "RawKernel" and the name.
+  // device if there are none. ValueError with both devices for arrays on two devices (arrays without elements count
+  // only if there are no others), ValueError for blocks of too many threads, TypeError for arguments that do not match
+  // the parameters, KeyError if the text has no such kernel, CompileError. Messages start with "RawKernel" and the
+  // name.
   void operator()(const LaunchDims& grid, const LaunchDims& block, std::initializer_list<KernelArgument> args,
                   const RawLaunchOptions& options = {}) const;
-  // The same over at least `size` threads, in blocks of min(size, block_max_size) threads and at most 65536 blocks.
+  // As above over at least `size` threads, in blocks of min(size, block_max_size) threads and at most 65536 blocks.
   void linear_launch(std::int64_t size, std::initializer_list<KernelArgument> args,
                      const LinearLaunchOptions& options = {}) const;
 
@@ -151,15 +153,16 @@ struct RawModuleOptions {
 class CATENA_EXPORT RawModule {
  public:
   explicit RawModule(std::string_view code, const RawModuleOptions& options = {});
-  // Compiled code for CUDA: a cubin, fatbin or PTX text, from memory or a file (IOError). NotImplementedError at the
-  // first use on the CPU. With the text it was compiled from, arguments are checked and passed as for a text.
+  // Loads compiled code for CUDA: a cubin, fatbin or PTX text, from memory or a file (IOError). NotImplementedError at
+  // the first use on the CPU. If `code`, the source text, is given, arguments are checked and passed as for a text.
   static RawModule load(std::string image, std::string_view code = {});
   static RawModule load_file(const std::string& path);
 
-  // A kernel by its name or name expression; it shares the module. A name that does not exist is an error at its first
-  // use.
+  // Returns a kernel by its name or name expression; it shares the module. A name that does not exist is an error at
+  // the first use of the kernel.
   RawKernel get_function(std::string_view name) const;
-  // A __device__ or __constant__ variable on the current device; keeps the module loaded. KeyError if there is none.
+  // Returns the address of a __device__ or __constant__ variable on the current device; keeps the module loaded.
+  // KeyError if there is none.
   MemoryPointer get_global(const std::string& name) const;
   void compile() const;  // for the current device
 

@@ -23,10 +23,9 @@
 //
 // map_expr computes the value of an element from the inputs, by their names; reduce_expr combines two values, `a` and
 // `b`; post_map_expr computes the outputs from the reduced value, `a`, as the body of a function. Values have the type
-// reduce_type, by default that of the first output. The order of combination is undefined and every partial result
+// reduce_type, by default the type of the first output. The order of combination is undefined and every partial result
 // starts from the identity, so reduce_expr must be associative and commutative, and `identity` its neutral element.
-// Parameters, raw operands, what texts may contain, compilers and errors are as in elementwise_kernel.h. Also defined
-// are
+// Parameters, raw operands, allowed texts, compilers and errors are as in elementwise_kernel.h. Also defined are
 //   _in_ind.size(), _out_ind.size()   numbers of elements of the (broadcast) input and of an output
 //   _i                                position in the output, in C order
 //   _j                                position in the input with the reduced axes leading (map_expr only)
@@ -57,8 +56,8 @@ struct ReductionCallOptions {
 
 class CATENA_EXPORT ReductionKernel {
  public:
-  // Without an identity, accumulators start default-constructed, and a reduction of no elements is a ValueError. Other
-  // ValueErrors as for elementwise kernels, and if there is no output.
+  // Without an identity, accumulators start default-constructed, and a reduction of no elements is a ValueError.
+  // Further ValueErrors as for elementwise kernels, and if there is no output.
   ReductionKernel(std::string_view in_params, std::string_view out_params, std::string_view map_expr,
                   std::string_view reduce_expr, std::string_view post_map_expr,
                   std::optional<std::string_view> identity, std::string_view name = "reduce_kernel",

@@ -21,7 +21,7 @@ Tokens tokens_of(std::string_view text) {
 
 bool is_word(std::string_view token) { return is_identifier(token); }
 
-// Pieces between the commas outside of brackets; none for an empty list.
+// Returns the pieces between the commas outside of brackets; none for an empty list.
 std::vector<Tokens> pieces_of(const Tokens& tokens) {
   std::vector<Tokens> pieces;
   int depth = 0;
@@ -45,7 +45,7 @@ std::string joined(const Tokens& tokens) {
 }
 
 // ---- types --------------------------------------------------------------------------------------
-// The dtype of a sequence of the language's own type words; absent for void.
+// Returns the dtype of a sequence of built-in type words; nothing for void.
 std::optional<Dtype> builtin_type(const Tokens& words) {
   const auto count = [&](std::string_view w) { return std::count(words.begin(), words.end(), w); };
   const bool is_unsigned = count("unsigned") != 0;
@@ -64,7 +64,7 @@ bool is_builtin(std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-// The types that CUDA programs name, without std::. Absent for others.
+// Returns the dtype of a type name that CUDA programs use, without std::; nothing for others.
 std::optional<Dtype> named_type(std::string_view name) {
   static const auto& types = *new std::map<std::string_view, Dtype>{
       {"int8_t", Dtype::int8},         {"uint8_t", Dtype::uint8},          {"int16_t", Dtype::int16},
@@ -87,7 +87,7 @@ bool is_qualifier(std::string_view t) {
 
 using Substitutions = std::map<std::string_view, Tokens>;
 
-// One parameter; false if its form is not known.
+// Parses one parameter; returns false if it cannot be read.
 bool parse_parameter(const Tokens& piece, const Substitutions& replaced, RawParameter& p) {
   p.text = joined(piece);
   Tokens words, builtin;
@@ -133,7 +133,7 @@ std::optional<Signature> parse_signature(std::string_view text, const Substituti
 }
 
 // ---- templates ----------------------------------------------------------------------------------
-// "ns::scale<float, 3>": the last name, and the arguments.
+// The last name and the arguments of "ns::scale<float, 3>".
 struct NameExpression {
   std::string_view name;
   std::vector<Tokens> arguments;
@@ -150,7 +150,7 @@ NameExpression parse_expression(std::string_view text) {
   return e;
 }
 
-// The arguments by the names of the template's parameters: "class T, int N".
+// Maps the names of the template's parameters ("class T, int N") to the arguments.
 Substitutions substitutions(std::string_view parameters, const std::vector<Tokens>& arguments) {
   Substitutions replaced;
   const std::vector<Tokens> pieces = pieces_of(tokens_of(parameters));
@@ -161,7 +161,7 @@ Substitutions substitutions(std::string_view parameters, const std::vector<Token
   return replaced;
 }
 
-// Called at `template`: the text between the angle brackets; the scanner ends behind them.
+// The scanner must be at `template`. Returns the text between the angle brackets; the scanner ends behind them.
 std::string_view template_parameters(TextScanner& scan) {
   scan.next();
   if (scan.done() || scan.token() != "<") return {};
@@ -177,7 +177,7 @@ std::string_view template_parameters(TextScanner& scan) {
 bool is_whole(Dtype t) { return t <= Dtype::uint64 && t != Dtype::bool_; }
 bool is_half(Dtype t) { return t == Dtype::float16 || t == Dtype::bfloat16; }
 
-// Whether memory or a value of one type may be read as the other.
+// True if memory or a value of one type may be read as the other.
 bool fits(Dtype given, Dtype wanted) {
   if (given == wanted) return true;
   if (itemsize(given) != itemsize(wanted) || !is_whole(wanted)) return false;
@@ -194,7 +194,7 @@ std::string given_text(const KernelArgument& a) {
   return catena::concat("an object of ", a.bytes().size(), " bytes");
 }
 
-// What to pass instead.
+// Returns a hint for the message: what the caller should pass instead.
 std::string cure(const KernelArgument& a, const RawParameter& p) {
   if (p.pointer) {
     if (a.form() == Form::array) return catena::concat("; pass an array of it, as by astype(", *p.type, ")");
@@ -260,7 +260,7 @@ std::vector<std::array<std::byte, 8>> widened(std::initializer_list<KernelArgume
       E value;
       std::memcpy(&value, a.bytes().data(), sizeof value);
       if constexpr (std::is_integral_v<E>) {
-        const auto whole = static_cast<std::int64_t>(value);  // of an unsigned value: the same 64 bits
+        const auto whole = static_cast<std::int64_t>(value);  // for an unsigned value: the same 64 bits
         std::memcpy(wide[k].data(), &whole, sizeof whole);
       } else if constexpr (!catena::is_complex<E>) {
         const auto number = static_cast<double>(value);

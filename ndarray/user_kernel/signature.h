@@ -1,4 +1,4 @@
-// The parameters of a kernel, read from its CUDA C++ text, and the check of a launch against them. Internal to
+// Reads the parameters of a kernel from its CUDA C++ text, and checks a launch against them. Internal to
 // ndarray/user_kernel.
 #pragma once
 
@@ -16,21 +16,21 @@ namespace nd::internal {
 struct RawParameter {
   std::string text;           // as written: "const float* x"
   bool pointer = false;       // a pointer or an array
-  std::optional<Dtype> type;  // of the value, or of what is pointed to; absent for other types than numbers
+  std::optional<Dtype> type;  // of the value, or of the object pointed to; none for types other than numbers
 };
 using Signature = std::vector<RawParameter>;
 
-// The parameters of the kernel with a name or a name expression ("ns::scale<float>"), whose template arguments stand
-// for the parameters of the template. Empty if the text has no such kernel, has several with different parameters, or
-// gives the parameters in a form that cannot be read, such as a macro.
+// Returns the parameters of the kernel with a name or a name expression ("ns::scale<float>"), whose template arguments
+// replace the parameters of the template. Returns nothing if the text has no such kernel, has several with different
+// parameters, or has parameters that cannot be read, such as a macro.
 std::optional<Signature> find_signature(std::string_view code, std::string_view name);
 
-// TypeError starting with `op` if the number, the kinds or the widths of the arguments differ from the signature's:
-// arrays are for pointers to elements of their dtype, numbers for values of their type. Signed and unsigned integers of
-// one width are interchangeable; parameters of unknown types accept everything.
+// TypeError starting with `op` if the number, the kinds or the widths of the arguments differ from the signature's: an
+// array matches a pointer to elements of its dtype, a number a value of its type. Signed and unsigned integers of one
+// width are interchangeable; parameters of unknown types accept everything.
 void check_arguments(std::string_view op, const Signature& signature, std::initializer_list<KernelArgument> args);
 
-// The bytes of arguments whose parameters are unknown: integers travel as 64 bits and floats as double.
+// Returns the bytes of arguments whose parameters are unknown: integers as 64 bits and floats as double.
 std::vector<std::array<std::byte, 8>> widened(std::initializer_list<KernelArgument> args);
 
 }  // namespace nd::internal

@@ -40,7 +40,7 @@ void TextScanner::skip_blank() {
   }
   line_start_ = false;
 }
-// End of a preprocessor line, which a backslash continues.
+// Returns the end of a preprocessor line; a backslash continues the line.
 std::size_t TextScanner::end_of_line() const {
   std::size_t end = begin_;
   do end = text_.find('\n', end + 1);

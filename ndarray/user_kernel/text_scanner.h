@@ -34,8 +34,8 @@ class TextScanner {
   bool line_start_ = true;
 };
 
-// What stands behind `__global__`: the name of the kernel and its parameters without the brackets. The scanner ends at
-// the closing brace of the body; `name` is empty for a declaration without one.
+// Reads the text after `__global__`: the name of the kernel and its parameters without the brackets. The scanner ends
+// at the closing brace of the body; `name` is empty for a declaration without one.
 struct KernelHead {
   std::string_view name, parameters;
 };

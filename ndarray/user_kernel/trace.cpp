@@ -15,7 +15,7 @@ namespace {
 
 using catena::KernelDef;
 
-// A placeholder array for the choice of a loop, which reads nothing but its dtype.
+// Returns a placeholder array for the choice of a loop, which reads only its dtype.
 const catena::ArrayHeader& header_of(Dtype dtype) {
   static const auto* headers = [] {
     auto* all = new std::array<catena::ArrayHeader, catena::kNumDtypes>;
@@ -113,8 +113,7 @@ catena::SmallVector<catena::Input, 8> TracedProgram::inputs(std::span<const Oper
 
 namespace {
 
-// The array that all inputs and written arguments are like: C-contiguous, of one shape and device and not empty. Null
-// if they are not.
+// Returns an array of the same layout and device as all inputs and written arguments. Null if they differ or are empty.
 const catena::ArrayHeader* common_model(std::span<const catena::Input> inputs, std::span<const Array> results) {
   const catena::ArrayHeader* model = nullptr;
   const auto fits = [&model](const catena::ArrayHeader& h) {
@@ -126,7 +125,7 @@ const catena::ArrayHeader* common_model(std::span<const catena::Input> inputs, s
     if (in.is_array() && !fits(in.array())) return nullptr;
   for (const Array& r : results)
     if (!r.is_null() && !fits(*r.get())) return nullptr;
-  // A written argument that shares memory with an input, which is not the same view, is for the general call.
+  // If a written argument shares memory with an input and is not the same view, the general call must be used.
   for (const Array& r : results)
     for (const catena::Input& in : inputs)
       if (!r.is_null() && in.is_array() && catena::overlaps(in.array(), *r.get())) return nullptr;
@@ -167,7 +166,7 @@ Assembly::Assembly(Trace::State& trace, Numbers results, std::size_t num_steps)
   assemble(false);
 }
 
-// One entry per value, -1 each.
+// Sets one entry per value to -1.
 void Assembly::reset(Numbers& list) const {
   list.resize(trace_.values.size());
   std::fill(list.begin(), list.end(), -1);
@@ -226,7 +225,7 @@ int Assembly::slot_of_array(int v) {
 }
 
 // A constant is an input in the dtype of the operand that reads it, as in an eager call. Operands of one dtype share
-// the input of equal constants; a host scalar among the arguments may have another value in the next call.
+// the input of equal constants, except host scalars among the arguments, which may have another value in the next call.
 int Assembly::slot_of_constant(int v, Dtype dtype) {
   const Scalar& constant = *value(v).constant;
   const int argument = v < num_arguments() ? v : -1, step = value(v).number_step;
@@ -240,7 +239,7 @@ int Assembly::slot_of_constant(int v, Dtype dtype) {
   return constants_.back().slot;
 }
 
-// Arrays are inputs unchanged.
+// Arrays become inputs unchanged.
 void Assembly::assign_inputs(bool argument_first) {
   reset(slot_);
   operand_slots_.resize(num_steps_);
@@ -266,7 +265,7 @@ bool Assembly::assign_outputs() {
   return code_.slots.size() <= std::size_t(catena::kMaxOperands);
 }
 
-// A slot of that dtype which is not used any more, or a new one.
+// Returns an unused slot of that dtype, or a new one.
 int Assembly::temporary(Dtype dtype, Numbers& unused) {
   const auto same =
       std::find_if(unused.begin(), unused.end(), [&](int s) { return code_.slots[std::size_t(s)] == dtype; });
@@ -280,8 +279,8 @@ int Assembly::temporary(Dtype dtype, Numbers& unused) {
   return slot;
 }
 
-// A temporary slot is reused for a later value of the same dtype once its last reader has run. A result that nothing
-// reads needs a slot, too, while its step runs.
+// A temporary slot is reused for a later value of the same dtype after its last reader has run. A result that nothing
+// reads also needs a slot while its step runs.
 bool Assembly::assign_temporaries() {
   Numbers unused;
   for (std::size_t j = 0; j < num_steps_; ++j) {

@@ -1,4 +1,4 @@
-// What a fused function becomes: the steps of one call, and the program that is made of them. Internal to
+// The trace of a fused function: the steps of one call, and the program that is created from them. Internal to
 // ndarray/user_kernel.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace nd::internal {
 
 inline constexpr std::string_view kFusedName = "fused function";
 
-// Calls with captures are traced every time, so the lists of usual functions must not cost a malloc.
+// Calls with captures are traced every time, so the lists of usual functions must not need an allocation.
 using Numbers = catena::SmallVector<int, 8>;
 
-// A number that is computed from others: in every call, because some of them are arguments.
+// A number that is computed from others in every call, because some of them are arguments.
 struct NumberStep {
   struct Operand {
-    int argument = -1, step = -1;  // which argument, or the result of which step; both -1: the constant
+    int argument = -1, step = -1;  // number of an argument or of a step; both -1: the constant
     HostNumber number;
   };
   NumberOperation op;
@@ -32,12 +32,12 @@ using ComputedNumbers = catena::SmallVector<HostNumber, 4>;
 
 struct Value {
   Dtype dtype;
-  const catena::ArrayHeader* array = nullptr;  // of an argument, or of a step that has been executed
+  const catena::ArrayHeader* array = nullptr;  // array of an argument, or of a step that has been executed
   std::optional<Scalar> constant = {};         // set for a number
-  NumberType type = NumberType::float64;       // of the number
-  int number_step = -1;                        // that computes it
+  NumberType type = NumberType::float64;       // type of the number
+  int number_step = -1;                        // the step that computes the number
 };
-// Its results are the values out, out + 1...
+// A step, whose results are the values out, out + 1...
 struct TracedStep {
   const catena::KernelDef* kernel;
   int loop;
@@ -51,30 +51,30 @@ struct Trace::State {
   std::span<const Operand> arguments;
   catena::SmallVector<Value, 8> values;  // the arguments come first
   catena::SmallVector<TracedStep, 4> steps;
-  std::vector<std::pair<int, Array>> computed;  // values of steps that have been executed and are no longer on the list
+  std::vector<std::pair<int, Array>> computed;  // values of steps that have been executed and removed
   catena::SmallVector<NumberStep, 2> number_steps;
 
   int add_value(Value v);
   int value_of(const TracedOperand& x);
   int add_number(const HostNumber& number);
-  // The number that an operand is; absent for an array.
+  // Returns the number for an operand; nothing for an array.
   std::optional<NumberStep::Operand> number(const TracedOperand& x) const;
-  // The value of `a op b`; absent if one of them is no number, or C++ does not have the operator for them.
+  // Returns the value of `a op b`; nothing if one of them is not a number, or C++ has no such operator for them.
   std::optional<int> compute_number(NumberOperation op, const TracedOperand& a, const TracedOperand& b);
   catena::Input input(int v) const;
-  // The number of its first result.
+  // Adds a step. Returns the number of its first result.
   int add_step(const catena::KernelDef& def, int loop, catena::SmallVector<int, 4> in);
   int copied(int v, Dtype dtype);
   // Removes the steps from number n on.
   void truncate(std::size_t n);
 };
 
-// A program with the places where its inputs come from and its outputs go. It refers to the values of a call only where
+// A program with the sources of its inputs and the targets of its outputs. It refers to the values of a call only if
 // `array` is set.
 struct TracedProgram {
   struct Source {
-    int argument = -1;     // number of an argument, an array or a host scalar; -1: one of these
-    int number_step = -1;  // that computes the constant
+    int argument = -1;     // number of an argument, an array or a host scalar; -1: one of the following
+    int number_step = -1;  // step that computes the constant
     const catena::ArrayHeader* array = nullptr;
     Scalar constant = {};
   };
@@ -100,24 +100,24 @@ struct TracedProgram {
   catena::Program program() const {
     return {steps, slots, static_cast<std::uint8_t>(sources.size()), 0, static_cast<std::uint8_t>(targets.size())};
   }
-  // Whether it can run with other arguments of the same dtypes.
+  // True if the program can run with other arguments of the same dtypes.
   bool is_free() const;
   catena::SmallVector<catena::Input, 8> inputs(std::span<const Operand> arguments) const;
-  // Executes it as an elementwise call. `results`: the new arrays, in the order of the targets, and the written
-  // arguments.
+  // Executes the program as an elementwise call. `results`: the new arrays, in the order of the targets, and the
+  // written arguments.
   void execute(std::span<const Operand> arguments, std::span<Array> results) const;
 };
 
 // Turns a trace into a program by assigning values to slots.
 class Assembly {
  public:
-  // targets: which argument each result is written to; -1: none. `argument_first`: argument 0 is input 0 even if no
+  // targets: the argument to which each result is written; -1: none. `argument_first`: argument 0 is input 0 even if no
   // step reads it.
   Assembly(Trace::State& trace, Numbers results, Numbers targets, bool argument_first = false);
-  // Of the first `num_steps` steps, each of which writes values of its own.
+  // A program of the first `num_steps` steps, each of which writes its own values.
   Assembly(Trace::State& trace, Numbers results, std::size_t num_steps);
 
-  // False if there are more operands or more values alive at once than a program can have.
+  // Returns false if there are more operands or more simultaneous values than a program can have.
   bool fits() const { return fits_; }
   TracedProgram take_program() { return std::move(code_); }
 
@@ -152,7 +152,7 @@ class Assembly {
   bool fits_ = false;
   TracedProgram code_;
   catena::SmallVector<Constant, 4> constants_;
-  Numbers last_read_, written_by_;  // step number for each value; -1: none
+  Numbers last_read_, written_by_;  // number of a step for each value; -1: none
   Numbers slot_;                    // slot of each value; -1: not assigned yet
   catena::SmallVector<catena::SmallVector<int, 4>, 4> operand_slots_;
   Numbers temporaries_;

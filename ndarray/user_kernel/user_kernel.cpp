@@ -27,20 +27,20 @@ std::string_view kind_name(const KernelText& text) {
   return text.kind == KernelText::Kind::elementwise ? "elementwise" : "reduction";
 }
 
-// A code fragment of the user as statements: it may end in a comment and needs no final semicolon.
+// Returns a code fragment of the user as statements: it may end in a comment and needs no final semicolon.
 std::string statements(const std::string& fragment, std::string_view indent) {
   return fragment.empty() ? std::string() : concat(indent, fragment, "\n", indent, ";\n");
 }
 
-// The text of one element as a function body: `return`, `continue` and `break` outside of a loop of its own end this
-// element. On the host the function must be part of the loop to be compiled to vectors.
+// Returns the text of one element as a function body: `return`, `continue` and `break` outside of the text's own loops
+// end this element. On the host the function must be inlined into the loop, so that the loop is vectorised.
 std::string element_body(const std::string& text, bool on_host) {
   return concat("    [&]() ", on_host ? "__attribute__((always_inline)) " : "",
                 "-> void {\n    for (bool _once = true; _once; _once = false) {\n", statements(text, "    "),
                 "    }\n    }();\n");
 }
 
-// The complete content of a text as one string; different texts give different strings.
+// Returns the complete content of a text as one string; different texts give different strings.
 std::string contents(const KernelText& t) {
   std::string all = concat(int(t.kind), ' ', t.nin, ' ', t.parameters.size(), ' ', t.options.size(), ' ', t.reduce_dims,
                            ' ', t.identity.has_value());
@@ -106,8 +106,8 @@ class Generator {
     source() += concat("  ", skeleton, "::first", rest);
     add_signature(made_.second, catena::user::kReductionBlock);
     source() += concat("  ", skeleton, "::second", rest);
-    // The size of the accumulator: the size of a device variable can be queried, for the host the value of a variable
-    // is used.
+    // Makes the size of the accumulator available: for a device, as the size of a variable, which can be queried; for
+    // the host, as the value of a variable.
     source() += concat("extern \"C\" {\n__device__ ", on_host() ? "long " : "char ", made_.accumulator,
                        on_host() ? " = sizeof(_type_reduce)" : "[sizeof(_type_reduce)]", ";\n}\n");
     return std::move(made_);
@@ -121,7 +121,7 @@ class Generator {
     for (std::size_t k = 0; k < text_.parameters.size(); ++k) f(text_.parameters[k], variant_.parameters[k]);
   }
 
-  // Includes, placeholders, preamble.
+  // Adds includes, placeholders and the preamble.
   void add_front() {
     source() += concat("#include <catena/kernels/device/user_", kind_name(text_), ".h>\n");
     for (const KernelParameter& p : text_.parameters)  // NAN, for example
@@ -158,13 +158,13 @@ class Generator {
     return text;
   }
 
-  // Whether the text sees the elements in another type than that of the array.
+  // True if the elements have another type in the text than in the array.
   static bool is_converted(const KernelParameter& p, const BoundParameter& b) {
     return p.seen_as.has_value() && *p.seen_as != b.dtype;
   }
 
-  // Declares the current elements under the names of their parameters. An output that is converted is a variable, with
-  // the element's value at first: a text may leave it.
+  // Declares the current elements under the names of their parameters. A converted output is a variable, which begins
+  // with the element's value, because a text need not assign it.
   template <class F> void add_elements(std::string_view indices, F&& wanted) {
     for_each([&](const KernelParameter& p, const BoundParameter& b) {
       if (p.raw || b.form == Form::scalar || !wanted(p)) return;
@@ -181,7 +181,7 @@ class Generator {
     });
   }
 
-  // Stores the outputs that are converted.
+  // Stores the converted outputs.
   std::string store_outputs() const {
     std::string text;
     for_each([&](const KernelParameter& p, const BoundParameter& b) {

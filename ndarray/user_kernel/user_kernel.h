@@ -1,10 +1,10 @@
-// Folder ndarray/user_kernel/: kernels that users write: texts (ElementwiseKernel, ReductionKernel, RawKernel),
-// traced functions (fuse), and memoize. Compilers and launching belong to the backends; their skeletons are in
-// kernels/device/user_*.h. May use kernels/, ndarray/core/, ndarray/device/ and ndarray/engine/; fuse also the lists of
-// functions of ndarray/routines/.
+// Folder ndarray/user_kernel/: kernels that users write: texts (ElementwiseKernel, ReductionKernel, RawKernel), traced
+// functions (fuse), and memoize. The backends compile and launch them; the launch skeletons are in
+// kernels/device/user_*.h. May use kernels/, ndarray/core/, ndarray/device/, ndarray/memory/ and ndarray/engine/; fuse
+// also the lists of functions of ndarray/routines/.
 //
-// This header: kernels given as text, between the public classes and the backends: the text itself, the variant of it
-// for the operands of a call, and the interface for complete modules. One generator writes the source for all backends.
+// This header: the interface between the public classes and the backends: the text of a kernel, its variant for the
+// operands of a call, and the interface for complete modules. One generator writes the source for all backends.
 //
 // Thread safety: texts are immutable; all functions may be called from any thread.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace nd {
 
-// The text as the user wrote it. Texts with equal contents are one object, which lives until the program ends.
+// The text as the user wrote it. Texts with equal contents share one object, which exists until the program ends.
 struct KernelText {
   enum class Kind : std::uint8_t { elementwise, reduction };
 
@@ -41,7 +41,7 @@ struct KernelText {
   std::string operation, loop_prep, after_loop;  // elementwise
 
   std::string map, reduce, post_map;    // reduction
-  std::optional<std::string> identity;  // absent: accumulators start default-constructed, empty reductions are an error
+  std::optional<std::string> identity;  // none: accumulators start default-constructed, empty reductions are an error
   std::string reduce_type;              // empty: the type of the first output
 
   std::size_t nout() const noexcept { return parameters.size() - nin; }
@@ -64,7 +64,7 @@ struct BoundParameter {
   friend bool operator==(const BoundParameter&, const BoundParameter&) = default;
 };
 
-// Everything besides the text that the source depends on; values and shapes are not part of it.
+// All properties besides the text that the source depends on; values and shapes do not belong to them.
 struct KernelVariant {
   std::uint8_t rank = 1;          // axes of the loop, or kept axes, after merging; at least 1
   std::uint8_t reduced_rank = 1;  // for reductions
@@ -86,7 +86,7 @@ struct UserKernelHash {
 };
 
 // A bound call. `words` is the parameter struct of the generated source; for a reduction it starts with a
-// catena::user::ReduceWork, which the backend fills in.
+// catena::user::ReduceWork, which the backend sets.
 struct UserKernelCall {
   const KernelText* text = nullptr;
   const KernelVariant* variant = nullptr;
@@ -96,8 +96,8 @@ struct UserKernelCall {
   bool columns = false;    // reductions: the elements of neighbouring outputs are neighbours
 };
 
-// The generated source and the names in it. `entry` and `second` are functions of the parameter struct; a reduction has
-// both. `accumulator` is a variable of the size of the accumulator.
+// The generated source and the names in it. `entry` and `second` are functions of the parameter struct; only a
+// reduction has both. `accumulator` is a variable of the size of the accumulator.
 struct GeneratedUserKernel {
   std::string source, entry, second, accumulator;
 };
@@ -105,9 +105,9 @@ enum class SourceFor : std::uint8_t { host, device };
 CATENA_EXPORT GeneratedUserKernel generate_user_kernel(const KernelText& text, const KernelVariant& variant,
                                                        SourceFor target);
 
-// The label of a text.
+// Returns the label of a text.
 CATENA_EXPORT std::string describe(const KernelText& text);
-// The name of an element type in texts: "unsigned char".
+// Returns the name of an element type in texts: "unsigned char".
 CATENA_EXPORT std::string_view c_type(Dtype t) noexcept;
 
 // ---- whole modules ------------------------------------------------------------------------------
@@ -131,19 +131,19 @@ struct LaunchShape {
 // The value of one argument of a kernel.
 using ArgumentBytes = std::span<const std::byte>;
 
-// A text loaded on one device. Functions are handles of the module, valid as long as it lives.
+// A text loaded on one device. Functions are handles of the module, valid as long as it exists.
 class CATENA_EXPORT DeviceModule {
  public:
   virtual ~DeviceModule();
-  // A function by name or name expression; KeyError if there is none.
+  // Returns a function by name or name expression; KeyError if there is none.
   virtual const void* function(const std::string& name) = 0;
   virtual KernelAttributes attributes(const void* function) = 0;
-  // The sizes of the kernel's parameters; absent where the backend does not know them.
+  // Returns the sizes of the kernel's parameters; nothing if the backend cannot provide them.
   virtual std::optional<std::span<const unsigned long>> parameter_bytes(const void* function) const;
-  // The arguments match the parameters.
+  // The caller guarantees that the arguments match the parameters.
   virtual void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments,
                       StreamRef stream) = 0;
-  // Address and size in bytes of a variable; KeyError if there is none.
+  // Returns the address and size in bytes of a variable; KeyError if there is none.
   virtual std::pair<std::byte*, std::size_t> global(const std::string& name) = 0;
 };
 

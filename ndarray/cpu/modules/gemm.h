@@ -1,5 +1,5 @@
-// The tables of the modules of this folder (kernels/base/module.h), one for each library that multiplies matrices. That
-// of OpenBLAS has its LAPACK, too.
+// The function tables of the modules of this folder (kernels/base/module.h), one per library for matrix products. The
+// table of OpenBLAS also has its LAPACK.
 #pragma once
 
 #include <string>
@@ -18,12 +18,13 @@ struct OpenblasModule {
   Multiply multiply;
   std::string (*description)();  // version, options, kernels and file of the library
   bool (*knows_processor)();
-  // Gives a processor that the library does not know the kernels of an older one. Not while the library is in use.
+  // Makes the library use the kernels of an older processor if it does not know this one. The library must not be in
+  // use.
   void (*choose_kernels)();
   Lapack lapack;
 };
 
-// Of modules/lapack.cpp, which is a part of the module of OpenBLAS.
+// Defined in modules/lapack.cpp, which is a part of the module of OpenBLAS.
 extern const Lapack lapack_of_openblas;
 
 extern "C" {

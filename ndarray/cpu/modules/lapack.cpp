@@ -1,5 +1,5 @@
-// The functions of LAPACK, by its Fortran interface: all arguments by address, matrices in column-major order, the
-// lengths of texts at the end.
+// Calls LAPACK by its Fortran interface: all arguments by address, matrices in column-major order, the lengths of texts
+// as the last arguments.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -15,7 +15,7 @@ using catena::complex128;
 using catena::complex64;
 using Text = const char*;
 using Int = const int*;
-using Length = std::size_t;  // of a text
+using Length = std::size_t;  // length of a text
 
 }  // namespace
 
@@ -64,8 +64,8 @@ CATENA_FUNCTIONS(complex64, float, c, ungqr_, heevd_)
 CATENA_FUNCTIONS(complex128, double, z, ungqr_, heevd_)
 #undef CATENA_FUNCTIONS
 
-// The factorization of one matrix. Sizes of -1 ask LAPACK for the best ones, which it stores in the first elements of
-// the work memory.
+// The factorization of one matrix. Calls with a size of -1 query the best work size, which LAPACK stores in the first
+// element of the work memory.
 template <class T> class Matrix {
   using F = Functions<T>;
   using Real = typename F::Real;
@@ -156,9 +156,9 @@ template <class T> class Matrix {
 
  private:
   static std::size_t reals_at(const LapackWork& w) { return round_up_64(sizeof(T) * std::size_t(w.elements)); }
-  // A size that LAPACK has stored as a number, which may be off by a rounding.
+  // Converts a size that LAPACK has stored as a floating-point number, which may be rounded.
   static int rounded_up(Real size) { return int(double(size) * (std::is_same_v<Real, float> ? 1 + 1e-6 : 1)) + 1; }
-  // Of gesdd, which answers no question about these.
+  // Returns the size of the real work memory of gesdd, which cannot be queried.
   int reals_of_svd() const {
     if (k_ == 0) return 7 * n_;
     return std::max(5 * n_ * n_ + 5 * n_, 2 * m_ * n_ + 2 * n_ * n_ + n_);

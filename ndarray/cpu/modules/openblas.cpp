@@ -7,7 +7,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cpu/modules/gemm.h>
 
-// What the library runs when it is loaded and unloaded. Absent where it was built for one processor.
+// Functions that the library runs when it is loaded and unloaded. They are absent if it was built for one processor.
 extern "C" {
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();
@@ -49,7 +49,7 @@ bool knows_processor() {
 #endif
 }
 
-// The library reads the name of its kernels from the environment, if that has one.
+// The library reads the name of its kernels from this environment variable when it initialises.
 void choose_kernels() {
 #ifdef __x86_64__
   constexpr const char* variable = "OPENBLAS_CORETYPE";

@@ -1,6 +1,7 @@
 // The part of cuBLAS's interface that can be called through nd::cuda::cublas, declared here so that it compiles without
 // a toolkit. A test compares these declarations with the toolkit's header if that is installed. Enumerations are passed
-// as int. Matrices are column-major; scalars and results are where the handle's pointer mode says.
+// as int. Matrices are column-major; the pointer mode of the handle determines whether scalars and results are in host
+// or device memory.
 #pragma once
 
 #include <catena/ndarray/cuda/api/cublaslt.h>
@@ -16,8 +17,8 @@ inline constexpr int cublas_pointer_mode_host = 0, cublas_pointer_mode_device = 
 inline constexpr int cublas_side_left = 0, cublas_side_right = 1;
 inline constexpr int cublas_op_c = 2;
 
-// Name of the function in the library, its name in the table of entry points, and its type.
-// Those whose last parameter is where the result goes:
+// Name of the function in the library, its name in the table of entry points, and its type. First the functions that
+// write their result through the last parameter:
 #define CATENA_CUBLAS_COMMON_VALUES(X)                                             \
   X(cublasCreate_v2, create, cublas_status(cublas_handle*))                        \
   X(cublasGetVersion_v2, get_version, cublas_status(cublas_handle, int*))          \
@@ -32,7 +33,7 @@ inline constexpr int cublas_op_c = 2;
                   int type_a, int lda, const void* b, int type_b, int ldb, const float* beta, void* c, int type_c, \
                   int ldc))
 
-// The functions of one type: its letter as the library and as the table have it, and the type.
+// The functions of one type: the letter of the type in the library and in the table, and the type.
 #define CATENA_CUBLAS_TYPED_VALUES(X, L, l, T)                                                        \
   X(cublasI##l##amax_v2, i##l##amax, cublas_status(cublas_handle, int n, const T* x, int incx, int*)) \
   X(cublasI##l##amin_v2, i##l##amin, cublas_status(cublas_handle, int n, const T* x, int incx, int*)) \
@@ -66,7 +67,7 @@ inline constexpr int cublas_op_c = 2;
     cublas_status(cublas_handle, int n, const T* const* a, int lda, const int* pivots, T* const* c, int ldc,         \
                   int* info, int batch))
 
-// For messages: no status.
+// For messages; the function returns no status.
 #define CATENA_CUBLAS_NAMING_FUNCTIONS(X) X(cublasGetStatusName, get_status_name, const char*(cublas_status))
 
 #define CATENA_CUBLAS_VALUES(X)              \

@@ -42,7 +42,7 @@ inline constexpr int cuda_r_32f = 0, cuda_r_64f = 1, cuda_r_16f = 2, cuda_r_16bf
 inline constexpr int cublas_compute_32f = 68, cublas_compute_64f = 70, cublas_compute_32f_fast_tf32 = 77;
 inline constexpr int cublas_op_n = 0, cublas_op_t = 1;
 
-// cublasLtMatmulDescAttributes_t; the size of each value is given with it
+// cublasLtMatmulDescAttributes_t; each value with its type
 inline constexpr int cublaslt_desc_transpose_a = 3, cublaslt_desc_transpose_b = 4;  // int32_t
 inline constexpr int cublaslt_desc_epilogue = 7;                                    // uint32_t
 inline constexpr int cublaslt_desc_bias_pointer = 8;                                // void*

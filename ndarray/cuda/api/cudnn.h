@@ -1,9 +1,9 @@
 // The part of cuDNN 9's interface that is called here, declared so that it compiles without cuDNN's headers. A test
 // compares these declarations with those headers if they are installed. Enumerations are passed as int.
 //
-// In the backend (graph) interface every object is a descriptor with attributes: it is created, its attributes are set,
-// and it is finalised. Batch normalization, recurrent networks and what nd::cuda::cudnn offers have functions and
-// descriptors of their own.
+// In the backend (graph) interface, every object is a descriptor with attributes: it is created, its attributes are
+// set, and it is finalised. Batch normalization, recurrent networks and the functions of nd::cuda::cudnn have functions
+// and descriptors of their own.
 #pragma once
 
 #include <cstddef>
@@ -114,13 +114,13 @@ inline constexpr int cudnn_default_math = 0, cudnn_fma_math = 3;
 // cudnnForwardMode_t, cudnnWgradMode_t
 inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradients = 0;
 
-// Name of the function in the library, its name in the table of entry points, and its type. First those that
-// nd::cuda::cudnn and the networks of the framework both call. Version and texts have no status:
+// Name of the function in the library, its name in the table of entry points, and its type. First the functions that
+// both nd::cuda::cudnn and the networks of the framework call. The version and the texts have no status:
 #define CATENA_CUDNN_TEXT_FUNCTIONS(X)                                \
   X(cudnnGetVersion, get_version, std::size_t())                      \
   X(cudnnGetErrorString, get_error_string, const char*(cudnn_status)) \
   X(cudnnGetLastErrorString, get_last_error_string, void(char* message, std::size_t bytes))
-// Those whose last parameter is where the result goes, here and below:
+// The functions that write their result through the last parameter, here and below:
 #define CATENA_CUDNN_COMMON_VALUES(X)                                                   \
   X(cudnnCreate, create, cudnn_status(cudnn_handle*))                                   \
   X(cudnnCreateTensorDescriptor, create_tensor, cudnn_status(cudnn_tensor_descriptor*)) \
@@ -136,7 +136,7 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
                  int compute_type, int math_type, std::int32_t inputs, std::int32_t units, std::int32_t projected, \
                  std::int32_t layers, cudnn_dropout_descriptor, std::uint32_t flags))
 
-// What nd::cuda::cudnn calls alone.
+// The functions that only nd::cuda::cudnn calls.
 #define CATENA_CUDNN_UTILITY_VALUES(X)                                                                  \
   X(cudnnGetStream, get_stream, cudnn_status(cudnn_handle, CUstream_st**))                              \
   X(cudnnCreateFilterDescriptor, create_filter, cudnn_status(cudnn_filter_descriptor*))                 \
@@ -203,7 +203,7 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
   CATENA_CUDNN_UTILITY_VALUES(X)          \
   CATENA_CUDNN_UTILITY_CALLS(X)
 
-// What the networks call.
+// The functions that the networks call.
 #define CATENA_CUDNN_FUNCTIONS(X)                                                                                      \
   CATENA_CUDNN_TEXT_FUNCTIONS(X)                                                                                       \
   CATENA_CUDNN_COMMON_VALUES(X)                                                                                        \

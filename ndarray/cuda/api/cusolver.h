@@ -33,8 +33,8 @@ inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
   X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*)) \
   X(cusolverDnGetStream, get_stream, cusolver_status(cusolver_handle, CUstream_st**))
 
-// The functions of one type: its letter, the type, that of its real part, and the suffixes of the names in the table
-// and of those functions whose names differ for complex types.
+// The functions of one type: its letter, the type, the type of its real part, the suffix of the names in the table, and
+// the names of the functions that are named differently for complex types.
 #define CATENA_CUSOLVER_TYPED_FUNCTIONS(X, L, T, R, suffix, orgqr, ormqr, syevd)                                      \
   X(cusolverDn##L##potrf_bufferSize, potrf_size_##suffix,                                                             \
     cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, int* size))                                      \

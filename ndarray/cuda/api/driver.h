@@ -1,7 +1,6 @@
-// Folder ndarray/cuda/api/: prototypes and constants of NVIDIA's libraries, as far as they are called. The CUDA
-// backend thereby compiles without a toolkit; a test compares the declarations with the toolkit's headers if they are
-// installed. No code, and no include of another folder; opening the libraries is done in ndarray/cuda/runtime/ and
-// vendor/.
+// Folder ndarray/cuda/api/: prototypes and constants of NVIDIA's libraries, as far as they are called. With them, the
+// CUDA backend compiles without a toolkit; a test compares the declarations with the toolkit's headers if they are
+// installed. The folder has no code and includes no other folder; ndarray/cuda/runtime/ and vendor/ open the libraries.
 //
 // This header: the CUDA driver. Enumerations are passed as int.
 #pragma once
@@ -178,7 +177,7 @@ using cu_stream_callback = void (*)(cu_stream, cu_result status,
   X(cuGraphDestroy, graph_destroy, cu_result(cu_graph))                                                                \
   X(cuGraphGetNodes, graph_get_nodes, cu_result(cu_graph, cu_graph_node* nodes, std::size_t* count))
 
-// Optional: not every driver has them. They have an effect only with a profiler.
+// Optional functions, which not every driver has. They have an effect only with a profiler.
 #define CATENA_DRIVER_PROFILER_FUNCTIONS(X)       \
   X(cuProfilerStart, profiler_start, cu_result()) \
   X(cuProfilerStop, profiler_stop, cu_result())

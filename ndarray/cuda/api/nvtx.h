@@ -1,7 +1,7 @@
 // The protocol between a program and a tool (a profiler) in NVTX version 3. The tool sets NVTX_INJECTION64_PATH to its
-// own library. The program opens it and calls InitializeInjectionNvtx2, which queries the program's tables and stores
-// its functions in the slots that they point to. No library of NVIDIA's is involved. A test compares these declarations
-// with the toolkit's headers.
+// own library. The program opens that library and calls InitializeInjectionNvtx2, which queries the program's tables
+// and stores the tool's functions in the slots that they point to. No NVIDIA library is needed. A test compares these
+// declarations with the toolkit's headers.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ struct nvtx_event_attributes {
 };
 inline constexpr std::int32_t nvtx_color_argb = 1, nvtx_message_ascii = 1;
 
-// Numbers of the tables of a program.
+// The numbers of the tables of a program.
 inline constexpr std::uint32_t nvtx_table_callbacks = 1, nvtx_table_version = 3;
-// NvtxCallbackModule: modules are 1 to nvtx_modules - 1; the slots of module 1 that are called here.
+// NvtxCallbackModule: modules are numbered 1 to nvtx_modules - 1. The slots of module 1 that are called here:
 inline constexpr int nvtx_module_core = 1, nvtx_modules = 7;
 inline constexpr int nvtx_slot_mark = 1, nvtx_slot_range_push = 8, nvtx_slot_range_pop = 11;
 

@@ -19,7 +19,7 @@ namespace {
 using catena::CompileError;
 using catena::concat;
 
-// The embedded headers in the form that NVRTC expects. Built once; texts are joined from their pieces.
+// The embedded headers as NVRTC expects them. Built once; texts are joined from their pieces.
 struct Headers {
   std::vector<std::string> texts;
   std::vector<const char*> text, name;
@@ -87,8 +87,8 @@ bool dumps_sources() noexcept {
   return folder != nullptr && *folder != '\0';
 }
 
-// User texts may all be named kernel.cu, so the hash of the text is added. Names of generated kernels already contain a
-// hash.
+// The hash of the text is added to the name, because user texts may all be named kernel.cu. Names of generated kernels
+// already contain a hash.
 void dump_source(const std::string& name, const std::string& source) {
   const std::string folder = std::getenv("CATENA_DUMP_KERNELS");
   std::error_code error;
@@ -105,7 +105,7 @@ void dump_source(const std::string& name, const std::string& source) {
 
 // --fmad=false: the host loops are compiled with -ffp-contract=off, so that a value depends neither on the loop nor on
 // the processor; without contraction here too, +, -, *, / and sqrt give the same bits on both backends. Elementwise
-// kernels are bound by memory, so the cost is not measurable there; matrix products come from libraries.
+// kernels are limited by memory, so this costs nothing there; matrix products come from libraries.
 // --device-as-default-execution-space: constexpr functions of the headers are not marked __device__.
 std::span<const char* const> compile_options() {
   static constexpr const char* kOptions[] = {
@@ -154,7 +154,7 @@ std::string numbered(const std::string& source) {
   return text;
 }
 
-// The number that ends where `what` begins; 0 if the line has no such words.
+// Returns the number directly before `what`; 0 if the line does not contain `what`.
 static int number_before(std::string_view line, std::string_view what) {
   const std::size_t end = line.find(what);
   if (end == std::string_view::npos || end == 0) return 0;

@@ -15,17 +15,17 @@
 
 namespace nd::cuda {
 
-// Resources of one kernel as reported by the assembler. Spills: bytes that did not fit into registers.
+// Resources of one kernel as reported by the assembler. Spills are bytes that did not fit into registers.
 struct KernelResources {
   std::string name;
   int registers = 0, stack = 0, spill_stores = 0, spill_loads = 0, shared = 0;
 };
 
 struct Module {
-  std::string code;                // a cubin, or PTX text when `ptx`
-  bool ptx = false;                // the compiler does not know the architecture; the driver compiles the PTX
+  std::string code;                // a cubin, or PTX text if `ptx` is true
+  bool ptx = false;                // the compiler does not support the architecture; the driver compiles the PTX
   int arch = 0;                    // the architecture it was compiled for: 90
-  std::vector<std::string> names;  // of the kernels in the driver: one per requested name, in order
+  std::vector<std::string> names;  // names of the kernels in the driver: one per requested name, in order
   std::vector<KernelResources> resources;
   std::string log;  // warnings, if any
 };
@@ -42,32 +42,33 @@ struct CompileRequest {
 // CompileError "<name>: NVRTC cannot compile it for sm_90", followed by the compiler's log and the numbered source.
 CATENA_EXPORT Module compile(const CompileRequest& request);
 
-// Whether CATENA_DUMP_KERNELS is set. dump_source() writes a text that is used without being compiled, as compile()
-// does; IOError.
+// True if CATENA_DUMP_KERNELS is set. dump_source() writes a text that is used without being compiled, as compile()
+// does for compiled texts; IOError.
 CATENA_EXPORT bool dumps_sources() noexcept;
 CATENA_EXPORT void dump_source(const std::string& name, const std::string& source);
 
 // The compiler options of every kernel, without the architecture.
 CATENA_EXPORT std::span<const char* const> compile_options();
 
-// Hash of everything besides the text that determines the compiled code: embedded headers, options, version of the
-// compiler.
+// Returns the hash of everything besides the text that determines the compiled code: embedded headers, options, version
+// of the compiler.
 CATENA_EXPORT std::uint64_t text_hash();
-// The part of it that is known without a compiler: headers and options.
+// Returns the part of text_hash() that needs no compiler: headers and options.
 CATENA_EXPORT std::uint64_t embedded_text_hash();
 
-// The target for a device of architecture `arch` and a compiler that knows `known` (ascending): the same one as a
-// cubin, else the best older one as PTX. RuntimeError if all known ones are newer.
+// Returns the target for a device of architecture `arch` and a compiler that supports the architectures `known`
+// (ascending): the same architecture as a cubin, else the best older one as PTX. RuntimeError if all known ones are
+// newer.
 struct Target {
   int arch;
   bool ptx;
 };
 CATENA_EXPORT Target choose_target(int arch, std::span<const int> known);
 
-// A text with line numbers, for error messages.
+// Returns a text with line numbers, for error messages.
 CATENA_EXPORT std::string numbered(const std::string& source);
 
-// Parses the assembler's report (ptxas -v) in a compilation log; other lines of the log are left in `rest`.
+// Parses the assembler's report (ptxas -v) in a compilation log; stores the other lines of the log in `rest`.
 CATENA_EXPORT std::vector<KernelResources> parse_resources(const std::string& log, std::string* rest);
 
 }  // namespace nd::cuda

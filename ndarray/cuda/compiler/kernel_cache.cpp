@@ -33,8 +33,8 @@ bool counts_hits() {
 }
 std::atomic<std::uint64_t> memory_hits{0}, disk_hits{0};
 
-// The loaded code of a batch, or null if it is no longer on disk. Loading many kernels costs little more than loading
-// one: the driver copies a function to the device when it is looked up.
+// Returns the loaded code of a batch, or null if it does not exist on disk any more. Loading many kernels costs little
+// more than loading one: the driver copies a function to the device when it is looked up.
 const api::cu_module* find_batch(int device, int arch, const PackedKey& batch) {
   OnceTable<api::cu_module>& batches = kernels_of(device).batches;
   if (const api::cu_module* loaded = batches.find(batch)) return loaded;
@@ -58,7 +58,7 @@ const api::cu_module* find_batch(int device, int arch, const PackedKey& batch) {
   return kept;
 }
 
-// not_found if the code of its batch no longer exists.
+// Loads a stored kernel. Returns not_found if the code of its batch does not exist any more.
 api::cu_result load(int device, int arch, const StoredKernel& stored, LoadedKernel* kernel) {
   api::cu_module module = nullptr;
   if (stored.alone()) {

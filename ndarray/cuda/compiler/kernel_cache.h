@@ -2,14 +2,14 @@
 // on disk, and warm-up. It has no notion of calls and operands: ndarray/cuda/plans/ makes keys, texts and parameters
 // from them. May use kernels/, ndarray/compile/ and ndarray/cuda/runtime/.
 //
-// This header: compiled kernels, found by their key: in memory by a look-up without a lock, else on disk, else by
-// compiling.
+// This header: compiled kernels, found by their key. They are looked up in memory, without a lock, then on disk, and
+// compiled if they are not found.
 //
-// On disk they are in $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena, in the folder kernels/; without
-// CATENA_CACHE_DIR, the reference's CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. A folder
-// that cannot take a record (no space, no rights), or that other users may write and so determine what the GPU
+// On disk they are in the folder kernels/ of $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena; without
+// CATENA_CACHE_DIR, CuPy's variable CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. A folder
+// that cannot hold a record (no space, no rights), or that other users may write and so determine what the GPU
 // executes, is replaced by /tmp/catena-<user id> (ndarray/compile/disk_cache.h). CATENA_CACHE_DIR="" or "off" disables
-// the disk cache. CATENA_CACHE_LIMIT: size limit in bytes, by default 1 GB.
+// the disk cache. CATENA_CACHE_LIMIT is the size limit in bytes, by default 1 GB.
 //
 // Thread safety: all functions may be called from any thread; a kernel that several threads request at once is compiled
 // once, without holding a lock.
@@ -27,9 +27,9 @@
 
 namespace nd::cuda {
 
-// The kernel of `key` on `device`; arch and text of the key are filled in here. `generate` returns the text if the
-// kernel is not cached. CompileError with the compiler's log and the numbered source; CudaError if the driver rejects
-// the code.
+// Returns the kernel of `key` on `device`; this function sets arch and text of the key. `generate` must return the
+// text; it is called if the kernel is not cached. CompileError with the compiler's log and the numbered source;
+// CudaError if the driver rejects the code.
 CATENA_EXPORT const LoadedKernel& find_kernel(int device, const KernelKey& key,
                                               const std::function<GeneratedKernel()>& generate);
 
@@ -38,19 +38,19 @@ struct WarmUpRequest {
   KernelKey key;
   GeneratedKernel kernel;
 };
-// Every registered (kernel, loop) pair in its usual forms.
+// Returns requests for every registered (kernel, loop) pair with its usual launch skeletons.
 CATENA_EXPORT std::vector<WarmUpRequest> registered_kernels();
 
 // Progress of warm_up(), reported by one thread at a time: `done` of `total` kernels are on disk; `kernels` have just
-// been compiled, or were already there (`found`).
+// been compiled, or were already on disk (`found`).
 struct WarmUpProgress {
   std::size_t done = 0, total = 0;
   bool found = false;
   std::span<const KernelResources> kernels;
 };
 // Compiles the kernels that are not in the disk cache for architecture `arch`, in few large batches on several threads.
-// Needs NVRTC, but neither a GPU nor a driver. Returns the number of compiled kernels. The error of a kernel that does
-// not compile is thrown after all others have been compiled. RuntimeError if the disk cache is disabled or cannot be
+// Needs NVRTC, but neither a GPU nor a driver. Returns the number of compiled kernels. If a kernel does not compile,
+// its error is thrown after all others have been compiled. RuntimeError if the disk cache is disabled or cannot be
 // written.
 CATENA_EXPORT std::size_t warm_up(int arch, std::span<const WarmUpRequest> requests,
                                   const std::function<void(const WarmUpProgress&)>& progress = {});

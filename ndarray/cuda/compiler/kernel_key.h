@@ -1,5 +1,5 @@
-// The key of a compiled kernel. One struct is the complete key, in memory and on disk; values of scalars are not part
-// of it.
+// The key of a compiled kernel. One struct is the complete key, in memory and on disk; it does not contain values of
+// scalars.
 #pragma once
 
 #include <array>
@@ -82,9 +82,10 @@ struct KernelKey {
   std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once
   bool many_pieces = false;       // join: the parameters have room for kManyPieces, not kFewPieces
   bool index32 = true;            // positions and byte offsets fit 31 bits
-  std::uint16_t scalars = 0;      // bit k: input k has one element for the whole loop; rows, bit 8 + k: one per row
-  std::uint32_t arch = 0;         // 90; part of the code's identity, not of the text
-  std::uint64_t text = 0;         // text_hash(): headers, options, compiler
+  std::uint16_t scalars =
+      0;  // bit k: input k has one element for the whole loop; bit 8 + k: one per row (row-wise kernels)
+  std::uint32_t arch = 0;  // for example 90; identifies the code, not the text
+  std::uint64_t text = 0;  // text_hash(): headers, options, compiler
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
   CATENA_EXPORT std::uint64_t hash() const;

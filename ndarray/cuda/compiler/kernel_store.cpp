@@ -107,20 +107,21 @@ class Reader {
   bool good_ = true;
 };
 
-// PTX is made for the best architecture that the compiler knows; a cubin runs only on its own architecture.
+// True if the code can run on the architecture. PTX is compiled for the best architecture that the compiler supports; a
+// cubin runs only on its own architecture.
 bool fits(const Module& module, int arch) {
   return !module.code.empty() && (module.ptx ? module.arch < arch : module.arch == arch);
 }
 
-// Key of the record that names the compiler with which kernels of this version of the headers were compiled.
+// Returns the key of the record that names the compiler of the kernels for this version of the headers.
 std::string compiler_key() { return (Writer() << std::string_view("compiler") << embedded_text_hash()).take(); }
 
 std::atomic<std::uint64_t> compilations{0};
 
 }  // namespace
 
-// That of the folder in the environment, which is read at every call. Never destroyed: other threads may still be
-// running at exit.
+// Returns the cache of the folder in the environment, which is read at every call. Never destroyed: other threads may
+// still be running at exit.
 DiskCache& disk_cache() {
   static auto& mutex = *new std::mutex;
   static auto& caches = *new std::map<std::pair<std::string, std::uint64_t>, std::unique_ptr<DiskCache>>;
@@ -207,8 +208,8 @@ KernelResources resources_of(const Module& module, const std::string& name) {
   return {name};
 }
 
-// Every occurrence of "include" must be the inclusion of an embedded header. A comment with that word only costs a
-// compilation.
+// Every occurrence of "include" must be the inclusion of an embedded header. A comment with that word only causes an
+// additional compilation.
 bool is_complete(const CompileRequest& request) {
   for (const std::string& option : request.options)
     if (option.starts_with("-I") || option.find("include") != std::string::npos ||

@@ -1,8 +1,8 @@
-// A hash table of values that are created once per key and then found by all threads without a lock. Internal to
+// A hash table of values. A value is created once per key and then found by all threads without a lock. Internal to
 // ndarray/cuda.
 //
-// Entries are neither changed nor freed while the table lives, so a reader needs only two loads. A grown table is
-// published beside the old one, which current readers continue to use.
+// Entries are neither changed nor freed while the table exists, so a reader needs only two loads. When the table grows,
+// a new one is published beside the old one, which current readers continue to use.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace nd::cuda {
 
-// Compared completely: keys with equal hashes are different keys.
+// Keys are compared completely: keys with equal hashes are different keys.
 struct PackedKey {
   std::array<std::uint64_t, 4> words{};
 
@@ -41,7 +41,7 @@ template <class Value> class OnceTable {
   OnceTable(const OnceTable&) = delete;
   OnceTable& operator=(const OnceTable&) = delete;
 
-  // Null if the key has no value yet. References to values stay valid as long as the table.
+  // Returns null if the key has no value yet. References to values stay valid as long as the table.
   const Value* find(const PackedKey& key) const noexcept {
     const Slots* slots = slots_.load(std::memory_order_acquire);
     if (slots == nullptr) return nullptr;
@@ -52,9 +52,9 @@ template <class Value> class OnceTable {
     }
   }
 
-  // The value of `key`, created by `make()` if necessary. If several threads request it at once, one creates it while
-  // the others wait, without holding a lock. A CompileError is thrown in all of them, and the next call tries again.
-  // After other errors (of the driver, for instance) the waiting threads try for themselves.
+  // Returns the value of `key`, created by `make()` if necessary. If several threads request it at once, one creates it
+  // while the others wait, without holding a lock. A CompileError is thrown in all of them, and the next call tries
+  // again. After other errors (of the driver, for instance) each waiting thread tries again.
   template <class Make> const Value& find_or_make(const PackedKey& key, Make&& make) {
     for (;;) {
       std::promise<Outcome> promise;
@@ -84,7 +84,7 @@ template <class Value> class OnceTable {
     PackedKey key;
     Value value;
   };
-  // The text of an exception instead of the object, because every thread must throw an object of its own.
+  // Holds the text of an exception instead of the object, because every thread must throw its own object.
   struct Outcome {
     const Value* value = nullptr;
     std::string compile_error;

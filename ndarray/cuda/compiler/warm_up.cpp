@@ -90,7 +90,7 @@ class WarmUp {
     if (!error_) error_ = std::current_exception();
   }
 
-  // Compiles one batch; if that fails, each of its kernels by itself, so that only the faulty ones are missing.
+  // Compiles one batch; if that fails, compiles each of its kernels alone, so that only the faulty ones are missing.
   void compile_jobs(std::span<const Job> jobs) {
     std::vector<GeneratedKernel> kernels;
     for (const Job& job : jobs) kernels.push_back(*job.kernel);
@@ -118,7 +118,7 @@ class WarmUp {
     if (error) std::rethrow_exception(error);
   }
 
-  // The code is stored first: a kernel with a record must be loadable.
+  // Stores the code first, because a kernel with a record must be loadable.
   void store(std::span<const Job> jobs, const Module& module, const PackedKey& batch) {
     StoredKernel stored;
     stored.batch = batch;

@@ -1,5 +1,5 @@
-// From kernels to the text that NVRTC compiles: the header of each kernel, the call of its body, and a launch skeleton
-// of kernels/device/. A text depends on types and ranks, never on the value of a scalar.
+// Generates the text that NVRTC compiles for a kernel: the header with the kernel's body, the call of the body, and a
+// launch skeleton of kernels/device/. A text depends on types and ranks, never on the value of a scalar.
 #pragma once
 
 #include <span>
@@ -22,10 +22,10 @@ struct Surroundings {
   // Number of operands: the inputs, the inputs of `post` after the reduced value, the output.
   std::size_t operands() const { return inputs() + (post != nullptr ? post->nin - 1u : 0u) + 1; }
 };
-// A kernel for a reduction, scan, row-wise or multi-tensor kernel, or for a random fill.
+// Generates a kernel for a reduction, scan, row-wise or multi-tensor kernel, or for a random fill.
 CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
                                        const Surroundings& around = {});
-// The value of KernelKey::program for a reduction.
+// Returns the value of KernelKey::program for a reduction.
 CATENA_EXPORT std::uint64_t reduction_hash(const catena::KernelDef& def, const catena::Loop& loop,
                                            const Surroundings& around);
 
@@ -34,22 +34,22 @@ CATENA_EXPORT GeneratedKernel generate(const KernelKey& key);
 
 // Elements that a thread of a contiguous or multi-tensor kernel accesses at once: 16 bytes of the widest operand.
 CATENA_EXPORT int vector_width(std::span<const Dtype> operands, unsigned scalars);
-// The highest rank of generic elementwise kernels: 32, or less if there are many operands.
+// Returns the highest rank of generic elementwise kernels: 32, or less if there are many operands.
 CATENA_EXPORT int generic_rank(int operands, int raw_operands);
-// The same for reductions, for the kept and for the reduced axes.
+// As generic_rank() for reductions, for the kept and for the reduced axes.
 CATENA_EXPORT int reduction_rank(std::size_t inputs, std::size_t operands);
-// The same for gather and scatter with `axes` index arrays.
+// As generic_rank() for gather and scatter with `axes` index arrays.
 CATENA_EXPORT int gather_rank(int axes);
 
-// A bit mask of the raw operands of a program, and whether it has an indexed step.
+// The raw operands of a program as a bit mask, and whether it has an indexed step.
 struct Indexing {
   unsigned raw = 0;
   bool indexed = false;
 };
 CATENA_EXPORT Indexing indexing_of(const catena::Program& program);
 
-// Whether the program calls mathematical functions. Such bodies are long and bound by arithmetic, so more copies of
-// them in the code than kHeavyWidth do not pay.
+// True if the program calls mathematical functions. Such bodies are long and limited by arithmetic, so more than
+// kHeavyWidth copies of them in the code are not faster.
 CATENA_EXPORT bool is_heavy(const catena::Program& program);
 inline constexpr int kHeavyWidth = 4;  // elements per thread
 

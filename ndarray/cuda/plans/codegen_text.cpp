@@ -61,8 +61,8 @@ std::string hexadecimal(std::uint64_t v) { return catena::hexadecimal_text(v, 16
 std::string_view compute_name(Dtype t) { return type_name(catena::compute_dtype(t)); }
 std::string_view index_name(const KernelKey& key) { return key.index32 ? "uint32_t" : "uint64_t"; }
 
-// The name says what is computed and has a hash of the key, which distinguishes kernels of one program. Architecture
-// and compiler do not change the text and are not hashed.
+// The name contains the operation and a hash of the key, which distinguishes kernels of one program. Architecture and
+// compiler do not change the text and are not hashed.
 std::string kernel_name(std::string_view what, KernelKey key) {
   key.arch = 0;
   key.text = 0;

@@ -84,8 +84,8 @@ void CudaBackend::factorize(const Factorize& call, StreamRef stream) {
   solver_factorize(call, stream);
 }
 
-// Recorded work reads its offset from the device: the call's own one in the first run, that of the generator in later
-// ones.
+// Recorded work reads its offset from the device: in the first run the offset of the call, in later runs the offset of
+// the generator at that time.
 void CudaBackend::random(const catena::bound::Random& call, StreamRef stream) {
   if (!is_recording()) {
     launch_plan(plan_random(call, nullptr, processors_of(stream)), stream);

@@ -1,4 +1,4 @@
-// From a plan to its launch. Internal to ndarray/cuda.
+// Launches plans. Internal to ndarray/cuda.
 #pragma once
 
 #include <catena/ndarray/cuda/plans/plan.h>
@@ -6,8 +6,8 @@
 
 namespace nd::cuda {
 
-// Memory for the time of a call. Its next user on the same stream comes later by itself, so it may go back to the pool
-// at once.
+// Memory for the duration of a call. It may return to the pool at once, because its next user on the same stream is
+// ordered after this call.
 class Scratch {
  public:
   Scratch(std::size_t bytes, StreamRef stream)

@@ -17,7 +17,7 @@ namespace {
 using catena::device::IndexRecord;
 
 std::mutex mutex;
-std::atomic<IndexRecord*> records{nullptr};  // one per device; null until something is checked
+std::atomic<IndexRecord*> records{nullptr};  // one per device; null until the first check
 
 }  // namespace
 

@@ -17,7 +17,8 @@ using catena::concat;
 using catena::Shape;
 using catena::Strides;
 
-// The stride of several axes that are contiguous with each other; false if they are not. 0 for no axes.
+// Computes the common stride of several axes that are contiguous with each other; 0 for no axes. Returns false if they
+// are not.
 bool common_stride(const BoundOperand& x, int begin, int end, std::int64_t& stride) {
   Shape shape;
   Strides strides;
@@ -30,7 +31,7 @@ bool common_stride(const BoundOperand& x, int begin, int end, std::int64_t& stri
   return shape.size() <= 1;
 }
 
-// Pieces that are moved by one launch: `begin` is the first column of the output.
+// Pieces that one launch moves; `begin` is the first column of the output.
 class Batch {
  public:
   Batch(const catena::bound::Join& call, std::int64_t begin) : call_(&call), begin_(begin) {
@@ -43,7 +44,7 @@ class Batch {
     pitch_ = shape[call.axis] * inner_ * item_;
   }
 
-  // False if the piece has more strides than a launch takes.
+  // Returns false if the piece has more strides than a launch supports.
   bool add(const BoundOperand& x) {
     device::JoinPiece piece{};
     if (!common_stride(x, 0, call_->axis, piece.row) ||
@@ -85,7 +86,7 @@ class Batch {
   void widen() {
     out_ = call_->out.data + begin_ * item_;
     std::int64_t all =
-        pitch_ | static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out_));  // lowest bit set: of all
+        pitch_ | static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out_));  // lowest set bit: alignment of all
     std::int64_t end = 0;
     for (const device::JoinPiece& x : pieces_) {
       const bool single = x.end - end == inner_;  // one position along the axis

@@ -13,13 +13,14 @@ using catena::Strides;
 
 constexpr std::int64_t kShort = 8192, kFewResults = 16 * 1024, kNarrowResults = 64;
 
-// Terms that cuBLASLt adds up. Writing and reading the sums of the pieces is little beside reading the operands.
+// Returns the number of terms that cuBLASLt adds up. Writing and reading the sums of the pieces is little compared with
+// reading the operands.
 std::int64_t piece_length(std::int64_t results) {
   constexpr std::int64_t kVeryFew = 1024;
   return results <= kVeryFew ? 256 : 1024;
 }
 
-// An operand with an axis of pieces before its own, of which the one along k is cut.
+// An operand whose axis k is cut into pieces, with a further axis for the pieces before its own axes.
 struct Cut {
   Shape shape;
   Strides strides;
@@ -56,7 +57,7 @@ bool is_long_product(const catena::bound::Matmul& call) {
 
 bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, StreamRef stream) {
   const int rank = call.out.shape->size();
-  // The pieces of a 16-bit product would be rounded to 16 bits.
+  // Pieces of a 16-bit product would be rounded to 16 bits.
   if (rank == catena::kMaxRank || call.out.dtype != catena::Dtype::float32) return false;
   const std::int64_t k = call.a.shape->back(), results = catena::size_of(*call.out.shape);
   const std::int64_t length = piece_length(results), pieces = k / length, cut = pieces * length,

@@ -6,12 +6,12 @@
 
 namespace nd::cuda {
 
-// Whether a product of float32 or of 16-bit floats has so few results and so long sums that it is not left to cuBLASLt
-// as a whole, of which the order of additions is not documented. With more results, sums of pieces would take too much
-// memory traffic.
+// True if a product of float32 or of 16-bit floats has so few results and so long sums that cuBLASLt does not compute
+// it as a whole, because cuBLASLt does not document its order of additions. With more results, sums of pieces would
+// need too much memory traffic.
 bool is_long_product(const catena::bound::Matmul& call);
-// Computes a long product by cuBLASLt in pieces along k, as a batch, and adds the pieces by a reduction. False, with
-// nothing done, if cuBLASLt refuses the pieces: the portable kernel adds up in parts.
+// Computes a long product by cuBLASLt in pieces along k, as a batch, and adds the pieces by a reduction. Returns false,
+// with nothing done, if cuBLASLt refuses the pieces; the portable kernel then adds up in parts.
 bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, StreamRef stream);
 
 }  // namespace nd::cuda

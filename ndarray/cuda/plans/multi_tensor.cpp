@@ -46,7 +46,7 @@ void add_multi_tensor(GeneratedKernel& k, const catena::KernelDef& def, const ca
   add_function(k, concat("catena::device::multi_tensor<catena::k::", def.name, ", ", std::min(width, 4), tags, ">"));
 }
 
-// The bytes from the first to the last word that differ.
+// Stores `bytes` bytes at `at`. Returns the range from the first to the last word that changed.
 TableImage::Range TableImage::take(std::size_t at, const void* from, std::size_t bytes) {
   constexpr std::size_t word = sizeof(std::int64_t);
   const auto* fresh = static_cast<const std::byte*>(from);
@@ -65,7 +65,7 @@ TableImage::Range TableImage::update(const catena::call::MultiTensor& call, bool
   const std::size_t hyper_bytes = live || call.hyper.size() > 1 ? call.hyper.size_bytes() : 0;
   const std::size_t rows_at = chunks.size_bytes(), hyper_at = rows_at + table.words().size_bytes();
   if (layout_version_ != table.layout_version() || bytes_.size() != hyper_at + hyper_bytes) {
-    layout_version_ = 0;  // of no table, should there be no memory
+    layout_version_ = 0;  // belongs to no table if there is not enough memory
     bytes_.resize(hyper_at + hyper_bytes);
     std::copy_n(reinterpret_cast<const std::byte*>(chunks.data()), chunks.size_bytes(), bytes_.data());
     take(rows_at, table.words().data(), table.words().size_bytes());
@@ -98,8 +98,8 @@ void TableImage::complete(LaunchPlan& plan, const catena::call::MultiTensor& cal
 
 namespace {
 
-// The copy of a table that is used on one stream. Work on that stream reads what was copied there before it, so a copy
-// may change while earlier launches still run.
+// The copy of a table that is used on one stream. Work on that stream reads the data that was copied before it, so a
+// copy may change while earlier launches still run.
 class DeviceTable final : public catena::TensorTableCopy {
  public:
   void run(const catena::call::MultiTensor& call, StreamRef stream) {
@@ -113,7 +113,7 @@ class DeviceTable final : public catena::TensorTableCopy {
       stream_ = stream;
       all = true;
     }
-    complete_ = false;  // until it is known to be
+    complete_ = false;  // until the copy has succeeded
     const TableImage::Range copied = all ? TableImage::Range{0, bytes} : changed;
     if (!copied.empty())
       copy_staged(address_of(memory_->data() + copied.begin), image_.bytes().data() + copied.begin,
@@ -127,12 +127,12 @@ class DeviceTable final : public catena::TensorTableCopy {
  private:
   TableImage image_;
   std::optional<Scratch> memory_;
-  std::size_t bytes_ = 0;  // of the memory
+  std::size_t bytes_ = 0;  // size of the memory
   StreamRef stream_;
-  bool complete_ = false;  // the memory has all of the image
+  bool complete_ = false;  // the memory holds the whole image
 };
 
-// In a graph's own memory: a replay reads the addresses of the capture and the hyperparameters of its time.
+// Uses memory of the graph: a replay reads the addresses of the capture and the present hyperparameters.
 void record(const catena::call::MultiTensor& call, StreamRef stream) {
   TableImage image;
   image.update(call, true);

@@ -1,6 +1,6 @@
-// Launches over tables of tensors. The table of a call (kernels/registry/tensor_table.h) has a copy in the device's
-// memory, which is kept with it: a call copies what changed since the last one, mostly nothing. Hyperparameters that
-// all tensors share are a parameter of the launch. Internal to ndarray/cuda.
+// Launches over tables of tensors. The table of a call (kernels/registry/tensor_table.h) has a copy in device memory,
+// which is kept with it: a call copies only the changes since the last call, usually nothing. Hyperparameters that all
+// tensors share are a parameter of the launch. Internal to ndarray/cuda.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace nd::cuda {
 
-// Without tensors; TableImage::complete supplies them.
+// Returns a plan without tensors; TableImage::complete adds them.
 CATENA_EXPORT LaunchPlan plan_multi_tensor(const catena::KernelDef& kernel, int loop);
 
-// What stands in the device's memory: the chunks, the entries of the tensors, the hyperparameters of a call.
+// The content of the device memory: the chunks, the entries of the tensors, the hyperparameters of a call.
 class CATENA_EXPORT TableImage {
  public:
   struct Range {
@@ -22,12 +22,12 @@ class CATENA_EXPORT TableImage {
     bool empty() const { return begin == end; }
   };
 
-  // Takes over what differs from the last call; the bytes in which that lies. `live`: the hyperparameters are read from
-  // there even where all tensors share them.
+  // Stores the changes since the last call and returns the range of the changed bytes. `live`: the hyperparameters are
+  // read from there even if all tensors share them.
   Range update(const catena::call::MultiTensor& call, bool live = false);
   std::span<const std::byte> bytes() const { return bytes_; }
   std::size_t hyper_at() const { return hyper_at_; }
-  // The parameters of a launch over the copy at `device_memory` (aligned to 8).
+  // Sets the parameters of a launch over the copy at `device_memory` (aligned to 8).
   void complete(LaunchPlan& plan, const catena::call::MultiTensor& call, const void* device_memory) const;
 
  private:

@@ -2,7 +2,8 @@
 // parameters, grid, scratch memory) and the text of the kernel. The parameters are the structs of
 // kernels/device/parameters.h, and kernels/device/<family>.h has the code that reads them.
 //
-// Pure functions: they touch no device, and the order of combination in reductions depends on their results alone.
+// The functions have no side effects and do not use a device. The order of combination in reductions depends only on
+// their results.
 #pragma once
 
 #include <algorithm>
@@ -50,9 +51,9 @@ class ParameterBlock {
   }
   void put(std::int64_t v) { append(&v, sizeof v); }
   void put(const void* p) { append(&p, sizeof p); }
-  // ValueError when the largest block is full.
+  // ValueError if the largest block is full.
   void append(const void* bytes, std::size_t n) { std::memcpy(extend(n), bytes, n); }
-  // Zeros up to a multiple of `to`.
+  // Adds zeros up to a multiple of `to`.
   void align(std::size_t to) {
     const std::size_t n = (to - size_ % to) % to;
     std::memset(extend(n), 0, n);
@@ -78,9 +79,9 @@ class ParameterBlock {
   alignas(16) std::array<std::byte, catena::device::kParameterBytes> bytes_;
 };
 
-// Every launch has blocks of kBlock threads. What it points to belongs to the call that was planned.
+// Every launch has blocks of kBlock threads. The pointers refer to data of the planned call.
 struct LaunchPlan {
-  KernelKey key;  // arch and text are the launcher's to fill in
+  KernelKey key;  // the launcher sets arch and text
   // The computation: a program, or a kernel with the programs around it. Neither is set for families that the key alone
   // describes.
   const catena::Program* program = nullptr;
@@ -93,27 +94,30 @@ struct LaunchPlan {
 
 CATENA_EXPORT GeneratedKernel generate(const LaunchPlan& plan);
 
-// Launches on one stream, one after the other, over common scratch memory (aligned to 256; any content).
+// Launches on one stream, in order, with common scratch memory (aligned to 256 bytes; any content).
 struct Sequence {
   catena::SmallVector<LaunchPlan, 1> launches;
   std::size_t scratch_bytes = 0;
   CATENA_EXPORT void set_scratch(void* memory);
-  // Room for `bytes` more: its offset.
+  // Reserves `bytes` bytes of scratch memory and returns their offset.
   std::size_t reserve(std::size_t bytes);
 };
 
-// `processors`: multiprocessors of the device; more blocks than fill them several times over are not launched.
+// `processors` is the number of multiprocessors of the device. The number of blocks is limited to several times the
+// number that fills them.
 CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
                                           std::span<const catena::BoundOperand> operands, const catena::Shape& loop,
                                           int processors);
 
-// ValueError for more operands than kMaxOperands, or more axes that do not merge than there is room for beside so many.
+// ValueError for more operands than kMaxOperands, or more unmergeable axes than the parameters can hold for that number
+// of operands.
 CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors);
 
 CATENA_EXPORT LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors);
 
-// Out of several values for one element any one stays, as in NumPy; the CPU backend keeps the last. IndexError for
-// index arrays that are not of integers, or for indices into nothing; ValueError for more index arrays than 15.
+// If several values have one destination, any one of them stays, as in NumPy; the CPU backend keeps the last one.
+// IndexError for index arrays that are not of integers, or for indices into an empty axis; ValueError for more than 15
+// index arrays.
 CATENA_EXPORT LaunchPlan plan_gather(const catena::bound::Gather& call, int processors);
 CATENA_EXPORT LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode mode, int processors);
 
@@ -121,8 +125,8 @@ CATENA_EXPORT LaunchPlan plan_scatter(const catena::bound::Gather& call, catena:
 CATENA_EXPORT LaunchPlan plan_index_check(const catena::bound::CheckIndices& call, catena::device::IndexRecord* record,
                                           const char* name, int processors);
 
-// `device_offset`: null, or device memory with a number that is added to the offset when the kernel runs. TypeError for
-// a dtype that the kind of numbers does not come in.
+// `device_offset` is null, or device memory with a number that is added to the offset when the kernel runs. TypeError
+// for a dtype that the kind of random numbers does not support.
 CATENA_EXPORT LaunchPlan plan_random(const catena::bound::Random& call, const std::uint64_t* device_offset,
                                      int processors);
 
@@ -130,10 +134,10 @@ CATENA_EXPORT Sequence plan_matmul(const catena::bound::Matmul& call, int proces
 
 CATENA_EXPORT Sequence plan_scan(const catena::bound::Scan& call, int processors);
 CATENA_EXPORT Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors);
-// One launch for up to kManyPieces pieces, each of which has one stride along the axes before the joined one and one
-// along those behind it; pieces with more are copied by a launch of their own.
+// Uses one launch for up to kManyPieces pieces that have one stride along the axes before the joined one and one along
+// the axes behind it. Pieces with more strides are copied by separate launches.
 CATENA_EXPORT Sequence plan_join(const catena::bound::Join& call, int processors);
-// ValueError for rows of 2^32 elements and more.
+// ValueError for rows of 2^32 or more elements.
 CATENA_EXPORT Sequence plan_sort(const catena::bound::Sort& call, int processors);
 
 }  // namespace nd::cuda

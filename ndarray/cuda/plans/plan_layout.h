@@ -16,15 +16,15 @@ inline constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
 inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 inline std::int64_t distance(std::int64_t stride) { return stride < 0 ? -stride : stride; }
 
-// Blocks for `items` pieces of work of one block each: enough to fill the device `waves` times, the kernels loop over
-// the rest.
+// Returns the number of blocks for `items` pieces of work of one block each: enough to fill the device `waves` times;
+// the kernels loop over the rest.
 std::uint32_t blocks(std::int64_t items, int processors, int waves);
 
-// Blocks among which the elements of few outputs are divided: enough to fill any device. That it is the same number on
-// all of them makes the order of combination, and with it every bit of a sum, independent of the device.
+// Number of blocks among which the elements of few outputs are divided: enough to fill any device. It is the same for
+// all devices, so that the order of combination, and with it every bit of a sum, does not depend on the device.
 inline constexpr std::int64_t kBlocks = 512;
 
-// No element of the operand lies 2^31 bytes or more from its first one.
+// True if all elements of the operand are less than 2^31 bytes away from its first one.
 bool near(const catena::Shape& shape, const catena::Strides& strides);
 
 // One element for the whole loop of n elements.
@@ -47,15 +47,15 @@ bool all_near(const SplitAxes& s, std::size_t operands);
 
 void put_axes(ParameterBlock& p, const catena::Dims& v, int rank, std::int64_t fill);
 
-// A loop over no axes is one over a single axis of length 1.
+// Replaces a loop without axes by a loop over one axis of length 1.
 void at_least_one_axis(catena::Shape& shape, std::span<catena::Strides> strides);
 
-// The exact rank, or 0 (known at run time) above `limit`.
+// Returns the exact rank, or 0 (known at run time) if it exceeds `limit`.
 std::uint8_t rank_class(int rank, int limit);
-// Axes that the parameters of a kernel of that rank class have room for.
+// Returns the number of axes that the parameters of a kernel of that rank class can hold.
 inline int axes_of(std::uint8_t rank) { return rank != 0 ? rank : int(catena::device::kGenericRank); }
 
-// Running sums of rows of counts at `offset` of the scratch memory, in place.
+// Plans running sums, in place, of rows of counts at `offset` of the scratch memory.
 LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std::size_t offset, int processors);
 
 }  // namespace nd::cuda

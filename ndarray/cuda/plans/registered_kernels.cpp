@@ -16,8 +16,8 @@ using catena::Loop;
 using catena::Shape;
 using catena::Strides;
 
-// Calls as programs make them, planned as the backend plans them: so the keys are those that a program will ask for.
-// Nothing is executed, and no memory stands behind the operands.
+// Plans typical calls with the functions that the backend uses, so that the keys are those that programs will use.
+// Nothing is executed, and the operands have no memory.
 class Forms {
  public:
   std::vector<WarmUpRequest> take() { return std::move(requests_); }
@@ -72,8 +72,8 @@ class Forms {
     request(plan_elementwise(program, o.all, o.shape, 100));
   }
 
-  // Contiguous, a transposed operand (of which a thread of a large loop computes several elements), and each of two
-  // operands as a number.
+  // Plans calls on contiguous operands, on a transposed operand (of which a thread of a large loop computes several
+  // elements), and with each of two operands as a scalar.
   void add_elementwise(const KernelDef& def, int loop) {
     const catena::EagerProgram program(def, loop);
     request(program, Operands(def, loop, {64, 48}));
@@ -89,8 +89,8 @@ class Forms {
     }
   }
 
-  // Over 1, 2 and 4 axes, or 6 for windows; inputs that are not raw are numbers (sizes of windows, seeds), or the first
-  // of them is an array (labels, values).
+  // Plans calls over 1, 2 and 4 axes, or 6 for windows. Inputs that are not raw are scalars (sizes of windows, seeds),
+  // or the first of them is an array (labels, values).
   void add_indexed(const KernelDef& def, int loop) {
     const catena::EagerProgram program(def, loop);
     for (const Shape& shape : {Shape{64}, Shape{8, 8}, Shape{2, 3, 4, 5}, Shape{2, 3, 2, 2, 4, 5}}) {
@@ -107,7 +107,7 @@ class Forms {
     }
   }
 
-  // These kernels have the signature of indexed ones, but a launch skeleton of their own.
+  // Random kernels have the signature of indexed kernels but their own launch skeleton.
   void add_random(const KernelDef& def, int loop) {
     const Loop& l = def.loop_table[loop];
     LaunchPlan plan;
@@ -119,7 +119,7 @@ class Forms {
     request(plan);
   }
 
-  // Of a whole array, and of a matrix along its rows (short and long) and columns.
+  // Plans reductions of a whole array, and of a matrix along its rows (short and long) and columns.
   void add_reduction(const KernelDef& def, int loop) {
     const auto plan = [&](const Shape& shape, const Dims& axes) {
       Operands o(def, loop, shape);
@@ -140,8 +140,8 @@ class Forms {
     plan({5000, 1000}, {0});
   }
 
-  // Over the rows of a matrix, short and long; kernels with results per row also over the channels of images, with all
-  // but the first input per channel and the last one a number or not.
+  // Plans calls over the rows of a matrix, short and long. For kernels with per-row results, also over the channels of
+  // images; all inputs except the first then have one element per channel, and the last one is a scalar or not.
   void add_row(const KernelDef& def, int loop) {
     const auto plan = [&](const Shape& shape, const Dims& axes, bool channels, bool number) {
       Operands o(def, loop, shape);

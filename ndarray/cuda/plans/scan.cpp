@@ -16,9 +16,9 @@ using catena::Loop;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::int64_t kShortRow = 64;       // of which a thread may take one alone
-constexpr std::int64_t kLeastPiece = 4096;   // of a row that a block scans
-constexpr std::int64_t kLeastOfThread = 64;  // of a row that a thread scans
+constexpr std::int64_t kShortRow = 64;       // elements of a row that one thread may scan
+constexpr std::int64_t kLeastPiece = 4096;   // elements of a part of a row per block
+constexpr std::int64_t kLeastOfThread = 64;  // elements of a part of a row per thread
 
 }  // namespace
 

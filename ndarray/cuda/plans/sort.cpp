@@ -44,7 +44,7 @@ struct Rows {
 };
 
 struct Buffers {
-  std::array<std::size_t, 2> keys{}, places{};  // of one pass and of the next
+  std::array<std::size_t, 2> keys{}, places{};  // of one pass and of the next one
   std::size_t values = 0, counts = 0;
 };
 

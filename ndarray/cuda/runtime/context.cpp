@@ -17,7 +17,7 @@ struct DeviceState {
   std::once_flag opened;
   std::atomic<api::cu_context> context = nullptr;
   DeviceProperties properties;
-  std::atomic<api::cu_result> lost = api::cu_success;  // the error that the context did not survive
+  std::atomic<api::cu_result> lost = api::cu_success;  // the error that destroyed the context
   std::string cause;                                   // its text; written before `lost`
 };
 
@@ -72,7 +72,7 @@ DeviceState& state_of(int device) {
 }
 
 std::mutex lost_mutex;
-std::atomic<bool> any_lost{false};  // whether is_healthy() has to look at the device
+std::atomic<bool> any_lost{false};  // true if is_healthy() must examine the device
 
 std::string symbol_of(api::cu_result status) {
   const char* name = nullptr;
@@ -88,16 +88,16 @@ std::string symbol_of(api::cu_result status) {
                                   "the first cause was: ", state.cause));
 }
 
-// Whether the driver answers with an error that the context did not survive. The question is allowed during a capture.
+// True if the driver returns an error after which the context is unusable. The query is allowed during a capture.
 bool is_lost(api::cu_context context) {
   int capturing = 0;
   const Driver& cu = driver();
   return is_sticky(cu.context_set_current(context)) || is_sticky(cu.stream_is_capturing(nullptr, &capturing));
 }
 
-// Marks the devices that an error has taken. The call that returned it may have been about another device than the
-// current one (events have no device), so all contexts are asked; where none admits it, it is that of the thread's, and
-// without one all are.
+// Marks the devices whose contexts an error has destroyed. The call that returned the error may have concerned another
+// device than the current one (events have no device), so all contexts are queried. If none reports an error, the
+// context of this thread is marked, or all contexts if it has none.
 void mark_lost(api::cu_result status, const std::string& text) {
   const std::lock_guard lock(lost_mutex);
   const auto mark = [&](DeviceState& state) {
@@ -143,8 +143,8 @@ void use_device(int device) {
   CATENA_CU(context_set_current, wanted);
 }
 
-// Unlike cuPointerGetAttribute, the call for several attributes succeeds for an address that the driver does not know,
-// and answers 0 for the type of its memory.
+// Unlike cuPointerGetAttribute, the call for several attributes succeeds for an address that the driver did not
+// allocate, and returns 0 as the type of its memory.
 PointerInfo pointer_info(const void* p) {
   PointerInfo info;
   int attributes[] = {api::cu_pointer_memory_type, api::cu_pointer_device_ordinal};
@@ -154,8 +154,8 @@ PointerInfo pointer_info(const void* p) {
   return info;
 }
 
-// Sticky are the errors after which, by the driver's documentation, the process must be relaunched or the context is
-// gone, and the error of unknown cause.
+// Sticky errors are the errors after which, by the driver's documentation, the process must be relaunched or the
+// context is destroyed, and the error of unknown cause.
 bool is_sticky(api::cu_result status) noexcept {
   switch (status) {
     case api::cu_error_ecc_uncorrectable:

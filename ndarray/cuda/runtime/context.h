@@ -1,15 +1,16 @@
-// Folder ndarray/cuda/runtime/: the driver as the CUDA backend uses it: opening of libraries, contexts and errors,
-// launches, modules, staging copies, graphs. It knows neither kernels nor calls. May use kernels/base/,
-// ndarray/cuda/api/ and ndarray/device/; module.cpp also compiles texts through ndarray/cuda/compiler/.
+// Folder ndarray/cuda/runtime/: the CUDA backend's interface to the driver: opening of libraries, contexts and errors,
+// launches, modules, staging copies, graphs. It does not depend on kernels or calls. May use kernels/base/,
+// ndarray/cuda/api/, ndarray/device/ and ndarray/memory/; module.cpp also compiles texts through
+// ndarray/cuda/compiler/.
 //
 // This header: devices, contexts and errors of the driver. Contexts are the primary ones, shared with every other
 // library of the process. They are never released, because arrays in static variables may be destroyed after everything
 // else.
 //
-// After an error that a context does not survive (such as an illegal address in a kernel), every later call on that
-// device fails at once with the first cause; the process must be restarted. Other devices stay usable.
+// After an error that destroys a context (such as an illegal address in a kernel), every later call on that device
+// fails at once with the first cause; the process must be restarted. Other devices stay usable.
 //
-// A child of fork() has no contexts: where the parent had opened the driver before, use_device() throws a RuntimeError
+// A child of fork() has no contexts: if the parent had opened the driver before, use_device() throws a RuntimeError
 // that says what to do instead, and no destructor calls the driver.
 //
 // Thread safety: all functions may be called from any thread.
@@ -27,10 +28,10 @@ namespace nd::cuda {
 // ValueError for a device number that does not exist.
 CATENA_EXPORT const DeviceProperties& properties(int device);
 
-// Makes the device's context current on this thread; cheap if it is already. After an error that the context did not
-// survive, throws the first cause; in a child of fork(), RuntimeError.
+// Makes the device's context current on this thread; cheap if it is current already. After an error that destroyed the
+// context, throws the first cause; in a child of fork(), RuntimeError.
 CATENA_EXPORT void use_device(int device);
-// The primary context of a device.
+// Returns the primary context of a device.
 CATENA_EXPORT api::cu_context primary_context(int device);
 
 // Throws for a status that is not success: OutOfMemoryError, or CudaError "cuStreamSynchronize: <text>: CUDA error 719
@@ -41,16 +42,16 @@ inline void check(api::cu_result status, std::string_view call) {
     fail(status, call);
 }
 
-// True for errors that a context does not survive.
+// True for errors that destroy a context.
 CATENA_EXPORT bool is_sticky(api::cu_result status) noexcept;
-// False after such an error on the device, and in a child of fork(): memory and handles need not be returned to the
-// driver then.
+// Returns false after such an error on the device, and in a child of fork(): memory and handles then need not be
+// returned to the driver.
 CATENA_EXPORT bool is_healthy(int device) noexcept;
 
-// What the driver knows about an address.
+// The driver's information about an address.
 struct PointerInfo {
-  unsigned type = 0;  // cu_memory_host, cu_memory_device; 0: no memory of CUDA
-  int device = -1;    // that allocated it
+  unsigned type = 0;  // cu_memory_host, cu_memory_device; 0: not memory of CUDA
+  int device = -1;    // device that allocated the memory
 };
 CATENA_EXPORT PointerInfo pointer_info(const void* p);
 

@@ -21,8 +21,8 @@ namespace nd::cuda {
 namespace {
 
 // Live values are packed into few blocks, so that a replay updates them with few copies. They are written before the
-// graph runs, so their memory must not be that of arrays which the graph has dropped before the value was asked for: it
-// comes from the driver, not from the graph's part of the pool.
+// graph runs, so their memory must not be memory of arrays that the graph had dropped before the value was requested.
+// It therefore comes from the driver, not from the graph's part of the pool.
 constexpr std::size_t kLiveBlock = 16 * 1024, kLiveAlignment = 16;
 
 struct LiveBlock {
@@ -59,12 +59,12 @@ struct Graph::State final : StorageKeeper {
   api::cu_graph_exec exec = nullptr;
   std::size_t nodes = 0;
   std::unordered_set<catena::Storage*> kept;
-  std::vector<std::shared_ptr<const void>> objects;  // that nodes refer to, each once
+  std::vector<std::shared_ptr<const void>> objects;  // objects that nodes refer to, without repetition
   std::unordered_set<const void*> kept_objects;
   std::vector<LiveBlock> blocks;
   std::vector<LiveValue> values;
   std::vector<std::pair<void*, void*>>
-      launched;  // streams, which may be gone, and an event after the last launch on it
+      launched;  // streams, which may not exist any more, and an event after the last launch on each
 };
 
 namespace {
@@ -73,8 +73,8 @@ namespace {
 constinit thread_local Graph::State* recording = nullptr;
 std::atomic<std::uint64_t> launches{0};
 
-// A failed end can leave the stream in capture, where it would break every call that waits for the device; a second
-// call ends it.
+// If ending a capture fails, the stream may stay in capture, where it would break every call that waits for the device;
+// a second call ends it.
 api::cu_result end_capture(api::cu_stream stream, api::cu_graph* graph) {
   const api::cu_result status = driver().stream_end_capture(stream, graph);
   if (status == api::cu_success) return status;
@@ -84,7 +84,7 @@ api::cu_result end_capture(api::cu_stream stream, api::cu_graph* graph) {
   return status;
 }
 
-// The captures of all threads. A capture begins under the lock, and nothing that would break it runs meanwhile.
+// The captures of all threads. A capture begins under the lock; calls that would break a capture hold the lock, too.
 struct Captures {
   std::shared_mutex mutex;
   std::atomic<int> active{0};
@@ -138,7 +138,7 @@ void Graph::State::record(const std::function<void()>& f) {
     const StreamScope on_stream(*stream);
     f();
   } catch (...) {
-    // The exception of f is the first cause; a capture that it broke has no graph.
+    // The exception of f is the first cause; a capture that it broke gives no graph.
     if (end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
     throw;
   }
@@ -177,7 +177,8 @@ void Graph::State::launch(StreamRef on) {
     last = launched.insert(last, {on.handle, event});
   }
   enqueue(api::DriverNames::graph_launch, on, {}, [&] { CATENA_CU(graph_launch, exec, stream_of(on)); });
-  // Behind the launch: who sees the number enqueues behind the graph's writes.
+  // Incremented after the launch, so that a thread that reads the new number enqueues its work after the graph's
+  // writes.
   launches.fetch_add(1, std::memory_order_release);
   runtime(Device::Kind::cuda).record_event(last->second, on);
 }
@@ -188,7 +189,7 @@ void Graph::State::wait() noexcept {
     try {
       if (is_healthy(device.id)) cuda.synchronize_event(event);
     } catch (...) {
-      // The device is lost; nothing runs on it any more.
+      // The device is lost, so nothing runs on it.
     }
     cuda.destroy_event(device.id, event);
   }

@@ -8,8 +8,8 @@
 
 namespace nd::cuda {
 
-// Handles per device. A new one is created when all are leased. Handles are never destroyed, because the library may be
-// unloaded before the last thread ends.
+// A pool of handles per device. A new handle is created if all are leased. Handles are never destroyed, because the
+// library may be unloaded before the last thread ends.
 //
 // Thread safety: a pool may be used from any thread, a lease by one thread at a time.
 template <class Handle> class HandlePool {
@@ -36,7 +36,7 @@ template <class Handle> class HandlePool {
     int device_;
     Handle handle_;
   };
-  // A handle of the device until the end of the lease; `make()` creates one if none is free.
+  // Returns a handle of the device, which the lease owns until its end; `make()` creates one if none is free.
   template <class Make> Lease lease(int device, Make&& make) {
     {
       const std::lock_guard lock(mutex_);

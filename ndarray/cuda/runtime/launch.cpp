@@ -21,7 +21,7 @@ struct History {
   static constexpr std::size_t kLength = 32;
   struct Entry {
     char name[100];
-    bool is_kernel;  // then the numbers are grid and block
+    bool is_kernel;  // if true, the numbers are grid and block
     std::uint8_t count;
     std::array<std::int64_t, 6> numbers;
   };
@@ -86,8 +86,8 @@ std::string text_of(const History::Entry& e) {
   return catena::concat(e.name, "(", numbers, ")");
 }
 
-// Waits for the stream if CATENA_LAUNCH_BLOCKING is set; returns the error that this shows. A stream under capture is
-// not waited for.
+// Waits for the stream if CATENA_LAUNCH_BLOCKING is set, and returns its error. Does not wait for a stream under
+// capture.
 api::cu_result wait_if_blocking(StreamRef stream) {
   if (!launch_blocking()) return api::cu_success;
   const Driver& cu = driver();

@@ -20,7 +20,7 @@ using catena::RuntimeError;
 
 namespace {
 
-// The folder of the toolkit of the first nvcc on the PATH, links followed; empty if there is none.
+// Returns the toolkit folder of the first nvcc on the PATH, with links resolved; empty if there is none.
 std::string toolkit_of_nvcc() {
   namespace fs = std::filesystem;
   const char* const path = std::getenv("PATH");
@@ -76,7 +76,7 @@ void Library::open(const std::vector<std::string>& candidates, const char* wante
       path_ = candidate;
       return;
     }
-    // The error of a file that exists but cannot be opened is the one to report.
+    // If a file exists but cannot be opened, its error is reported.
     const char* error = dlerror();
     std::error_code ignored;
     if (reason.empty() && candidate.find('/') != std::string::npos && std::filesystem::exists(candidate, ignored))

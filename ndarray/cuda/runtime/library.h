@@ -1,9 +1,9 @@
 // CUDA's libraries, opened at first use, with one table of entry points per library. A program starts without any of
 // them.
 //
-// They are searched for under $CUDA_PATH and $CUDA_HOME (cuDNN under $CUDNN_PATH, too), then as the dynamic linker does
-// it ($LD_LIBRARY_PATH, the system's folders), then in the toolkit whose nvcc is on the PATH, then under
-// /usr/local/cuda. If $CATENA_CUDA_LIBRARIES names a directory, they are taken only from there.
+// The libraries are searched for under $CUDA_PATH and $CUDA_HOME (cuDNN also under $CUDNN_PATH), then by the dynamic
+// linker ($LD_LIBRARY_PATH, the system's folders), then in the toolkit whose nvcc is on the PATH, then under
+// /usr/local/cuda. If $CATENA_CUDA_LIBRARIES names a folder, they are searched for only there.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -20,17 +20,17 @@
 
 namespace nd::cuda {
 
-// File names of a library: each is tried as the dynamic linker searches it, and in every directory.
+// File names of a library: each is searched for by the dynamic linker and in every folder.
 struct LibraryFiles {
   const char* library;                    // used in messages: "NVRTC"
   std::vector<std::string> names;         // in order of preference; the error names the first
   const char* folder_variable = nullptr;  // an environment variable that names the folder of this library alone
 };
-// The folders around the search of the dynamic linker: those that the environment names, and those that are found.
+// Folders that are searched before the dynamic linker's search, from the environment, and after it.
 struct LibraryFolders {
   std::vector<std::string> given, found;
 };
-// Each with lib64 and lib.
+// Returns the folders, each with lib64 and lib.
 CATENA_EXPORT LibraryFolders library_folders(const char* folder_variable = nullptr);
 
 // An open library. It is not closed before the program ends, because it may have registered code (thread exits,
@@ -45,8 +45,8 @@ class CATENA_EXPORT Library {
   // RuntimeError "NVRTC is unavailable: <path> has no function nvrtcGetCUBIN".
   void* function(const char* name) const;
   void* find_function(const char* name) const noexcept;  // null if there is none
-  // For a call that decides whether the library can be used: RuntimeError "CUDA is unavailable: cuInit of <path> says
-  // CUDA_ERROR_NO_DEVICE (100, <text>)". `symbol` and `text` are null if the library has no names or texts for its
+  // For a call that decides whether the library can be used: throws RuntimeError "CUDA is unavailable: cuInit of <path>
+  // says CUDA_ERROR_NO_DEVICE (100, <text>)". `symbol` and `text` are null if the library has no names or texts for its
   // codes.
   [[noreturn]] void fail_answer(const char* call, int code, const char* symbol, const char* text = nullptr) const;
 
@@ -108,9 +108,9 @@ struct Driver : api::DriverFunctions {
   int version = 0;  // 13000
   int device_count = 0;
 };
-// RuntimeError "CUDA is unavailable: <why>", with the same text at every call.
+// Returns the driver. RuntimeError "CUDA is unavailable: <why>", with the same text at every call.
 CATENA_EXPORT const Driver& driver();
-// True in a child of fork() whose parent had opened the driver, which refuses every call there.
+// True in a child of fork() if the parent had opened the driver, which then refuses every call.
 CATENA_EXPORT bool is_forked_child() noexcept;
 
 }  // namespace nd::cuda

@@ -49,7 +49,7 @@ struct LoadedModule::State {
   std::map<std::string, LoadedKernel> kernels;  // kernels that have been looked up; addresses are stable
 
   explicit State(int on_device) : device(on_device) {}
-  // After a sticky error, or if the driver has been shut down at exit, the module no longer exists.
+  // After a sticky error, or if the driver has been shut down at exit, the module does not exist any more.
   ~State() {
     if (module == nullptr || !is_healthy(device)) return;
     const Driver& cu = driver();
@@ -120,7 +120,7 @@ api::cu_deviceptr LoadedModule::global(const std::string& name, std::size_t* byt
   use_device(state_->device);
   api::cu_deviceptr address = 0;
   std::size_t size = 0;
-  // The driver takes an empty name for an invalid argument.
+  // The driver regards an empty name as an invalid argument.
   const api::cu_result status = name.empty()
                                     ? api::cu_error_not_found
                                     : driver().module_get_global(&address, &size, state_->module, name.c_str());

@@ -20,8 +20,8 @@ std::size_t rounded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kU
 }  // namespace
 
 // ---- pinned memory ------------------------------------------------------------------------------
-// Pinned memory is usable by all contexts, but the driver requires a current one to free it. An error would be that of
-// earlier work and is ignored.
+// All contexts can use pinned memory, but the driver requires a current one to free it. An error is ignored, because it
+// would be of earlier work.
 PinnedPool::~PinnedPool() {
   if (free_.empty() || !is_healthy(0) || driver().context_set_current(primary_context(0)) != api::cu_success) return;
   for (const auto& [size, list] : free_)
@@ -114,7 +114,7 @@ void collect() {
   const std::lock_guard lock(s.mutex);
   std::erase_if(s.in_flight, [](const InFlight& f) {
     if (driver().event_query(f.event.get()) != api::cu_success)
-      return false;  // running, or the context is lost; in that case no buffer is reused
+      return false;  // still running, or the context is lost; no buffer is reused in that case
     pinned_pool().deallocate(f.data, f.bytes);
     return true;
   });
@@ -133,7 +133,8 @@ void copy_one_stage(api::cu_deviceptr to, const std::byte* from, std::size_t byt
   }
   status = driver().event_record(done.get(), stream_of(stream));
   if (status != api::cu_success) {
-    // Without an event the end of the copy is not reported: wait for the stream, then free the buffer.
+    // Without an event, the end of the copy is not reported, so this function waits for the stream and then frees the
+    // buffer.
     if (driver().stream_synchronize(stream_of(stream)) == api::cu_success) pinned_pool().deallocate(stage, size);
     fail(status, api::DriverNames::event_record);
   }

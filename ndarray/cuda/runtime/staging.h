@@ -1,4 +1,4 @@
-// Pinned host memory and events for the backend itself: copies from pageable host memory go through pinned buffers, so
+// Pinned host memory and events for the backend itself. Copies from pageable host memory go through pinned buffers, so
 // that they do not block and the source may change as soon as the call returns.
 //
 // Thread safety: all functions may be called from any thread.
@@ -34,7 +34,7 @@ class CATENA_EXPORT PinnedPool {
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<std::byte*>> free_;  // by rounded size
 };
-// Lives until the program ends.
+// Returns the pool, which exists until the program ends.
 CATENA_EXPORT PinnedPool& pinned_pool();
 
 // An event without timing, leased for a scope. It may be leased again before the work that it marks has finished.

@@ -109,13 +109,13 @@ std::uint32_t epilogue_of(const Epilogue& e) {
   return both != 0 ? both : api::cublaslt_epilogue_default;
 }
 
-// The alignment of a pointer up to 256 bytes, which is what the library asks for.
+// Returns the alignment of a pointer up to 256 bytes, as the library needs it.
 std::uint32_t alignment_of(const void* p) {
   const auto address = reinterpret_cast<std::uintptr_t>(p) | 256;
   return static_cast<std::uint32_t>(address & ~(address - 1));
 }
 
-// One product with its operands and everything that the choice of an algorithm depends on.
+// One product with its operands and all properties that influence the choice of an algorithm.
 struct Request {
   BlasProblem problem;
   Types types;
@@ -201,7 +201,7 @@ Choice choose(const CublasLt& lt, api::cublaslt_handle handle, const Request& r,
   return {true, result.algo, result.workspace_bytes};
 }
 
-// Choices are kept until the process ends: the heuristic takes about 100 microseconds, more than a small product.
+// Choices are kept until the process ends, because the heuristic takes longer than a small product.
 Choice find_choice(const CublasLt& lt, api::cublaslt_handle handle, const Request& r, const Description& d,
                    int device) {
   static auto& mutex = *new std::shared_mutex;
@@ -282,8 +282,8 @@ std::optional<std::int64_t> in_elements(const catena::BoundOperand& o, int axis)
   return bytes / size;
 }
 
-// The leading axes, merged where all three operands allow it; nothing if a stride is not a multiple of the element
-// size.
+// Returns the leading axes, merged where all three operands allow it; nothing if a stride is not a multiple of the
+// element size.
 std::optional<std::vector<BatchAxis>> batch_axes(const catena::bound::Matmul& call) {
   std::vector<BatchAxis> axes;
   for (int i = 0; i < call.out.shape->size() - 2; ++i) {
@@ -303,7 +303,7 @@ std::optional<std::vector<BatchAxis>> batch_axes(const catena::bound::Matmul& ca
   return axes;
 }
 
-// A batch with a single b becomes more rows of one product if the matrices of a and of out are evenly spaced.
+// Turns a batch with a single b into more rows of one product, if the matrices of a and of out are evenly spaced.
 bool fold_into_rows(const BatchAxis& axis, View& a, View& out) {
   if (axis.b != 0) return false;
   if (a.rows == 1) a.row_stride = axis.a, out.row_stride = axis.out;

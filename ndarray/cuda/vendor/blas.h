@@ -48,19 +48,19 @@ struct Epilogue {
 // or cannot express the strides or the epilogue; throws if a call fails.
 CATENA_EXPORT bool blas_matmul(const catena::bound::Matmul& call, StreamRef stream, const Epilogue& epilogue = {});
 
-// The implementation of this thread's last product: "cublaslt", or "portable" after blas_matmul returned false; ""
-// before the first product.
+// Returns the implementation of this thread's last product: "cublaslt", or "portable" after blas_matmul returned false;
+// "" before the first product.
 CATENA_EXPORT std::string_view last_matmul() noexcept;
 
-// Whether float32 products may round their operands to 10 mantissa bits (TF32), for the whole process. Initially true
-// only if CATENA_ALLOW_TF32=1.
+// True if float32 products may round their operands to 10 mantissa bits (TF32). Applies to the whole process. Initially
+// true only if CATENA_ALLOW_TF32=1.
 CATENA_EXPORT bool tf32_allowed() noexcept;
 CATENA_EXPORT void allow_tf32(bool allow) noexcept;
 
 namespace internal {
 
-// A matrix as cuBLASLt describes it: rows x columns in column-major order, `ld` elements between columns, and the
-// stride between the matrices of a batch in elements.
+// A matrix as cuBLASLt describes it: rows x columns in column-major order, with `ld` elements between columns and
+// `batch_stride` elements between the matrices of a batch.
 struct BlasMatrix {
   bool transpose = false;  // the operand is the transpose of the stored matrix
   std::int64_t rows = 0, columns = 0, ld = 0, batch_stride = 0;
@@ -73,7 +73,8 @@ struct BlasProblem {
   bool swapped = false;  // a is the b of the call: a row-major product is the column-major product of the transposes
   friend bool operator==(const BlasProblem&, const BlasProblem&) = default;
 };
-// Nothing if the strides have no such form or the product is empty. Batches that repeat one operand become rows.
+// Returns nothing if the strides cannot be described this way or the product is empty. Batches that repeat one operand
+// become rows.
 CATENA_EXPORT std::optional<BlasProblem> blas_problem(const catena::bound::Matmul& call);
 
 }  // namespace internal

@@ -1,16 +1,16 @@
-// cuBLAS itself, for programs that need a function of its own: level 1 to 3, geam, dgmm, LU factorizations and inverses
-// of batches. (nd::matmul and nd::linalg need none of this.)
+// Functions of cuBLAS for programs that need them directly: levels 1 to 3, geam, dgmm, LU factorizations and inverses
+// of batches. (nd::matmul and nd::linalg do not need them.)
 //
 //   namespace cublas = nd::cuda::cublas;
 //   const float two = 2;
 //   cublas::saxpy(nd::cuda::get_cublas_handle(), n, &two, x.data<const float>(), 1, y.data<float>(), 1);
 //   int largest = cublas::isamax(handle, n, x.data<const float>(), 1);    // from 1 on
 //
-// The functions have the library's arguments; one that the library writes its result to is what they return.
-// CublasError or OutOfMemoryError for a bad status, RuntimeError if cuBLAS is not available. Work is enqueued on the
-// handle's stream and the current device must be that of the handle; operands are addresses, whose arrays must live
-// until the work is done. Scalars and results are in host memory, unless set_pointer_mode says otherwise: then the
-// functions that return a result must not be used, `cublas_library()` has them as they are.
+// The functions have the library's arguments, except that a result which the library writes through a pointer is
+// returned. CublasError or OutOfMemoryError for a bad status, RuntimeError if cuBLAS is not available. Work is enqueued
+// on the handle's stream, and the current device must be the device of the handle. Operands are addresses, whose arrays
+// must exist until the work is done. Scalars and results are in host memory, unless set_pointer_mode changes that: then
+// the functions that return a result must not be used; `cublas_library()` has the original ones.
 //
 // Thread safety: a handle may be used by one thread at a time.
 #pragma once

@@ -74,7 +74,7 @@ void Library::check(api::cudnn_status status, const char* call) {
   const Cudnn& library = cudnn_library();
   fail_cudnn(status, call, library.get_error_string, library.get_last_error_string);
 }
-// Calls a function of the table that needs no device, or that of an array, which is current already.
+// Calls a function of the table that needs no device, or the device of an array that is current already.
 #define CATENA_CUDNN_CALL(field, ...) Library::check(cudnn_library().field(__VA_ARGS__), api::CudnnUtilityNames::field)
 
 std::size_t get_version() { return cudnn_library().version; }
@@ -98,13 +98,13 @@ int get_data_type(Dtype dtype) {
 // ---- descriptors --------------------------------------------------------------------------------
 namespace {
 
-// The type in which cuDNN computes with elements of this dtype.
+// Returns the type in which cuDNN computes with elements of this dtype.
 int compute_type(Dtype dtype) {
   const int type = get_data_type(dtype);
   return type == api::cudnn_double ? type : api::cudnn_float;
 }
 
-// Destroys a descriptor before what it refers to. A status has nobody to report it to.
+// Destroys a descriptor before the objects that it refers to. The status is ignored.
 template <class T, class... Kept> class Owner {
  public:
   Owner(T* made, api::cudnn_status (*destroy)(T*), Kept... kept)
@@ -149,7 +149,7 @@ void check_array(const char* op, const Array& a) {
                     " must be C-contiguous");
 }
 
-// Of dense elements, in elements; the axes of nhwc are in memory as (n, spatial axes, c).
+// Returns the strides, in elements, of dense elements; the axes of nhwc are in memory as (n, spatial axes, c).
 Dims strides_of(const Shape& shape, TensorFormat format) {
   Dims strides = Dims::filled(shape.size(), 1);
   std::int64_t step = 1;
@@ -263,7 +263,7 @@ void set_dropout_descriptor(const DropoutDescriptor& desc, api::cudnn_handle han
   constexpr const char* op = "cudnn::set_dropout_descriptor";
   check<ValueError>(static_cast<bool>(desc), op, "the descriptor is null");
   check_ratio(op, dropout);
-  set_dropout(desc.value(), handle, static_cast<float>(dropout), nullptr, 0, 0);  // without states these are kept
+  set_dropout(desc.value(), handle, static_cast<float>(dropout), nullptr, 0, 0);  // null keeps the states
 }
 
 RnnDescriptor create_rnn_descriptor(std::int64_t hidden_size, std::int64_t num_layers,
@@ -310,7 +310,7 @@ Pool::Lease lease_handle(int device) {
   });
 }
 
-// cuDNN's axes of arrays of any rank: (n, all others, 1, 1).
+// Returns cuDNN's axes for arrays of any rank: (n, all others, 1, 1).
 Shape as_4d(const Shape& shape) {
   if (shape.size() == 0) return {1, 1, 1, 1};
   std::int64_t others = 1;
@@ -318,7 +318,7 @@ Shape as_4d(const Shape& shape) {
   return {shape[0], others, 1, 1};
 }
 
-// alpha and beta of "alpha * result + beta * previous content" in the type that cuDNN reads them in.
+// alpha and beta of "alpha * result + beta * previous content", in the type in which cuDNN reads them.
 struct Scales {
   explicit Scales(const Array& x) : wide(!x.is_null() && x.dtype() == Dtype::float64) {}
   const void* one() const { return wide ? static_cast<const void*>(&one64) : &one32; }
@@ -328,7 +328,7 @@ struct Scales {
   static constexpr float one32 = 1, zero32 = 0;
 };
 
-// The operands of an activation, of which the first is x, in the order of cuDNN's parameters for addresses.
+// Computes an activation. The first operand is x; the operands are in the order of cuDNN's parameters for addresses.
 template <class Call>
 Array activate(const char* op, const char* name, std::initializer_list<Array> operands, ActivationMode mode,
                double coef, Call&& call) {

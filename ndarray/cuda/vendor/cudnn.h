@@ -1,6 +1,6 @@
 // cuDNN's handles, descriptors and activations, in the manner of cupy.cudnn, for programs that call functions of cuDNN
-// themselves. (Convolutions, batch normalization and recurrent networks need none of this: the framework's functions
-// use cuDNN where it is found.)
+// directly. (Convolutions, batch normalization and recurrent networks do not need them: the framework's functions use
+// cuDNN if it is found.)
 //
 //   namespace cudnn = nd::cuda::cudnn;
 //   nd::Array y = cudnn::activation_forward(x, cudnn::ActivationMode::relu);
@@ -26,9 +26,9 @@
 namespace nd::cuda::cudnn {
 
 // ---- the library's functions --------------------------------------------------------------------
-// Under the names of the table in ndarray/cuda/api/cudnn.h and with the library's arguments; a result that one writes
-// through its last parameter is what it returns: `cudnn::get_stream(handle)`, `cudnn::get_tensor(desc, 8, &type, ...)`.
-// The current device is made current for the library, too.
+// The functions have the names of the table in ndarray/cuda/api/cudnn.h and the library's arguments, except that a
+// result which the library writes through the last parameter is returned: `cudnn::get_stream(handle)`,
+// `cudnn::get_tensor(desc, 8, &type, ...)`. The current device is made current for the library, too.
 struct CATENA_EXPORT Library {
   static const api::CudnnUtilities& table();
   static void check(api::cudnn_status status, const char* call);
@@ -46,16 +46,17 @@ CATENA_CUDNN_UTILITY_CALLS(CATENA_CALL)
 
 CATENA_EXPORT std::size_t get_version();  // 91900 for 9.19.0
 
-// The handle of the current device, made at its first use and never destroyed. Its stream is the default one unless it
-// is set; functions below that take a handle set it to the current stream. RuntimeError if the CPU is current.
+// Returns the handle of the current device, created at its first use and never destroyed. Its stream is the default
+// stream unless the program sets it; functions below that take a handle set it to the current stream. RuntimeError if
+// the CPU is current.
 CATENA_EXPORT api::cudnn_handle get_handle();
 
 // cudnnDataType_t of arrays: float32, float64, float16, bfloat16. TypeError for other dtypes.
 CATENA_EXPORT int get_data_type(Dtype dtype);
 
 // ---- descriptors --------------------------------------------------------------------------------
-// A descriptor of cuDNN, destroyed with its last copy. It keeps alive what cuDNN only refers to: the states of a
-// dropout descriptor, and the dropout descriptor of a network's.
+// A descriptor of cuDNN, destroyed with its last copy. It keeps alive the objects that cuDNN refers to: the states of a
+// dropout descriptor, and the dropout descriptor of an RNN descriptor.
 template <class T> class Descriptor {
  public:
   Descriptor() noexcept = default;  // null
@@ -103,15 +104,15 @@ enum class RnnMode : int {
 enum class SamplerType : int { bilinear = api::cudnn_bilinear };
 
 // The dtype, the shape and the strides of a C-contiguous array, on any device: only these are read. `format` is the
-// order of the axes in memory for a shape (n, c, spatial axes...). TypeError for a dtype without a type of cuDNN,
-// ValueError for an array that is null or not C-contiguous, and for lengths and strides above 2^31 - 1. cuDNN takes 2
-// to 8 axes, none of them empty.
+// order of the axes in memory for a shape (n, c, spatial axes...). TypeError for a dtype that cuDNN does not support,
+// ValueError for an array that is null or not C-contiguous, and for lengths and strides above 2^31 - 1. cuDNN supports
+// 2 to 8 axes, none of them empty.
 CATENA_EXPORT TensorDescriptor create_tensor_descriptor(const Array& arr, TensorFormat format = TensorFormat::nchw);
 inline TensorDescriptor create_tensor_nd_descriptor(const Array& arr) { return create_tensor_descriptor(arr); }
-// One that describes nothing yet, for functions that fill it.
+// Returns a descriptor without content, for functions that fill it.
 CATENA_EXPORT TensorDescriptor create_uninitialized_tensor_descriptor();
 
-// A filter of shape (out channels, in channels, spatial axes...): as for tensors, with 3 to 8 axes.
+// A filter of shape (out channels, in channels, spatial axes...). As for tensors, with 3 to 8 axes.
 CATENA_EXPORT FilterDescriptor create_filter_descriptor(const Array& arr, TensorFormat format = TensorFormat::nchw);
 
 // Paddings and strides of each spatial axis, without dilation. The sums of 16-bit floats are float32. ValueError unless
@@ -127,15 +128,15 @@ CATENA_EXPORT PoolingDescriptor create_pooling_descriptor(const Dims& ksize, con
 // `coef` is the ceiling of clipped_relu. NaNs are not propagated by relu.
 CATENA_EXPORT ActivationDescriptor create_activation_descriptor(ActivationMode mode, double coef = 0);
 
-// int8: the memory of a generator's states on the current device, of the size that cuDNN asks for.
+// Returns an int8 array on the current device for the states of a generator, with the size that cuDNN requires.
 CATENA_EXPORT Array create_dropout_states(api::cudnn_handle handle);
-// Dropout with a ratio of elements that are set to 0. Starts the generator of `states` with the seed, on the current
-// stream. ValueError unless states is C-contiguous, on the current device, and of at least state_size_in_bytes, and the
-// ratio is in [0, 1].
+// Dropout; `dropout` is the ratio of elements that are set to 0. Starts the generator of `states` with the seed, on the
+// current stream. ValueError unless `states` is C-contiguous, on the current device, and of at least
+// state_size_in_bytes, and the ratio is in [0, 1].
 CATENA_EXPORT DropoutDescriptor create_dropout_descriptor(api::cudnn_handle handle, double dropout, const Array& states,
                                                           std::size_t state_size_in_bytes, std::uint64_t seed);
-// Another ratio for a descriptor, whose states stay as they are. ValueError for a null descriptor and a ratio outside
-// [0, 1].
+// Sets another ratio for a descriptor and leaves its states unchanged. ValueError for a null descriptor and a ratio
+// outside [0, 1].
 CATENA_EXPORT void set_dropout_descriptor(const DropoutDescriptor& desc, api::cudnn_handle handle, double dropout);
 
 // A network of num_layers layers of hidden_size units, with two biases in each. `input_size` is the length of its input
@@ -146,18 +147,19 @@ CATENA_EXPORT RnnDescriptor create_rnn_descriptor(std::int64_t hidden_size, std:
                                                   DirectionMode direction, RnnMode mode, Dtype dtype,
                                                   std::int64_t input_size = 0);
 
-// The sampled images have the shape dim_a (n, c, spatial axes...). ValueError unless it has nb_dims elements.
+// The sampled images have the shape dim_a (n, c, spatial axes...). ValueError unless dim_a has nb_dims elements.
 CATENA_EXPORT SpatialTransformerDescriptor create_spatial_transformer_descriptor(SamplerType sampler_type, Dtype dtype,
                                                                                  std::int64_t nb_dims,
                                                                                  const Shape& dim_a);
 
 // ---- activations --------------------------------------------------------------------------------
-// A new array of the shape and dtype of x: sigmoid, max(x, 0), tanh, or min(max(x, 0), coef). On the current stream of
-// x's device; the result is C-contiguous. ValueError for a null array and one on the CPU, TypeError for a dtype without
-// a type of cuDNN.
+// Returns a new C-contiguous array of the shape and dtype of x: sigmoid, max(x, 0), tanh, or min(max(x, 0), coef). Runs
+// on the current stream of x's device. ValueError for a null array and an array on the CPU, TypeError for a dtype that
+// cuDNN does not support.
 CATENA_EXPORT Array activation_forward(const Array& x, ActivationMode mode, double coef = 0);
-// The gradient with respect to x, where y = activation_forward(x, mode, coef) and gy is the gradient with respect to y.
-// Besides the above: ValueError for arrays of several shapes or devices, TypeError for several dtypes.
+// Returns the gradient with respect to x, where y = activation_forward(x, mode, coef) and gy is the gradient with
+// respect to y. Besides the errors above: ValueError for arrays of several shapes or devices, TypeError for several
+// dtypes.
 CATENA_EXPORT Array activation_backward(const Array& x, const Array& y, const Array& gy, ActivationMode mode,
                                         double coef = 0);
 

@@ -1,6 +1,5 @@
-// The library cuDNN: the one place that looks for it and that makes exceptions of its statuses, and the table of the
-// entry points that nd::cuda::cudnn calls. The framework's networks have a table of their own, filled from the same
-// library.
+// The library cuDNN: opens it, converts its statuses to exceptions, and has the table of the entry points that
+// nd::cuda::cudnn calls. The framework's networks have their own table, filled from the same library.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -31,17 +30,17 @@ struct Cudnn : api::CudnnUtilities {
 // RuntimeError "cuDNN is unavailable: libcudnn.so.9 not found (tried: ...)", with the same text at every call.
 CATENA_EXPORT const Cudnn& cudnn_library();
 
-// The library that is found, and its version. RuntimeError "cuDNN is unavailable: ..." if there is none, or if it is
+// Opens the library and returns its version. RuntimeError "cuDNN is unavailable: ..." if there is none, or if it is
 // older than version 9.
 CATENA_EXPORT Library open_cudnn(std::size_t& version);
 
-// Whether the status says that the library has no implementation of what it was asked for.
+// True if the status means that the library has no implementation of the requested operation.
 constexpr bool is_unsupported(api::cudnn_status status) noexcept {
   return status >= api::cudnn_not_supported && status < api::cudnn_internal_error;
 }
-// Throws the exception of a status other than success: OutOfMemoryError, or CudnnError with the library's own words on
-// the last error of this thread, which state the argument that is wrong. `error_string` and `last_error_string` are the
-// entry points of the library that returned the status.
+// Throws the exception of a status other than success: OutOfMemoryError, or CudnnError with the library's text about
+// the last error of this thread, which names the wrong argument. `error_string` and `last_error_string` are entry
+// points of the library that returned the status.
 [[noreturn]] CATENA_EXPORT void fail_cudnn(api::cudnn_status status, const char* call,
                                            const char* (*error_string)(api::cudnn_status),
                                            void (*last_error_string)(char*, std::size_t));

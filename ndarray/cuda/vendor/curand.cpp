@@ -54,7 +54,7 @@ void check_curand(api::curand_status status, const char* call) {
 }
 #define CATENA_CURAND(field, ...) check_curand(curand().field(__VA_ARGS__), api::CurandNames::field)
 
-// Used in the members of CurandGenerator: fills n numbers at `to`.
+// Fills n numbers at `to`; for use in the members of CurandGenerator.
 #define CATENA_FILL(field, to, n, ...) \
   fill(api::CurandNames::field, n, [&] { CATENA_CURAND(field, handle_->generator, to, n __VA_OPT__(, ) __VA_ARGS__); })
 
@@ -77,9 +77,9 @@ struct CurandGenerator::Handle {
   Device device;
   api::curand_generator generator = nullptr;
   // The state of the sequence is in device memory, which every draw reads and writes: a draw on another stream than the
-  // one before has to wait for that.
+  // previous one must wait for it.
   StreamRef last{};
-  void* drawn = nullptr;  // an event behind the last draw; null: none yet
+  void* drawn = nullptr;  // an event after the last draw; null: none yet
 
   Handle(Device d, CurandMethod method) : device(d) {
     if (device.kind == Device::Kind::cuda) {
@@ -104,7 +104,7 @@ struct CurandGenerator::Handle {
     if (drawn != nullptr && last != stream && !is_recording()) runtime(device.kind).wait_event(stream, drawn);
   }
   void drew_on(StreamRef stream) {
-    if (is_recording()) return;  // what is recorded in a capture means nothing outside of it
+    if (is_recording()) return;  // an event recorded in a capture has no meaning outside of it
     Runtime& cuda = runtime(device.kind);
     if (drawn == nullptr) drawn = cuda.create_event(device.id, {.disable_timing = true});
     cuda.record_event(drawn, stream);
@@ -130,8 +130,8 @@ CurandGenerator::CurandGenerator(CurandMethod method, const CurandOptions& optio
 
 void CurandGenerator::set_seed(std::uint64_t seed) {
   check<ValueError>(!is_quasi(), "CurandGenerator", "a quasi-random method has no seed");
-  // cuRAND continues at its position in the new sequence. A generator without positions cannot be led back to its
-  // beginning: another one takes its place.
+  // cuRAND continues at its position in the new sequence. A generator without positions cannot be reset to the
+  // beginning, so it is replaced by a new one.
   if (has_offset(method_)) {
     CATENA_CURAND(set_seed, handle_->generator, seed);
     CATENA_CURAND(set_offset, handle_->generator, 0);

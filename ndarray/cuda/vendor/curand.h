@@ -5,9 +5,9 @@
 //   g.normal(x, 0, 1);   // fills x, float32 or float64
 //
 // Arrays are filled in C order; they must be C-contiguous and on the generator's device (ValueError), of a dtype named
-// with the function (TypeError). On CUDA the work is enqueued on the current stream, behind the generator's earlier
-// work on other streams. (Not within a captured graph: what is drawn on other streams while the graph is replayed is
-// for the program to order.) RuntimeError if cuRAND is not available.
+// with the function (TypeError). On CUDA the work is enqueued on the current stream, after the generator's earlier work
+// on other streams. (Except in a captured graph: the program must order the replay of the graph with draws on other
+// streams.) RuntimeError if cuRAND is not available.
 //
 // Thread safety: one generator must not be used by two threads at once.
 #pragma once
@@ -76,7 +76,7 @@ class CATENA_EXPORT CurandGenerator {
   // Uniform in (0, 1]: float32 or float64.
   void uniform(const Array& out);
   // float32 or float64. ValueError unless the number of elements is even (pseudo-random) or a multiple of the
-  // dimensions (quasi-random), and for a negative deviation. lognormal is exp of a normal number with that mean and
+  // dimensions (quasi-random), and for a negative deviation. lognormal gives exp of a normal number with that mean and
   // deviation.
   void normal(const Array& out, double mean = 0, double deviation = 1);
   void lognormal(const Array& out, double mean = 0, double deviation = 1);
@@ -93,7 +93,7 @@ class CATENA_EXPORT CurandGenerator {
   CurandMethod method_;
   nd::Device device_;
   unsigned dimensions_;
-  std::optional<CurandOrdering> ordering_;  // that was chosen
+  std::optional<CurandOrdering> ordering_;  // the chosen ordering
   catena::Shared<Handle> handle_;           // also kept by graphs in which it was captured
 };
 

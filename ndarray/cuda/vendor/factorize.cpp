@@ -62,8 +62,8 @@ template <class T> class Matrices {
     each(F::getrf_size(call_, m_, n_, a(0), lda_),
          [&](std::int64_t i, T* work) { F::getrf(call_, m_, n_, a(i), lda_, work, operand<int>(1, i)); });
   }
-  // The status is that of the factorization; the substitution after it can only find fault with its arguments, which
-  // are the same ones.
+  // The status is the one of the factorization: the substitution after it fails only for invalid arguments, and it gets
+  // the same ones.
   void solve() {
     const Scratch pivots(sizeof(int) * static_cast<std::size_t>(n_), call_.stream());
     int* const rows = reinterpret_cast<int*>(pivots.data());

@@ -13,7 +13,7 @@
 namespace nd::cuda {
 namespace {
 
-// The handle of each device, made at its first use; an attempt that fails is repeated.
+// One handle per device, created at its first use; a failed attempt is repeated.
 template <class Handle> class Handles {
  public:
   Handles() : made_(new Entry[static_cast<std::size_t>(driver().device_count)]) {}

@@ -1,5 +1,5 @@
-// Functions of a library as objects that are called like them: the status becomes an exception, and a result that the
-// function writes through its last parameter is returned. Their types come from the library's table of entry points.
+// Functions of a library as callable objects: the status becomes an exception, and a result that the function writes
+// through its last parameter is returned. Their types come from the library's table of entry points.
 //
 // Library is a class with
 //   static const Table& table();                                // opens the library, and makes a device current

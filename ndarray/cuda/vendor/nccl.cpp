@@ -51,8 +51,8 @@ void check_nccl(api::nccl_result result, const char* call) {
 }
 #define CATENA_NCCL(field, ...) check_nccl(nccl().field(__VA_ARGS__), api::NcclNames::field)
 
-// The work of a group is enqueued when the outermost group of the thread ends; before that no stream can be waited for,
-// and the memory of its arrays must not be given to anything else.
+// The work of a group is enqueued when the outermost group of the thread ends; before that, waiting for a stream is
+// impossible, and the memory of its arrays must not be reused.
 struct Groups {
   int open = 0;
   struct Held {
@@ -74,14 +74,14 @@ void communicate(const char* name, StreamRef stream, const std::shared_ptr<const
     return after_call(name, stream);
   }
   groups.held.push_back(
-      {name, stream, communicator, std::move(arrays)});  // before the call: no work without its arrays
+      {name, stream, communicator, std::move(arrays)});  // before the call, so that no work exists without its arrays
   call();
 }
-// `count` elements; the stream is the last argument of the call.
+// `count` is the number of elements; the stream is the last argument of the call.
 #define CATENA_NCCL_WORK(field, stream, arrays, count, ...)          \
   communicate(api::NcclNames::field, stream, handle_, arrays, count, \
               [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
-// The arrays that an open group has to keep until its end; none outside of a group.
+// Returns the arrays that an open group must keep until its end; none outside of a group.
 template <class... A> std::vector<Array> arrays(const A&... a) {
   if (groups.open == 0) return {};
   return {a...};
@@ -285,7 +285,7 @@ NcclGroup::NcclGroup() {
   ++groups.open;
 }
 
-// The destructor without end() runs because of an exception, which is more informative than an error of the library.
+// The destructor runs without end() because of an exception, which is more informative than an error of the library.
 NcclGroup::~NcclGroup() {
   if (!open_) return;
   const bool outermost = --groups.open == 0;

@@ -62,10 +62,10 @@ enum class NcclOp : int {
 
 class CATENA_EXPORT NcclCommunicator {
  public:
-  // Rank `rank` of `size`, on the current device; returns when all ranks have called it. ValueError for an invalid rank
-  // and if the current device is the CPU.
+  // Creates rank `rank` of `size`, on the current device; returns when all ranks have called it. ValueError for an
+  // invalid rank and if the current device is the CPU.
   NcclCommunicator(int size, const NcclUniqueId& id, int rank);
-  // One communicator for each device, in order, all in this process. ValueError for no devices, a device number that
+  // Returns one communicator per device, in order, all in this process. ValueError for no devices, a device number that
   // does not exist, or a repeated one.
   static std::vector<NcclCommunicator> all(std::span<const int> devices);
   NcclCommunicator(NcclCommunicator&&) noexcept = default;
@@ -80,13 +80,13 @@ class CATENA_EXPORT NcclCommunicator {
 
   // out = the combination of the `in` of all ranks.
   void all_reduce(const Array& in, const Array& out, NcclOp op = NcclOp::sum) const;
-  // The same on rank `root` only; on other ranks `out` is not written and may be null.
+  // As all_reduce, on rank `root` only; on other ranks `out` is not written and may be null.
   void reduce(const Array& in, const Array& out, int root, NcclOp op = NcclOp::sum) const;
   // Copies the elements of rank `root` to all ranks.
   void broadcast(const Array& a, int root) const;
-  // out, of shape (size, in.size()): the `in` of all ranks, one after the other.
+  // out, of shape (size, in.size()): the arrays `in` of all ranks, one after the other.
   void all_gather(const Array& in, const Array& out) const;
-  // in, of shape (size, out.size()), is combined over all ranks; rank r gets part r.
+  // Combines `in`, of shape (size, out.size()), over all ranks; rank r gets part r.
   void reduce_scatter(const Array& in, const Array& out, NcclOp op = NcclOp::sum) const;
   void send(const Array& a, int peer) const;
   void receive(const Array& a, int peer) const;
@@ -108,7 +108,7 @@ class CATENA_EXPORT NcclCommunicator {
   int size_, rank_, device_;
 };
 
-// Joins the calls between its construction and end(): needed where one thread acts for several ranks, or sends and
+// Joins the calls between its construction and end(). Needed if one thread acts for several ranks, or sends and
 // receives at the same time.
 class CATENA_EXPORT NcclGroup {
  public:

@@ -1,5 +1,6 @@
-// Dense linear algebra by cuSOLVER: wrappers of its functions for arrays. (Stacks of matrices: factorize.h.) What is
-// said of symmetric matrices and transposes holds for Hermitian ones; singular values and eigenvalues are real.
+// Dense linear algebra by cuSOLVER: wrappers of its functions for arrays. (Stacks of matrices: factorize.h.) Statements
+// about symmetric matrices and transposes apply to Hermitian ones for complex dtypes; singular values and eigenvalues
+// are real.
 //
 // Matrices are 2-D, float32, float64, complex64 or complex128, all of one dtype on one CUDA device, in column-major
 // order (Fortran-contiguous, as is the transpose of a C-contiguous array), and are overwritten. Work is enqueued on the
@@ -39,7 +40,7 @@ CATENA_EXPORT const Cusolver& cusolver();
 
 namespace solver {
 
-// Handles for calls of the table's functions; the functions below use handles of their own.
+// The functions below use their own handles; these are for calls of the table's functions.
 struct CATENA_EXPORT Library {
   static const api::CusolverFunctions& table();
   static void check(api::cusolver_status status, const char* call);
@@ -64,16 +65,15 @@ CATENA_EXPORT int getrf(const Array& a, const Array& pivots);
 // b (n, columns): replaced by the solution x of a x = b or a^T x = b; `lu` and `pivots` are the results of getrf.
 CATENA_EXPORT void getrs(const Array& lu, const Array& pivots, const Array& b, bool transpose = false);
 
-// a (m, n): replaced by R on and above the diagonal and the reflectors of Q below it; their factors go to tau (min(m,
-// n)).
+// a (m, n): replaced by R on and above the diagonal and the reflectors of Q below it; the factors of the reflectors go
+// to tau (min(m, n)).
 CATENA_EXPORT void geqrf(const Array& a, const Array& tau);
 // a (m, n), m >= n: replaced by the first n columns of Q, from the results of geqrf in a and tau; tau may be shorter
 // than n.
 CATENA_EXPORT void orgqr(const Array& a, const Array& tau);
 
 // c (m, n): replaced by Q c, or c Q if `left` is false; with `transpose`, by Q^T c or c Q^T, where Q is the product of
-// the reflectors of geqrf in a and tau. a has as many rows as Q, which are m, or n on the right, and tau.size()
-// columns.
+// the reflectors of geqrf in a and tau. `a` has as many rows as Q (m, or n if `left` is false), and tau.size() columns.
 CATENA_EXPORT void ormqr(const Array& a, const Array& tau, const Array& c, bool left = true, bool transpose = false);
 
 // a (n, n), symmetric (not Hermitian): replaced by the factors of a = L D L^T or U D U^T with blocks of order 1 and 2
@@ -86,7 +86,7 @@ CATENA_EXPORT int sytrf(const Array& a, const Array& pivots, Triangle triangle =
 CATENA_EXPORT void gebrd(const Array& a, const Array& d, const Array& e, const Array& tau_q, const Array& tau_p);
 
 // a (m, n), m >= n: u (m, n) or (m, m), s (n) in descending order, vt (n, n) with a = u diag(s) vt. If u and vt are
-// both null, only s. LinAlgError if the iteration does not converge.
+// both null, computes only s. LinAlgError if the iteration does not converge.
 CATENA_EXPORT void gesvd(const Array& a, const Array& s, const Array& u = {}, const Array& vt = {});
 
 // a (n, n), symmetric: eigenvalues go to w (n) in ascending order, the eigenvectors, if requested, to the columns of a.

@@ -27,7 +27,7 @@ void check_status(api::cusolver_status status, const char* call);
 // ValueError beyond the range of cuSOLVER's integers.
 int to_int(std::string_view op, std::int64_t n);
 
-// The state of calls on matrices of one size: stream, handle, and the device memory for the status of each.
+// The state of calls on matrices of one size: stream, handle, and the device memory for the status of each matrix.
 class Call {
  public:
   Call(std::string_view op, StreamRef stream, std::int64_t rows, std::int64_t columns, std::int64_t matrices = 1);
@@ -36,14 +36,14 @@ class Call {
   StreamRef stream() const { return stream_; }
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
-  // Where the next function stores the status of its matrix.
+  // Returns the address at which the next function stores the status of its matrix.
   int* info() const { return first_info_ + matrix_; }
   void at_matrix(std::int64_t i) { matrix_ = i; }
-  // Work space of F, which is Functions<T>.
+  // Allocates work space for F, which is Functions<T>.
   template <class F> std::unique_ptr<Scratch> work(int elements) const {
     return scratch(F::kBytes * static_cast<std::size_t>(std::max(elements, 1)));
   }
-  // Waits for the enqueued work. A positive value is the function's statement about the matrix.
+  // Waits for the enqueued work. A positive status describes the matrix.
   void outcome(std::span<int> status) const;
   int outcome() const;
 
@@ -58,8 +58,8 @@ class Call {
   int* first_info_;
 };
 
-// The functions for one element type of kBytes bytes, under common names: those that return the size of the work space,
-// and those that compute.
+// The functions for one element type of kBytes bytes, under common names: functions that return the size of the work
+// space, and functions that compute.
 template <class T> struct Functions;
 #define CATENA_SIZE(name, suffix)                                                  \
   template <class... A> static int name##_size(const Call& call, A... arguments) { \

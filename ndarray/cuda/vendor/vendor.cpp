@@ -7,8 +7,8 @@
 namespace nd::cuda {
 namespace {
 
-// Status of a call without effects, which is also allowed during a capture. After an error that broke the context, the
-// driver returns that error from every call.
+// Returns the status of a call without effects, which is also allowed during a capture. After an error that destroyed
+// the context, the driver returns that error from every call.
 api::cu_result state_of_context() {
   try {
     api::cu_context context = nullptr;
