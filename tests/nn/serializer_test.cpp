@@ -301,6 +301,9 @@ BOOST_AUTO_TEST_CASE(missing_keys) {
     part.l1.serialize(below);
     BOOST_TEST(same_bits(part.l1.W.data(), half.l1.W.data()));
     BOOST_TEST(below.keys().size() == 2u);
+    NpzDeserializer lenient(folder / "half.npz", path, false), exact(folder / "half.npz", path, true);
+    BOOST_CHECK_NO_THROW(part.serialize(lenient));  // there is no l1/l1/W
+    BOOST_CHECK_THROW(part.serialize(exact), catena::KeyError);
     DictionarySerializer written(path);
     part.l1.serialize(written);
     BOOST_TEST(written.entries()[0].key.starts_with("l1/"));

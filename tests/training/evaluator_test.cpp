@@ -81,6 +81,18 @@ BOOST_AUTO_TEST_CASE(evaluator) {
   Evaluator weighted(it, model, {.weighted = true});
   BOOST_TEST(std::fabs(weighted().at("main/loss").value() - loss) < 1e-9);
 
+  // The converter gives every batch the examples of the first: all have its loss.
+  const auto first_batch = [&](const Batch&, std::optional<autograd::Device> device) {
+    BOOST_TEST((device == model.device()));
+    Example example{data->arrays()};
+    for (Array& a : example.values) a = autograd::slice(a, 0, 0, 4);
+    return example;
+  };
+  model(Variable(autograd::slice(data->arrays()[0], 0, 0, 4)), Variable(autograd::slice(data->arrays()[1], 0, 0, 4)));
+  const double of_first = autograd::item(model.loss.data()).to_double();
+  Evaluator converted(it, model, {.converter = first_batch, .device = model.device()});
+  BOOST_TEST(std::fabs(converted().at("main/loss").value() - of_first) < 1e-9);
+
   SerialIterator endless(data, 4);
   Evaluator wrong(endless, model);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { wrong(); }), "repeat"));

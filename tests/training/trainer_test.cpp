@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
@@ -193,6 +194,23 @@ BOOST_AUTO_TEST_CASE(losses_of_ones_own) {
   for (int i = 0; i < 2000; ++i) updater.update();
   BOOST_TEST(std::fabs(values(model.W.data())[0] - 2) < 1e-3);
   BOOST_TEST(std::fabs(values(model.b->data())[0] - 1) < 1e-3);
+}
+
+// The converter makes twos of the examples. W is the derivative of the loss, their mean, subtracted from 1.
+BOOST_AUTO_TEST_CASE(converters_of_ones_own) {
+  nn::Linear model(1, 1, {.initialW = 1.0, .nobias = true});
+  SerialIterator it(std::make_shared<TupleDataset>(std::vector<Array>{floats({7, 8}, {2, 1})}), 2);
+  SGD sgd(1.0);
+  sgd.setup(model);
+  const auto twos = [](const Batch& batch, std::optional<autograd::Device> device) {
+    Example example = default_converter(batch, device);
+    for (Array& a : example.values) a = a * 0 + 2;
+    return example;
+  };
+  const auto mean = [&](const Variables& x) { return autograd::mean(model(x[0])); };
+  StandardUpdater updater(it, sgd, {.converter = twos, .loss_func = mean});
+  updater.update();
+  BOOST_TEST(values(model.W.data())[0] == -1);
 }
 
 // Rules that only a batch would need run when the loss keeps its variable.
