@@ -163,9 +163,13 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     return value;
   }
   Scalar item() const;  // the only element as a host scalar, with which numbers calculate: a.item() + 1
-  // double(a), int(a): item<E>().
+  // double(a), int(a): item<E>(), but TypeError if the size is not 1.
   template <class E>
-  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const {
+    if (size() != 1) [[unlikely]]
+      throw_no_number();
+    return item<E>();
+  }
   // All elements in C order, converted to E. Waits for the device.
   template <class E> std::vector<E> to_vector() const;
   // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError if E is not the element type,
@@ -349,6 +353,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   [[noreturn]] void throw_element_type(Dtype t, const char* op) const;
   void expose() const;
   void item_to(Dtype t, void* value) const;
+  [[noreturn]] void throw_no_number() const;
 };
 
 // ---- options of the calculation methods and of the free functions ----
