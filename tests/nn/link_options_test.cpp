@@ -86,6 +86,32 @@ BOOST_AUTO_TEST_CASE(initial_values_of_recurrent_links) {
   holds(highway.transform, 0.75, -2, "transform");
 }
 
+// With and without cuDNN, a link of the same parameters gives the same.
+BOOST_AUTO_TEST_CASE(n_step_links_without_cudnn) {
+  const Variable x(floats({0.5f, -1, 2, 1, 0.25f, -0.5f}, {2, 3}));
+  const auto check = [&](const char* what, auto&& without, auto&& either) {
+    BOOST_TEST((without.use_cudnn == std::optional<bool>(false)), what);
+    BOOST_TEST(!either.use_cudnn.has_value(), what);
+    either.copyparams(without);
+    const auto ys = [&](auto& link) {
+      if constexpr (requires { link(Variable(), Variable(), Variables{x}); })
+        return values(link(Variable(), Variable(), Variables{x}).ys[0].data());
+      else return values(link(Variable(), Variables{x}).ys[0].data());
+    };
+    const Doubles expected = ys(without), found = ys(either);
+    BOOST_REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) BOOST_TEST(std::fabs(found[i] - expected[i]) < 1e-5, what);
+  };
+  check("NStepLSTM", nn::NStepLSTM(1, 3, 2, 0.0, false), nn::NStepLSTM(1, 3, 2, 0.0));
+  check("NStepBiLSTM", nn::NStepBiLSTM(1, 3, 2, 0.0, false), nn::NStepBiLSTM(1, 3, 2, 0.0));
+  check("NStepGRU", nn::NStepGRU(1, 3, 2, 0.0, false), nn::NStepGRU(1, 3, 2, 0.0));
+  check("NStepBiGRU", nn::NStepBiGRU(1, 3, 2, 0.0, false), nn::NStepBiGRU(1, 3, 2, 0.0));
+  check("NStepRNNTanh", nn::NStepRNNTanh(1, 3, 2, 0.0, false), nn::NStepRNNTanh(1, 3, 2, 0.0));
+  check("NStepBiRNNTanh", nn::NStepBiRNNTanh(1, 3, 2, 0.0, false), nn::NStepBiRNNTanh(1, 3, 2, 0.0));
+  check("NStepRNNReLU", nn::NStepRNNReLU(1, 3, 2, 0.0, false), nn::NStepRNNReLU(1, 3, 2, 0.0));
+  check("NStepBiRNNReLU", nn::NStepBiRNNReLU(1, 3, 2, 0.0, false), nn::NStepBiRNNReLU(1, 3, 2, 0.0));
+}
+
 BOOST_AUTO_TEST_CASE(axes_of_bias_and_scale) {
   const Variable x(floats({1, 2, 3, 4}, {2, 2}));
   nn::Bias rows(0, {2});
