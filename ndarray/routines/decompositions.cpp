@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/matrices.h>
@@ -15,7 +16,7 @@ using nd::internal::factorize;
 
 // In columns, the copy is conj(a) = U^H U, of which the upper triangle is given by the lower one of a; then L = U^T, in
 // rows.
-Array cholesky(const Array& a) {
+Array cholesky(const Array& a) try {
   constexpr const char* op = "cholesky";
   internal::check_square(op, a);
   const Dtype dtype = internal::working_dtype(a.dtype());
@@ -27,6 +28,8 @@ Array cholesky(const Array& a) {
     return catena::concat("is not positive definite: its leading minor of order ", order, " is not positive");
   });
   return internal::lower_part(factor);
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("cholesky");
 }
 
 // ---- QR -------------------------------------------------------------------------------------------
@@ -52,7 +55,7 @@ Array orthonormal_columns(const Array& a, const Array& h, const Array& tau, std:
 
 }  // namespace
 
-QRResult qr(const Array& a, std::string_view mode) {
+QRResult qr(const Array& a, std::string_view mode) try {
   constexpr const char* op = "qr";
   check<ValueError>(mode == "reduced" || mode == "complete" || mode == "r" || mode == "raw", op, "mode \"", mode,
                     "\" is none of \"reduced\", \"complete\", \"r\" and \"raw\"");
@@ -67,12 +70,14 @@ QRResult qr(const Array& a, std::string_view mode) {
   const Array r = internal::upper_part(rows);
   if (mode == "r") return {{}, r};
   return {orthonormal_columns(a, h, tau, complete ? m : least), r};
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("qr");
 }
 
 // ---- singular values ------------------------------------------------------------------------------
 // The factorization is that of matrices with no fewer rows than columns: of a transposed one, a^T = Vh^T S U^T, for a
 // wide a. In columns, the copy in rows is a^T, and its factors in columns are U and Vh in rows.
-SVDResult svd(const Array& a, const SvdOptions& o) {
+SVDResult svd(const Array& a, const SvdOptions& o) try {
   constexpr const char* op = "svd";
   internal::check_matrices(op, a);
   const Dtype dtype = internal::working_dtype(a.dtype());
@@ -87,6 +92,8 @@ SVDResult svd(const Array& a, const SvdOptions& o) {
     return {internal::new_like(a, internal::stacked(a, {m, 0}), dtype), s,
             internal::new_like(a, internal::stacked(a, {0, n}), dtype)};
   }
+  // The largest array first: where there is no memory for it, nothing has been copied.
+  const Array left = o.compute_uv ? internal::new_like(a, internal::stacked(a, {side, longer}), dtype) : Array();
   const Array copy = wide ? internal::rows_copy(a, dtype) : internal::columns_copy(a, dtype);
   Factorize call{.kind = Factorization::svd, .dtype = dtype, .rows = longer, .columns = least, .name = op};
   if (!o.compute_uv) {
@@ -94,11 +101,12 @@ SVDResult svd(const Array& a, const SvdOptions& o) {
     return {{}, s, {}};
   }
   call.other = side;
-  const Array left = internal::new_like(a, internal::stacked(a, {side, longer}), dtype),
-              right = internal::new_like(a, internal::stacked(a, {least, least}), dtype);
+  const Array right = internal::new_like(a, internal::stacked(a, {least, least}), dtype);
   internal::check_status(op, a, factorize(call, {copy, s, left, right}), internal::not_converged);
   if (wide) return {right, s, left};
   return {internal::turned(left), s, internal::turned(right)};
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("svd");
 }
 
 // ---- eigenvalues ----------------------------------------------------------------------------------
@@ -125,7 +133,13 @@ EighResult eigen(const char* op, const Array& a, std::string_view triangle, bool
 
 }  // namespace
 
-EighResult eigh(const Array& a, std::string_view UPLO) { return eigen("eigh", a, UPLO, true); }
-Array eigvalsh(const Array& a, std::string_view UPLO) { return eigen("eigvalsh", a, UPLO, false).eigenvalues; }
+EighResult eigh(const Array& a, std::string_view UPLO) try { return eigen("eigh", a, UPLO, true); } catch (...) {
+  nd::internal::rethrow_out_of_memory("eigh");
+}
+Array eigvalsh(const Array& a, std::string_view UPLO) try {
+  return eigen("eigvalsh", a, UPLO, false).eigenvalues;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("eigvalsh");
+}
 
 }  // namespace nd::linalg

@@ -5,6 +5,7 @@
 
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
 
 namespace nd {
@@ -70,7 +71,7 @@ Array real(const Array& a) {
   if (!catena::is_complex_dtype(a.dtype())) return a;
   return internal::make_view(a, a.shape(), a.strides(), 0, catena::real_dtype(a.dtype()));
 }
-Array imag(const Array& a) {
+Array imag(const Array& a) try {
   const Dtype part = catena::real_dtype(a.dtype());
   if (part == a.dtype()) {
     const Array zeros(internal::new_array(a.shape(), part, a.device()));
@@ -78,12 +79,14 @@ Array imag(const Array& a) {
     return zeros;
   }
   return internal::make_view(a, a.shape(), a.strides(), std::int64_t(catena::itemsize(part)), part);
+} catch (...) {
+  internal::rethrow_out_of_memory("imag");
 }
 Array Array::real() const { return nd::real(*this); }
 Array Array::imag() const { return nd::imag(*this); }
 Array Array::conjugate() const { return nd::conjugate(*this); }
 
-Array around(const Array& a, int decimals) {
+Array around(const Array& a, int decimals) try {
   if (catena::is_complex_dtype(a.dtype())) {
     const Array parts = a.copy();
     internal::assign("round", parts.real(), around(a.real(), decimals));
@@ -96,10 +99,12 @@ Array around(const Array& a, int decimals) {
   const Scalar power(std::pow(10.0, std::abs(decimals)));
   if (decimals > 0) return true_divide(rint(multiply(a, power)), power);
   return multiply(rint(true_divide(a, power)), power).astype(a.dtype(), {.copy = false});
+} catch (...) {
+  internal::rethrow_out_of_memory("around");
 }
 Array Array::round(int decimals) const { return nd::around(*this, decimals); }
 
-Array where(const Operand& condition, const Operand& x, const Operand& y) {
+Array where(const Operand& condition, const Operand& x, const Operand& y) try {
   // The condition takes no part in promotion and a scalar condition is not weak, so it is first converted to a bool
   // array on the device of the others.
   Array test;
@@ -112,6 +117,8 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
   }
   const Operand in[3] = {test, x, y};
   return internal::apply_ufunc(catena::rows::where, in, UfuncOptions{});
+} catch (...) {
+  internal::rethrow_out_of_memory("where");
 }
 
 Array Array::clip(const Operand& a_min, const Operand& a_max) const { return clip(a_min, a_max, {}); }
@@ -134,19 +141,23 @@ Array read_anywhere(const catena::KernelDef& def, const Array& a, std::int64_t n
 
 }  // namespace
 
-Array packbits(const Array& a) {
+Array packbits(const Array& a) try {
   check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "packbits", "the array has dtype ",
                    a.dtype(), ", must have integers or bools");
   const Array bits = a.ravel().astype(Dtype::bool_, {.copy = false});
   return read_anywhere(catena::rows::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
+} catch (...) {
+  internal::rethrow_out_of_memory("packbits");
 }
 
-Array unpackbits(const Array& a) {
+Array unpackbits(const Array& a) try {
   check<TypeError>(a.dtype() == Dtype::uint8, "unpackbits", "the array has dtype ", a.dtype(), ", must have uint8");
   std::int64_t n = 0;
   check<ValueError>(!__builtin_mul_overflow(a.size(), std::int64_t(8), &n), "unpackbits", "an array of ", a.size(),
                     " bytes has too many bits");
   return read_anywhere(catena::rows::unpackbits, a.ravel(), n);
+} catch (...) {
+  internal::rethrow_out_of_memory("unpackbits");
 }
 
 // ---- operators ----------------------------------------------------------------------------------

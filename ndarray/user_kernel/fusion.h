@@ -82,7 +82,7 @@ class CATENA_EXPORT Traced {
 class TracedOperand {
  public:
   TracedOperand(const Traced& x) noexcept : trace_(x.trace()), value_(x.value()) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || catena::foreign_complex<T>>>
   TracedOperand(T v) : constant_{v, internal::number_type<T>()} {}
   TracedOperand(const Scalar& v) : constant_{v, internal::widest_type(v)} {}
   internal::Trace* trace() const noexcept { return trace_; }  // null for a constant
@@ -323,7 +323,7 @@ CATENA_EXPORT Traced nextafter(const Scalar& x1, const Traced& x2);
 CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y);
 
 template <class T>
-concept TracedConstant = std::is_arithmetic_v<T>;
+concept TracedConstant = std::is_arithmetic_v<T> || catena::foreign_complex<T>;
 #define ND_TRACE_OPERATOR(op, name, number)                                                       \
   inline Traced operator op(const Traced& a, const Traced& b) {                                   \
     return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \

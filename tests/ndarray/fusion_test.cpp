@@ -213,6 +213,24 @@ BOOST_AUTO_TEST_CASE(functions_with_two_results) {
              "of a number");
 }
 
+// A function of one step whose other result is not used: nothing but the result is written.
+BOOST_AUTO_TEST_CASE(one_result_of_a_step_with_two) {
+  const auto quotient = [](const auto& a) { return nd::divmod(a, 3).first; };
+  const auto rest = [](const auto& a) { return nd::divmod(a, 3).second; };
+  for (const Dtype dtype : {nd::int8, nd::int32, nd::int64, nd::float16, nd::float32, nd::float64})
+    for (const nd::Shape& shape : {nd::Shape{}, nd::Shape{6}, nd::Shape{2, 3}, nd::Shape{20000}}) {
+      const Array x = nd::arange(catena::size_of(shape)).astype(dtype).reshape(shape) - 3;
+      const auto [q, r] = nd::divmod(x, 3);
+      const Array kept_q = q.copy(), kept_r = r.copy();
+      for (const Array& a : {x, x.reshape({-1, 1}), Array(nd::repeat(x.ravel(), 2)(nd::Slice({}, {}, 2)))}) {
+        BOOST_TEST(test::same_bits(nd::fuse(quotient)(a).ravel(), kept_q.ravel()), dtype << shape);
+        BOOST_TEST(test::same_bits(nd::fuse(rest)(a).ravel(), kept_r.ravel()), dtype << shape);
+      }
+      BOOST_TEST(test::same_bits(q, kept_q), "the results of an earlier call, of " << dtype << shape);
+      BOOST_TEST(test::same_bits(r, kept_r), "the results of an earlier call, of " << dtype << shape);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(copies_and_neighbours) {
   std::mt19937 random(32);
   const auto next = [](const auto& a, const auto& b) { return nd::nextafter(a, b) * 2; };
