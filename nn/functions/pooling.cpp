@@ -26,7 +26,7 @@ namespace {
 // Graph labels differ between the functions for images and those for any number of axes.
 enum class Family { two, any };
 
-// The windows of a call and who computes it and its derivatives.
+// The windows of a call, and which implementation computes it and its derivatives.
 struct Call : PoolingSpec {
   std::optional<bool> use_cudnn;
   NnExtension& extension(const Array& x) const { return autograd::nn_extension(x, use_cudnn); }

@@ -713,7 +713,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(F::BatchNormalizationFunction(2e-5, {}, {}, true)(x, one, one, one, one), catena::ValueError);
 }
 
-// use_cudnn changes neither the values nor the graph. (Who computes is tested in integration/cudnn_calls.)
+// use_cudnn changes neither the values nor the graph. (Which implementation computes: integration/use_cudnn.)
 BOOST_AUTO_TEST_CASE(use_cudnn_of_the_constructors) {
   const Variable image(spread({1, 2, 4, 4})), rows(spread({2, 3})), points(spread({1, 2, 2, 3})),
       theta(spread({1, 2, 3})), params(spread({2}, 0.5, 1)), classes(ints({1, 0}, {2})),

@@ -127,7 +127,7 @@ std::vector<double> naive_layers(const Array& x, const Array& gamma, const Array
 }
 const auto kWheres = {nn::EpsAddedTo::variance, nn::EpsAddedTo::deviation};
 
-// By name and by position, where a bool is no axis. (Who computes is tested in integration/cudnn_calls.)
+// By name and by position, where a bool is no axis. (Which implementation computes: integration/use_cudnn.)
 BOOST_AUTO_TEST_CASE(use_cudnn_and_options_by_position) {
   namespace F = nn::functions;
   const Array gamma = spread({3}, 0.5, 1.5, 1), beta = spread({3}, -1, 1, 2), mean = spread({3}, -1, 1, 3),
