@@ -157,7 +157,8 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
 // By name, and before the other options in the order of the reference; values and gradients stay the same bits.
 BOOST_AUTO_TEST_CASE(use_cudnn_of_cross_entropies) {
   namespace F = nn::functions;
-  const Variable t(labels({0, 2, -1, 1}, {4})), binary(labels({0, 1, -1, 1, 0, 1}, {2, 3}));
+  const Variable t(labels({0, 2, -1, 1}, {4})), all(labels({0, 2, 0, 1}, {4})),
+      binary(labels({0, 1, -1, 1, 0, 1}, {2, 3}));
   const Array weight = array<double>({0.5, 1, 2}, {3});
   const auto run = [](const Shape& shape, const auto& loss) {
     Variable x(spread(shape, -2, 2));
@@ -176,8 +177,8 @@ BOOST_AUTO_TEST_CASE(use_cudnn_of_cross_entropies) {
       [&](V x) { return nn::softmax_cross_entropy(x, t, false); },
       [&](V x) { return F::softmax_cross_entropy(x, t, true); });
   same(
-      {4, 3}, [&](V x) { return nn::softmax_cross_entropy(x, t, {.normalize = false, .ignore_label = 1}); },
-      [&](V x) { return nn::softmax_cross_entropy(x, t, false, false, true, {}, 1); });
+      {4, 3}, [&](V x) { return nn::softmax_cross_entropy(x, all, {.normalize = false, .ignore_label = 1}); },
+      [&](V x) { return nn::softmax_cross_entropy(x, all, false, false, true, {}, 1); });
   same(
       {4, 3},
       [&](V x) {
