@@ -134,6 +134,60 @@ BOOST_AUTO_TEST_CASE(batch_normalization_by_the_option_or_the_configuration) {
       }
 }
 
+// All cells, in one and in both directions, over sequences of the lengths 2 and 1.
+BOOST_AUTO_TEST_CASE(recurrent_networks_by_the_option_or_by_position) {
+  if (!have_fake()) return;
+  const Variables xs{Variable(numbers({2, 3}, 1)), Variable(numbers({1, 3}, 2))};
+  const auto check = [&](const char* name, int matrices, int directions, auto&& call) {
+    std::vector<Variables> ws, bs;
+    for (int d = 0; d < directions; ++d) {
+      ws.emplace_back();
+      bs.emplace_back();
+      for (int j = 0; j < matrices; ++j) {
+        ws.back().push_back(Variable(numbers({2, j < matrices / 2 ? 3 : 2}, 3 + d + j)));
+        bs.back().push_back(Variable(numbers({2}, 5 + d + j)));
+      }
+    }
+    const Variable h(numbers({directions, 2, 2}, 7)), c(numbers({directions, 2, 2}, 8));
+    const auto run = [&](auto option, const char* implementation) {
+      set_last_implementation("");
+      const Array y = call(h, c, ws, bs, option).ys[0].data();
+      BOOST_TEST(last_implementation() == implementation, name);
+      return y;
+    };
+    const Array expected = run(Option(false), "portable");
+    for (const Option use : {Option(), Option(true)})
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(run(use, "cudnn"), expected, 1e-5, 1e-5));
+    const auto scope = using_config("use_cudnn", "never");
+    run(Option(), "portable");
+    run(Option(true), "cudnn");
+  };
+  using Weights = const std::vector<Variables>&;
+  using Use = Option;
+  using V = const Variable&;
+  check("n_step_lstm", 8, 1, [&](V h, V c, Weights w, Weights b, Use use) {
+    return nn::n_step_lstm(1, 0.0, h, c, w, b, xs, {.use_cudnn = use});
+  });
+  check("n_step_lstm by position", 8, 1,
+        [&](V h, V c, Weights w, Weights b, Use use) { return nn::n_step_lstm(1, 0.0, h, c, w, b, xs, true, use); });
+  check("n_step_bilstm", 8, 2, [&](V h, V c, Weights w, Weights b, Use use) {
+    return nn::n_step_bilstm(1, 0.0, h, c, w, b, xs, {.use_cudnn = use});
+  });
+  check("n_step_gru", 6, 1,
+        [&](V h, V, Weights w, Weights b, Use use) { return nn::n_step_gru(1, 0.0, h, w, b, xs, {.use_cudnn = use}); });
+  check("n_step_gru by position", 6, 1,
+        [&](V h, V, Weights w, Weights b, Use use) { return nn::n_step_gru(1, 0.0, h, w, b, xs, true, use); });
+  check("n_step_bigru", 6, 2, [&](V h, V, Weights w, Weights b, Use use) {
+    return nn::n_step_bigru(1, 0.0, h, w, b, xs, {.use_cudnn = use});
+  });
+  check("n_step_rnn", 2, 1, [&](V h, V, Weights w, Weights b, Use use) {
+    return nn::n_step_rnn(1, 0.0, h, w, b, xs, {.use_cudnn = use, .activation = "relu"});
+  });
+  check("n_step_birnn", 2, 2, [&](V h, V, Weights w, Weights b, Use use) {
+    return nn::n_step_birnn(1, 0.0, h, w, b, xs, {.use_cudnn = use});
+  });
+}
+
 // These functions take the option, but cuDNN is never given their work.
 BOOST_AUTO_TEST_CASE(functions_for_which_use_cudnn_has_no_effect) {
   if (!have_fake()) return;
