@@ -249,6 +249,7 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_at(std::uint64_t position, const char* from, std::size_t n) {
+  const FileLimitScope limited;
   std::optional<BrokenPipeScope> unread;  // a pipe without reader is an error like others
   if (direct_) unread.emplace();
   while (n > 0) {
