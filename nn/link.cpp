@@ -36,6 +36,8 @@ void MemberVisitor::shared_link(std::string_view name, Link& child) { link(name,
 // one.
 struct internal::Naming {
   static void give(Parameter& p, std::string_view name) {
+    check<ValueError>(bool(p), "Link", "the parameter ", name, " is null, because its model has been moved from: use ",
+                      "the object that it was moved to, with a setup() of its own for optimizers");
     if (p.name().empty()) p.set_name(std::string(name));
   }
   static void give(Link& child, std::string_view name) {

@@ -88,7 +88,7 @@ template <class T> void save_npz(const std::string& filename, T& object, bool co
   internal::write_npz(filename, s, compression);
 }
 // KeyError naming a missing key when strict; otherwise what is missing stays as it is and is reported. Additional keys
-// are reported. A load that fails leaves the object's arrays, and all members of links, as they were.
+// are reported. A load that fails leaves the object as it was (see Serializer::load).
 //   load_npz("snapshot", model, "updater/model:main/");                  // a part of a file
 //   load_npz("vgg.npz", model, {.ignore_names = {"fc8/W", "fc8/b"}});    // layers that are trained anew
 //   load_npz("old.npz", model, false);                                   // not strict
