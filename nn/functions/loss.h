@@ -105,7 +105,8 @@ CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1
 struct HuberOptions {
   std::string reduce = "sum_along_second_axis";  // or "no", "mean", "sum"
 };
-// a^2 / 2 where |a| <= delta, else delta (|a| - delta / 2), for a = x - t; by default summed over axis 1.
+// a^2 / 2 where |a| <= delta, else delta (|a| - delta / 2), for a = x - t; by default summed over axis 1. ValueError
+// for a negative delta.
 CATENA_EXPORT Variable huber_loss(const Variable& x, const Variable& t, double delta, const HuberOptions& options = {});
 template <Text T> Variable huber_loss(const Variable& x, const Variable& t, double delta, const T& reduce) {
   return huber_loss(x, t, delta, HuberOptions{std::string(reduce)});

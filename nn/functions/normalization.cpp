@@ -103,6 +103,7 @@ class BatchNormalization final : public FunctionNode {
 
   BatchNormalizationResult with_statistics(const Variable& y, const Array& x, const Array& gamma) const {
     const double m = layout(x, gamma).count;
+    if (m == 0) return {y, unmoved(options_.running_mean, gamma), unmoved(options_.running_var, gamma)};
     return {y, moved(options_.running_mean, gamma, mean_, 1.0),
             moved(options_.running_var, gamma, var_, m / std::max(m - 1, 1.0))};
   }
@@ -118,6 +119,10 @@ class BatchNormalization final : public FunctionNode {
 
  private:
   Layout layout(const Array& x, const Array& gamma) const { return layout_of(x.shape(), options_.axis, gamma.ndim()); }
+  // An empty batch says nothing of the data.
+  static Array unmoved(const Array& running, const Array& gamma) {
+    return running ? autograd::copy(running) : autograd::zeros_like(gamma);
+  }
   Array moved(const Array& running, const Array& gamma, const Array& statistic, double scale) const {
     const Array& like = running ? running : gamma;
     const Array share = autograd::reshape(statistic, like.shape()) * ((1 - options_.decay) * scale);

@@ -45,7 +45,8 @@ inline constexpr ReturnStatistics return_statistics{};
 struct BatchNormalizationResult {
   Variable y;
   // decay * options.running_mean + (1 - decay) * mean, likewise for the variance multiplied by m / max(m - 1, 1) for m
-  // elements per statistic. New arrays in the shape and dtype of the given ones (of gamma, without).
+  // elements per statistic; unchanged by an empty batch. New arrays in the shape and dtype of the given ones (of gamma,
+  // without).
   Array running_mean, running_var;
 };
 CATENA_EXPORT BatchNormalizationResult batch_normalization(const Variable& x, const Variable& gamma,

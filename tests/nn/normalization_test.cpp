@@ -91,6 +91,17 @@ BOOST_AUTO_TEST_CASE(new_running_statistics_are_returned) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_empty_batch_leaves_the_statistics) {
+  const Array gamma = ones({3}, Dtype::float64), beta = zeros({3}, Dtype::float64);
+  const Array mean = spread({3}, -1, 1, 3), var = spread({3}, 0.5, 1, 4);
+  const auto [y, new_mean, new_var] =
+      nn::batch_normalization(Variable(zeros({0, 3}, Dtype::float64)), Variable(gamma), Variable(beta),
+                              {.running_mean = mean, .running_var = var}, nn::return_statistics);
+  BOOST_TEST((y.shape() == Shape{0, 3}));
+  BOOST_TEST((to_vector<double>(new_mean) == to_vector<double>(mean)));
+  BOOST_TEST((to_vector<double>(new_var) == to_vector<double>(var)));
+}
+
 BOOST_AUTO_TEST_CASE(fixed_values_and_derivatives) {
   for (const Case& c : kCases) BOOST_TEST_CONTEXT(c.x << c.params) {
       const Arrays in{spread(c.x, -2, 2), spread(c.params, 0.5, 1.5, 1), spread(c.params, -1, 1, 2),
