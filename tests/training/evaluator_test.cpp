@@ -188,6 +188,37 @@ BOOST_AUTO_TEST_CASE(an_iterator_that_cannot_be_rewound_is_copied) {
       has(message_of<catena::NotImplementedError>([&] { Evaluator(neither, model)(); }), "override can_reset()"));
 }
 
+// It may be shared with the training, and have completed sweeps.
+BOOST_AUTO_TEST_CASE(a_copy_of_an_iterator_in_a_later_sweep) {
+  struct Later : OneWay {
+    using OneWay::OneWay;
+    std::int64_t epoch() const override { return 3 + OneWay::epoch(); }
+    catena::Owned<Iterator> copy() const override { return catena::Owned<Iterator>(new Later(*this)); }
+  };
+  nn::Linear model(1, 1);
+  int copies = 0;
+  Later it(3, &copies);
+  const auto report_x = [](const Variables& v) {
+    nn::report("x", v[0]);
+    return v[0];
+  };
+  BOOST_TEST(Evaluator(it, model, {.eval_func = report_x})().at("x").value() == 1);
+}
+
+// Whatever the batch size: with that of the whole set, every batch completes a sweep.
+BOOST_AUTO_TEST_CASE(an_iterator_that_repeats_is_refused) {
+  nn::Linear model(1, 1);
+  for (const std::int64_t batch : {1, 3, 4, 6, 12, 20}) {
+    SerialIterator it(floats({1, 2, 3, 4, 5, 6}, {6, 1}), batch, {.shuffle = false});
+    int calls = 0;
+    Evaluator evaluator(it, model, {.eval_func = [&](const Variables& v) {
+                          catena::check<catena::RuntimeError>(++calls < 20, "test", "it goes on for ever");
+                          return v[0];
+                        }});
+    BOOST_TEST(has(message_of<catena::ValueError>([&] { evaluator(); }), "it must not repeat"), batch);
+  }
+}
+
 // A resumed run evaluates in the orders of the uninterrupted one.
 BOOST_AUTO_TEST_CASE(orders_of_a_shuffled_validation_go_on) {
   const TemporaryFolder folder("shuffled");
