@@ -36,7 +36,7 @@ class CATENA_EXPORT Extension {
   virtual void operator()(Trainer& trainer);  // nothing by default
   virtual void finalize();
   // What a snapshot stores of the extension, so that a resumed run equals the uninterrupted one: whatever it gives to
-  // s. Nothing by default.
+  // s. Nothing by default. A load may fail further on; what is to be as before then is given to s.on_rollback().
   virtual void serialize(nn::Serializer& s);
 
   TriggerSpec trigger = {1, iteration};

@@ -98,6 +98,7 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
 }
 
 void Sweep::serialize_generator(nn::Serializer& s) {
+  restore_on_rollback(s, generator_, streams_, sweeps_);
   if (shuffle_ && (s.is_writer() || s.contains("seed"))) {
     s("seed", generator_.seed);
     s("offset", generator_.offset);

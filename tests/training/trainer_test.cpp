@@ -102,6 +102,19 @@ BOOST_AUTO_TEST_CASE(the_error_of_the_loop_is_kept) {
   BOOST_CHECK_THROW(nn::get_current_reporter(), catena::RuntimeError);
 }
 
+BOOST_AUTO_TEST_CASE(an_error_of_the_stop_trigger_says_so) {
+  FakeUpdater updater(5);
+  const TemporaryFolder folder("stop");
+  const TriggerSpec fails([](Trainer& t) {
+    if (t.updater().iteration() == 2) throw catena::ValueError("of the trigger");
+    return false;
+  });
+  Trainer trainer(updater, fails, folder.path.string());
+  BOOST_TEST(message_of<catena::ValueError>([&] { trainer.run(); }) ==
+             "the stop trigger at iteration 2: of the trigger");
+  BOOST_TEST(updater.finalized == 1);
+}
+
 BOOST_AUTO_TEST_CASE(an_error_of_finalize_alone_is_reported) {
   Fixture f;
   f.trainer.extend(Letter("a", &f.log)).fails_in_finalize = true;
