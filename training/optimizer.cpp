@@ -14,7 +14,6 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/rows/tensor_table.h>
-#include <catena/training/stored_number.h>
 
 namespace training {
 
@@ -574,40 +573,6 @@ void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::H
   }
   pass.complete(hyper);
   for (const auto& launch : pass.launches) launch->run(launch->call(hyper));
-}
-
-void Optimizer::serialize(Serializer& s) {
-  if (!s.is_writer()) {
-    for (const nn::NamedParam& p : target().namedparams())
-      check<ValueError>(bool(p.param.data()), rule_.name, "cannot load states: the parameter ", p.path,
-                        " has no shape yet (load the model first)");
-  }
-  prepare();
-  s.on_rollback([this, t = t_, epoch = epoch_] { t_ = t, epoch_ = epoch; });
-  internal::serialize_count(s, "t", t_, rule_.name);
-  internal::serialize_count(s, "epoch", epoch_, rule_.name);
-  for (Slot& slot : slots_) {
-    const std::unique_ptr<Serializer> child = s[slot.param.path];
-    if (slot.states.empty() && !rule_.states.empty() && child->contains(rule_.states[0].name)) {
-      Slot* frozen_later[] = {&slot};
-      make_states(frozen_later);
-    }
-    for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
-    // The rules of later versions of Chainer have counts of their own.
-    if (std::any_of(rule_.states.begin(), rule_.states.end(),
-                    [](const auto& state) { return std::string_view(state.name) == "t"; }))
-      continue;
-    std::int64_t count = t_;
-    if (s.is_writer()) (*child)("t", count);
-    else static_cast<void>(child->stored("t"));
-  }
-}
-
-void Optimizer::serialize_hyper(Serializer& s) {
-  for (std::size_t i = 0; i < hyper_.size(); ++i) {
-    const UpdateRule::HyperParameter& given = rule_.hyper[i];
-    if (s.is_writer() ? hyper_[i] != given.value : s.contains(given.name)) s(given.name, hyper_[i]);
-  }
 }
 
 }  // namespace training
