@@ -5,6 +5,7 @@
 
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/clip_bounds.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
 
@@ -43,27 +44,11 @@ Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& option
   return internal::apply_ufunc(internal::row_for(catena::rows::nextafter, in, options.dtype), in, options);
 }
 
-namespace {
-
-// A bound that lies beyond the numbers of the arrays, all of which have the dtype t, clips nothing, so the last of
-// these numbers stands for it. A bound on the other side, which no number reaches, stays as it is and does not fit.
-Operand reachable(const Operand& bound, Dtype t, const Scalar& last, bool above) {
-  if (bound.is_array() || bound.scalar().fits(t)) return bound;
-  return (bound.scalar() > last) == above ? Operand(last) : bound;
-}
-
-}  // namespace
-
 Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options) {
   Operand in[3] = {a, a_min, a_max};
-  const auto is_whole = [](const Operand& o) { return o.is_array() || catena::is_integer(o.scalar().natural_dtype()); };
-  const auto is_of = [&](const Operand& o) { return !o.is_array() || o.header()->dtype == a.header()->dtype; };
-  if (a.is_array() && catena::is_integer(a.header()->dtype) && is_of(a_min) && is_of(a_max) && is_whole(a_min) &&
-      is_whole(a_max)) {
-    const Dtype t = a.header()->dtype;
-    in[1] = reachable(a_min, t, Scalar::lowest(t), false);
-    in[2] = reachable(a_max, t, Scalar::highest(t), true);
-  }
+  const internal::ClipBounds bounds = internal::clip_bounds(a, a_min, a_max);
+  if (!a_min.is_array()) in[1] = bounds.low.scalar();
+  if (!a_max.is_array()) in[2] = bounds.high.scalar();
   return internal::apply_ufunc(catena::rows::clip, in, options);
 }
 

@@ -307,10 +307,7 @@ CATENA_ELEMENTWISE_ROWS(ND_TRACE)
 #undef ND_TRACE
 
 inline Traced abs(const Traced& x) { return absolute(x); }
-// Unlike the unfused clip, bounds beyond the numbers of an integer dtype are refused (OverflowError).
-inline Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
-  return internal::trace_step(catena::rows::clip, {a, a_min, a_max});
-}
+CATENA_EXPORT Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max);
 inline Traced copy(const Traced& x) { return x.copy(); }
 // The pairs of math.h.
 CATENA_EXPORT std::pair<Traced, Traced> divmod(const Traced& x1, const TracedOperand& x2);
