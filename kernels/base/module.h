@@ -16,7 +16,7 @@ namespace catena::internal {
 
 // The address of `function` in the module `file`, which lies in the folder of the library that contains the address
 // `inside`. A module stays open until the program ends. RuntimeError, with the dynamic linker's reason, if it is
-// missing or one of its libraries is.
+// missing or one of its libraries is; OutOfMemoryError if there is no memory for them.
 CATENA_EXPORT void* load_module(const char* file, const char* function, const void* inside);
 
 }  // namespace catena::internal
