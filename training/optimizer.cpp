@@ -149,7 +149,7 @@ void Optimizer::setup(Link& target) {
   set_target(target);
 }
 
-void Optimizer::set_target(Link& target) {
+void Optimizer::set_target(Link& target) try {
   target_ = &target;
   t_ = epoch_ = 0;
   loss_ = {};
@@ -158,6 +158,8 @@ void Optimizer::set_target(Link& target) {
   passes_.clear();
   ++changes_;
   prepare();
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(rule_.name);
 }
 
 Link& Optimizer::target() const {
@@ -356,7 +358,7 @@ void Optimizer::run_hook(const Hook& hook) {
   hook(*this);
 }
 
-void Optimizer::step(Variable loss) {
+void Optimizer::step(Variable loss) try {
   if (use_cleargrads_) target().cleargrads();
   else target().zerograds();
   UntrainedParameters not_updated;
@@ -376,6 +378,8 @@ void Optimizer::step(Variable loss) {
     ~Step() { in_step = false; }
   } const scope(in_step_);
   update();
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(rule_.name);
 }
 
 void Optimizer::check_own_loop() {
@@ -436,7 +440,7 @@ std::uint64_t Optimizer::frozen_slots() const noexcept {
   return hash;
 }
 
-void Optimizer::update() {
+void Optimizer::update() try {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
   // What is written to the parameters from here on, by the hooks or by the rule, is this update.
@@ -450,6 +454,8 @@ void Optimizer::update() {
   if (rule_.kernel == nullptr) update_each();
   else launch();
   if (autograd::is_capturing()) watch();
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(rule_.name);
 }
 
 void Optimizer::watch() {

@@ -4,6 +4,7 @@
 
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/training/dataset.h>
 #include <catena/training/stored_number.h>
 
@@ -40,9 +41,11 @@ Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool r
   rewind();
 }
 
-void Sweep::begin_sweep() {
+void Sweep::begin_sweep() try {
   ++sweeps_;
   if (shuffle_) order_ = catena::Shared<Order>::make(permutation(size_, generator_));
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(who_);
 }
 
 void Sweep::rewind() {

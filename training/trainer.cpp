@@ -58,7 +58,7 @@ void Trainer::extend(catena::Function<void(Trainer&)> extension, const ExtendOpt
   add(catena::Shared<FunctionExtension>::make(std::move(extension), MakeExtensionOptions()), options);
 }
 
-void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& options) {
+void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& options) try {
   const std::string& set = options.name.empty() ? extension->name() : options.name;
   const std::string wanted = set.empty() ? extension->default_name() : set;
   check<ValueError>(wanted != "training", "Trainer.extend", "the name \"training\" is reserved");
@@ -77,6 +77,8 @@ void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& opti
   extension->set_name(name);
   entry->extension = std::move(extension);
   entries_.push_back(std::move(entry));
+} catch (...) {
+  catena::rethrow_standard("Trainer.extend");
 }
 
 Extension& Trainer::get_extension(const std::string& name) {
@@ -236,7 +238,7 @@ void Trainer::initialize_all() {
   }
 }
 
-void Trainer::run() {
+void Trainer::run() try {
   check<RuntimeError>(state_ == State::fresh, "Trainer.run", "a trainer runs only once");
   make_out();
   state_ = State::running;
@@ -259,6 +261,8 @@ void Trainer::run() {
     if (!cause) throw;
   }
   if (cause) std::rethrow_exception(cause);
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard("Trainer.run");
 }
 
 void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include <catena/kernels/base/array_members.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/rows/bind.h>
 #include <catena/ndarray/core/fwd.h>
 #include <catena/ndarray/core/index_key.h>
@@ -551,7 +552,7 @@ CATENA_EXPORT Array contiguous(const Array& a);
 
 }  // namespace internal
 
-template <class E> std::vector<E> Array::to_vector() const {
+template <class E> std::vector<E> Array::to_vector() const try {
   const Array same = astype(catena::dtype_of<E>, {.copy = false});
   std::vector<E> values(static_cast<std::size_t>(size()));
   if constexpr (std::is_same_v<E, bool>) {  // std::vector<bool> packs its elements
@@ -562,6 +563,8 @@ template <class E> std::vector<E> Array::to_vector() const {
     internal::to_host(same, values.data());
   }
   return values;
+} catch (...) {
+  catena::rethrow_standard("to_vector");
 }
 
 #define ND_REDUCTION_METHOD(name, Options)                                      \

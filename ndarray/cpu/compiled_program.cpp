@@ -232,11 +232,14 @@ class Compilations final : private CompilerProcess {
   // Those of this process. Forks wait while the thread works, except for the compiler, so a child finds no lock held
   // inside the libraries; it has no such thread and gets tables of its own.
   static Compilations& instance() {
-    static const int registered =
-        pthread_atfork([] { current().load()->activity_.lock(); }, [] { current().load()->activity_.unlock(); },
-                       [] { current().store(new Compilations); });
+    static const int registered = pthread_atfork(before_fork, after_fork, in_child);
     (void)registered;
-    return *current().load(std::memory_order_relaxed);
+    Compilations* now = current().load(std::memory_order_acquire);
+    if (now == nullptr) [[unlikely]] {  // the child had no memory for them
+      auto fresh = std::make_unique<Compilations>();
+      if (current().compare_exchange_strong(now, fresh.get())) now = fresh.release();
+    }
+    return *now;
   }
 
   CompiledProgram find(const Program& program, unsigned scalars, std::int64_t n) {
@@ -269,6 +272,25 @@ class Compilations final : private CompilerProcess {
   static std::atomic<Compilations*>& current() {
     static std::atomic<Compilations*> compilations{new Compilations};
     return compilations;
+  }
+  // Those whose lock this thread holds while it forks.
+  static Compilations*& held() {
+    static thread_local Compilations* compilations = nullptr;
+    return compilations;
+  }
+  static void before_fork() {
+    held() = current().load();
+    if (held() != nullptr) held()->activity_.lock();
+  }
+  static void after_fork() {
+    if (held() != nullptr) held()->activity_.unlock();
+  }
+  static void in_child() {
+    try {
+      current().store(new Compilations);
+    } catch (const std::bad_alloc&) {
+      current().store(nullptr);
+    }
   }
 
   // With mutex_ held.
