@@ -12,6 +12,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/error_context.h>
 
 namespace autograd {
 
@@ -431,7 +432,7 @@ class OnParameterScope {
 
 const OnParameter* current_on_parameter() noexcept { return on_parameter_of_run; }
 
-void run_backward(const Variable& start, const BackwardOptions& options, const OnParameter* on_parameter) {
+void run_backward(const Variable& start, const BackwardOptions& options, const OnParameter* on_parameter) try {
   catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
   VariableNode* y = Access::node(start)->root();
   const FunctionNode* f = y->creator;
@@ -461,6 +462,8 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   const OnParameterScope reports(on_parameter);
   engine.run();
   engine.watch().remember(modes().in_backward_rule ? nullptr : y->creator, on_parameter == nullptr);
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard("backward");
 }
 
 }  // namespace internal
@@ -513,13 +516,15 @@ class Restore {
 }  // namespace
 
 Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
-               bool enable_double_backprop) {
+               bool enable_double_backprop) try {
   std::unordered_set<const VariableNode*> nodes;
   for (const Variable& x : inputs)
     if (x) nodes.insert(Access::node(x)->root());
   const internal::GradInputs grad_inputs{nodes, internal::modes().grad_inputs};
   const internal::GradInputsScope scope(&grad_inputs);
   return internal::gradients(outputs, inputs, grad_outputs, enable_double_backprop);
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard("grad");
 }
 
 Variables internal::gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,

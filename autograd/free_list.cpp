@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include <catena/kernels/base/error.h>
+
 namespace autograd::internal {
 namespace {
 
@@ -46,19 +48,25 @@ struct Drain {
   }
 };
 
+void* new_block(std::size_t bytes) {
+  void* const block = ::operator new(bytes, std::nothrow);
+  catena::check<catena::OutOfMemoryError>(block != nullptr, "graph", "the host has no memory left");
+  return block;
+}
+
 [[gnu::noinline]] void* allocate_fresh(std::size_t bytes) {
   if (!cache.closed) {
     static thread_local Drain drain;
     static_cast<void>(drain);
   }
-  return ::operator new(bytes);
+  return new_block(bytes);
 }
 
 }  // namespace
 
 void* allocate_block(std::size_t bytes) {
   const std::size_t k = (bytes - 1) / kStep;
-  if (k >= kClasses) return ::operator new(bytes);
+  if (k >= kClasses) return new_block(bytes);
   if (Free* b = cache.head[k]) [[likely]] {
     cache.head[k] = b->next;
     ++cache.room[k];

@@ -9,6 +9,7 @@
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/error_context.h>
 
 namespace autograd {
 
@@ -275,7 +276,7 @@ void FunctionNode::start(const internal::Plan&) {
   retained_outputs_.clear();
 }
 
-Variables FunctionNode::apply(const Variables& inputs) {
+Variables FunctionNode::apply(const Variables& inputs) try {
   const internal::Plan plan = internal::plan_of(inputs);
   start(plan);
   Arrays in;
@@ -296,6 +297,8 @@ Variables FunctionNode::apply(const Variables& inputs) {
     result.push_back(connect_output(plan, int(k), out[k]));
   }
   return result;
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard([this] { return label(); });
 }
 
 Variable FunctionNode::connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in,

@@ -151,8 +151,7 @@ class UnaryTest {
 
 }  // namespace
 
-void unary_math_function_unittest(const catena::Function<Variable(const Variable&)>& func,
-                                  const UnaryMathFunction& expected) {
+void unary_math_function_unittest(const UnaryFunction& func, const UnaryMathFunction& expected) {
   const UnaryTest test(func, expected);
   std::vector<catena::testing::Parameter> devices{Device()};
   if (missing_device(0).empty()) devices.push_back(cuda_device(0));

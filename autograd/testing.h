@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/autograd/unary_function.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/parameter_set.h>
@@ -50,8 +51,7 @@ struct UnaryMathFunction {
 // the shapes (3, 2) and () and of float16, float32 and float64, on the CPU and on cuda:0, if there is one. Values may
 // differ by 1e-4 (1e-4 + 1e-4 |y|), in float16 by 1e-3 |y|; gradients by that or, in float16, by 2^-4. A case is
 // repeated with other numbers at most twice. AssertionError names the case.
-CATENA_EXPORT void unary_math_function_unittest(const catena::Function<Variable(const Variable&)>& func,
-                                                const UnaryMathFunction& expected = {});
+CATENA_EXPORT void unary_math_function_unittest(const UnaryFunction& func, const UnaryMathFunction& expected = {});
 
 // ---- assertions ---------------------------------------------------------------------------------
 

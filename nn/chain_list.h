@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/unary_function.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/index_key.h>
 #include <catena/kernels/base/pointers.h>
@@ -24,6 +25,21 @@ requires(sizeof...(O) > 0 &&
   return [f](const Variable& x) { return f(x, std::decay_t<O>{}...); };
 }
 template <class F> F&& layer_of(F&& f) { return std::forward<F>(f); }
+
+// A link or a function; what is made of nothing is neither.
+struct SequenceElement {
+  SequenceElement() = default;
+  SequenceElement(Variable (*f)(const Variable&)) : function(f), is_given(true) {}
+  template <class E>
+  requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) SequenceElement(E&& element) : is_given(true) {
+    if constexpr (std::is_base_of_v<Link, std::decay_t<E>>) link.emplace(std::forward<E>(element));
+    else function = layer_of(std::forward<E>(element));
+  }
+
+  std::optional<AnyLink> link;
+  autograd::UnaryFunction function;
+  bool is_given = false;
+};
 }  // namespace internal
 
 // Children "0", "1", ... in the order of insertion. Called, it calls them in order; a derived class may do otherwise.
@@ -81,7 +97,8 @@ class CATENA_EXPORT ChainList : public Link {
 // leaky_relu.
 class CATENA_EXPORT Sequential : public Link {
  public:
-  using Function = catena::Function<Variable(const Variable&)>;
+  using Function = autograd::UnaryFunction;
+  using Element = internal::SequenceElement;
 
   Sequential() = default;
   template <class... E,
@@ -89,11 +106,14 @@ class CATENA_EXPORT Sequential : public Link {
   explicit Sequential(E&&... elements) {
     (append(std::forward<E>(elements)), ...);
   }
-  template <class E> void append(E&& element) {
-    if constexpr (std::is_base_of_v<Link, std::decay_t<E>>)
-      elements_.push_back({internal::AnyLink(std::forward<E>(element)), {}});
-    else elements_.push_back({std::nullopt, Function(internal::layer_of(std::forward<E>(element)))});
+  // Up to 16 elements, among which are names of several functions, such as tanh: no template takes these.
+  explicit Sequential(Element e1, Element e2 = {}, Element e3 = {}, Element e4 = {}, Element e5 = {}, Element e6 = {},
+                      Element e7 = {}, Element e8 = {}, Element e9 = {}, Element e10 = {}, Element e11 = {},
+                      Element e12 = {}, Element e13 = {}, Element e14 = {}, Element e15 = {}, Element e16 = {}) {
+    for (Element* e : {&e1, &e2, &e3, &e4, &e5, &e6, &e7, &e8, &e9, &e10, &e11, &e12, &e13, &e14, &e15, &e16})
+      if (e->is_given) append(std::move(*e));
   }
+  void append(Element element) { elements_.push_back(std::move(element)); }
   std::size_t size() const noexcept { return elements_.size(); }
   // n copies of this sequence in series, each newly initialised.
   Sequential repeat(int n) const;
@@ -106,10 +126,6 @@ class CATENA_EXPORT Sequential : public Link {
   void visit_declared(MemberVisitor& v) override;
 
  private:
-  struct Element {
-    std::optional<internal::AnyLink> link;
-    Function function;
-  };
   std::vector<Element> elements_;
 };
 

@@ -36,6 +36,8 @@ void MemberVisitor::shared_link(std::string_view name, Link& child) { link(name,
 // one.
 struct internal::Naming {
   static void give(Parameter& p, std::string_view name) {
+    check<ValueError>(bool(p), "Link", "the parameter ", name, " is null, because its model has been moved from: use ",
+                      "the object that it was moved to, with a setup() of its own for optimizers");
     if (p.name().empty()) p.set_name(std::string(name));
   }
   static void give(Link& child, std::string_view name) {
@@ -165,10 +167,12 @@ std::vector<Variable> Link::params() const {
   return result;
 }
 
-std::vector<NamedParam> Link::namedparams() const {
+std::vector<NamedParam> Link::namedparams() const try {
   std::vector<NamedParam> result;
   for_parameters(*this, [&](const std::string& path, Parameter& p) { result.push_back({path, p}); });
   return result;
+} catch (...) {
+  catena::rethrow_standard("namedparams");
 }
 
 void Link::for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const {
@@ -549,9 +553,11 @@ std::string path_in_call(const Link& link) {
   return path;
 }
 
-void rethrow_at(const Link& link, std::string_view type, const std::string& detail) {
+void rethrow_at(const Link& link, std::string_view type, const std::string& detail) try {
   try {
     throw;
+  } catch (const std::bad_alloc&) {
+    catena::rethrow_standard(type);
   } catch (const catena::Error& e) {
     const std::string_view message = e.what();
     if (message.starts_with("/")) throw;
@@ -560,6 +566,8 @@ void rethrow_at(const Link& link, std::string_view type, const std::string& deta
     if (!detail.empty() && dynamic_cast<const catena::InvalidType*>(&e) != nullptr) where += ": " + detail + "\n";
     catena::rethrow_from(where);
   }
+} catch (const std::bad_alloc&) {  // there is no memory for the place
+  catena::rethrow_standard(type);
 }
 
 std::string dtype_detail(const Variable& x, const Parameter& W) {

@@ -11,7 +11,20 @@ using catena::check;
 using catena::KeyError;
 using catena::RuntimeError;
 
-Observed::Observed(const autograd::Array& a) : variable_(a, {.volatile_ = autograd::AUTO}) {}
+namespace {
+
+const autograd::Variable& checked(const autograd::Variable& v) {
+  check<catena::TypeError>(v && v.data(), "report", "the value is a ", v ? "variable without data" : "null variable",
+                           "; a number is needed");
+  check<catena::TypeError>(!catena::is_complex_dtype(v.dtype()), "report", "the value is ", v.dtype(),
+                           "; a real number is needed");
+  return v;
+}
+
+}  // namespace
+
+Observed::Observed(const autograd::Variable& v) : variable_(checked(v)) {}
+Observed::Observed(const autograd::Array& a) : Observed(autograd::Variable(a, {.volatile_ = autograd::AUTO})) {}
 
 Observed Observed::constant(const autograd::Array& a) {
   Observed result(a);

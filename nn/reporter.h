@@ -20,7 +20,9 @@ class Link;
 class CATENA_EXPORT Observed {
  public:
   Observed(double v) : number_(v) {}
-  Observed(const autograd::Variable& v) : variable_(v) {}
+  // TypeError for a variable or an array that is null, or whose data is (a parameter of unknown shape), and for complex
+  // numbers.
+  Observed(const autograd::Variable& v);
   Observed(const autograd::Array& a);
   template <autograd::ForeignArray T> Observed(const T& a) : Observed(autograd::Array(a)) {}
   // The value of an array that is no longer written to, so that it can be kept without a copy.

@@ -1,6 +1,7 @@
-# cmake -DWORK=<scratch folder> -DFILES=<file,...> -P example_test.cmake -- <program> <argument>...
+# cmake -DWORK=<scratch folder> -DFILES=<file,...> -DSOURCE=<source> -P example_test.cmake -- <program> <argument>...
 #
-# Runs the program in the folder, which is empty before. Afterwards it has these files, none of them empty, and no others.
+# Runs the program in the folder, which is empty before. Afterwards it has these files, none of them empty, and no others. Each line
+# "// prints: <regular expression>" of the source, of which there is at least one, matches the program's output.
 cmake_minimum_required(VERSION 3.22)
 
 set(command "")
@@ -15,10 +16,20 @@ foreach(i RANGE ${last})
 endforeach()
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")
-execute_process(COMMAND ${command} WORKING_DIRECTORY "${WORK}" RESULT_VARIABLE status)
+file(STRINGS "${SOURCE}" expressions REGEX "^// prints: ")
+if(NOT expressions)
+  message(FATAL_ERROR "${SOURCE} has no line \"// prints: <regular expression>\"")
+endif()
+execute_process(COMMAND ${command} WORKING_DIRECTORY "${WORK}" RESULT_VARIABLE status OUTPUT_VARIABLE output ECHO_OUTPUT_VARIABLE)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${command} ended with ${status}")
 endif()
+foreach(expression IN LISTS expressions)
+  string(REGEX REPLACE "^// prints: " "" expression "${expression}")
+  if(NOT "${output}" MATCHES "${expression}")
+    message(FATAL_ERROR "${SOURCE} says that it prints \"${expression}\", which is not in\n${output}")
+  endif()
+endforeach()
 file(GLOB_RECURSE found RELATIVE "${WORK}" "${WORK}/*")
 string(REPLACE "," ";" wanted "${FILES}")
 list(SORT found)

@@ -13,8 +13,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
-#include <catena/kernels/registry/tensor_table.h>
-#include <catena/training/stored_number.h>
+#include <catena/kernels/rows/tensor_table.h>
 
 namespace training {
 
@@ -150,7 +149,7 @@ void Optimizer::setup(Link& target) {
   set_target(target);
 }
 
-void Optimizer::set_target(Link& target) {
+void Optimizer::set_target(Link& target) try {
   target_ = &target;
   t_ = epoch_ = 0;
   loss_ = {};
@@ -159,6 +158,8 @@ void Optimizer::set_target(Link& target) {
   passes_.clear();
   ++changes_;
   prepare();
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(rule_.name);
 }
 
 Link& Optimizer::target() const {
@@ -357,7 +358,7 @@ void Optimizer::run_hook(const Hook& hook) {
   hook(*this);
 }
 
-void Optimizer::step(Variable loss) {
+void Optimizer::step(Variable loss) try {
   if (use_cleargrads_) target().cleargrads();
   else target().zerograds();
   UntrainedParameters not_updated;
@@ -377,6 +378,8 @@ void Optimizer::step(Variable loss) {
     ~Step() { in_step = false; }
   } const scope(in_step_);
   update();
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(rule_.name);
 }
 
 void Optimizer::check_own_loop() {
@@ -437,7 +440,7 @@ std::uint64_t Optimizer::frozen_slots() const noexcept {
   return hash;
 }
 
-void Optimizer::update() {
+void Optimizer::update() try {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
   // From here on, writes to the parameters, by hooks or by the rule, belong to this update.
@@ -451,6 +454,8 @@ void Optimizer::update() {
   if (rule_.kernel == nullptr) update_each();
   else launch();
   if (autograd::is_capturing()) watch();
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(rule_.name);
 }
 
 void Optimizer::watch() {
@@ -574,40 +579,6 @@ void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::H
   }
   pass.complete(hyper);
   for (const auto& launch : pass.launches) launch->run(launch->call(hyper));
-}
-
-void Optimizer::serialize(Serializer& s) {
-  if (!s.is_writer()) {
-    for (const nn::NamedParam& p : target().namedparams())
-      check<ValueError>(bool(p.param.data()), rule_.name, "cannot load states: the parameter ", p.path,
-                        " has no shape yet (load the model first)");
-  }
-  prepare();
-  s.on_rollback([this, t = t_, epoch = epoch_] { t_ = t, epoch_ = epoch; });
-  internal::serialize_count(s, "t", t_, rule_.name);
-  internal::serialize_count(s, "epoch", epoch_, rule_.name);
-  for (Slot& slot : slots_) {
-    const std::unique_ptr<Serializer> child = s[slot.param.path];
-    if (slot.states.empty() && !rule_.states.empty() && child->contains(rule_.states[0].name)) {
-      Slot* frozen_later[] = {&slot};
-      make_states(frozen_later);
-    }
-    for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
-    // The rules of later versions of Chainer have counts of their own.
-    if (std::any_of(rule_.states.begin(), rule_.states.end(),
-                    [](const auto& state) { return std::string_view(state.name) == "t"; }))
-      continue;
-    std::int64_t count = t_;
-    if (s.is_writer()) (*child)("t", count);
-    else static_cast<void>(child->stored("t"));
-  }
-}
-
-void Optimizer::serialize_hyper(Serializer& s) {
-  for (std::size_t i = 0; i < hyper_.size(); ++i) {
-    const UpdateRule::HyperParameter& given = rule_.hyper[i];
-    if (s.is_writer() ? hyper_[i] != given.value : s.contains(given.name)) s(given.name, hyper_[i]);
-  }
 }
 
 }  // namespace training

@@ -161,7 +161,7 @@ class CATENA_EXPORT Optimizer {
   // "t", "epoch", then "<path>/<state>" of every parameter that has states: all but those that have been frozen from
   // the start; and "<path>/t", which later versions of Chainer want and nothing here reads. Hyperparameters and hooks
   // are not stored. Loading with pending parameters: ValueError, since their states would be lost (load the model
-  // first).
+  // first). States that this rule does not have: a warning.
   virtual void serialize(Serializer& s);
   // Hyperparameters by name: stores those whose values differ from the constructor's, and sets those that are stored.
   // So a value that a program gives to the constructor of a resumed run counts unless training had changed it.
@@ -202,6 +202,7 @@ class CATENA_EXPORT Optimizer {
     bool has_grad() const noexcept;
   };
   void check_target(const Link& target) const;
+  void check_rule(const Serializer& s) const;
   void set_target(Link& target);
   void step(Variable loss);
   // Parameters that got a gradient and that no optimizer updates, with the functions that used them.

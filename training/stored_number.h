@@ -1,12 +1,21 @@
-// Numbers of snapshots: a file may hold any. Internal to training and training/extensions.
+// Numbers of snapshots, of which a file may hold any, and the way back from a load that fails. Internal to training and
+// training/extensions.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 #include <catena/nn/serializers/serializer.h>
 
 namespace training::internal {
+
+// Members that a load is about to change: if it fails after all, they get back the values that they have now. Without
+// effect when saving.
+template <class... T> void restore_on_rollback(nn::Serializer& s, T&... members) {
+  if (s.is_writer()) return;
+  s.on_rollback([&members..., before = std::tuple<T...>(members...)] { std::tie(members...) = before; });
+}
 
 // Reads or writes a number of iterations, sweeps or calls. ValueError, which begins with `who`, for a stored one below
 // 0 or above 2^53: a training would go on for ever until it reaches its end, or overflow. `value` is then unchanged.

@@ -4,6 +4,7 @@
 
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/training/dataset.h>
 #include <catena/training/stored_number.h>
 
@@ -40,9 +41,11 @@ Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool r
   rewind();
 }
 
-void Sweep::begin_sweep() {
+void Sweep::begin_sweep() try {
   ++sweeps_;
   if (shuffle_) order_ = catena::Shared<Order>::make(permutation(size_, generator_));
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard(who_);
 }
 
 void Sweep::rewind() {
@@ -98,6 +101,7 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
 }
 
 void Sweep::serialize_generator(nn::Serializer& s) {
+  restore_on_rollback(s, generator_, streams_, sweeps_);
   if (shuffle_ && (s.is_writer() || s.contains("seed"))) {
     s("seed", generator_.seed);
     s("offset", generator_.offset);

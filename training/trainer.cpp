@@ -13,6 +13,7 @@
 #include <catena/kernels/base/warning.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/training/non_number.h>
+#include <catena/training/stored_number.h>
 
 namespace training {
 
@@ -57,7 +58,7 @@ void Trainer::extend(catena::Function<void(Trainer&)> extension, const ExtendOpt
   add(catena::Shared<FunctionExtension>::make(std::move(extension), MakeExtensionOptions()), options);
 }
 
-void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& options) {
+void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& options) try {
   const std::string& set = options.name.empty() ? extension->name() : options.name;
   const std::string wanted = set.empty() ? extension->default_name() : set;
   check<ValueError>(wanted != "training", "Trainer.extend", "the name \"training\" is reserved");
@@ -76,6 +77,8 @@ void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& opti
   extension->set_name(name);
   entry->extension = std::move(extension);
   entries_.push_back(std::move(entry));
+} catch (...) {
+  catena::rethrow_standard("Trainer.extend");
 }
 
 Extension& Trainer::get_extension(const std::string& name) {
@@ -101,12 +104,27 @@ std::vector<Trainer::Entry*> Trainer::sorted() {
   return order;
 }
 
+bool Trainer::asks(Trigger& trigger) {
+  if (!answers_) return trigger(*this);
+  for (const auto& [asked, answer] : *answers_)
+    if (asked == &trigger) return answer;
+  const bool answer = trigger(*this);
+  answers_->emplace_back(&trigger, answer);
+  return answer;
+}
+
 bool Trainer::should_stop() {
+  bool stop = false;
+  located([&] { stop = asks_to_stop(); }, "the stop trigger at iteration ", updater_->iteration());
+  return stop;
+}
+
+bool Trainer::asks_to_stop() {
   if (!stop_) return false;
   // As a stop trigger an interval means "at or beyond": a run that is resumed beyond it must not start.
   if (const auto* interval = dynamic_cast<const IntervalTrigger*>(stop_.get())) return interval->reached(*this);
   if (asked_at_ == updater_->iteration()) return stops_;
-  const bool stop = (*stop_)(*this);
+  const bool stop = asks(*stop_);
   if (previous_ && previous_->iteration < updater_->iteration()) {
     asked_at_ = updater_->iteration();
     stops_ = stop;
@@ -173,7 +191,8 @@ void Trainer::extend_iteration(const std::vector<Entry*>& others, const std::vec
   const auto at = [&](Entry* e, auto&& step) {
     located(step, "extension ", e->name, " at iteration ", previous_->iteration + 1);
   };
-  const auto fires = [&](Entry* e) { return e->trigger && (*e->trigger)(*this); };
+  const auto fires = [&](Entry* e) { return e->trigger && asks(*e->trigger); };
+  answers_.emplace();
   unasked_ = others.size() + savers.size();
   for (Entry* e : others) {
     --unasked_;
@@ -189,6 +208,7 @@ void Trainer::extend_iteration(const std::vector<Entry*>& others, const std::vec
   unasked_ = 0;
   stop = should_stop();
   for (Entry* e : due) at(e, [&] { call(*e->extension, *this); });
+  answers_.reset();
 }
 
 void Trainer::watch_losses(bool wait) {
@@ -218,7 +238,7 @@ void Trainer::initialize_all() {
   }
 }
 
-void Trainer::run() {
+void Trainer::run() try {
   check<RuntimeError>(state_ == State::fresh, "Trainer.run", "a trainer runs only once");
   make_out();
   state_ = State::running;
@@ -231,6 +251,7 @@ void Trainer::run() {
     cause = std::current_exception();
   }
   unasked_ = 0;
+  answers_.reset();
   final_time_ = elapsed_time();
   state_ = State::done;
   try {
@@ -240,6 +261,8 @@ void Trainer::run() {
     if (!cause) throw;
   }
   if (cause) std::rethrow_exception(cause);
+} catch (const std::bad_alloc&) {
+  catena::rethrow_standard("Trainer.run");
 }
 
 void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {
@@ -264,6 +287,7 @@ namespace {
 void serialize_generators(nn::Serializer& s) {
   if (s.is_writer() || s.contains("seed")) {
     autograd::Generator& g = autograd::default_generator();
+    internal::restore_on_rollback(s, g);
     s("seed", g.seed);
     s("offset", g.offset);
   }
@@ -290,7 +314,9 @@ void serialize_generators(nn::Serializer& s) {
     (*one)("seed", state.seed);
     (*one)("offset", state.offset);
   }
-  if (!s.is_writer()) others->restore(states);
+  if (s.is_writer()) return;
+  s.on_rollback([others, before = others->states()] { others->restore(before); });
+  others->restore(states);
 }
 
 }  // namespace
@@ -305,6 +331,7 @@ void Trainer::serialize_stop(nn::Serializer& s) {
     (*own)("stops", stops_);
     return;
   }
+  internal::restore_on_rollback(s, asked_at_, stops_);
   asked_at_.reset();
   nn::serializers::DictionarySerializer state;
   stop_->serialize(state);
@@ -320,6 +347,7 @@ void Trainer::serialize(nn::Serializer& s) {
         catena::concat("Trainer.serialize: an extension saves the trainer at iteration ", updater_->iteration(),
                        " before all triggers of the iteration have been asked, so that a resumed run may differ "
                        "from this one; its priority should be PRIORITY_SNAPSHOT"));
+  nn::Serializer::Transaction transaction(s);
   updater_->serialize(*s["updater"]);
   if (stop_) stop_->serialize(*s["stop_trigger"]);
   serialize_stop(s);
@@ -328,10 +356,12 @@ void Trainer::serialize(nn::Serializer& s) {
     serialize_extension(*extensions, *e);
     if (e->trigger) e->trigger->serialize(*(*triggers)[e->name]);
   }
+  internal::restore_on_rollback(s, previous_time_);
   double elapsed = s.is_writer() ? elapsed_time() : previous_time_;
   s("_snapshot_elapsed_time", elapsed);
   if (!s.is_writer()) previous_time_ = elapsed;
   serialize_generators(*s["_catena/random"]);
+  transaction.commit();
 }
 
 }  // namespace training

@@ -52,8 +52,8 @@ class CATENA_EXPORT Trainer {
   // fires: runs an update, then evaluates each trigger once, in the order of priorities, right before its extension,
   // then those of extensions that save the trainer and the stop trigger, and then saves. If an exception leaves the
   // loop, extensions and updater are finalized before it is rethrown; its message then begins with the iteration and
-  // the name of the extension. A reported loss (a key that ends in "loss", or the loss of an optimizer) that is NaN or
-  // infinite is warned of once; FailOnNonNumber stops at it.
+  // the name of the extension, or "the stop trigger". A reported loss (a key that ends in "loss", or the loss of an
+  // optimizer) that is NaN or infinite is warned of once; FailOnNonNumber stops at it.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }
@@ -63,6 +63,10 @@ class CATENA_EXPORT Trainer {
   Reporter& reporter() noexcept { return reporter_; }
   double elapsed_time() const;  // in seconds, including the time before a resume; RuntimeError before run
   bool is_running() const noexcept { return state_ == State::running; }
+  // Asks a trigger. In the course of an iteration it is asked once: a trigger that several share (one that is given as
+  // a shared pointer, also to reports and as the stop trigger) gives to all of them what it answered the first one. It
+  // would be wrong to ask twice, for a trigger may count its calls, or what it has fired for.
+  bool asks(Trigger& trigger);
   // Where the updater was before the update of the current iteration; empty before run().
   struct Position {
     std::int64_t iteration;
@@ -93,6 +97,7 @@ class CATENA_EXPORT Trainer {
   void extend_iteration(const std::vector<Entry*>& others, const std::vector<Entry*>& savers, bool& stop);
   void watch_losses(bool wait);
   bool should_stop();
+  bool asks_to_stop();
   void finalize_all();
   void serialize_extension(nn::Serializer& extensions, Entry& e);
   void serialize_stop(nn::Serializer& s);
@@ -109,6 +114,7 @@ class CATENA_EXPORT Trainer {
   std::optional<std::int64_t> asked_at_;
   bool stops_ = false;
   std::size_t unasked_ = 0;  // extensions whose triggers will still be asked in this iteration
+  std::optional<std::vector<std::pair<const Trigger*, bool>>> answers_;  // of this iteration; empty between iterations
   bool warned_of_loss_ = false;
   double start_ = 0;  // seconds, of a steady clock
   double previous_time_ = 0, final_time_ = 0;

@@ -59,6 +59,7 @@ bool IntervalTrigger::operator()(Trainer& trainer) {
 }
 
 void IntervalTrigger::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, fired_, last_call_);
   // Chainer 1.24 does not store this; the multiples already passed then follow from the updater's position.
   if (s.is_writer()) {
     if (!last_call_) return;

@@ -49,7 +49,8 @@ class CATENA_EXPORT IntervalTrigger : public Trigger {
 };
 
 // The argument type for triggers: {3, epoch}, a trigger, a callable, or nothing (never fires). Every make() creates a
-// new trigger, so a spec may be used twice; a trigger given as a shared pointer is shared.
+// new trigger, so a spec may be used twice; a trigger given as a shared pointer is shared
+// (see Trainer::asks).
 class CATENA_EXPORT TriggerSpec {
  public:
   TriggerSpec() = default;

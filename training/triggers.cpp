@@ -6,6 +6,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/warning.h>
+#include <catena/training/stored_number.h>
 #include <catena/training/summary_state.h>
 #include <catena/training/trainer.h>
 
@@ -44,7 +45,7 @@ BestValueTrigger::BestValueTrigger(std::string key, catena::Function<bool(double
 
 bool BestValueTrigger::operator()(Trainer& trainer) {
   if (const nn::Observed* value = trainer.observation().find(key_)) summary_.add(key_, *value);
-  if (!interval_ || !(*interval_)(trainer)) return false;
+  if (!interval_ || !trainer.asks(*interval_)) return false;
   if (summary_.empty()) {
     if (!warned_)
       catena::warn("UserWarning",
@@ -62,6 +63,7 @@ bool BestValueTrigger::operator()(Trainer& trainer) {
 }
 
 void BestValueTrigger::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, summary_, best_);
   if (interval_) interval_->serialize(*s["interval_trigger"]);
   internal::serialize_summary(*s["summary"], summary_);
   double best = best_.value_or(0);
@@ -72,7 +74,8 @@ void BestValueTrigger::serialize(nn::Serializer& s) {
   best_.reset();
   if (!s.contains("best_value")) return;
   s("best_value", best);
-  best_ = best;
+  if (!std::isnan(best))
+    best_ = best;  // that of later versions of Chainer, for which the first mean counts in any case
 }
 
 MaxValueTrigger::MaxValueTrigger(std::string key, TriggerSpec trigger)

@@ -95,6 +95,7 @@ void StandardUpdater::finalize() {
 }
 
 void StandardUpdater::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, iteration_);
   for (auto& [name, held] : iterators_) held->serialize(*s["iterator:" + name]);
   for (auto& [name, held] : optimizers_) {
     // The model first: loading creates its pending parameters, whose shapes the optimizer's states need.

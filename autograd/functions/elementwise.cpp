@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/error_context.h>
 
 namespace autograd {
 
@@ -113,7 +114,7 @@ bool types_fit(const ElementwiseFunction& function, std::span<const Array* const
          (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
 }
 
-Variable call(const ElementwiseFunction& function, std::span<const Variable> inputs, std::span<const Constant> c) {
+Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::span<const Constant> c) try {
   const internal::Plan plan = internal::plan_of(inputs);
   const internal::Modes& modes = internal::modes();
   // Hooks and debug mode are rare and take the general path.
@@ -140,6 +141,8 @@ Variable call(const ElementwiseFunction& function, std::span<const Variable> inp
   Access::node(y)->volatile_flag = plan.flag;
   Access::node(y)->requires_grad = plan.requires_grad;
   return y;
+} catch (...) {
+  catena::rethrow_standard(row.kernel->name);
 }
 
 class Masked final : public FunctionNode {

@@ -6,6 +6,9 @@
 // the dtype of x. Several arguments must have equal shapes.
 #pragma once
 
+#include <concepts>
+
+#include <catena/autograd/cudnn_options.h>
 #include <catena/autograd/operators.h>
 
 namespace autograd {
@@ -42,6 +45,13 @@ namespace autograd {
 #define CATENA_DECLARE(name, ...) CATENA_EXPORT Variable name(const Variable& x);
 CATENA_UNARY_MATH(CATENA_DECLARE)
 #undef CATENA_DECLARE
+
+// tanh(x, false), tanh(x, {.use_cudnn = false}); cuDNN computes neither of the two in any case. They are functions and
+// no objects like nn::relu: beside C's own tanh an object of that name would be ambiguous.
+inline Variable sigmoid(const Variable& x, const CudnnOptions&) { return sigmoid(x); }
+template <std::same_as<bool> B> Variable sigmoid(const Variable& x, B) { return sigmoid(x); }
+inline Variable tanh(const Variable& x, const CudnnOptions&) { return tanh(x); }
+template <std::same_as<bool> B> Variable tanh(const Variable& x, B) { return tanh(x); }
 
 namespace internal {
 CATENA_EXPORT Variable select(const Variable& condition, const Variable& x, const Variable& y);

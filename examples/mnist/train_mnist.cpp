@@ -1,6 +1,11 @@
 // Trains a perceptron (784-1000-1000-10) or a small convolutional network on MNIST.
 // test: --synthetic --epoch 1 --unit 50 --out result --no-progress
 // writes: result/log result/snapshot_iter_20
+// prints: # unit: 50
+// prints: # Minibatch-size: 100
+// prints: dataset: generated
+// prints: epoch +main/loss +validation/main/loss +main/accuracy +validation/main/accuracy +elapsed_time
+// prints: 1 +[0-9.]+ +[0-9.]+ +0[.][0-9]+ +0[.][0-9]+ +[0-9.]+
 #include <getopt.h>
 
 #include <charconv>

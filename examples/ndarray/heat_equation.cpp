@@ -1,6 +1,8 @@
 // The heat equation du/dt = du/dx^2 + du/dy^2 on the unit square with edges at 0, by explicit steps on slices of an
 // array. The temperature is written as a picture, and a single mode is compared with its exact decay.
 // writes: heat_before.ppm heat_after.ppm
+// prints: a mode decays to 0[.]9518[0-9]*, exactly 0[.]95185
+// prints: the hottest point falls from 1 to 0[.]384
 #include <cmath>
 #include <cstdlib>
 #include <fstream>

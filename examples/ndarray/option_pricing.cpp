@@ -1,6 +1,9 @@
 // Monte-Carlo pricing of options on a stock, whose price follows a geometric Brownian motion. The price of a European
 // call is compared with the closed form of Black and Scholes (1973), that of an Asian call with its geometric twin,
 // which has a closed form, too, and serves as a control variate.
+// prints: European call: 9[.]1[0-9]+ [+]- 0[.]00[0-9]+, Black-Scholes 9[.]1218
+// prints: geometric Asian call: 4[.][34][0-9]+ [+]- 0[.]0[0-9]+, exactly 4[.]40959
+// prints: with the control variate 4[.]66
 #include <cmath>
 #include <cstdlib>
 #include <iostream>

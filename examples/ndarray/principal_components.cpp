@@ -1,5 +1,8 @@
 // Principal components: the directions in which points spread most, by the singular values of the centred points, and
 // the same by the eigenvalues of their covariance. The points lie near a plane in 6 dimensions, which is found again.
+// prints: share of the variance: +.8[.]5
+// prints: cosines between the planes: +.0[.]99999
+// prints: relative error of 2 of 6 numbers per point: 0[.]036
 #include <cstdlib>
 #include <iostream>
 

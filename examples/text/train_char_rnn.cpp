@@ -1,6 +1,9 @@
 // Trains a recurrent language model on the characters of a text by truncated backpropagation, and writes some text.
 // test: --generated --epoch 1 --unit 32 --length 20 --out result --no-progress
 // writes: result/log result/model.npz
+// prints: # characters: 72825 of 13 kinds, for validation: 8091
+// prints: epoch +iteration +main/bits +validation/main/bits +elapsed_time
+// prints: 1 +30 +[0-9.]+ +[0-9.]+ +[0-9.]+
 #include <getopt.h>
 
 #include <algorithm>

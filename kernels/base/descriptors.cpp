@@ -20,18 +20,18 @@ int open_unusable() noexcept {
 #endif
 }
 
-sigset_t broken_pipe() noexcept {
+sigset_t set_of(int signal) noexcept {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGPIPE);
+  sigaddset(&set, signal);
   return set;
 }
 
-bool is_pending() noexcept {
+bool is_pending(int signal) noexcept {
   sigset_t set;
   sigemptyset(&set);
   sigpending(&set);
-  return sigismember(&set, SIGPIPE) == 1;
+  return sigismember(&set, signal) == 1;
 }
 
 void take(const sigset_t& set) noexcept {
@@ -70,20 +70,23 @@ int open_descriptor(const char* path, int flags, unsigned mode) noexcept {
   return moved;
 }
 
-BrokenPipeScope::BrokenPipeScope() noexcept : was_blocked_(false), was_pending_(is_pending()) {
-  const sigset_t set = broken_pipe();
+SignalScope::SignalScope(int signal) noexcept : signal_(signal), was_blocked_(false), was_pending_(is_pending(signal)) {
+  const sigset_t set = set_of(signal);
   sigset_t before;
   sigemptyset(&before);
   pthread_sigmask(SIG_BLOCK, &set, &before);
-  was_blocked_ = sigismember(&before, SIGPIPE) == 1;
+  was_blocked_ = sigismember(&before, signal) == 1;
 }
 
-BrokenPipeScope::~BrokenPipeScope() {
+SignalScope::~SignalScope() {
   const int error = errno;
-  const sigset_t set = broken_pipe();
-  if (!was_pending_ && is_pending()) take(set);
+  const sigset_t set = set_of(signal_);
+  if (!was_pending_ && is_pending(signal_)) take(set);
   if (!was_blocked_) pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   errno = error;
 }
+
+BrokenPipeScope::BrokenPipeScope() noexcept : SignalScope(SIGPIPE) {}
+FileLimitScope::FileLimitScope() noexcept : SignalScope(SIGXFSZ) {}
 
 }  // namespace catena

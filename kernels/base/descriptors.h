@@ -17,18 +17,34 @@ CATENA_EXPORT void reserve_standard_descriptors() noexcept;
 // As open(2), closed on exec(), after reserve_standard_descriptors(). Returns -1 with errno if it fails.
 CATENA_EXPORT int open_descriptor(const char* path, int flags, unsigned mode = 0) noexcept;
 
-// While an object exists, a write of this thread to a pipe or a socket without reader fails with EPIPE and raises no
-// SIGPIPE, which would end the program: a training whose output goes to `| head` should continue. The program's
-// disposition of the signal and other threads are not changed. Scopes may be nested.
-class CATENA_EXPORT BrokenPipeScope {
+// While one lives, what this thread does raises no such signal. The program's disposition of the signal, and other
+// threads, are left alone. Scopes may be nested.
+class CATENA_EXPORT SignalScope {
  public:
-  BrokenPipeScope() noexcept;
-  ~BrokenPipeScope();
-  BrokenPipeScope(const BrokenPipeScope&) = delete;
-  BrokenPipeScope& operator=(const BrokenPipeScope&) = delete;
+  SignalScope(const SignalScope&) = delete;
+  SignalScope& operator=(const SignalScope&) = delete;
+
+ protected:
+  explicit SignalScope(int signal) noexcept;
+  ~SignalScope();
 
  private:
+  int signal_;
   bool was_blocked_, was_pending_;
+};
+
+// A write to a pipe or a socket without reader fails with EPIPE and raises no SIGPIPE, which would end the program: a
+// training that is printed to `| head` is to go on.
+class CATENA_EXPORT BrokenPipeScope : public SignalScope {
+ public:
+  BrokenPipeScope() noexcept;
+};
+
+// A write beyond the limit on the size of files (`ulimit -f`) fails with EFBIG, as one on a full disk does, and raises
+// no SIGXFSZ, which would end the program.
+class CATENA_EXPORT FileLimitScope : public SignalScope {
+ public:
+  FileLimitScope() noexcept;
 };
 
 }  // namespace catena

@@ -68,6 +68,11 @@ constexpr std::pair<std::string_view, Dtype> kAliases[] = {
     {"complex_", Dtype::complex128}, {"complex", Dtype::complex128},
 };
 
+// The names and characters of NumPy's dtypes whose elements are no numbers.
+constexpr std::string_view kNoNumbers[] = {"object", "object_", "O",      "str",        "str_",
+                                           "U",      "bytes",   "bytes_", "S",          "void",
+                                           "V",      "M",       "m",      "datetime64", "timedelta64"};
+
 Dtype lookup(std::string_view name) {
   if (name.size() == 1) return dtype_from_char(name[0]);
   for (std::size_t i = 0; i < internal::kDtypeInfo.size(); ++i)
@@ -81,6 +86,8 @@ Dtype lookup(std::string_view name) {
 
 Dtype dtype_from_name(std::string_view name) {
   const Dtype t = lookup(name);
+  check<ValueError>(std::find(std::begin(kNoNumbers), std::end(kNoNumbers), name) == std::end(kNoNumbers), "dtype", '"',
+                    name, "\" is supported by NumPy alone; elements are bools, integers, floats and complex numbers");
   check<TypeError>(t != static_cast<Dtype>(0xff), "dtype", '"', name, "\" names no element type");
   return t;
 }

@@ -96,7 +96,8 @@ constexpr Dtype dtype_from_char(char c) {
   return static_cast<Dtype>(0xff);
 }
 
-// Returns the dtype of a name ("float32", "half", "int_", "f", ...). Throws TypeError for an unknown name.
+// The dtype of a name ("float32", "half", "int_", "f", ...). Throws TypeError for an unknown name, ValueError for the
+// name of a dtype of NumPy whose elements are no numbers ("object", "str").
 CATENA_EXPORT Dtype dtype_from_name(std::string_view name);
 
 // NumPy's promotion of two dtypes; symmetric. bfloat16 with float16 gives float32. As for float16, bfloat16 with bool

@@ -37,12 +37,19 @@ template <class E> void replace_cuda_error(const std::exception& e, std::string_
   throw E(error.library(), error.code(), error.symbol(), concat(prefix, what));
 }
 
-}  // namespace
+// Made while there is memory: to copy it, and to throw the copy, takes none.
+const OutOfMemoryError& out_of_memory() {
+  static const OutOfMemoryError& error = *new OutOfMemoryError("the host has no memory left");
+  return error;
+}
+[[maybe_unused]] const OutOfMemoryError& made_early = out_of_memory();
 
-void rethrow_from(std::string_view where) {
+[[noreturn]] void again_with_place(std::string_view where) {
   const std::string prefix = concat(where, where.ends_with('\n') ? "" : ": ");
   try {
     throw;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError(concat(prefix, "the host has no memory left"));
   } catch (const std::exception& e) {
     if (typeid(e) == typeid(InvalidType)) again(static_cast<const InvalidType&>(e), prefix);
     replace_cuda_error<CudaError>(e, prefix);
@@ -57,13 +64,34 @@ void rethrow_from(std::string_view where) {
   }
 }
 
-void rethrow_standard(std::string_view where) {
+[[noreturn]] void again_as_own(std::string_view where) {
+  const std::string_view colon = where.empty() ? "" : ": ";
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    throw OutOfMemoryError(concat(where, ": the host has no memory left"));
+    throw OutOfMemoryError(concat(where, colon, "the host has no memory left"));
+  } catch (const std::length_error& e) {
+    throw OutOfMemoryError(concat(where, colon, "more is asked for than any memory holds (", e.what(), ")"));
   } catch (const std::system_error& e) {
-    throw RuntimeError(concat(where, ": ", e.what()));
+    throw RuntimeError(concat(where, colon, e.what()));
+  }
+}
+
+}  // namespace
+
+void rethrow_from(std::string_view where) {
+  try {
+    again_with_place(where);
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory();
+  }
+}
+
+void rethrow_standard(std::string_view where) {
+  try {
+    again_as_own(where);
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory();
   }
 }
 

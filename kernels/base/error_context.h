@@ -7,20 +7,38 @@
 //   }
 #pragma once
 
+#include <concepts>
+#include <new>
 #include <string_view>
 
 #include <catena/kernels/base/export.h>
 
 namespace catena {
 
-// Must be called in a catch block. Rethrows the current exception as an object of the same class, with "<where>: "
-// before its message; if `where` ends with a newline, no colon is added. Works for the classes of kernels/base/error.h
-// and of the standard library; an exception of any other class, whose text cannot be replaced, is rethrown unchanged.
+// To be called in a catch block: throws the current exception again, as an object of the same class, with "<where>: "
+// before its message; `where` that ends a line is followed by no colon. That holds for the classes of
+// kernels/base/error.h and those of the standard library; std::bad_alloc, which has no text of its own, becomes an
+// OutOfMemoryError. An exception of any other class, whose text cannot be replaced, is thrown on as it is.
 [[noreturn]] CATENA_EXPORT void rethrow_from(std::string_view where);
 
-// Must be called in a catch block. If the standard library has thrown for lack of memory or threads, throws the
-// corresponding exception of Catena, "<where>: ...": OutOfMemoryError for std::bad_alloc, RuntimeError for
-// std::system_error. Any other exception is rethrown unchanged.
-[[noreturn]] CATENA_EXPORT void rethrow_standard(std::string_view where);
+// To be called in a catch block: where the standard library has thrown for want of memory or of threads, the exception
+// of Catena for that, "<where>: ...": OutOfMemoryError for std::bad_alloc and std::length_error, RuntimeError for
+// std::system_error. Any other exception is thrown on as it is. Where memory does not even suffice for the message, it
+// lacks `where`. As the handler of a whole function it costs nothing until something is thrown:
+//
+//   Array concatenate(...) try {
+//     ...
+//   } catch (...) {
+//     catena::rethrow_standard("concatenate");
+//   }
+[[noreturn, gnu::cold]] CATENA_EXPORT void rethrow_standard(std::string_view where);
+// The same where the text is made only then, by where().
+template <std::invocable<> F> [[noreturn, gnu::cold]] void rethrow_standard(F&& where) {
+  try {
+    rethrow_standard(std::string_view(where()));
+  } catch (const std::bad_alloc&) {  // by where(): the text is left out
+    rethrow_standard(std::string_view());
+  }
+}
 
 }  // namespace catena

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <link.h>
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 #include <catena/kernels/base/descriptors.h>
@@ -24,9 +26,15 @@ void* load_module(const char* file, const char* function, const void* inside) {
   const std::string path = std::string(folder) + "/" + file;
   const auto must = [&](const void* found) {
     if (found != nullptr) return;
-    const char* reason = dlerror();
-    fail<RuntimeError>("load_module", path, ", which ", info.dli_fname,
-                       " needs from here on, cannot be used: ", reason != nullptr ? reason : "no reason given");
+    const char* const error = dlerror();
+    const std::string reason = error != nullptr ? error : "no reason given";
+    const std::string what = catena::concat("load_module: ", path, ", which ", info.dli_fname,
+                                            " needs from here on, cannot be used: ", reason);
+    // The linker gives the cause of a failed mapping, except where it is memory.
+    if (reason.find(std::strerror(ENOMEM)) != std::string::npos ||
+        reason.ends_with("failed to map segment from shared object"))
+      throw OutOfMemoryError(what);
+    throw RuntimeError(what);
   };
   reserve_standard_descriptors();  // the library may open files
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

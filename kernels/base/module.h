@@ -14,9 +14,9 @@
 
 namespace catena::internal {
 
-// Returns the address of `function` in the module `file`, which is in the folder of the library that contains the
-// address `inside`. A module stays open until the program ends. RuntimeError, with the dynamic linker's reason, if the
-// module or one of its libraries is missing.
+// The address of `function` in the module `file`, which lies in the folder of the library that contains the address
+// `inside`. A module stays open until the program ends. RuntimeError, with the dynamic linker's reason, if it is
+// missing or one of its libraries is; OutOfMemoryError if there is no memory for them.
 CATENA_EXPORT void* load_module(const char* file, const char* function, const void* inside);
 
 }  // namespace catena::internal

@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -145,9 +146,14 @@ class Pool {
   // Returns the pool of this process. A child of fork() has none of the parent's threads and creates a new pool.
   static Pool& instance() {
     static const int registered =
-        pthread_atfork(nullptr, nullptr, [] { current().store(new Pool, std::memory_order_relaxed); });
+        pthread_atfork(nullptr, nullptr, [] { current().store(new (std::nothrow) Pool, std::memory_order_relaxed); });
     (void)registered;
-    return *current().load(std::memory_order_relaxed);
+    Pool* pool = current().load(std::memory_order_acquire);
+    if (pool == nullptr) [[unlikely]] {  // the child had no memory for it
+      auto fresh = std::make_unique<Pool>();
+      if (current().compare_exchange_strong(pool, fresh.get(), std::memory_order_acq_rel)) pool = fresh.release();
+    }
+    return *pool;
   }
 
   std::mutex& mutex() { return mutex_; }
@@ -235,17 +241,19 @@ class Pool {
 
   void start(int count) {
     while (workers_.size() < std::size_t(count)) {
-      auto worker = std::make_unique<Worker>();
       const int number = static_cast<int>(workers_.size()) + 1;
-      workers_.reserve(workers_.size() + 1);
       try {
+        auto worker = std::make_unique<Worker>();
+        workers_.reserve(workers_.size() + 1);
         std::thread thread([this, number, w = worker.get()] { serve(*w, number); });
         worker->set_thread(thread.native_handle());
         thread.detach();
-      } catch (const std::system_error&) {
-        return;  // the system refuses further threads: the job runs on the existing ones
+        workers_.push_back(std::move(worker));
+      } catch (const std::system_error&) {  // the system refuses further threads: the job runs on those that exist
+        return;
+      } catch (const std::bad_alloc&) {  // the same
+        return;
       }
-      workers_.push_back(std::move(worker));
     }
   }
 

@@ -249,7 +249,8 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_at(std::uint64_t position, const char* from, std::size_t n) {
-  std::optional<BrokenPipeScope> unread;  // a pipe without reader is an ordinary error
+  const FileLimitScope limited;
+  std::optional<BrokenPipeScope> unread;  // a pipe without reader is an error like others
   if (direct_) unread.emplace();
   while (n > 0) {
     const std::size_t part = std::min<std::size_t>(n, 1 << 30);

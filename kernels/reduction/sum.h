@@ -15,11 +15,18 @@ struct sum {
   template <class A> ND_FN static A combine(A a, A b) { return wrap_add(a, b); }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
+// A partial product that has no factor yet is left out: an infinite complex number times 1 + 0i has a part 0 * inf.
 struct prod {
   template <class T, class R> using accumulator = R;
   template <class A> ND_FN static A identity() { return A(1); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
-  template <class A> ND_FN static A combine(A a, A b) { return wrap_mul(a, b); }
+  template <class A> ND_FN static A combine(A a, A b) {
+    if constexpr (is_complex<A>) {
+      if (a == A(1)) return b;
+      if (b == A(1)) return a;
+    }
+    return wrap_mul(a, b);
+  }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 // The mean of no elements is NaN.

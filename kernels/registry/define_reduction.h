@@ -1,9 +1,10 @@
 // Reduction kernels.
 #pragma once
 
-#include <catena/kernels/registry/define.h>
-#include <catena/kernels/registry/find_extremum.h>
-#include <catena/kernels/registry/fold_moments.h>
+#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/find_extremum.h>
+#include <catena/kernels/rows/fold_groups.h>
+#include <catena/kernels/rows/fold_moments.h>
 
 namespace catena::define {
 
@@ -15,13 +16,6 @@ template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* 
   if constexpr (Width == 1) return lane[0];
   else return combine_lanes<Body, Width / 2>(lane);
 }
-
-// The state of the lanes between the parts of a row: the group that each lane combines at present, and the combination
-// of its earlier groups. `rounds` is the number of elements of each lane in the current group.
-template <class A> struct alignas(64) GroupedLanes {
-  A group[kLanes], total[kLanes];
-  std::int64_t rounds;
-};
 
 template <class Body, fixed_string S> struct Reduction {
   // Loops over bool do not vectorise; loops over its byte do.
@@ -75,13 +69,6 @@ template <class Body, fixed_string S> struct Reduction {
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     }
   }
-  // Returns n rounded down to a multiple of kLanes, for an n that is too small for a group. The assembly hides the
-  // bound of n from the compiler, which would otherwise unroll the loop over the rounds and store the lanes in between.
-  static ND_FN std::int64_t few_rounds(std::int64_t n) {
-    n = n / kLanes * kLanes;
-    __asm__("" : "+r"(n));
-    return n;
-  }
   template <bool Ahead>
   static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
     alignas(64) A lane[kLanes];
@@ -96,60 +83,8 @@ template <class Body, fixed_string S> struct Reduction {
     }
     fold_end(out, lane, x, index, whole, n);
   }
-  static ND_FN void begin_lanes(A* lane) {
-    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<A>();
-  }
-  static ND_FN void fold_groups(A& out, const T* x, std::int64_t index, std::int64_t n) {
-    constexpr std::int64_t kWhole = kGroup * kLanes;
-    alignas(64) A lane[kLanes], total[kLanes];
-    begin_lanes(lane);
-    if (n < kWhole) {
-      const std::int64_t end = few_rounds(n);
-      fold_rounds<false>(lane, x, index, 0, end);
-      return fold_end(out, lane, x, index, end, n);
-    }
-    begin_lanes(total);
-    fold_rounds<true>(total, x, index, 0, kWhole);
-    std::int64_t i = kWhole;
-    for (; n - i >= kWhole; i += kWhole) {
-      alignas(64) A group[kLanes];
-      begin_lanes(group);
-      fold_rounds<true>(group, x, index, i, i + kWhole);
-      for (int l = 0; l < kLanes; ++l) total[l] = Body::combine(total[l], group[l]);
-    }
-    const std::int64_t end = i + few_rounds(n - i);
-    fold_rounds<true>(lane, x, index, i, end);
-    fold_end(out, lane, x, index, end, n, total);
-  }
-  // As fold_groups, for one part of a row.
-  static ND_FN void fold_part(A& out, GroupedLanes<A>& kept, const T* x, std::int64_t index, std::int64_t n, bool first,
-                              bool last) {
-    const std::int64_t whole = n / kLanes * kLanes;
-    if (first) {
-      begin_lanes(kept.total);
-      kept.rounds = 0;
-    }
-    alignas(64) A lane[kLanes];
-    begin_lanes(lane);
-    if (kept.rounds > 0)
-      for (int l = 0; l < kLanes; ++l) lane[l] = kept.group[l];
-    std::int64_t i = 0;
-    while (kept.rounds * kLanes + n - i >= kGroup * kLanes) {
-      const std::int64_t end = i + (kGroup - kept.rounds) * kLanes;
-      fold_rounds<false>(lane, x, index, i, end);
-      for (int l = 0; l < kLanes; ++l) kept.total[l] = Body::combine(kept.total[l], lane[l]);
-      begin_lanes(lane);
-      i = end, kept.rounds = 0;
-    }
-    fold_rounds<false>(lane, x, index, i, whole);
-    kept.rounds += (whole - i) / kLanes;
-    if (last) return fold_end(out, lane, x, index, whole, n, kept.total);
-    if (kept.rounds > 0)
-      for (int l = 0; l < kLanes; ++l) kept.group[l] = lane[l];
-  }
-  // Folds the last elements, which are fewer than kLanes, and combines the lanes as a tree.
-  static ND_FN void fold_end(A& out, A* lane, const T* x, std::int64_t index, std::int64_t i, std::int64_t n,
-                             const A* total = nullptr) {
+  // The last elements, fewer than there are lanes, and the tree over the lanes.
+  static ND_FN void fold_end(A& out, A* lane, const T* x, std::int64_t index, std::int64_t i, std::int64_t n) {
     if constexpr (std::is_arithmetic_v<A>) {
       if (const U rest = U(n - i); rest > 0) {
 #pragma GCC ivdep
@@ -160,8 +95,6 @@ template <class Body, fixed_string S> struct Reduction {
     } else {
       for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
     }
-    if (total != nullptr)
-      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(total[l], lane[l]);
     out = Body::combine(out, combine_lanes<Body>(lane));
   }
   template <bool Ahead = false>
@@ -170,9 +103,9 @@ template <class Body, fixed_string S> struct Reduction {
     if constexpr (has_moments) {
       MomentFolds<Body, A, T>::fold(out, lanes, x, n, first, last);
     } else if constexpr (has_groups) {
-      static_assert(sizeof(GroupedLanes<A>) <= kLanes * kMaxLaneBytes);
-      if (first && last) fold_groups(out, x, index, n);
-      else fold_part(out, *reinterpret_cast<GroupedLanes<A>*>(lanes), x, index, n, first, last);
+      static_assert(std::is_same_v<A, T>);
+      if (first && last) GroupFolds<Body, A>::template fold<Ahead>(out, x, n);
+      else GroupFolds<Body, A>::fold_part(out, lanes, x, n, first, last);
     } else {
       fold_lanes<Ahead>(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
     }
@@ -272,16 +205,22 @@ template <class Body, fixed_string S> struct Reduction {
                      b.n, true, true);
   }
 
-  // Folds all rows into W columns, whose accumulators stay in registers.
-  template <int W> static ND_FN void fold_strip(A* acc, const ReductionBlock& b, std::int64_t j, bool first) {
+  // Complex numbers whose parts are combined each on its own are two columns.
+  static constexpr bool by_parts = has_groups && GroupFolds<Body, A>::by_parts;
+  // Whether one instruction combines a vector of columns.
+  static constexpr bool combines_columns =
+      by_parts || (is_number && (std::is_floating_point_v<A> || requires { Body::is_light; }));
+  // The accumulators of some columns stay in registers for all rows.
+  template <int W, class C, class E>
+  static ND_FN void fold_strip(C* acc, const ReductionBlock& b, std::int64_t j, bool first) {
     if constexpr (has_moments) {
       MomentFolds<Body, A, T>::template fold_strip<W>(acc, b, j, first);
     } else {
-      A column[W];
-      for (int l = 0; l < W; ++l) column[l] = has_groups || first ? Body::template identity<A>() : acc[j + l];
+      C column[W];
+      for (int l = 0; l < W; ++l) column[l] = has_groups || first ? Body::template identity<C>() : acc[j + l];
       for (std::int64_t r = 0; r < b.rows; ++r) {
-        const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step) + j;
-        for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<A>(x[l], b.index));
+        const E* x = reinterpret_cast<const E*>(b.in + r * b.row_step) + j;
+        for (int l = 0; l < W; ++l) column[l] = Body::combine(column[l], Body::template map<C>(x[l], b.index));
       }
       if (has_groups && !first)
         for (int l = 0; l < W; ++l) column[l] = Body::combine(acc[j + l], column[l]);
@@ -289,12 +228,15 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
   CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b, bool first) {
-    constexpr int kStrip = has_moments ? 2 * kMomentLanes : kWindow;
-    A* acc = reinterpret_cast<A*>(cells);
+    using C = std::conditional_t<by_parts, real_of_t<A>, A>;
+    using E = std::conditional_t<by_parts, real_of_t<T>, T>;
+    constexpr int kStrip = has_moments ? 2 * kMomentLanes : int(256 / sizeof(E));
+    C* acc = reinterpret_cast<C*>(cells);
+    const std::int64_t n = by_parts ? 2 * b.n : b.n;
     std::int64_t j = 0;
-    for (; j + kStrip <= b.n; j += kStrip) fold_strip<kStrip>(acc, b, j, first);
-    for (; j + kStrip / 4 <= b.n; j += kStrip / 4) fold_strip<kStrip / 4>(acc, b, j, first);
-    for (; j < b.n; ++j) fold_strip<1>(acc, b, j, first);
+    for (; j + kStrip <= n; j += kStrip) fold_strip<kStrip, C, E>(acc, b, j, first);
+    for (; j + kStrip / 4 <= n; j += kStrip / 4) fold_strip<kStrip / 4, C, E>(acc, b, j, first);
+    for (; j < n; ++j) fold_strip<1, C, E>(acc, b, j, first);
   }
 
   // Arguments of find_in_columns: `rows` elements per lane, `row_step` bytes apart. `width` is the number of columns.
@@ -463,13 +405,12 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Scans) return &Reduction<Body, compute_signature<S>>::scan;
     else return nullptr;
   }
-  // Null for kernels with groups, whose `fold` prefetches already.
   static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
-    if constexpr (Host::is_number && !Host::has_groups) return &Host::fold_far;
+    if constexpr (Host::is_number) return &Host::fold_far;
     else return nullptr;
   }
   static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {
-    if constexpr (Host::has_moments || (Host::is_number && requires { Body::is_light; })) return &Host::fold_columns;
+    if constexpr (Host::has_moments || Host::combines_columns) return &Host::fold_columns;
     else return nullptr;
   }
   static constexpr auto fold_places() {

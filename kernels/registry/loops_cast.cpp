@@ -125,6 +125,33 @@ __attribute__((target("arch=x86-64-v4"))) void floats_to_halves(const std::byte*
 constexpr BlockFn halves_to_floats = &convert_block<float16, float>, floats_to_halves = &convert_block<float, float16>;
 #endif
 
+// Of float32 numbers that were rounded from integers: whether one lies in the middle of two bfloat16, where the integer
+// may have been at either side of it.
+CATENA_MULTIARCH bool has_doubtful_middle(const std::byte* floats, std::int64_t n) {
+  constexpr std::uint32_t kFraction = 0xffff, kMiddle = 0x8000, kNoSign = 0x7fffffff;
+  const std::uint32_t exact = bit_cast<std::uint32_t>(float(1 << 24));  // float32 holds the integers below
+  const std::uint32_t* x = reinterpret_cast<const std::uint32_t*>(floats);
+  std::uint32_t any = 0;
+  for (std::int64_t i = 0; i < n; ++i) any |= ((x[i] & kFraction) == kMiddle) & ((x[i] & kNoSign) >= exact);
+  return any != 0;
+}
+
+// Integers of 32 bits. Those that float32 does not hold have 25 bits or more, of which the last 8 are cut off and the
+// next one is set where they were not 0: of a negative number, too, that is the odd one of its two neighbours.
+template <class From> CATENA_MULTIARCH void integers_to_bfloat16(const std::byte* in, std::byte* out, std::int64_t n) {
+  constexpr std::uint32_t kCut = 0xff, kHeld = 1 << 24;
+  const From* x = reinterpret_cast<const From*>(in);
+  std::uint16_t* y = reinterpret_cast<std::uint16_t*>(out);
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint32_t v = std::uint32_t(x[i]);
+    const bool is_long = std::is_signed_v<From> ? v + kHeld > 2 * kHeld : v > kHeld;
+    const std::uint32_t odd = (v | ((v & kCut) + kCut)) & ~kCut;
+    const std::uint32_t bits = bit_cast<std::uint32_t>(static_cast<float>(From(is_long ? odd : v)));
+    y[i] = std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  }
+}
+
 template <class From, class To> constexpr BlockFn direct_block() {
   using to = typename canonical<From, To>::to;
   if constexpr (is_same<From, float16> && is_same<To, float>) return halves_to_floats;
@@ -144,6 +171,8 @@ inline constexpr bool needs_odd = is_same<From, double> ||
 template <class From, class To> constexpr BlockFn block_function() {
   if constexpr (is_half<From> && !is_same<To, float>) {
     return &convert_by<From, float, To>;
+  } else if constexpr (is_same<To, bfloat16> && any_integer<From> && sizeof(From) == 4) {
+    return &integers_to_bfloat16<From>;
   } else if constexpr (is_half<To> && !is_same<From, float> && !is_complex<From>) {
     return &convert_by<From, float, To>;
   } else if constexpr (is_complex<From> && !is_complex<To> && !is_same<To, bool> && !is_same<To, real_of_t<From>>) {
@@ -158,9 +187,14 @@ template <class From, class Middle, class To> void convert_by(const std::byte* i
   alignas(64) std::byte tile[kTile * sizeof(Middle)];
   for (std::int64_t i = 0; i < n; i += kTile) {
     const std::int64_t m = n - i < kTile ? n - i : kTile;
-    if constexpr (is_half<To> && needs_odd<From, To>)
-      round_to_odd_block<From>(in + i * std::int64_t(sizeof(From)), tile, m);
-    else block_function<From, Middle>()(in + i * std::int64_t(sizeof(From)), tile, m);
+    const std::byte* const from = in + i * std::int64_t(sizeof(From));
+    if constexpr (is_half<To> && is_same<From, double>) {
+      round_to_odd_block<From>(from, tile, m);
+    } else {
+      block_function<From, Middle>()(from, tile, m);
+      if constexpr (is_half<To> && needs_odd<From, To>)
+        if (has_doubtful_middle(tile, m)) round_to_odd_block<From>(from, tile, m);
+    }
     block_function<Middle, To>()(tile, out + i * std::int64_t(sizeof(To)), m);
   }
 }

@@ -30,7 +30,8 @@
 #include <vector>
 
 #include <catena/kernels/base/array_members.h>
-#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/rows/bind.h>
 #include <catena/ndarray/core/fwd.h>
 #include <catena/ndarray/core/index_key.h>
 
@@ -163,11 +164,15 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     item_to(catena::dtype_of<E>, &value);
     return value;
   }
-  Scalar item() const;  // the only element as a host scalar, which can be used in calculations: a.item() + 1
-  // double(a), int(a): item<E>().
+  Scalar item() const;  // the only element as a host scalar, with which numbers calculate: a.item() + 1
+  // double(a), int(a): item<E>(), but TypeError if the size is not 1.
   template <class E>
-  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
-  // Returns all elements in C order, converted to E. Waits for the device.
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const {
+    if (size() != 1) [[unlikely]]
+      throw_no_number();
+    return item<E>();
+  }
+  // All elements in C order, converted to E. Waits for the device.
   template <class E> std::vector<E> to_vector() const;
   // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError if E is not the element type,
   // ValueError if N is not the rank or the array is not in host memory; v(i, j) throws IndexError. The accessor keeps
@@ -350,6 +355,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   [[noreturn]] void throw_element_type(Dtype t, const char* op) const;
   void expose() const;
   void item_to(Dtype t, void* value) const;
+  [[noreturn]] void throw_no_number() const;
 };
 
 // ---- options of the calculation methods and of the free functions ----
@@ -548,7 +554,7 @@ CATENA_EXPORT Array contiguous(const Array& a);
 
 }  // namespace internal
 
-template <class E> std::vector<E> Array::to_vector() const {
+template <class E> std::vector<E> Array::to_vector() const try {
   const Array same = astype(catena::dtype_of<E>, {.copy = false});
   std::vector<E> values(static_cast<std::size_t>(size()));
   if constexpr (std::is_same_v<E, bool>) {  // std::vector<bool> packs its elements
@@ -559,6 +565,8 @@ template <class E> std::vector<E> Array::to_vector() const {
     internal::to_host(same, values.data());
   }
   return values;
+} catch (...) {
+  catena::rethrow_standard("to_vector");
 }
 
 #define ND_REDUCTION_METHOD(name, Options)                                      \

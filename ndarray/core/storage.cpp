@@ -116,15 +116,17 @@ catena::Shared<const Allocator> raw_allocator() {
 namespace internal {
 
 namespace {
-// Called in a catch block: rethrows the exception. The text of an OutOfMemoryError gets the function and the shape.
-[[noreturn, gnu::noinline, gnu::cold]] void rethrow_out_of_memory(std::string_view op, const Shape& shape,
-                                                                  Dtype dtype) {
+// In a catch block: the exception again, with the function and the shape.
+[[noreturn, gnu::noinline, gnu::cold]] void rethrow_of_array(std::string_view op, const Shape& shape, Dtype dtype) {
   try {
     throw;
   } catch (const catena::OutOfMemoryError& e) {
     const std::string what = e.what();
     if (what.starts_with(op)) throw;
     throw catena::OutOfMemoryError(catena::concat(op, ": no memory for shape ", shape, " of ", dtype, ": ", what));
+  } catch (const catena::ValueError& e) {
+    if (std::string_view(e.what()).starts_with(op)) throw;
+    catena::rethrow_from(op);
   } catch (const std::bad_alloc&) {
     catena::rethrow_standard(op);
   }
@@ -160,7 +162,7 @@ ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::stri
     h->storage = new_storage(static_cast<std::size_t>(step), device);
   } catch (...) {
     catena::delete_header(h);
-    rethrow_out_of_memory(op, shape, dtype);
+    rethrow_of_array(op, shape, dtype);
   }
   h->dtype = dtype;
   h->c_contiguous = true;

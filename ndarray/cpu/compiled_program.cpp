@@ -233,11 +233,14 @@ class Compilations final : private CompilerProcess {
   // Returns the instance of this process. A fork waits while the thread works, except while the compiler runs, so that
   // a child finds no locked mutex inside the libraries. A child has no such thread and gets its own instance.
   static Compilations& instance() {
-    static const int registered =
-        pthread_atfork([] { current().load()->activity_.lock(); }, [] { current().load()->activity_.unlock(); },
-                       [] { current().store(new Compilations); });
+    static const int registered = pthread_atfork(before_fork, after_fork, in_child);
     (void)registered;
-    return *current().load(std::memory_order_relaxed);
+    Compilations* now = current().load(std::memory_order_acquire);
+    if (now == nullptr) [[unlikely]] {  // the child had no memory for them
+      auto fresh = std::make_unique<Compilations>();
+      if (current().compare_exchange_strong(now, fresh.get())) now = fresh.release();
+    }
+    return *now;
   }
 
   CompiledProgram find(const Program& program, unsigned scalars, std::int64_t n) {
@@ -270,6 +273,25 @@ class Compilations final : private CompilerProcess {
   static std::atomic<Compilations*>& current() {
     static std::atomic<Compilations*> compilations{new Compilations};
     return compilations;
+  }
+  // Those whose lock this thread holds while it forks.
+  static Compilations*& held() {
+    static thread_local Compilations* compilations = nullptr;
+    return compilations;
+  }
+  static void before_fork() {
+    held() = current().load();
+    if (held() != nullptr) held()->activity_.lock();
+  }
+  static void after_fork() {
+    if (held() != nullptr) held()->activity_.unlock();
+  }
+  static void in_child() {
+    try {
+      current().store(new Compilations);
+    } catch (const std::bad_alloc&) {
+      current().store(nullptr);
+    }
   }
 
   // The caller must hold mutex_.

@@ -40,7 +40,10 @@ bool has_streamed_output(const Program& program, std::span<const BoundOperand> o
 
 // ---- one step, run by the loop itself -----------------------------------------------------------------------------
 
-// Runs the loop of a kernel. Fills go to copy_function, which stores vectors; the loop would store element by element.
+// A step with two outputs, of which a fused function uses one, has a slot without an operand.
+bool is_one_step(const Program& program) { return program.steps.size() == 1 && program.num_temporaries() == 0; }
+
+// A loop over one element that is repeated would store element after element; fills store vectors.
 void run_loop(const catena::KernelDef& kernel, const Loop& l, std::byte* const* p, const std::int64_t* stride,
               std::int64_t n) {
   if (kernel.is(catena::is_copy) && stride[0] == 0)
@@ -308,7 +311,7 @@ void run_step_by_step(const Program& program, std::span<const BoundOperand> oper
 
 [[gnu::noinline]] void run_general(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   if (catena::size_of(loop) == 0) return;
-  if (program.steps.size() == 1) {
+  if (is_one_step(program)) {
     const Step& step = program.steps[0];
     if (step.resolved().indexed) return run_indexed(step, operands, loop);
     if (run_copy(program, operands, loop)) return;
@@ -331,8 +334,7 @@ bool CpuBackend::elementwise_flat(const catena::bound::Flat& call, StreamRef) {
 
 void CpuBackend::elementwise(const Program& program, std::span<const BoundOperand> operands, const Shape& loop,
                              StreamRef) {
-  if (program.steps.size() == 1 && (run_flat(program, operands, loop) || run_flat_half(program, operands, loop)))
-    return;
+  if (is_one_step(program) && (run_flat(program, operands, loop) || run_flat_half(program, operands, loop))) return;
   run_general(program, operands, loop);
 }
 

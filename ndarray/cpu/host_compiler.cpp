@@ -27,7 +27,8 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
-#include <catena/kernels/registry/embedded.h>
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/compile/compile_message.h>
 #include <catena/ndarray/compile/disk_cache.h>
 #include <catena/ndarray/compile/private_files.h>
 #include <catena/ndarray/cpu/find_compiler.h>
@@ -109,21 +110,14 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Shortens a text for a message.
-constexpr std::size_t kMostShown = 65536;
-std::string shown(std::string text, std::uintmax_t size) {
-  if (size <= kMostShown) return text;
-  text.resize(std::min(text.size(), kMostShown));
-  return concat(text, "\n... (", std::to_string(size), " bytes)\n");
-}
 std::string output_in(const fs::path& log) {
   std::ifstream in(log, std::ios::binary);
-  std::string text(kMostShown, '\0');
+  std::string text(compile::kMostShown, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   std::error_code error;
   const std::uintmax_t size = fs::file_size(log, error);
-  return shown(std::move(text), error ? 0 : size);
+  return compile::beginning_of(std::move(text), error ? 0 : size);
 }
 
 // Removes the folders of processes that were killed during a compilation.
@@ -267,10 +261,9 @@ std::string compile(const HostCompileRequest& request, const Compiler& compiler,
   std::error_code error;
   if (failure.empty() && fs::file_size(object, error) != 0 && !error) return read_file(object);
   const std::string output = output_in(log);
-  const std::string numbered = cuda::numbered(request.shown.empty() ? request.source : request.shown);
   std::string message =
       concat(request.what, ": ", joined(command), " failed (", failure.empty() ? "no object" : failure, ")\n", output,
-             shown(numbered, numbered.size()));
+             compile::beginning_of(cuda::numbered(request.shown.empty() ? request.source : request.shown)));
   if (may_be_full(parent, output)) throw NoSpace{concat("\"", parent, "\" may be full"), std::move(message)};
   throw catena::CompileError(message);
 }

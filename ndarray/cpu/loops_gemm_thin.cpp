@@ -171,8 +171,9 @@ CATENA_INLINE void sums_of_rows(const Thin<T>& t, std::int64_t begin, std::int64
   T* const sum = reinterpret_cast<T*>(accumulators);
   for (std::int64_t chunk = begin; chunk < end; ++chunk) {
     const std::int64_t first = t.lines * chunk / t.chunks, n = t.lines * (chunk + 1) / t.chunks - first;
-    std::fill_n(accumulators, vectors, V{});
-    PartialSums<V> sums(level, vectors);
+    const std::int64_t used = (((few - 1) * kChunk + n) * std::int64_t(sizeof(T)) + bytes - 1) / bytes;
+    std::fill_n(accumulators, used, V{});
+    PartialSums<V> sums(level, used);
     std::int64_t p = 0;
     for (; p + together <= t.k; p += together) {
       if constexpr (parts)

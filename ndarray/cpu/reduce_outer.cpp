@@ -22,7 +22,8 @@ constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest str
 constexpr std::int64_t kEvaluatedStrip = 256;    // as kNarrowStrip, if a program computes the rows of a strip
 constexpr std::int64_t kPanelBytes = 16 * 1024;  // lanes or elements that should stay in the first-level cache
 constexpr std::int64_t kTogether = 32;           // rows that are added to a lane at once
-constexpr std::int64_t kLaneBytes = 256 * 1024;  // lanes of rows in order, which should stay in the cache of a core
+constexpr std::int64_t kConverted = 256;         // elements of such rows that are converted at once
+constexpr std::int64_t kLaneBytes = 256 * 1024;  // of the lanes of rows in order, which stay in the cache of a core
 
 }  // namespace
 
@@ -49,19 +50,32 @@ struct Reducer::Strip {
 class Reducer::Lanes {
  public:
   Lanes(const Reducer& reducer, const Strip& s, std::int64_t lanes)
-      : table_(reducer.table_), s_(s), cells_(lanes * s.width), lanes_(lanes), reducer_(reducer) {
-    table_.init(s.memory, cells_);
-  }
-  // Returns the accumulators for the elements of the next round. Groups end as kernel.h defines.
+      : table_(reducer.table_), s_(s), cells_(lanes * s.width), lanes_(lanes), reducer_(reducer) {}
+  // Where the elements of the next round go. Groups end as kernel.h has it.
   std::byte* next_round() {
-    if (rounds_ == table_.group) end_group();
+    if (begins_group()) begin_group(0);
     ++rounds_;
     return s_.memory;
   }
-  // Returns the accumulators of the chunk.
+  // Whether the next round is the first one of a group. Then `rounds` of them may be written instead.
+  bool begins_group() {
+    if (rounds_ == table_.group) end_group();
+    return rounds_ == 0;
+  }
+  std::byte* begin_group(std::int64_t rounds) {
+    if (rounds == 0) table_.init(s_.memory, cells_);
+    rounds_ = rounds;
+    return s_.memory;
+  }
+  // The accumulators of the chunk.
   const std::byte* combined() {
     std::byte* acc = s_.memory;
-    if (has_ended_) acc = ended(), table_.combine(acc, s_.memory, cells_);
+    if (has_ended_) {
+      acc = ended();
+      if (rounds_ > 0) table_.combine(acc, s_.memory, cells_);
+    } else if (rounds_ == 0) {
+      begin_group(0);
+    }
     reducer_.combine_all_lanes(s_, acc, lanes_);
     return acc;
   }
@@ -71,7 +85,6 @@ class Reducer::Lanes {
   void end_group() {
     if (has_ended_) table_.combine(ended(), s_.memory, cells_);
     else std::memcpy(ended(), s_.memory, std::size_t(cells_) * table_.acc_bytes);
-    table_.init(s_.memory, cells_);
     has_ended_ = true;
     rounds_ = 0;
   }
@@ -121,15 +134,19 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   p.levels_at = p.bytes;
   if (chunks_ > 1) p.bytes += ChunkTree::levels(chunks_) * p.row_bytes;
   if (p.gathered) {
-    const std::int64_t fit = std::max<std::int64_t>(1, kPanelBytes / (p.width * in_item_));
-    p.panel_rows = std::min(count, p.places ? fit : std::max<std::int64_t>(1, fit / p.lanes) * p.lanes);
+    // Moments are costly to read and to write. Groups do not go on in another panel, if it does not become too large.
+    const std::int64_t bytes = table_.adds_pairs ? kPanelBytes : 4 * kPanelBytes,
+                       fit = std::max<std::int64_t>(1, bytes / (p.width * in_item_)),
+                       whole = table_.group == catena::kOneGroup ? 0 : p.lanes * table_.group;
+    const std::int64_t part = 0 < whole && whole * p.width * in_item_ <= kPanelBytes ? whole : p.lanes;
+    p.panel_rows = std::min(count, p.places ? fit : std::max<std::int64_t>(1, fit / part) * part);
     p.panel_at = p.bytes;
     p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * item));
     p.converted_at = p.bytes;
     if (!direct_in_) p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * in_item_));
   } else if (!direct_in_ || pre_) {
     p.evaluated_rows = pre_ && p.width < kEvaluatedStrip ? std::clamp<std::int64_t>(kTile / p.width, 1, count) : 1;
-    p.tiles = tiles(kTile, p.evaluated_rows > 1);
+    p.tiles = tiles(pre_ ? kTile : catena::kGroup * kConverted, p.evaluated_rows > 1);
     p.tiles_at = p.bytes;
     p.bytes += p.tiles.end;
   }
@@ -159,11 +176,24 @@ void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, s
   const std::int64_t step = reduced_stride(), together = table_.any_order ? 8 : catena::kGroup;
   for (std::int64_t i = 0; i < n; i += lanes * together) {
     const std::int64_t rest = std::min(lanes * together, n - i);
-    for (std::int64_t lane = 0; lane < std::min(lanes, rest); ++lane)
-      table_.fold_columns(acc + lane * s.width * acc_,
-                          {s.in[0] + (begin + i + lane) * step, lanes * step, (rest - lane + lanes - 1) / lanes,
-                           begin + i + lane, s.width},
-                          i == 0);
+    for (std::int64_t lane = 0; lane < std::min(lanes, rest); ++lane) {
+      const catena::ReductionBlock rows{s.in[0] + (begin + i + lane) * step, lanes * step,
+                                        (rest - lane + lanes - 1) / lanes, begin + i + lane, s.width};
+      if (direct_in_) table_.fold_columns(acc + lane * s.width * acc_, rows, i == 0);
+      else convert_and_add(s, rows, acc + lane * s.width * acc_, i == 0);
+    }
+  }
+}
+
+// The rows of one group.
+void Reducer::convert_and_add(const Strip& s, const catena::ReductionBlock& rows, std::byte* acc, bool first) const {
+  std::byte* const tile = s.memory + s.plan.tiles_at;
+  const std::int64_t stride = kept_stride();
+  for (std::int64_t j = 0; j < rows.n; j += kConverted) {
+    const std::int64_t m = std::min(kConverted, rows.n - j);
+    for (std::int64_t r = 0; r < rows.rows; ++r)
+      load_(rows.in + r * rows.row_step + j * stride, stride, tile + r * m * in_item_, m);
+    table_.fold_columns(acc + j * acc_, {tile, m * in_item_, rows.rows, rows.index, m}, first);
   }
 }
 
@@ -188,13 +218,16 @@ const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, st
   const std::int64_t fetched = outputs_ * count_ * in_item_ < kLargeBytes ? kFetched : bytes / kLine + 1;  // lines
   const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
   std::byte* const acc = s.memory;
-  if (table_.fold_columns != nullptr && table_.in == table_.element && !tiled() && kept_stride() == in_item_) {
+  const bool converts =
+      !direct_in_ && table_.group == catena::kGroup && kept_stride() == std::int64_t(itemsize(in_dtype_));
+  if (table_.fold_columns != nullptr && table_.in == table_.element && !pre_ && reduced_.size() <= 1 &&
+      (converts || (direct_in_ && kept_stride() == in_item_))) {
     if (n >= 2 * lanes || !table_.adds_pairs) {
       add_together(s, begin, n, acc, lanes);
       combine_all_lanes(s, acc, lanes);
       return acc;
     }
-    if (n > 1 && outputs_ * count_ * in_item_ < kFetchedBytes) {
+    if (n > 1 && direct_in_ && outputs_ * count_ * in_item_ < kFetchedBytes) {
       combine_all_lanes(s, acc, add_pairs(s, begin, n, acc, lanes));
       return acc;
     }
@@ -339,16 +372,28 @@ void Reducer::add_columns(const Strip& s, const std::byte* x, std::int64_t n, st
 
 const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const {
   const std::int64_t lanes = std::min(s.plan.lanes, n), row_bytes = s.width * in_item_;
-  // A few rows are added faster one by one, and panels do not end at the ends of groups.
-  const bool by_columns = table_.fold_columns != nullptr && table_.in == table_.element && !table_.any_order &&
-                          (table_.group == catena::kOneGroup || (!s.plan.gathered && n >= lanes * table_.group));
+  // A few rows are added faster one by one.
+  const bool has_columns = table_.fold_columns != nullptr && table_.in == table_.element && !table_.any_order;
+  const bool are_whole =
+      table_.group == catena::kOneGroup
+          ? n >= 8 * lanes || !table_.adds_pairs
+          : n >= lanes * table_.group && (!s.plan.gathered || s.plan.panel_rows % (lanes * table_.group) == 0);
+  const bool by_columns = has_columns && are_whole;
   std::optional<Lanes> of_chunk;
   if (!by_columns) of_chunk.emplace(*this, s, lanes);
   const auto add = [&](const std::byte* x, std::int64_t first, std::int64_t m) {
     if (by_columns) return add_columns(s, x, m, lanes, first == begin);
-    for (std::int64_t i = 0; i < m; i += lanes)
-      table_.accumulate(of_chunk->next_round(), x + i * row_bytes, in_item_, first + i,
-                        std::min(lanes, m - i) * s.width);
+    for (std::int64_t i = 0, taken; i < m; i += taken) {
+      taken = std::min(lanes, m - i);
+      if (has_columns && taken == lanes && of_chunk->begins_group()) {
+        const std::int64_t rounds = std::min(table_.group, (m - i) / lanes);
+        taken = rounds * lanes;
+        table_.fold_columns(of_chunk->begin_group(rounds),
+                            {x + i * row_bytes, lanes * row_bytes, rounds, first + i, lanes * s.width}, true);
+      } else {
+        table_.accumulate(of_chunk->next_round(), x + i * row_bytes, in_item_, first + i, taken * s.width);
+      }
+    }
   };
   if (s.plan.gathered) {
     Odometer at(reduced_, inputs_.reduced_strides(), begin);

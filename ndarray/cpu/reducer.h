@@ -188,6 +188,7 @@ class Reducer {
   const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;
   void add_columns(const Strip& s, const std::byte* x, std::int64_t n, std::int64_t lanes, bool first) const;
   void add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
+  void convert_and_add(const Strip& s, const catena::ReductionBlock& rows, std::byte* acc, bool first) const;
   std::int64_t add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
   const std::byte* reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const;
   void combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const;

@@ -10,6 +10,7 @@
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 
 namespace nd {
 
@@ -158,7 +159,7 @@ void Array::fill(const Scalar& value) const { internal::assign("fill", *this, va
 void Array::operator=(const Operand& value) && { internal::assign("assignment", *this, value); }
 
 // ---- shapes that may need a copy ----------------------------------------------------------------
-Array Array::reshape(const Shape& requested, Order order) const {
+Array Array::reshape(const Shape& requested, Order order) const try {
   check<ValueError>(order != Order::K, "reshape", "elements cannot be read in order K; the orders are C, F and A");
   if (internal::order_for(order, *this) == Order::F) {
     Shape reversed = catena::resolve_reshape("reshape", shape(), requested);
@@ -170,6 +171,8 @@ Array Array::reshape(const Shape& requested, Order order) const {
   if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize()))
     return internal::make_view(*this, to, *s);
   return internal::make_view(internal::contiguous(*this), to, catena::c_strides(to, itemsize()));
+} catch (...) {
+  internal::rethrow_out_of_memory("reshape");
 }
 
 Array Array::ravel(Order order) const {
@@ -177,7 +180,7 @@ Array Array::ravel(Order order) const {
   return transpose(internal::axes_in_memory(*this)).reshape(Shape{-1});
 }
 
-Array Array::flatten(Order order) const {
+Array Array::flatten(Order order) const try {
   if (order != Order::C) {
     const Array line = ravel(order);
     return line.shares_memory(*this) ? line.copy() : line;
@@ -185,20 +188,26 @@ Array Array::flatten(Order order) const {
   const Array result = internal::empty_on(Shape{size()}, dtype(), device());
   internal::assign("flatten", internal::make_view(result, shape(), catena::c_strides(shape(), itemsize())), *this);
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("flatten");
 }
 
 // ---- copies -------------------------------------------------------------------------------------
-Array Array::to_host() const {
+Array Array::to_host() const try {
   const Array result = internal::empty_on(shape(), dtype(), cpu_device);
   internal::to_host(*this, result->data);
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("to_host");
 }
 
-Array Array::to_host(const Stream& stream) const {
+Array Array::to_host(const Stream& stream) const try {
   const StreamScope scope(stream);
   const Array source = internal::contiguous(*this), result = internal::empty_on(shape(), dtype(), cpu_device);
   internal::copy_to_host_async(result->data, *source.get());
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("to_host");
 }
 
 namespace {
@@ -228,20 +237,26 @@ void Array::set(const Array& host, const Stream& stream) const {
   internal::copy_from_host(*h_, host->data);
 }
 
-Array Array::to_device(Device to) const {
+Array Array::to_device(Device to) const try {
   if (device() == to) return *this;
   const Array source = internal::contiguous(*this);
   Array result = internal::empty_on(shape(), dtype(), to);
   internal::copy_bytes(*result.get(), *source.get());
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("to_device");
 }
 
-Array Array::copy(Order order) const { return internal::converted(*this, dtype(), order); }
+Array Array::copy(Order order) const try { return internal::converted(*this, dtype(), order); } catch (...) {
+  internal::rethrow_out_of_memory("copy");
+}
 
-Array Array::astype(Dtype to, const AstypeOptions& options) const {
+Array Array::astype(Dtype to, const AstypeOptions& options) const try {
   if (to == dtype() && !options.copy && (options.order == Order::C || internal::is_in_order(*this, options.order)))
     return *this;
   return internal::converted(*this, to, options.order);
+} catch (...) {
+  internal::rethrow_out_of_memory("astype");
 }
 
 }  // namespace nd

@@ -4,7 +4,8 @@
 #include <array>
 #include <atomic>
 
-#include <catena/kernels/registry/families.h>
+#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/memory/memory_pool.h>
@@ -190,7 +191,7 @@ Device common_device(std::string_view op, std::span<const Operand> in, std::span
 LoopRunner::~LoopRunner() = default;
 
 void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Array> out, std::optional<Dtype> dtype,
-                 Casting casting, const LoopRunner* runner) {
+                 Casting casting, const LoopRunner* runner) try {
   Inputs inputs(def, in);
   check<TypeError>(out.size() == def.nout && out.size() <= kMaxOutputs, def.name, "has ", int(def.nout), " outputs, ",
                    out.size(), " were given");
@@ -219,6 +220,8 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
     runner->run(loop, in, {results.data(), out.size()});
   }
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::move(results[k]);
+} catch (...) {
+  catena::rethrow_standard(def.name);
 }
 
 namespace {
@@ -361,7 +364,7 @@ std::vector<std::string> ufunc::types() const {
 
 std::string ufunc::to_string() const { return "<ufunc '" + std::string(name()) + "'>"; }
 
-std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions& options) const {
+std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions& options) const try {
   const auto n = static_cast<int>(args.size());
   check<TypeError>(n == nin() || n == nargs(), name(), "takes ", nin(), " inputs, or ", nargs(),
                    " arguments with outputs; ", n, " were given");
@@ -379,6 +382,8 @@ std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions
   const KernelDef& def = runner_ == nullptr ? internal::kernel_for(*def_, in, options.dtype) : *def_;
   internal::apply_ufunc(def, in, out, options.dtype, options.casting, runner_);
   return out;
+} catch (...) {
+  catena::rethrow_standard(name());
 }
 
 Array ufunc::apply(std::span<const Operand> in, const UfuncOptions& options) const {

@@ -7,6 +7,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/math.h>
 
 namespace nd {
@@ -74,17 +75,21 @@ Array full(const Shape& shape, const Scalar& value, const CreateOptions& options
 
 }  // namespace internal
 
-Array internal::empty_like(const Array& a, const LikeOptions& options) {
+Array internal::empty_like(const Array& a, const LikeOptions& options) try {
   const Dtype dtype = options.dtype.value_or(a.dtype());
   if (!options.shape) return empty_in_order_of(a, dtype, current_device(), options.order);
   const bool fortran =
       options.order == Order::F || (options.order == Order::A && !is_in_order(a, Order::C) && is_in_order(a, Order::F));
   return empty_in_order(*options.shape, dtype, current_device(), fortran ? Order::F : Order::C, "empty_like");
+} catch (...) {
+  internal::rethrow_out_of_memory("empty_like");
 }
-Array internal::full_like(const Array& a, const Scalar& value, const LikeOptions& options) {
+Array internal::full_like(const Array& a, const Scalar& value, const LikeOptions& options) try {
   const Array result = empty_like(a, options);
   result.fill(value);
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("full_like");
 }
 
 // ---- from data ----------------------------------------------------------------------------------
@@ -134,11 +139,13 @@ Array from_values(const Values& values, const Shape& shape, const ArrayOptions& 
   return from_elements(values.data(), values.stored(), shape, o);
 }
 
-Array from_array(const Array& a, const ArrayOptions& options) {
+Array from_array(const Array& a, const ArrayOptions& options) try {
   const Dtype dtype = options.dtype.value_or(a.dtype());
   const Array source = options.copy ? a.to_device(current_device()) : a;
   const Array result = source.astype(dtype, {.copy = options.copy && source.get() == a.get(), .order = options.order});
   return with_leading_axes(result, options.ndmin);
+} catch (...) {
+  rethrow_out_of_memory("array");
 }
 
 Array from_scalar(const Scalar& value, const ArrayOptions& options) {
@@ -172,17 +179,23 @@ void Values::add_scalars(const std::initializer_list<internal::Number>& list, in
   }
 }
 
-Array asarray(const Array& a, std::optional<Dtype> dtype) {
+Array asarray(const Array& a, std::optional<Dtype> dtype) try {
   return a.astype(dtype.value_or(a.dtype()), {.copy = false});
+} catch (...) {
+  internal::rethrow_out_of_memory("asarray");
 }
 
-Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype) {
+Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype) try {
   if (dtype && *dtype != a.dtype()) return a.astype(*dtype);
   return internal::contiguous(a);
+} catch (...) {
+  internal::rethrow_out_of_memory("ascontiguousarray");
 }
 
-Array asfortranarray(const Array& a, std::optional<Dtype> dtype) {
+Array asfortranarray(const Array& a, std::optional<Dtype> dtype) try {
   return a.astype(dtype.value_or(a.dtype()), {.copy = false, .order = Order::F});
+} catch (...) {
+  internal::rethrow_out_of_memory("asfortranarray");
 }
 
 Array asnumpy(const Values& values) {
@@ -264,12 +277,14 @@ Array linspace(double start, double stop, std::int64_t num, const LinspaceOption
   return linspace_retstep(start, stop, num, options).first;
 }
 
-Array logspace(double start, double stop, std::int64_t num, const LogspaceOptions& options) {
+Array logspace(double start, double stop, std::int64_t num, const LogspaceOptions& options) try {
   const Array exponents = linspace(start, stop, num, {.endpoint = options.endpoint});
   return power(options.base, exponents).astype(options.dtype.value_or(Dtype::float64), {.copy = false});
+} catch (...) {
+  internal::rethrow_out_of_memory("logspace");
 }
 
-std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options) {
+std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options) try {
   check<ValueError>(options.indexing == "xy" || options.indexing == "ij", "meshgrid", "indexing is '", options.indexing,
                     "', must be 'xy' or 'ij'");
   const auto n = static_cast<int>(xi.size());
@@ -292,6 +307,8 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
     result.push_back(options.copy ? view.copy() : view);
   }
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("meshgrid");
 }
 
 // ---- matrices -----------------------------------------------------------------------------------
@@ -302,9 +319,11 @@ Array eye(std::int64_t N, const EyeOptions& options) {
   return a;
 }
 
-Array identity(std::int64_t n, Dtype dtype) { return eye(n, {.dtype = dtype}); }
+Array identity(std::int64_t n, Dtype dtype) try { return eye(n, {.dtype = dtype}); } catch (...) {
+  internal::rethrow_out_of_memory("identity");
+}
 
-Array diag(const Array& v, std::int64_t k) {
+Array diag(const Array& v, std::int64_t k) try {
   check<ValueError>(v.ndim() == 1 || v.ndim() == 2, "diag", "the array has rank ", v.ndim(), ", must be 1-D or 2-D");
   if (v.ndim() == 2) return diagonal_view(v, k);
   std::int64_t n = 0;
@@ -314,8 +333,12 @@ Array diag(const Array& v, std::int64_t k) {
   a.fill(0);
   internal::assign("diag", diagonal_view(a, k), v);
   return a;
+} catch (...) {
+  internal::rethrow_out_of_memory("diag");
 }
 
-Array diagflat(const Array& v, std::int64_t k) { return diag(v.ravel(), k); }
+Array diagflat(const Array& v, std::int64_t k) try { return diag(v.ravel(), k); } catch (...) {
+  internal::rethrow_out_of_memory("diagflat");
+}
 
 }  // namespace nd

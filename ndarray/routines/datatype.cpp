@@ -173,6 +173,8 @@ bool issctype(std::string_view name) {
     return issctype(dtype_from_name(name));
   } catch (const TypeError&) {
     return false;
+  } catch (const ValueError&) {  // a dtype of NumPy that no array has
+    return false;
   }
 }
 

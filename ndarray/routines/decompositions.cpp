@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/matrices.h>
@@ -13,9 +14,9 @@ namespace nd::linalg {
 using catena::check;
 using nd::internal::factorize;
 
-// In column-major order, the copy is conj(a) = U^H U, and its upper triangle is the lower triangle of a. In C order, U
-// is L = U^T.
-Array cholesky(const Array& a) {
+// In columns, the copy is conj(a) = U^H U, of which the upper triangle is given by the lower one of a; then L = U^T, in
+// rows.
+Array cholesky(const Array& a) try {
   constexpr const char* op = "cholesky";
   internal::check_square(op, a);
   const Dtype dtype = internal::working_dtype(a.dtype());
@@ -27,6 +28,8 @@ Array cholesky(const Array& a) {
     return catena::concat("is not positive definite: its leading minor of order ", order, " is not positive");
   });
   return internal::lower_part(factor);
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("cholesky");
 }
 
 // ---- QR -------------------------------------------------------------------------------------------
@@ -53,7 +56,7 @@ Array orthonormal_columns(const Array& a, const Array& h, const Array& tau, std:
 
 }  // namespace
 
-QRResult qr(const Array& a, std::string_view mode) {
+QRResult qr(const Array& a, std::string_view mode) try {
   constexpr const char* op = "qr";
   check<ValueError>(mode == "reduced" || mode == "complete" || mode == "r" || mode == "raw", op, "mode \"", mode,
                     "\" is none of \"reduced\", \"complete\", \"r\" and \"raw\"");
@@ -68,12 +71,14 @@ QRResult qr(const Array& a, std::string_view mode) {
   const Array r = internal::upper_part(rows);
   if (mode == "r") return {{}, r};
   return {orthonormal_columns(a, h, tau, complete ? m : least), r};
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("qr");
 }
 
 // ---- singular values ------------------------------------------------------------------------------
-// The library factorizes matrices with at least as many rows as columns. For a wide a, the copy in C order is, in
-// column-major order, a^T = Vh^T S U^T; its column-major factors are U and Vh in C order.
-SVDResult svd(const Array& a, const SvdOptions& o) {
+// The factorization is that of matrices with no fewer rows than columns: of a transposed one, a^T = Vh^T S U^T, for a
+// wide a. In columns, the copy in rows is a^T, and its factors in columns are U and Vh in rows.
+SVDResult svd(const Array& a, const SvdOptions& o) try {
   constexpr const char* op = "svd";
   internal::check_matrices(op, a);
   const Dtype dtype = internal::working_dtype(a.dtype());
@@ -88,6 +93,8 @@ SVDResult svd(const Array& a, const SvdOptions& o) {
     return {internal::new_like(a, internal::stacked(a, {m, 0}), dtype), s,
             internal::new_like(a, internal::stacked(a, {0, n}), dtype)};
   }
+  // The largest array first: where there is no memory for it, nothing has been copied.
+  const Array left = o.compute_uv ? internal::new_like(a, internal::stacked(a, {side, longer}), dtype) : Array();
   const Array copy = wide ? internal::rows_copy(a, dtype) : internal::columns_copy(a, dtype);
   Factorize call{.kind = Factorization::svd, .dtype = dtype, .rows = longer, .columns = least, .name = op};
   if (!o.compute_uv) {
@@ -95,11 +102,12 @@ SVDResult svd(const Array& a, const SvdOptions& o) {
     return {{}, s, {}};
   }
   call.other = side;
-  const Array left = internal::new_like(a, internal::stacked(a, {side, longer}), dtype),
-              right = internal::new_like(a, internal::stacked(a, {least, least}), dtype);
+  const Array right = internal::new_like(a, internal::stacked(a, {least, least}), dtype);
   internal::check_status(op, a, factorize(call, {copy, s, left, right}), internal::not_converged);
   if (wide) return {right, s, left};
   return {internal::turned(left), s, internal::turned(right)};
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("svd");
 }
 
 // ---- eigenvalues ----------------------------------------------------------------------------------
@@ -126,7 +134,13 @@ EighResult eigen(const char* op, const Array& a, std::string_view triangle, bool
 
 }  // namespace
 
-EighResult eigh(const Array& a, std::string_view UPLO) { return eigen("eigh", a, UPLO, true); }
-Array eigvalsh(const Array& a, std::string_view UPLO) { return eigen("eigvalsh", a, UPLO, false).eigenvalues; }
+EighResult eigh(const Array& a, std::string_view UPLO) try { return eigen("eigh", a, UPLO, true); } catch (...) {
+  nd::internal::rethrow_out_of_memory("eigh");
+}
+Array eigvalsh(const Array& a, std::string_view UPLO) try {
+  return eigen("eigvalsh", a, UPLO, false).eigenvalues;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("eigvalsh");
+}
 
 }  // namespace nd::linalg

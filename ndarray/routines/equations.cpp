@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
@@ -60,7 +61,7 @@ Array solve_matrices(const Array& a, const Array& b, bool fails) {
 
 }  // namespace
 
-Array solve(const Array& a, const Array& b, const SolveOptions& options) {
+Array solve(const Array& a, const Array& b, const SolveOptions& options) try {
   internal::check_square("solve", a);
   check<TypeError>(!b.is_null(), "solve", "the array b is null");
   const Operand both[] = {a, b};
@@ -68,10 +69,12 @@ Array solve(const Array& a, const Array& b, const SolveOptions& options) {
   check<LinAlgError>(b.ndim() > 0, "solve", "b is 0-d, it must be a vector or matrices");
   if (b.ndim() > 1) return solve_matrices(a, b, options.check);
   return solve_matrices(a, expand_dims(b, -1), options.check).squeeze(-1);
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("solve");
 }
 
-// In column-major order, the copy is a^T; the solution of a^T x = 1 is the inverse in C order.
-Array inv(const Array& a, const SolveOptions& options) {
+// In columns, the copy is a^T, and what solves a^T x = 1 is in rows the inverse.
+Array inv(const Array& a, const SolveOptions& options) try {
   constexpr const char* op = "inv";
   internal::check_square(op, a);
   const Dtype dtype = internal::working_dtype(a.dtype());
@@ -81,10 +84,12 @@ Array inv(const Array& a, const SolveOptions& options) {
       {.kind = Factorization::solve, .dtype = dtype, .rows = n, .columns = n, .other = n, .name = op}, {left, x});
   treat_singular(op, a, status, x, options.check);
   return x;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("inv");
 }
 
 // With the singular value decomposition a = U S Vh the pseudo-inverse is Vh^H 1/S U^H.
-Array pinv(const Array& a, const Operand& rcond) {
+Array pinv(const Array& a, const Operand& rcond) try {
   internal::check_matrices("pinv", a);
   const Dtype dtype = internal::working_dtype(a.dtype());
   const std::int64_t m = internal::rows_of(a), n = internal::columns_of(a);
@@ -95,9 +100,11 @@ Array pinv(const Array& a, const Operand& rcond) {
                                        : multiply(largest, rcond.scalar());
   const Array inverse = where(greater(s, limit), reciprocal(s), Scalar(0));
   return matmul(conjugate(vh.swapaxes(-2, -1)), expand_dims(inverse, -1) * conjugate(u.swapaxes(-2, -1)));
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("pinv");
 }
 
-LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
+LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) try {
   constexpr const char* op = "lstsq";
   internal::check_matrices(op, a);
   check<TypeError>(!b.is_null(), op, "the array b is null");
@@ -130,9 +137,11 @@ LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
   }
   result.x = b.ndim() == 1 ? x.squeeze(1) : x;
   return result;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("lstsq");
 }
 
-Array matrix_power(const Array& M, std::int64_t n) {
+Array matrix_power(const Array& M, std::int64_t n) try {
   internal::check_square("matrix_power", M);
   if (n == 0) return internal::identities(M, internal::rows_of(M), M.dtype());
   Array square = n < 0 ? inv(M) : M;
@@ -145,6 +154,8 @@ Array matrix_power(const Array& M, std::int64_t n) {
     if (rest == 0) break;
   }
   return n == 1 ? M.copy() : result;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("matrix_power");
 }
 
 // ---- determinants ---------------------------------------------------------------------------------
@@ -177,16 +188,20 @@ SlogdetResult logarithm(const Triangular& t) {
 
 }  // namespace
 
-SlogdetResult slogdet(const Array& a) { return logarithm(triangular("slogdet", a)); }
+SlogdetResult slogdet(const Array& a) try { return logarithm(triangular("slogdet", a)); } catch (...) {
+  nd::internal::rethrow_out_of_memory("slogdet");
+}
 
-// Multiplies the diagonal. If the product leaves the range of the numbers, on the way or at the end, adds the
-// logarithms instead.
-Array det(const Array& a) {
+// The product of the diagonal; where that leaves the range of the numbers, on the way or at the end, the logarithms are
+// added instead.
+Array det(const Array& a) try {
   const Triangular t = triangular("det", a);
   const Array product = t.sign * prod(t.diagonal, -1);
   if (t.diagonal.size() == 0) return product;
   const auto [sign, logabsdet] = logarithm(t);
   return where(isfinite(product) & (product != 0), product, sign * exp(logabsdet));
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("det");
 }
 
 // ---- numbers from singular values -----------------------------------------------------------------

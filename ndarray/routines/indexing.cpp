@@ -7,6 +7,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/index_check.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/joining.h>
@@ -412,11 +413,13 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
 }  // namespace
 
 // ---- items --------------------------------------------------------------------------------------
-Array getitem(const Array& a, std::span<const IndexKey> keys) {
+Array getitem(const Array& a, std::span<const IndexKey> keys) try {
   if (!has_array(keys)) return a.index(basic_keys(keys));
   if (const Array one = taken_by_one("index", a, keys); !one.is_null()) return one;
   const Unmasked u = without_masks("index", a, keys);
   return gather("index", select("index", u.base, u.keys));
+} catch (...) {
+  internal::rethrow_out_of_memory("index");
 }
 
 void setitem(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
@@ -640,7 +643,7 @@ Array indices_within(const Array& a, std::int64_t n, std::string_view mode) {
 
 }  // namespace
 
-Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOptions& options) {
+Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOptions& options) try {
   const bool known = options.mode == "raise" || options.mode == "wrap" || options.mode == "clip";
   check<TypeError>(known, "choose", "mode is '", options.mode, "', must be 'raise', 'wrap' or 'clip'");
   check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "choose", "indices have the dtype ",
@@ -668,6 +671,8 @@ Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOpti
   catena::check_output_cast("choose", result.dtype(), options.out.dtype(), Casting::same_kind);
   internal::assign("choose", options.out, result);
   return options.out;
+} catch (...) {
+  internal::rethrow_out_of_memory("choose");
 }
 
 }  // namespace nd

@@ -4,6 +4,7 @@
 
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/manipulation.h>
 
@@ -125,7 +126,7 @@ Array raised(const AxisConcatenator& c, const Array& a) {
 
 }  // namespace
 
-Array AxisConcatenator::join(const std::vector<Joined>& items) const {
+Array AxisConcatenator::join(const std::vector<Joined>& items) const try {
   std::vector<catena::Input> inputs;
   internal::OneDevice one("r_");
   for (const Joined& item : items) {
@@ -140,6 +141,8 @@ Array AxisConcatenator::join(const std::vector<Joined>& items) const {
   }
   const Array result = concatenate(arrays, axis);
   return matrix && result.ndim() == 1 ? atleast_2d(result) : result;
+} catch (...) {
+  internal::rethrow_out_of_memory("r_");
 }
 
 // ---- splitting ----------------------------------------------------------------------------------

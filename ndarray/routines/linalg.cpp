@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
@@ -92,7 +93,7 @@ Array contract(std::string_view op, const Array& a, const Array& b, const Dims& 
 
 }  // namespace
 
-Array dot(const Array& a, const Array& b, const DotOptions& options) {
+Array dot(const Array& a, const Array& b, const DotOptions& options) try {
   if (a.ndim() == 0 || b.ndim() == 0) {
     if (options.out.is_null()) return multiply(a, b);
     const Shape& shape = a.ndim() == 0 ? b.shape() : a.shape();
@@ -101,6 +102,8 @@ Array dot(const Array& a, const Array& b, const DotOptions& options) {
     return options.out;
   }
   return contract("dot", a, b, {a.ndim() - 1}, {std::max(b.ndim() - 2, 0)}, options.out);
+} catch (...) {
+  internal::rethrow_out_of_memory("dot");
 }
 
 Array Array::dot(const Array& b) const { return dot(b, {}); }
@@ -113,12 +116,14 @@ Array vdot(const Array& a, const Array& b) {
   return contract("vdot", left.ravel(), b.ravel(), {0}, {0});
 }
 
-Array inner(const Array& a, const Array& b) {
+Array inner(const Array& a, const Array& b) try {
   if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b);
   return contract("inner", a, b, {a.ndim() - 1}, {b.ndim() - 1});
+} catch (...) {
+  internal::rethrow_out_of_memory("inner");
 }
 
-Array outer(const Array& a, const Array& b, const OuterOptions& options) {
+Array outer(const Array& a, const Array& b, const OuterOptions& options) try {
   const Array column = a.reshape(-1, 1), row = b.reshape(1, -1);
   const Array& out = options.out;
   if (out.is_null()) return multiply(column, row);
@@ -129,6 +134,8 @@ Array outer(const Array& a, const Array& b, const OuterOptions& options) {
   catena::check_output_cast("outer", promote_types(a.dtype(), b.dtype()), out.dtype(), Casting::same_kind);
   internal::assign("outer", out, multiply(column, row).reshape(out.shape()));
   return out;
+} catch (...) {
+  internal::rethrow_out_of_memory("outer");
 }
 
 namespace {
@@ -143,7 +150,7 @@ Dims contracted_axes(const Dims& axes, int rank) {
 
 }  // namespace
 
-Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes) {
+Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes) try {
   if (!axes.count()) {
     check<ValueError>(axes.of_a().size() == axes.of_b().size(), "tensordot", "axes ", axes.of_a(), " and ", axes.of_b(),
                       " have different lengths");
@@ -158,6 +165,8 @@ Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes) {
     of_b.push_back(k);
   }
   return contract("tensordot", a, b, of_a, of_b);
+} catch (...) {
+  internal::rethrow_out_of_memory("tensordot");
 }
 
 Array matmul(const Array& a, const Array& b) {
@@ -184,8 +193,10 @@ Array matmul(const Array& a, const Array& b) {
   return a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shape) : result;
 }
 
-Array trace(const Array& a, std::int64_t offset, int axis1, int axis2, const TraceOptions& options) {
+Array trace(const Array& a, std::int64_t offset, int axis1, int axis2, const TraceOptions& options) try {
   return sum(diagonal(a, offset, axis1, axis2), {.axis = -1, .dtype = options.dtype, .out = options.out});
+} catch (...) {
+  internal::rethrow_out_of_memory("trace");
 }
 
 Array Array::trace(std::int64_t offset, int axis1, int axis2) const { return trace(offset, axis1, axis2, {}); }

@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include <catena/ndarray/engine/out_of_memory.h>
+
 namespace nd {
 
 using catena::check;
@@ -46,11 +48,14 @@ template <class E> List nested(const Shape& shape, int axis, const std::vector<E
 
 }  // namespace
 
-List Array::tolist() const {
+List Array::tolist() const try {
+  internal::check_host_room("tolist", static_cast<std::size_t>(size()), sizeof(List) + itemsize());
   return visit_dtype(dtype(), [this](auto tag) {
     std::size_t next = 0;
     return nested(shape(), 0, to_vector<typename decltype(tag)::type>(), next);
   });
+} catch (...) {
+  internal::rethrow_out_of_memory("tolist");
 }
 
 }  // namespace nd

@@ -6,6 +6,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/datatype.h>
@@ -137,9 +138,9 @@ std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
 }
 
 // ---- repeating ----------------------------------------------------------------------------------
-// The result is viewed with an additional axis for the repetitions, along which the source has stride 0, so that a
-// single copy writes all elements.
-Array tile(const Array& a, const Dims& reps) {
+// The result is viewed with an extra axis for the repetitions, along which the source has stride 0, so that a single
+// copy writes all elements.
+Array tile(const Array& a, const Dims& reps) try {
   for (std::int64_t r : reps) check<ValueError>(r >= 0, "tile", "repetitions ", reps, " are negative");
   const int rank = std::max(a.ndim(), reps.size());
   Shape shape, split;
@@ -164,12 +165,16 @@ Array tile(const Array& a, const Dims& reps) {
   if (result.size() == 0) return result;
   internal::assign("tile", result.reshape(split), internal::make_view(a, split, source));
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("tile");
 }
 
-Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis) {
+Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis) try {
   check<ValueError>(repeats >= 0, "repeat", "the number of repetitions ", repeats, " is negative");
   const Array source = axis ? a : a.ravel();
   const int at = axis ? normalize_axis("repeat", *axis, a.ndim()) : 0;
+  if (a.ndim() == catena::kMaxRank && axis)  // there is no room for another axis
+    return take(a, repeat(arange(a.shape()[at]).to_device(a.device()), repeats, 0), {.axis = at});
   Shape shape = source.shape(), split = source.shape();
   check<ValueError>(!__builtin_mul_overflow(shape[at], repeats, &shape[at]), "repeat", "shape ", source.shape(),
                     " repeated ", repeats, " times is too large");
@@ -180,19 +185,28 @@ Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis) {
   strides.insert(at + 1, 0);
   internal::assign("repeat", result.reshape(split), internal::make_view(source, split, strides));
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("repeat");
 }
 
-Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis) {
+Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis) try {
   check<ValueError>(axis.has_value(), "repeat", "a list of repetitions needs an axis");
   const int at = normalize_axis("repeat", *axis, a.ndim());
   check<ValueError>(std::int64_t(repeats.size()) == a.shape()[at], "repeat", repeats.size(),
                     " repetitions are given for axis ", at, " of length ", a.shape()[at]);
-  std::vector<std::int64_t> indices;
-  for (std::size_t i = 0; i < repeats.size(); ++i) {
-    check<ValueError>(repeats[i] >= 0, "repeat", "the number of repetitions ", repeats[i], " is negative");
-    indices.insert(indices.end(), static_cast<std::size_t>(repeats[i]), static_cast<std::int64_t>(i));
+  Shape shape = a.shape();
+  shape[at] = 0;
+  for (const std::int64_t n : repeats) {
+    check<ValueError>(n >= 0, "repeat", "the number of repetitions ", n, " is negative");
+    check<ValueError>(!__builtin_add_overflow(shape[at], n, &shape[at]), "repeat",
+                      "the repetitions add up to more than 2^63 - 1");
   }
-  return take(a, indices, {.axis = at});
+  const Array result = empty_beside(a, shape), indices(internal::new_array(Shape{shape[at]}, Dtype::int64, cpu_device));
+  auto* to = indices.data<std::int64_t>();
+  for (std::size_t i = 0; i < repeats.size(); ++i) to = std::fill_n(to, repeats[i], static_cast<std::int64_t>(i));
+  return take(a, indices.to_device(a.device()), {.axis = at, .out = result});
+} catch (...) {
+  internal::rethrow_out_of_memory("repeat");
 }
 
 // ---- rearranging --------------------------------------------------------------------------------
@@ -212,7 +226,7 @@ Array flip(const Array& a, int axis) { return flipped("flip", a, axis); }
 Array fliplr(const Array& a) { return flipped("fliplr", a, 1); }
 Array flipud(const Array& a) { return flipped("flipud", a, 0); }
 
-Array roll(const Array& a, std::int64_t shift, std::optional<int> axis) {
+Array roll(const Array& a, std::int64_t shift, std::optional<int> axis) try {
   if (!axis) return a.size() == 0 ? a : roll(a.ravel(), shift, 0).reshape(a.shape());
   const int at = normalize_axis("roll", *axis, a.ndim());
   if (a.size() == 0) return a;
@@ -221,6 +235,8 @@ Array roll(const Array& a, std::int64_t shift, std::optional<int> axis) {
   internal::assign("roll", part(result, at, by, n - by), part(a, at, 0, n - by));
   if (by > 0) internal::assign("roll", part(result, at, 0, by), part(a, at, n - by, by));
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("roll");
 }
 
 Array rot90(const Array& a, int k, const Dims& axes) {
@@ -251,7 +267,7 @@ template <class T> std::vector<std::pair<T, T>> sides_of(std::string_view what, 
 }  // namespace
 
 Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode,
-          const PadOptions& options) {
+          const PadOptions& options) try {
   if (mode != "constant") fail<NotImplementedError>("pad", "mode is '", mode, "', only 'constant' is supported");
   const auto width = sides_of("pad_width", pad_width, array.ndim());
   const auto value = sides_of("constant_values", options.constant_values, array.ndim());
@@ -277,6 +293,8 @@ Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::stri
     part(slab, i, shape[i] - after, after).fill(value[std::size_t(i)].second);
   }
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("pad");
 }
 
 Array Array::repeat(std::int64_t repeats, std::optional<int> axis) const { return nd::repeat(*this, repeats, axis); }

@@ -5,6 +5,8 @@
 
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/clip_bounds.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
 
 namespace nd {
@@ -42,35 +44,19 @@ Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& option
   return internal::apply_ufunc(internal::kernel_for(catena::kernels::nextafter, in, options.dtype), in, options);
 }
 
-namespace {
-
-// A bound beyond all values of the dtype t of the arrays clips nothing, so it is replaced by the last of these values.
-// A bound on the other side, which would clip every element, stays unchanged and is refused because it does not fit.
-Operand reachable(const Operand& bound, Dtype t, const Scalar& last, bool above) {
-  if (bound.is_array() || bound.scalar().fits(t)) return bound;
-  return (bound.scalar() > last) == above ? Operand(last) : bound;
-}
-
-}  // namespace
-
 Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options) {
   Operand in[3] = {a, a_min, a_max};
-  const auto is_whole = [](const Operand& o) { return o.is_array() || catena::is_integer(o.scalar().natural_dtype()); };
-  const auto is_of = [&](const Operand& o) { return !o.is_array() || o.header()->dtype == a.header()->dtype; };
-  if (a.is_array() && catena::is_integer(a.header()->dtype) && is_of(a_min) && is_of(a_max) && is_whole(a_min) &&
-      is_whole(a_max)) {
-    const Dtype t = a.header()->dtype;
-    in[1] = reachable(a_min, t, Scalar::lowest(t), false);
-    in[2] = reachable(a_max, t, Scalar::highest(t), true);
-  }
-  return internal::apply_ufunc(catena::kernels::clip, in, options);
+  const internal::ClipBounds bounds = internal::clip_bounds(a, a_min, a_max);
+  if (!a_min.is_array()) in[1] = bounds.low.scalar();
+  if (!a_max.is_array()) in[2] = bounds.high.scalar();
+  return internal::apply_ufunc(catena::rows::clip, in, options);
 }
 
 Array real(const Array& a) {
   if (!catena::is_complex_dtype(a.dtype())) return a;
   return internal::make_view(a, a.shape(), a.strides(), 0, catena::real_dtype(a.dtype()));
 }
-Array imag(const Array& a) {
+Array imag(const Array& a) try {
   const Dtype part = catena::real_dtype(a.dtype());
   if (part == a.dtype()) {
     const Array zeros(internal::new_array(a.shape(), part, a.device()));
@@ -78,12 +64,14 @@ Array imag(const Array& a) {
     return zeros;
   }
   return internal::make_view(a, a.shape(), a.strides(), std::int64_t(catena::itemsize(part)), part);
+} catch (...) {
+  internal::rethrow_out_of_memory("imag");
 }
 Array Array::real() const { return nd::real(*this); }
 Array Array::imag() const { return nd::imag(*this); }
 Array Array::conjugate() const { return nd::conjugate(*this); }
 
-Array around(const Array& a, int decimals) {
+Array around(const Array& a, int decimals) try {
   if (catena::is_complex_dtype(a.dtype())) {
     const Array parts = a.copy();
     internal::assign("round", parts.real(), around(a.real(), decimals));
@@ -96,12 +84,14 @@ Array around(const Array& a, int decimals) {
   const Scalar power(std::pow(10.0, std::abs(decimals)));
   if (decimals > 0) return true_divide(rint(multiply(a, power)), power);
   return multiply(rint(true_divide(a, power)), power).astype(a.dtype(), {.copy = false});
+} catch (...) {
+  internal::rethrow_out_of_memory("around");
 }
 Array Array::round(int decimals) const { return nd::around(*this, decimals); }
 
-Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // The condition does not influence the promotion, and a scalar condition is not weak, so it is first converted to a
-  // bool array on the device of the others.
+Array where(const Operand& condition, const Operand& x, const Operand& y) try {
+  // The condition takes no part in promotion and a scalar condition is not weak, so it is first converted to a bool
+  // array on the device of the others.
   Array test;
   if (condition.is_array()) {
     test = condition.array().astype(Dtype::bool_, {.copy = false});
@@ -111,7 +101,9 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
     internal::convert_into("where", condition.scalar(), *test.get());
   }
   const Operand in[3] = {test, x, y};
-  return internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{});
+  return internal::apply_ufunc(catena::rows::where, in, UfuncOptions{});
+} catch (...) {
+  internal::rethrow_out_of_memory("where");
 }
 
 Array Array::clip(const Operand& a_min, const Operand& a_max) const { return clip(a_min, a_max, {}); }
@@ -134,19 +126,23 @@ Array read_anywhere(const catena::KernelDef& def, const Array& a, std::int64_t n
 
 }  // namespace
 
-Array packbits(const Array& a) {
+Array packbits(const Array& a) try {
   check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "packbits", "the array has dtype ",
                    a.dtype(), ", must have integers or bools");
   const Array bits = a.ravel().astype(Dtype::bool_, {.copy = false});
-  return read_anywhere(catena::kernels::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
+  return read_anywhere(catena::rows::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
+} catch (...) {
+  internal::rethrow_out_of_memory("packbits");
 }
 
-Array unpackbits(const Array& a) {
+Array unpackbits(const Array& a) try {
   check<TypeError>(a.dtype() == Dtype::uint8, "unpackbits", "the array has dtype ", a.dtype(), ", must have uint8");
   std::int64_t n = 0;
   check<ValueError>(!__builtin_mul_overflow(a.size(), std::int64_t(8), &n), "unpackbits", "an array of ", a.size(),
                     " bytes has too many bits");
-  return read_anywhere(catena::kernels::unpackbits, a.ravel(), n);
+  return read_anywhere(catena::rows::unpackbits, a.ravel(), n);
+} catch (...) {
+  internal::rethrow_out_of_memory("unpackbits");
 }
 
 // ---- operators ----------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // Norms: reductions of absolute values, by a kernel that reads the elements once if there is one.
 #include <algorithm>
 
-#include <catena/kernels/registry/families.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
@@ -74,7 +75,7 @@ Array matrix_norm(const Array& x, const NormOrder& order, int row, int column) {
 
 }  // namespace
 
-Array norm(const Array& x, const NormOptions& o) {
+Array norm(const Array& x, const NormOptions& o) try {
   check<TypeError>(!x.is_null(), kOp, "the array is null");
   const bool exact = !catena::is_floating(x.dtype()) && !catena::is_complex_dtype(x.dtype());
   const Array values = exact ? x.astype(Dtype::float64) : x;
@@ -94,6 +95,8 @@ Array norm(const Array& x, const NormOptions& o) {
   }
   return o.keepdims ? result
                     : result.reshape(catena::reduced_shape(x.shape(), catena::normalize_axes(kOp, axes, rank), false));
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("norm");
 }
 
 }  // namespace nd::linalg

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -346,7 +348,7 @@ Array draw::random_sample(BitGenerator& g, const Shape& size, Dtype dtype) {
   return g.sample(catena::RandomKind::uniform, size, dtype);
 }
 
-Array draw::uniform(BitGenerator& g, double low, double high, const Shape& size, Dtype dtype) {
+Array draw::uniform(BitGenerator& g, double low, double high, const Shape& size, Dtype dtype) try {
   check_floating("uniform", dtype);
   check<ValueError>(std::isfinite(high - low), "uniform", "the range from ", low, " to ", high, " is not finite");
   Array a = g.sample(catena::RandomKind::uniform, size, dtype);
@@ -356,15 +358,19 @@ Array draw::uniform(BitGenerator& g, double low, double high, const Shape& size,
   if (low < high) minimum(a, neighbour(dtype, high, -1), {.out = a});
   if (low > high) maximum(a, neighbour(dtype, high, 1), {.out = a});
   return a;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("uniform");
 }
 
-Array draw::standard_normal(BitGenerator& g, const Shape& size, Dtype dtype) {
+Array draw::standard_normal(BitGenerator& g, const Shape& size, Dtype dtype) try {
   check_floating("standard_normal", dtype);
   return g.sample(catena::RandomKind::normal, size, dtype);
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("standard_normal");
 }
 
 Array draw::normal(BitGenerator& g, const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
-                   Dtype dtype) {
+                   Dtype dtype) try {
   check_floating("normal", dtype);
   if (!scale.is_array())
     check<ValueError>(!(scale.scalar().to_double() < 0), "normal", "the deviation ", scale.scalar(), " is negative");
@@ -377,16 +383,20 @@ Array draw::normal(BitGenerator& g, const Operand& loc, const Operand& scale, co
   a *= scale;
   a += loc;
   return a;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("normal");
 }
 
 Array draw::lognormal(BitGenerator& g, const Operand& mean, const Operand& sigma, const std::optional<Shape>& size,
-                      Dtype dtype) {
+                      Dtype dtype) try {
   check_floating("lognormal", dtype);
   Array a = draw::normal(g, mean, sigma, size, dtype);
   return exp(a, {.out = a});
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("lognormal");
 }
 
-Array draw::gumbel(BitGenerator& g, double loc, double scale, const Shape& size, Dtype dtype) {
+Array draw::gumbel(BitGenerator& g, double loc, double scale, const Shape& size, Dtype dtype) try {
   check_floating("gumbel", dtype);
   // Computed in at least float32, so that 1 - U is never 0. U = 0 is replaced by half of the smallest step, whose
   // logarithm is finite.
@@ -394,6 +404,8 @@ Array draw::gumbel(BitGenerator& g, double loc, double scale, const Shape& size,
   const double half_step = compute == Dtype::float64 ? 0x1p-54 : 0x1p-25;
   const Array u = maximum(g.sample(catena::RandomKind::uniform, size, compute), half_step);
   return (loc - scale * log(-log1p(-u))).astype(dtype, {.copy = false});
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("gumbel");
 }
 
 namespace {
@@ -412,15 +424,17 @@ void check_range(std::string_view op, std::int64_t low, std::int64_t last, Dtype
 }  // namespace
 
 Array draw::randint(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
-                    Dtype dtype) {
+                    Dtype dtype) try {
   const std::int64_t first = high ? low : 0, end = high ? *high : low;
   check<ValueError>(first < end, "randint", "low ", first, " is not below high ", end);
   check_range("randint", first, end - 1, dtype);
   return g.sample(catena::RandomKind::integers, size, dtype, first, end);
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("randint");
 }
 
 Array draw::random_integers(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
-                            Dtype dtype) {
+                            Dtype dtype) try {
   const std::int64_t first = high ? low : 1, last = high ? *high : low;
   check<ValueError>(first <= last, "random_integers", "low ", first, " is above high ", last);
   check_range("random_integers", first, last, dtype);
@@ -431,31 +445,40 @@ Array draw::random_integers(BitGenerator& g, std::int64_t low, std::optional<std
   Array a = g.sample(catena::RandomKind::integers, size, dtype, first - 1, last);
   a += 1;
   return a;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("random_integers");
 }
 
 // ---- orders -------------------------------------------------------------------------------------
-Array draw::permutation(BitGenerator& g, std::int64_t n) {
+Array draw::permutation(BitGenerator& g, std::int64_t n) try {
   check<ValueError>(n >= 0, "permutation", "the length ", n, " is negative");
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) order[std::size_t(i)] = i;
+  const Array result(internal::new_array(Shape{n}, Dtype::int64, cpu_device, "permutation"));
+  auto* const order = result.data<std::int64_t>();
+  std::iota(order, order + n, 0);
   const auto [seed, offset] = g.reserve(n);
   for (std::int64_t i = n - 1; i > 0; --i) {  // Fisher-Yates shuffle
     const catena::philox_words<2> words(seed, offset, i);
     const std::int64_t j = catena::integer_from_words(words, static_cast<int>(i & 3), i, seed, offset, 0, i + 1);
-    std::swap(order[std::size_t(i)], order[std::size_t(j)]);
+    std::swap(order[i], order[j]);
   }
-  return array(order);
+  return result.to_device(current_device());
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("permutation");
 }
 
-Array draw::permutation(BitGenerator& g, const Array& a) {
+Array draw::permutation(BitGenerator& g, const Array& a) try {
   check<TypeError>(a.ndim() > 0, "permutation", "a 0-d array has no order");
   const DeviceScope scope(a.device());
   return take(a, permutation(g, a.shape()[0]), {.axis = 0});
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("permutation");
 }
 
-void draw::shuffle(BitGenerator& g, const Array& a) {
+void draw::shuffle(BitGenerator& g, const Array& a) try {
   check<TypeError>(a.ndim() > 0, "shuffle", "a 0-d array has no order");
   internal::assign("shuffle", a, permutation(g, a));
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("shuffle");
 }
 
 // ---- choices ------------------------------------------------------------------------------------
@@ -495,7 +518,7 @@ Array choose_without_replacement(BitGenerator& g, const Array& p, std::int64_t c
 
 }  // namespace
 
-Array draw::choice(BitGenerator& g, std::int64_t n, const Shape& size, const ChoiceOptions& options) {
+Array draw::choice(BitGenerator& g, std::int64_t n, const Shape& size, const ChoiceOptions& options) try {
   check<ValueError>(n > 0, "choice", "the population has ", n, " elements; at least one is needed");
   const std::int64_t count = catena::size_of(size);
   check<ValueError>(options.replace || count <= n, "choice", "a sample of ", count, " without replacement from ", n,
@@ -507,18 +530,23 @@ Array draw::choice(BitGenerator& g, std::int64_t n, const Shape& size, const Cho
   }
   if (options.replace) return g.sample(catena::RandomKind::integers, size, Dtype::int64, 0, n);
   return permutation(g, n)(Slice({}, count)).copy().reshape(size);
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("choice");
 }
 
-Array draw::choice(BitGenerator& g, const Array& a, const Shape& size, const ChoiceOptions& options) {
+Array draw::choice(BitGenerator& g, const Array& a, const Shape& size, const ChoiceOptions& options) try {
   check<ValueError>(a.ndim() > 0, "choice", "the population is a 0-d array; nd::random::choice(n) draws from 0..n-1");
   const int axis = catena::normalize_axis("choice", options.axis, a.ndim());
   const DeviceScope scope(a.device());
   return take(a, choice(g, a.shape(axis), size, options), {.axis = axis});
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("choice");
 }
 
-std::string draw::bytes(BitGenerator& g, std::int64_t length) {
+std::string draw::bytes(BitGenerator& g, std::int64_t length) try {
   check<ValueError>(length >= 0, "bytes", "the length ", length, " is negative");
-  const std::int64_t words = (length + 3) / 4;
+  const std::int64_t words = length / 4 + (length % 4 != 0);
+  nd::internal::check_host_room("bytes", static_cast<std::size_t>(words), 4);
   const auto [seed, offset] = g.reserve(words);
   std::string result;
   result.reserve(static_cast<std::size_t>(4 * words));
@@ -528,6 +556,8 @@ std::string draw::bytes(BitGenerator& g, std::int64_t length) {
   }
   result.resize(static_cast<std::size_t>(length));
   return result;
+} catch (...) {
+  nd::internal::rethrow_out_of_memory("bytes");
 }
 
 }  // namespace nd::random

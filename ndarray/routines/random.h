@@ -17,7 +17,8 @@
 // and the version of cuRAND.
 //
 // Results are new arrays on the current device, 0-d if no size is given. Floating samplers give float64 unless the last
-// argument, a dtype or options, is another floating dtype (TypeError otherwise). A list in braces is always a size.
+// argument, a dtype or options, is another floating dtype, also float16 and bfloat16, which CuPy refuses (TypeError for
+// what is no floating dtype). A list in braces is always a size.
 //
 // Thread safety: several threads may use one RandomState; each call takes its own numbers, in an undefined order of
 // calls. A StatesScope (random_states.h) gives a thread generators of its own.

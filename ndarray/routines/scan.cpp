@@ -2,6 +2,7 @@
 
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/math.h>
 
@@ -89,11 +90,15 @@ Array cumsum(const Array& a, const ScanOptions& options) {
 Array cumprod(const Array& a, const ScanOptions& options) {
   return accumulate("cumprod", catena::kernels::prod, a, options);
 }
-Array nancumsum(const Array& a, const ScanOptions& options) {
-  return accumulate("nancumsum", catena::kernels::sum, without_nan("nancumsum", a, 0), options);
+Array nancumsum(const Array& a, const ScanOptions& options) try {
+  return accumulate("nancumsum", catena::rows::sum, without_nan("nancumsum", a, 0), options);
+} catch (...) {
+  internal::rethrow_out_of_memory("nancumsum");
 }
-Array nancumprod(const Array& a, const ScanOptions& options) {
-  return accumulate("nancumprod", catena::kernels::prod, without_nan("nancumprod", a, 1), options);
+Array nancumprod(const Array& a, const ScanOptions& options) try {
+  return accumulate("nancumprod", catena::rows::prod, without_nan("nancumprod", a, 1), options);
+} catch (...) {
+  internal::rethrow_out_of_memory("nancumprod");
 }
 Array cumulative_sum(const Array& a, const CumulativeOptions& options) {
   return cumulative("cumulative_sum", catena::kernels::sum, a, options, 0);

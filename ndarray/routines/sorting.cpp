@@ -7,6 +7,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
@@ -98,21 +99,31 @@ Array internal::nonzero_rows(const Array& a) {
 }
 
 // ---- sorting ------------------------------------------------------------------------------------
-Array sort(const Array& a, const SortOptions& options) {
+Array sort(const Array& a, const SortOptions& options) try {
   check_kind("sort", options.kind);
   return run_sort({"sort", a, options.axis}, false);
+} catch (...) {
+  internal::rethrow_out_of_memory("sort");
 }
 
-Array argsort(const Array& a, const SortOptions& options) {
+Array argsort(const Array& a, const SortOptions& options) try {
   check_kind("argsort", options.kind);
   return run_sort({"argsort", at_least_one_axis(a), options.axis}, true);
+} catch (...) {
+  internal::rethrow_out_of_memory("argsort");
 }
 
-Array msort(const Array& a) { return run_sort({"msort", a, 0}, false); }
+Array msort(const Array& a) try { return run_sort({"msort", a, 0}, false); } catch (...) {
+  internal::rethrow_out_of_memory("msort");
+}
 
-void Array::sort(int axis) const { internal::assign("sort", *this, run_sort({"sort", *this, axis}, false)); }
+void Array::sort(int axis) const try {
+  internal::assign("sort", *this, run_sort({"sort", *this, axis}, false));
+} catch (...) {
+  internal::rethrow_out_of_memory("sort");
+}
 
-Array lexsort(const std::vector<Array>& keys, int axis) {
+Array lexsort(const std::vector<Array>& keys, int axis) try {
   check<TypeError>(!keys.empty(), "lexsort", "there are no keys");
   std::vector<Operand> operands;
   for (const Array& key : keys) {
@@ -127,18 +138,24 @@ Array lexsort(const std::vector<Array>& keys, int axis) {
     order = take_along_axis(order, next, axis);
   }
   return order;
+} catch (...) {
+  internal::rethrow_out_of_memory("lexsort");
 }
 
-Array partition(const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options) {
+Array partition(const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options) try {
   return run_partition("partition", a, kth, options, false);
+} catch (...) {
+  internal::rethrow_out_of_memory("partition");
 }
 
-Array argpartition(const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options) {
+Array argpartition(const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options) try {
   return run_partition("argpartition", at_least_one_axis(a), kth, options, true);
+} catch (...) {
+  internal::rethrow_out_of_memory("argpartition");
 }
 
 // ---- searching ----------------------------------------------------------------------------------
-Array searchsorted(const Array& a, const Operand& values, const SearchOptions& options) {
+Array searchsorted(const Array& a, const Operand& values, const SearchOptions& options) try {
   const bool right = options.side == "right";
   check<ValueError>(right || options.side == "left", "searchsorted", "side is '", options.side,
                     "', must be 'left' or 'right'");
@@ -150,29 +167,38 @@ Array searchsorted(const Array& a, const Operand& values, const SearchOptions& o
   check<ValueError>(a.ndim() == 1 && sorter.shape() == a.shape(), "searchsorted", "the sorter has shape ",
                     sorter.shape(), ", the sorted array ", a.shape(), ", which must be one and of rank 1");
   return places("searchsorted", take(a, sorter), values, right);
+} catch (...) {
+  internal::rethrow_out_of_memory("searchsorted");
 }
 
-Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& options) {
+Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& options) try {
   check<TypeError>(!bins.is_null(), "digitize", "the array of bins is null");
   check<ValueError>(bins.ndim() == 1, "digitize", "the bins have rank ", bins.ndim(), ", must have rank 1");
   const Array before = bins(Slice({}, -1)), behind = bins(Slice(1, {}));
-  // The interval is open at its right end, or with `right` at its left end, for ascending and descending bins.
-  if (all(before <= behind).item<bool>()) return places("digitize", bins, x, !options.right);
+  // The interval is open at its right end, or with `right` at its left end, whichever way the bins are ordered. NaN is
+  // the greatest number, as in all sorted arrays.
+  if (all((before <= behind) | isnan(behind)).item<bool>()) return places("digitize", bins, x, !options.right);
   check<ValueError>(all(before >= behind).item<bool>(), "digitize", "the ", bins.size(),
                     " bins neither increase nor decrease");
   return bins.size() - places("digitize", bins(Slice({}, {}, -1)), x, !options.right);
+} catch (...) {
+  internal::rethrow_out_of_memory("digitize");
 }
 
-std::vector<Array> nonzero(const Array& a) {
+std::vector<Array> nonzero(const Array& a) try {
   const Array rows = internal::nonzero_rows(!a.is_null() && a.ndim() == 0 ? a.ravel() : a);
   std::vector<Array> list;
   for (std::int64_t k = 0; k < rows.shape()[0]; ++k) list.push_back(rows(k));
   return list;
+} catch (...) {
+  internal::rethrow_out_of_memory("nonzero");
 }
 
 Array flatnonzero(const Array& a) { return nonzero(a.is_null() ? a : a.ravel())[0]; }
 
-Array argwhere(const Array& a) { return internal::contiguous(internal::nonzero_rows(a).transpose()); }
+Array argwhere(const Array& a) try { return internal::contiguous(internal::nonzero_rows(a).transpose()); } catch (...) {
+  internal::rethrow_out_of_memory("argwhere");
+}
 
 // ---- methods ------------------------------------------------------------------------------------
 std::vector<Array> Array::nonzero() const { return nd::nonzero(*this); }

@@ -77,9 +77,9 @@ inline Array searchsorted(const Array& a, const Operand& values, std::string_vie
 struct DigitizeOptions {
   bool right = false;  // bins include their right edge instead of their left one
 };
-// Returns the bin number of every element: i for bins[i-1] <= x < bins[i], or bins[i-1] > x >= bins[i] if the bins
-// decrease; 0 or len(bins) beyond their ends. ValueError if the bins are not of rank 1 or not monotonic; that check
-// runs on the host and waits for the device.
+// The bin number of every element: i for bins[i-1] <= x < bins[i], or bins[i-1] > x >= bins[i] if the bins decrease; 0
+// or len(bins) beyond their ends; NaN is the greatest number. ValueError if the bins are not of rank 1 or not
+// monotonic; that check waits for the device.
 CATENA_EXPORT Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& options = {});
 
 // Returns the positions of all elements that are not 0 (NaN is not 0), in C order: one int64 array per axis. A 0-d

@@ -5,6 +5,7 @@
 
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/math.h>
@@ -42,6 +43,11 @@ Array spread_of_complex(std::string_view op, const Array& a, const VarOptions& o
 // Returns the variance of elements converted to o.dtype, or its square root.
 Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root) {
   check<TypeError>(!a.is_null(), op, "the array is null");
+  if (o.dtype && catena::is_complex_dtype(*o.dtype)) {  // the result is a real number
+    VarOptions real = o;
+    real.dtype = catena::real_dtype(*o.dtype);
+    return spread(op, a, real, root);
+  }
   if (catena::is_complex_dtype(a.dtype())) return spread_of_complex(op, a, o, root);
   const Dtype result_dtype = o.dtype ? *o.dtype : (catena::is_floating(a.dtype()) ? a.dtype() : Dtype::float64);
   const Dtype working = working_dtype(result_dtype);
@@ -81,7 +87,9 @@ Array mean(const Array& a, const ReduceOptions& o) {
 }
 
 Array var(const Array& a, const VarOptions& options) { return spread("var", a, options, false); }
-Array std(const Array& a, const VarOptions& options) { return spread("std", a, options, true); }
+Array std(const Array& a, const VarOptions& options) try { return spread("std", a, options, true); } catch (...) {
+  internal::rethrow_out_of_memory("std");
+}
 
 // ---- counting -----------------------------------------------------------------------------------
 namespace {

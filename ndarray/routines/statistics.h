@@ -14,7 +14,8 @@ CATENA_EXPORT Array mean(const Array& a, const ReduceOptions& options = {});
 
 // The mean squared distance from the mean, with the divisor n - ddof, computed without cancellation. dtypes as for
 // mean; options.dtype is the dtype of calculation and result. A divisor <= 0 counts as 0: the result is NaN or
-// infinity, without an error. For complex numbers, the result is real.
+// infinity, without an error.
+// Of complex numbers: the mean square of the distance to the mean, a real number; dtypes count as their real ones.
 CATENA_EXPORT Array var(const Array& a, const VarOptions& options = {});
 // The square root of var.
 CATENA_EXPORT Array std(const Array& a, const VarOptions& options = {});

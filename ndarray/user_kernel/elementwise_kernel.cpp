@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 
 namespace nd {
@@ -115,14 +116,19 @@ std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const
   return arguments.outputs();
 }
 
-std::vector<Array> ElementwiseKernel::call(std::span<const Operand> args, const ElementwiseCallOptions& options) const {
+std::vector<Array> ElementwiseKernel::call(std::span<const Operand> args, const ElementwiseCallOptions& options) const
+    try {
   return internal::call_kernel(*text_, args, options);
+} catch (...) {
+  catena::rethrow_standard(name());
 }
 
 KernelResult ElementwiseKernel::operator()(std::initializer_list<Operand> args,
-                                           const ElementwiseCallOptions& options) const {
+                                           const ElementwiseCallOptions& options) const try {
   check<TypeError>(nout() <= 2, text_->label, "has ", nout(), " outputs; write auto [u, v, w] = kernel.call<3>(...)");
   return KernelResult(*text_, call({args.begin(), args.size()}, options));
+} catch (...) {
+  catena::rethrow_standard(name());
 }
 
 const std::vector<KernelParameter>& ElementwiseKernel::params() const noexcept { return text_->parameters; }

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/clip_bounds.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/user_kernel/trace.h>
@@ -393,7 +395,10 @@ struct FusionCache::State {
   }
 };
 
-FusionCache::FusionCache() : state_(new State) {}
+FusionCache::FusionCache() try : state_(new State) {
+} catch (...) {
+  catena::rethrow_standard(kFusedName);
+}
 FusionCache::~FusionCache() = default;
 
 const TracedProgram* FusionCache::find(std::span<const Operand> arguments, std::span<const NumberType> types) const {
@@ -416,7 +421,7 @@ void FusionCache::add(std::span<const Operand> arguments, std::span<const Number
 }
 
 bool FusionCache::run(std::span<const Operand> arguments, std::span<const NumberType> types,
-                      std::span<Array> results) const {
+                      std::span<Array> results) const try {
   const TracedProgram* program = find(arguments, types);
   if (program == nullptr) return false;
   if (results.size() == program->targets.size()) {
@@ -427,12 +432,16 @@ bool FusionCache::run(std::span<const Operand> arguments, std::span<const Number
   program->execute(arguments, all);
   for (std::size_t k = 0; k < results.size(); ++k) results[k] = std::move(all.data()[k]);
   return true;
+} catch (...) {
+  catena::rethrow_standard(kFusedName);
 }
 
-Array FusionCache::reduce(std::span<const Operand> arguments, const FusedReduce& how,
-                          const TestOptions& options) const {
+Array FusionCache::reduce(std::span<const Operand> arguments, const FusedReduce& how, const TestOptions& options) const
+    try {
   const TracedProgram* program = find(arguments, {});
   return program == nullptr ? Array() : reduce_elements(*program, how, arguments, options);
+} catch (...) {
+  catena::rethrow_standard(kFusedName);
 }
 
 // ---- tracing ------------------------------------------------------------------------------------
@@ -446,7 +455,7 @@ catena::SmallVector<NumberType, 8> types_of(const Trace::State& trace) {
 
 }  // namespace
 
-Trace::Trace(std::span<const Operand> arguments, std::span<const NumberType> types) : state_(new State) {
+Trace::Trace(std::span<const Operand> arguments, std::span<const NumberType> types) try : state_(new State) {
   check<TypeError>(std::any_of(arguments.begin(), arguments.end(), [](const Operand& o) { return o.is_array(); }),
                    kFusedName, "at least one argument must be an array");
   state_->arguments = arguments;
@@ -455,13 +464,15 @@ Trace::Trace(std::span<const Operand> arguments, std::span<const NumberType> typ
     if (o.is_array()) state_->add_value({o.header()->dtype, o.header()});
     else state_->add_number({o.scalar(), types.empty() ? widest_type(o.scalar()) : types[k]});
   }
+} catch (...) {
+  catena::rethrow_standard(kFusedName);
 }
 Trace::~Trace() = default;
 
 Traced Trace::argument(std::size_t k) { return {this, static_cast<int>(k)}; }
 
 void Trace::run(std::span<const Traced> parameters, std::span<const Traced> results, std::span<Array> returned,
-                FusionCache* cache) {
+                FusionCache* cache) try {
   Numbers values, targets;
   for (const Traced& r : results) {
     check<ValueError>(r.trace() == this, kFusedName, "a result belongs to another call");
@@ -494,7 +505,7 @@ void Trace::run(std::span<const Traced> parameters, std::span<const Traced> resu
     Assembly whole(*state_, values, targets);
     if (whole.fits()) {
       const TracedProgram program = whole.take_program();
-      if (cache != nullptr) cache->add(state_->arguments, types_of(*state_), program);
+      if (cache != nullptr && !state_->fixes_numbers) cache->add(state_->arguments, types_of(*state_), program);
       program.execute(state_->arguments, arrays);
     } else {
       state_->truncate(steps);
@@ -502,10 +513,12 @@ void Trace::run(std::span<const Traced> parameters, std::span<const Traced> resu
     }
   }
   std::move(arrays.begin(), arrays.begin() + std::ptrdiff_t(returned.size()), returned.begin());
+} catch (...) {
+  catena::rethrow_standard(kFusedName);
 }
 
 Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how,
-                    const TestOptions& options, FusionCache* cache) {
+                    const TestOptions& options, FusionCache* cache) try {
   check<ValueError>(result.trace() == this, kFusedName, "a result belongs to another call");
   for (std::size_t k = 0; k < parameters.size(); ++k)
     check<TypeError>(parameters[k].value() == static_cast<int>(k), kFusedName, "argument ", k,
@@ -523,18 +536,20 @@ Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, co
     Assembly assembly(*state_, values, Numbers{-1});
     if (assembly.fits()) {
       const TracedProgram elements = assembly.take_program();
-      if (cache != nullptr) cache->add(state_->arguments, types_of(*state_), elements);
+      if (cache != nullptr && !state_->fixes_numbers) cache->add(state_->arguments, types_of(*state_), elements);
       return reduce_elements(elements, how, state_->arguments, options);
     }
     state_->truncate(steps);
     Part(*state_, values).execute();
   }
+} catch (...) {
+  catena::rethrow_standard(kFusedName);
 }
 
 namespace {
 
-// Adds a step to the trace of its operands. Returns the trace and the number of the first result.
-std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
+// Adds a step to the trace of its operands: the trace, and the number of the first result.
+std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<TracedOperand> in) try {
   Trace* trace = nullptr;
   for (const TracedOperand& x : in) {
     if (x.trace() == nullptr) continue;
@@ -549,6 +564,8 @@ std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<Trac
   for (int v : values) inputs.push_back(state.input(v));
   const KernelDef& kernel = kernel_for(def, std::span<const catena::Input>(inputs), {});
   return {trace, state.add_step(row, catena::choose_loop(row, inputs), std::move(values))};
+} catch (...) {
+  catena::rethrow_standard(kFusedName);
 }
 
 }  // namespace
@@ -605,6 +622,22 @@ Traced nextafter(const Traced& x1, const TracedOperand& x2) {
 }
 Traced nextafter(const Scalar& x1, const Traced& x2) {
   return internal::trace_step(catena::kernels::nextafter, {x1, x2});
+}
+
+Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
+  const auto is_elsewhere = [&](const TracedOperand& x) { return x.trace() != nullptr && x.trace() != a.trace(); };
+  if (is_elsewhere(a_min) || is_elsewhere(a_max)) return internal::trace_step(catena::rows::clip, {a, a_min, a_max});
+  internal::Trace::State& state = a.trace()->state();
+  const auto given = [&](const TracedOperand& x) {
+    return x.trace() != nullptr ? state.input(x.value()) : catena::Input(x.constant().value);
+  };
+  const internal::ClipBounds bounds = internal::clip_bounds(state.input(a.value()), given(a_min), given(a_max));
+  const auto bound = [&](const TracedOperand& x, const catena::Input& used) {
+    if (used.is_array() || used.scalar() == given(x).scalar()) return x;
+    state.fixes_numbers |= x.trace() != nullptr;
+    return TracedOperand(used.scalar());
+  };
+  return internal::trace_step(catena::rows::clip, {a, bound(a_min, bounds.low), bound(a_max, bounds.high)});
 }
 
 Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y) {

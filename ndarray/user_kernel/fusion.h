@@ -83,7 +83,7 @@ class CATENA_EXPORT Traced {
 class TracedOperand {
  public:
   TracedOperand(const Traced& x) noexcept : trace_(x.trace()), value_(x.value()) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || catena::foreign_complex<T>>>
   TracedOperand(T v) : constant_{v, internal::number_type<T>()} {}
   TracedOperand(const Scalar& v) : constant_{v, internal::widest_type(v)} {}
   internal::Trace* trace() const noexcept { return trace_; }  // null for a constant
@@ -312,10 +312,7 @@ CATENA_ELEMENTWISE_KERNELS(ND_TRACE)
 #undef ND_TRACE
 
 inline Traced abs(const Traced& x) { return absolute(x); }
-// Unlike the unfused clip, bounds beyond the numbers of an integer dtype are refused (OverflowError).
-inline Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
-  return internal::trace_step(catena::kernels::clip, {a, a_min, a_max});
-}
+CATENA_EXPORT Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max);
 inline Traced copy(const Traced& x) { return x.copy(); }
 // The functions of math.h with two results.
 CATENA_EXPORT std::pair<Traced, Traced> divmod(const Traced& x1, const TracedOperand& x2);
@@ -328,16 +325,16 @@ CATENA_EXPORT Traced nextafter(const Scalar& x1, const Traced& x2);
 CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y);
 
 template <class T>
-concept TracedConstant = std::is_arithmetic_v<T>;
-#define ND_TRACE_OPERATOR(op, name, number)                                                          \
-  inline Traced operator op(const Traced& a, const Traced& b) {                                      \
-    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                                  \
-  inline Traced operator op(const Traced& a, TracedConstant auto b) {                                \
-    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                                  \
-  inline Traced operator op(TracedConstant auto a, const Traced& b) {                                \
-    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
+concept TracedConstant = std::is_arithmetic_v<T> || catena::foreign_complex<T>;
+#define ND_TRACE_OPERATOR(op, name, number)                                                       \
+  inline Traced operator op(const Traced& a, const Traced& b) {                                   \
+    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+  }                                                                                               \
+  inline Traced operator op(const Traced& a, TracedConstant auto b) {                             \
+    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
+  }                                                                                               \
+  inline Traced operator op(TracedConstant auto a, const Traced& b) {                             \
+    return internal::trace_operator(catena::rows::name, internal::NumberOperation::number, a, b); \
   }
 // Assignment keeps the dtype of its target, as with arrays.
 #define ND_TRACE_ARITHMETIC(op, name, number)                                                                \

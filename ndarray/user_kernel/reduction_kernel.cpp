@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 
@@ -171,14 +172,18 @@ std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const
   return arguments.outputs();
 }
 
-std::vector<Array> ReductionKernel::call(std::span<const Operand> args, const ReductionCallOptions& options) const {
+std::vector<Array> ReductionKernel::call(std::span<const Operand> args, const ReductionCallOptions& options) const try {
   return internal::call_kernel(*text_, args, options);
+} catch (...) {
+  catena::rethrow_standard(name());
 }
 
-KernelResult ReductionKernel::operator()(std::initializer_list<Operand> args,
-                                         const ReductionCallOptions& options) const {
+KernelResult ReductionKernel::operator()(std::initializer_list<Operand> args, const ReductionCallOptions& options) const
+    try {
   check<TypeError>(nout() <= 2, text_->label, "has ", nout(), " outputs; write auto [u, v, w] = kernel.call<3>(...)");
   return KernelResult(*text_, call({args.begin(), args.size()}, options));
+} catch (...) {
+  catena::rethrow_standard(name());
 }
 
 const std::vector<KernelParameter>& ReductionKernel::params() const noexcept { return text_->parameters; }

@@ -53,6 +53,7 @@ struct Trace::State {
   catena::SmallVector<TracedStep, 4> steps;
   std::vector<std::pair<int, Array>> computed;  // values of steps that have been executed and removed
   catena::SmallVector<NumberStep, 2> number_steps;
+  bool fixes_numbers = false;  // the steps hold for these values of numbers that vary, and for no others
 
   int add_value(Value v);
   int value_of(const TracedOperand& x);

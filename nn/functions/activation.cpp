@@ -171,7 +171,7 @@ class LogSoftmax final : public SoftmaxNode {
 
 }  // namespace
 
-Variable relu(const Variable& x) { return elementwise(kReLU, x); }
+Variable internal::relu(const Variable& x, const CudnnOptions&) { return elementwise(kReLU, x); }
 
 Variable clipped_relu(const Variable& x, Coefficient<2000> z) {
   check<catena::AssertionError>(z.value > 0, "clipped_relu", "z is ", z.value, " and must be positive");

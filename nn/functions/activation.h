@@ -5,6 +5,9 @@
 // This file: activation functions. All keep shape and dtype; floating dtypes only (InvalidType otherwise).
 #pragma once
 
+#include <concepts>
+#include <optional>
+
 #include <catena/autograd/functions/math.h>
 #include <catena/nn/functions/function_with_options.h>
 
@@ -17,7 +20,11 @@ template <int Percent> struct Coefficient {
   Coefficient(double v) : value(v) {}
 };
 
-CATENA_EXPORT Variable relu(const Variable& x);  // max(x, 0); derivative 0 at 0
+namespace internal {
+CATENA_EXPORT Variable relu(const Variable& x, const CudnnOptions& options);
+}
+// max(x, 0); derivative 0 at 0. relu(x), relu(x, false), relu(x, {.use_cudnn = false}): see CudnnOptions.
+inline constexpr FunctionWithCudnn<internal::relu> relu;
 // min(max(0, x), z), z = 20; AssertionError unless z > 0.
 CATENA_EXPORT Variable clipped_relu(const Variable& x, Coefficient<2000> z = {});
 CATENA_EXPORT Variable leaky_relu(const Variable& x, Coefficient<20> slope = {});  // slope 0.2
@@ -25,8 +32,14 @@ CATENA_EXPORT Variable elu(const Variable& x, Coefficient<100> alpha = {});     
 CATENA_EXPORT Variable hard_sigmoid(const Variable& x);                            // clip(0.2 x + 0.5, 0, 1)
 // log(1 + exp(beta x)) / beta, beta = 1
 CATENA_EXPORT Variable softplus(const Variable& x, Coefficient<100> beta = {});
-using autograd::sigmoid;  // 1 / (1 + exp(-x))
+// sigmoid(x) = 1 / (1 + exp(-x)) and tanh(x), which take use_cudnn in the same ways. Their names are those of several
+// functions: Sequential and the options of links take sigmoid and tanh as such, templates take functions::tanh.
+using autograd::sigmoid;
 using autograd::tanh;
+namespace functions {
+inline constexpr FunctionWithCudnn<autograd::sigmoid> sigmoid;
+inline constexpr FunctionWithCudnn<autograd::tanh> tanh;
+}  // namespace functions
 
 // x where x >= 0, else W x: W has the shape of the axes of x from 1 on, or of the first ones of these; 0-d: one number.
 CATENA_EXPORT Variable prelu(const Variable& x, const Variable& W);
@@ -51,13 +64,21 @@ CATENA_EXPORT LSTMState slstm(const Variable& c_prev1, const Variable& c_prev2, 
 // exp(x) / sum exp(x) along an axis, shifted by the maximum. At least 2 dimensions (InvalidType).
 struct SoftmaxOptions {
   int axis = 1;
+  std::optional<bool> use_cudnn = {};  // see CudnnOptions
 };
 //   softmax(x)  softmax(x, 2)  softmax(x, {.axis = 2})
+// A bool in the second place is use_cudnn, as in the reference: softmax(x, false), softmax(x, false, 2).
+template <auto body> struct SoftmaxFunction : FunctionWithOptions<body, SoftmaxOptions, int> {
+  using FunctionWithOptions<body, SoftmaxOptions, int>::operator();
+  template <std::same_as<bool> B> Variable operator()(const Variable& x, B use_cudnn, int axis = 1) const {
+    return body(x, SoftmaxOptions{.axis = axis, .use_cudnn = use_cudnn});
+  }
+};
 namespace internal {
 CATENA_EXPORT Variable softmax(const Variable& x, const SoftmaxOptions& options);
 CATENA_EXPORT Variable log_softmax(const Variable& x, const SoftmaxOptions& options);
 }  // namespace internal
-inline constexpr FunctionWithOptions<internal::softmax, SoftmaxOptions, int> softmax;
-inline constexpr FunctionWithOptions<internal::log_softmax, SoftmaxOptions, int> log_softmax;
+inline constexpr SoftmaxFunction<internal::softmax> softmax;
+inline constexpr SoftmaxFunction<internal::log_softmax> log_softmax;
 
 }  // namespace nn

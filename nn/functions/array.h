@@ -5,11 +5,13 @@
 #include <concepts>
 #include <optional>
 
+#include <catena/autograd/cudnn_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/nn/functions/connection.h>
 
 namespace nn {
 
+using autograd::CudnnOptions;
 using autograd::Variables;
 
 // ---- images -------------------------------------------------------------------------------------
@@ -40,11 +42,22 @@ CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape);
 // The points of an affine map: theta (B, 2, 3) -> (B, 2, H, W) with [b, :, i, j] = theta[b] (X_j, Y_i, 1)^T, where X
 // and Y are W and H points from -1 to 1. Component 0 is the horizontal one. Floating (InvalidType); ValueError for a
 // length that is not positive.
-CATENA_EXPORT Variable spatial_transformer_grid(const Variable& theta, Pair output_shape);
+// spatial_transformer_grid(theta, {4, 5}, false): see CudnnOptions.
+CATENA_EXPORT Variable spatial_transformer_grid(const Variable& theta, Pair output_shape,
+                                                const CudnnOptions& options = {});
+template <std::same_as<bool> B>
+Variable spatial_transformer_grid(const Variable& theta, Pair output_shape, B use_cudnn) {
+  return spatial_transformer_grid(theta, output_shape, CudnnOptions{use_cudnn});
+}
 // Bilinear interpolation of x (B, C, H, W) at the points of grid (B, 2, oH, oW), where -1 and 1 are the centres of the
 // first and the last pixel; pixels outside of x are 0. -> (B, C, oH, oW). At a pixel the derivative is that of the cell
 // to the right of it and below. InvalidType for other shapes and unequal dtypes.
-CATENA_EXPORT Variable spatial_transformer_sampler(const Variable& x, const Variable& grid);
+CATENA_EXPORT Variable spatial_transformer_sampler(const Variable& x, const Variable& grid,
+                                                   const CudnnOptions& options = {});
+template <std::same_as<bool> B>
+Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, B use_cudnn) {
+  return spatial_transformer_sampler(x, grid, CudnnOptions{use_cudnn});
+}
 
 // ---- sequences ----------------------------------------------------------------------------------
 // Sequences (l_i, ...) as rows of one array (len(xs), L, ...), followed by `padding`; L is `length` or the largest l_i.

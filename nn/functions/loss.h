@@ -8,10 +8,12 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <catena/autograd/cudnn_options.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 
@@ -42,6 +44,7 @@ struct SoftmaxCrossEntropyOptions {
   double label_smoothing = 0;  // e: the target is (1 - e) of the label and e / C of every class; 0 <= e < 1
   // Divide by the sum of the labels' class weights instead of their number, as PyTorch does.
   bool normalize_by_weight = false;
+  std::optional<bool> use_cudnn = {};  // see CudnnOptions
 };
 // Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t (N, d...) of any integer dtype -> 0-d, or,
 // with reduce "no", the shape of t. InvalidType for other shapes and dtypes. A floating t of the shape of x gives the
@@ -51,14 +54,34 @@ struct SoftmaxCrossEntropyOptions {
 // (ValueError).
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
+// In the order of the reference: softmax_cross_entropy(x, t, true, false).
+template <std::same_as<bool> B>
+Variable softmax_cross_entropy(const Variable& x, const Variable& t, B use_cudnn, bool normalize = true,
+                               bool cache_score = true, const Array& class_weight = {}, int ignore_label = -1,
+                               const std::string& reduce = "mean") {
+  return softmax_cross_entropy(x, t,
+                               SoftmaxCrossEntropyOptions{.normalize = normalize,
+                                                          .cache_score = cache_score,
+                                                          .class_weight = class_weight,
+                                                          .ignore_label = ignore_label,
+                                                          .reduce = reduce,
+                                                          .use_cudnn = use_cudnn});
+}
 
 struct SigmoidCrossEntropyOptions {
   bool normalize = true;  // "mean" divides by the number of labels other than -1; false: by the batch size
   std::string reduce = "mean";
+  std::optional<bool> use_cudnn = {};  // see CudnnOptions
 };
 // -log of the probability that sigmoid(x) gives to the label t: 1 or 0; -1 is ignored and has the loss 0. Equal shapes.
 CATENA_EXPORT Variable sigmoid_cross_entropy(const Variable& x, const Variable& t,
                                              const SigmoidCrossEntropyOptions& options = {});
+template <std::same_as<bool> B>
+Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, B use_cudnn, bool normalize = true,
+                               const std::string& reduce = "mean") {
+  return sigmoid_cross_entropy(
+      x, t, SigmoidCrossEntropyOptions{.normalize = normalize, .reduce = reduce, .use_cudnn = use_cudnn});
+}
 
 struct HingeOptions {
   std::string norm = "L1";  // or "L2": the squares; NotImplementedError for others
@@ -82,7 +105,8 @@ CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1
 struct HuberOptions {
   std::string reduce = "sum_along_second_axis";  // or "no", "mean", "sum"
 };
-// a^2 / 2 where |a| <= delta, else delta (|a| - delta / 2), for a = x - t; by default summed over axis 1.
+// a^2 / 2 where |a| <= delta, else delta (|a| - delta / 2), for a = x - t; by default summed over axis 1. ValueError
+// for a negative delta.
 CATENA_EXPORT Variable huber_loss(const Variable& x, const Variable& t, double delta, const HuberOptions& options = {});
 template <Text T> Variable huber_loss(const Variable& x, const Variable& t, double delta, const T& reduce) {
   return huber_loss(x, t, delta, HuberOptions{std::string(reduce)});

@@ -92,8 +92,9 @@ class BatchNormalization final : public FunctionNode {
     const Layout l = layout(in[0], in[1]);
     // In the dtype of the parameters, if that is a wider one.
     const Array x = autograd::astype(in[0], in[1].dtype());
-    const Arrays result = nn_extension(x).batch_normalization(x, autograd::reshape(in[1], l.kept),
-                                                              autograd::reshape(in[2], l.kept), options_.eps, l.axes);
+    const Arrays result = nn_extension(x, options_.use_cudnn)
+                              .batch_normalization(x, autograd::reshape(in[1], l.kept),
+                                                   autograd::reshape(in[2], l.kept), options_.eps, l.axes);
     mean_ = result[1];
     var_ = result[2];
     inv_std_ = result[3];
@@ -102,6 +103,7 @@ class BatchNormalization final : public FunctionNode {
 
   BatchNormalizationResult with_statistics(const Variable& y, const Array& x, const Array& gamma) const {
     const double m = layout(x, gamma).count;
+    if (m == 0) return {y, unmoved(options_.running_mean, gamma), unmoved(options_.running_var, gamma)};
     return {y, moved(options_.running_mean, gamma, mean_, 1.0),
             moved(options_.running_var, gamma, var_, m / std::max(m - 1, 1.0))};
   }
@@ -117,6 +119,10 @@ class BatchNormalization final : public FunctionNode {
 
  private:
   Layout layout(const Array& x, const Array& gamma) const { return layout_of(x.shape(), options_.axis, gamma.ndim()); }
+  // An empty batch says nothing of the data.
+  static Array unmoved(const Array& running, const Array& gamma) {
+    return running ? autograd::copy(running) : autograd::zeros_like(gamma);
+  }
   Array moved(const Array& running, const Array& gamma, const Array& statistic, double scale) const {
     const Array& like = running ? running : gamma;
     const Array share = autograd::reshape(statistic, like.shape()) * ((1 - options_.decay) * scale);
@@ -125,9 +131,10 @@ class BatchNormalization final : public FunctionNode {
 
   Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const Layout& l) const {
     const Array wide = autograd::astype(x.data(), gamma.dtype());
-    const Arrays g = nn_extension(wide).batch_normalization_backward(wide, autograd::astype(gy.data(), gamma.dtype()),
-                                                                     autograd::reshape(gamma.data(), l.kept), mean_,
-                                                                     inv_std_, l.axes);
+    const Arrays g =
+        nn_extension(wide, options_.use_cudnn)
+            .batch_normalization_backward(wide, autograd::astype(gy.data(), gamma.dtype()),
+                                          autograd::reshape(gamma.data(), l.kept), mean_, inv_std_, l.axes);
     const auto parameter = [&](const Array& a) {
       return constant_variable(autograd::astype(autograd::reshape(a, l.params), gamma.dtype()));
     };
@@ -154,26 +161,29 @@ class BatchNormalization final : public FunctionNode {
 
 class FixedBatchNormalization final : public FunctionNode {
  public:
-  FixedBatchNormalization(double eps, const autograd::Axes& axis) : eps_(eps), axis_(axis) {}
+  explicit FixedBatchNormalization(const FixedBatchNormalizationOptions& o) : options_(o) {}
   std::string label() const override { return "BatchNormalizationFunction"; }
   std::string_view input_names() const override { return "x gamma beta mean var"; }
-  void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 5, axis_); }
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    check_parameters(in_types, 5, options_.axis);
+  }
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1, 3, 4});
-    const Layout l = layout_of(in[0].shape(), axis_, in[1].ndim());
+    const Layout l = layout_of(in[0].shape(), options_.axis, in[1].ndim());
     const auto p = [&](std::size_t k) { return autograd::reshape(in[k], l.kept); };
     const Array x = autograd::astype(in[0], in[1].dtype());
-    return {
-        autograd::astype(nn_extension(x).fixed_batch_normalization(x, p(1), p(2), p(3), p(4), eps_), in[0].dtype())};
+    const Array y =
+        nn_extension(x, options_.use_cudnn).fixed_batch_normalization(x, p(1), p(2), p(3), p(4), options_.eps);
+    return {autograd::astype(y, in[0].dtype())};
   }
 
   Variables backward(const Targets& targets, const Variables& gy_given) override {
     const Variable x_given = retained_input(0);
     const Dtype given = x_given.dtype(), t = statistics_dtype(given);
-    const Layout l = layout_of(x_given.shape(), axis_, input_shape(1).size());
+    const Layout l = layout_of(x_given.shape(), options_.axis, input_shape(1).size());
     const auto p = [&](int k) { return reshape(cast(retained_input(k), t), l.kept); };
-    const Variable x = cast(x_given, t), gy = cast(gy_given[0], t), gamma = p(1), inv_std = rsqrt(p(4) + eps_);
+    const Variable x = cast(x_given, t), gy = cast(gy_given[0], t), gamma = p(1), inv_std = rsqrt(p(4) + options_.eps);
     const Variable xhat = (x - p(3)) * inv_std;
     const Variable gbeta = sum(gy, l.axes, true), ggamma = sum(gy * xhat, l.axes, true);
     const auto parameter = [&](const Variable& g) { return cast(reshape(g, l.params), input_dtype(1)); };
@@ -191,8 +201,7 @@ class FixedBatchNormalization final : public FunctionNode {
   }
 
  private:
-  double eps_;
-  autograd::Axes axis_;
+  FixedBatchNormalizationOptions options_;
 };
 
 // The parameters have the shape of the last axes of x; the statistics are computed over these.
@@ -313,8 +322,8 @@ BatchNormalizationResult batch_normalization(const Variable& x, const Variable& 
 }
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
-                                   const Variable& var, double eps, const autograd::Axes& axis) {
-  return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, eps, axis)[0];
+                                   const Variable& var, const FixedBatchNormalizationOptions& o) {
+  return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, o)[0];
 }
 
 Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps,

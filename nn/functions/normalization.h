@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 
 #include <catena/autograd/variable.h>
 
@@ -16,6 +17,8 @@ struct BatchNormalizationOptions {
   Array running_mean = {}, running_var = {};
   double decay = 0.9;
   autograd::Axes axis = {};  // of the statistics; default: 0 and those behind the axes of gamma
+  // On CUDA, false: the library's own kernels, in the gradients, too. Default: the thread's configuration.
+  std::optional<bool> use_cudnn = {};
 };
 // gamma (x - mean) / sqrt(var + eps) + beta, with the biased variance of the batch. gamma and beta have the shape of
 // the axes 1..k of x; the statistics are computed over axis 0 and the axes after k. With options.axis they have the
@@ -23,6 +26,18 @@ struct BatchNormalizationOptions {
 // of x, gamma and beta.
 CATENA_EXPORT Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            const BatchNormalizationOptions& options = {});
+// In the order of the reference: batch_normalization(x, gamma, beta, 1e-3), and so on to use_cudnn.
+template <std::convertible_to<double> E>
+Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, E eps,
+                             const Array& running_mean = {}, const Array& running_var = {}, double decay = 0.9,
+                             std::optional<bool> use_cudnn = {}) {
+  return batch_normalization(x, gamma, beta,
+                             BatchNormalizationOptions{.eps = double(eps),
+                                                       .running_mean = running_mean,
+                                                       .running_var = running_var,
+                                                       .decay = decay,
+                                                       .use_cudnn = use_cudnn});
+}
 
 // auto [y, mean, var] = batch_normalization(x, gamma, beta, {.running_mean = m, .running_var = v}, return_statistics);
 struct ReturnStatistics {};
@@ -30,16 +45,34 @@ inline constexpr ReturnStatistics return_statistics{};
 struct BatchNormalizationResult {
   Variable y;
   // decay * options.running_mean + (1 - decay) * mean, likewise for the variance multiplied by m / max(m - 1, 1) for m
-  // elements per statistic. New arrays in the shape and dtype of the given ones (of gamma, without).
+  // elements per statistic; unchanged by an empty batch. New arrays in the shape and dtype of the given ones (of gamma,
+  // without).
   Array running_mean, running_var;
 };
 CATENA_EXPORT BatchNormalizationResult batch_normalization(const Variable& x, const Variable& gamma,
                                                            const Variable& beta,
                                                            const BatchNormalizationOptions& options, ReturnStatistics);
+struct FixedBatchNormalizationOptions {
+  double eps = 2e-5;
+  autograd::Axes axis = {};            // as above
+  std::optional<bool> use_cudnn = {};  // likewise; the gradients are computed by the library's own kernels
+};
 // The same with given statistics; mean and var get gradients, too.
 CATENA_EXPORT Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
-                                                 const Variable& mean, const Variable& var, double eps = 2e-5,
-                                                 const autograd::Axes& axis = {});
+                                                 const Variable& mean, const Variable& var,
+                                                 const FixedBatchNormalizationOptions& options = {});
+inline Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                          const Variable& mean, const Variable& var, double eps,
+                                          const autograd::Axes& axis = {}) {
+  return fixed_batch_normalization(x, gamma, beta, mean, var, FixedBatchNormalizationOptions{.eps = eps, .axis = axis});
+}
+// A bool in the place of the axis is use_cudnn, as in the reference.
+template <std::same_as<bool> B>
+Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
+                                   const Variable& var, double eps, B use_cudnn) {
+  return fixed_batch_normalization(x, gamma, beta, mean, var,
+                                   FixedBatchNormalizationOptions{.eps = eps, .use_cudnn = use_cudnn});
+}
 
 // Where eps is added: gamma (x - mean) / sqrt(var + eps) + beta, or gamma (x - mean) / (sqrt(var) + eps) + beta.
 enum class EpsAddedTo { variance, deviation };

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include <catena/autograd/backward.h>
-#include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>
@@ -27,8 +26,7 @@ using Kind = FunctionObject::Kind;
 
 // ---- words of the table -------------------------------------------------------------------------
 constexpr std::size_t many = std::numeric_limits<std::size_t>::max();
-constexpr Kind node{.composed = false}, composed{.composed = true};
-constexpr Kind cudnn(bool use) { return {.composed = false, .cudnn = use}; }
+constexpr Kind node = Kind::node, composed = Kind::composed;
 
 // Arguments that restrict the thread's configuration, and leave the choice to it otherwise.
 std::optional<bool> if_true(bool v) { return v ? std::optional(true) : std::nullopt; }
@@ -130,10 +128,11 @@ Variable normalized(Arrays& kept, const Variables& x, const BatchNormalizationOp
     return r.y;
   }
   kept = {o.running_mean, o.running_var};
-  if (x.size() == 5) return fixed_batch_normalization(x[0], x[1], x[2], x[3], x[4], o.eps);
+  const FixedBatchNormalizationOptions fixed{.eps = o.eps, .use_cudnn = o.use_cudnn};
+  if (x.size() == 5) return fixed_batch_normalization(x[0], x[1], x[2], x[3], x[4], fixed);
   catena::check<catena::ValueError>(o.running_mean && o.running_var, op,
                                     "without training, mean and var must be given: as inputs, or to the constructor");
-  return fixed_batch_normalization(x[0], x[1], x[2], o.running_mean, o.running_var, o.eps);
+  return fixed_batch_normalization(x[0], x[1], x[2], o.running_mean, o.running_var, fixed);
 }
 
 // The inputs of recurrent functions: states, matrices and vectors of all layers, then the times.
@@ -164,28 +163,16 @@ template <class F> auto n_step(const char* label, StepCounts c, int n_layers, co
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// The part of the thread's configuration that use_cudnn = false changes.
-class Cudnn {
- public:
-  explicit Cudnn(bool use) {
-    if (!use) scope_.emplace(autograd::ConfigOptions{.use_cudnn = autograd::UseCudnn::kNever});
-  }
-
- private:
-  std::optional<autograd::ConfigScope> scope_;
-};
-
 // A function of several nodes as one node. Its nodes form a graph that begins at copies of the inputs, behind a node
 // each: gradients with respect to the copies are functions of the inputs, but do not flow on to what made these, and
 // the search for the functions between ends there, too.
 class Composition final : public FunctionNode {
  public:
-  Composition(std::string label, const Variables& xs, const FunctionObject::Body& body, Arrays& kept, bool cudnn)
-      : label_(std::move(label)), xs_(&xs), body_(&body), kept_(&kept), cudnn_(cudnn) {}
+  Composition(std::string label, const Variables& xs, const FunctionObject::Body& body, Arrays& kept)
+      : label_(std::move(label)), xs_(&xs), body_(&body), kept_(&kept) {}
   std::string label() const override { return label_; }
 
   Arrays forward(const Arrays&) override {
-    const Cudnn scope(cudnn_);
     for (const Variable& x : *xs_) copies_.push_back(identity(x));
     ys_ = (*body_)(copies_, *kept_);
     Arrays out;
@@ -194,7 +181,6 @@ class Composition final : public FunctionNode {
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
-    const Cudnn scope(cudnn_);
     Variables outputs, gradients, sources;
     for (std::size_t k = 0; k < gy.size(); ++k) {
       if (!gy[k]) continue;
@@ -214,7 +200,6 @@ class Composition final : public FunctionNode {
   const Variables* xs_;
   const FunctionObject::Body* body_;
   Arrays* kept_;
-  const bool cudnn_;
   Variables copies_, ys_;
 };
 
@@ -244,12 +229,11 @@ Variables FunctionObject::call(Variables x) const {
                               catena::concat("Invalid operation is performed in: ", label_, " (Forward)\n\n"));
   }
   const bool graph = autograd::internal::plan_of(x).graph;
-  if (!graph || (!kind_.composed && kind_.cudnn)) {
-    const Cudnn scope(kind_.cudnn);
+  if (!graph || kind_ == Kind::node) {
     const Variables y = body_(x, kept_);
     if (!graph || is_one_node(y, x, label_)) return y;
   }
-  return autograd::apply_node<Composition>(x, label_, x, body_, kept_, kind_.cudnn);
+  return autograd::apply_node<Composition>(x, label_, x, body_, kept_);
 }
 
 const Array& FunctionObject::kept(std::size_t i) const {

@@ -13,8 +13,8 @@
 // name of the class or as the reference labels it ("exp", "_ + _"), also where the function is made of others. An
 // object may be called any number of times; every call is a node of its own.
 //
-// use_cudnn = false: on CUDA the library's own kernels compute the call and its gradients. Functions that never use
-// cuDNN ignore it, as average pooling in two dimensions ignores cover_all.
+// use_cudnn = false is that of the functions (autograd/cudnn_options.h); true leaves the choice to the thread's
+// configuration. Average pooling in two dimensions ignores cover_all.
 //
 // Classes that draw (Dropout, Gaussian, SimplifiedDropconnect, Zoneout, NegativeSamplingFunction) draw in the first
 // call of an object; its later calls repeat that draw, so that a gradient can be checked by calling it many times.
@@ -64,11 +64,8 @@ class CATENA_EXPORT FunctionObject {
   // In graphs.
   const std::string& label() const noexcept { return label_; }
 
-  // Properties from which the classes are composed.
-  struct Kind {
-    bool composed, cudnn = true;
-    friend constexpr Kind operator|(Kind a, Kind b) noexcept { return {a.composed || b.composed, a.cudnn && b.cudnn}; }
-  };
+  // What the classes are made of.
+  enum class Kind : std::uint8_t { node, composed };
   using Body = catena::Function<Variables(const Variables& x, autograd::Arrays& kept)>;
 
  protected:

@@ -1,7 +1,7 @@
-// The function classes of the reference as a table. Of each class: its name; its label in graphs; what a call returns;
-// the fewest and the most inputs; `node` if the function is one node of graphs, `composed` if it is made of others, and
-// whether cuDNN may be used where the function has no option for that; the parameters of the constructor with their
-// defaults, OR(default); the call for the inputs x; accessors to the arrays that the call leaves in `kept`.
+// The function classes of the reference as rows. Of each class: its name; its label in graphs; what a call returns; the
+// fewest and the most inputs; `node` if the function is one node of graphs, `composed` if it is made of others; the
+// parameters of the constructor with their defaults, OR(default); the call for the inputs x; accessors to the arrays
+// that the call leaves in `kept`.
 //
 // Meaning and errors of a class are documented at the function that its entry calls. Internal: see objects.h.
 #pragma once
@@ -13,16 +13,17 @@
   X(ELU, "ELU", Variable, 1, 1, node, (double alpha OR(1.0)), (elu(x[0], alpha)), ) \
   X(HardSigmoid, "HardSigmoid", Variable, 1, 1, node, (), (hard_sigmoid(x[0])), ) \
   X(LeakyReLU, "LeakyReLU", Variable, 1, 1, node, (double slope OR(0.2)), (leaky_relu(x[0], slope)), ) \
-  X(LogSoftmax, "LogSoftmax", Variable, 1, 1, node, (CATENA_UNUSED bool use_cudnn OR(true)), (log_softmax(x[0])), ) \
+  X(LogSoftmax, "LogSoftmax", Variable, 1, 1, node, (bool use_cudnn OR(true)), \
+    (log_softmax(x[0], {.use_cudnn = if_false(use_cudnn)})), ) \
   X(LSTM, "LSTM", LSTMState, 2, 2, node, (), (lstm(x[0], x[1])), ) \
   X(PReLUFunction, "PReLUFunction", Variable, 2, 2, composed, (), (prelu(x[0], x[1])), ) \
-  X(ReLU, "ReLU", Variable, 1, 1, node, (CATENA_UNUSED bool use_cudnn OR(true)), (relu(x[0])), ) \
-  X(Sigmoid, "Sigmoid", Variable, 1, 1, node, (CATENA_UNUSED bool use_cudnn OR(true)), (sigmoid(x[0])), ) \
+  X(ReLU, "ReLU", Variable, 1, 1, node, (bool use_cudnn OR(true)), (relu(x[0], {if_false(use_cudnn)})), ) \
+  X(Sigmoid, "Sigmoid", Variable, 1, 1, node, (bool use_cudnn OR(true)), (sigmoid(x[0], {if_false(use_cudnn)})), ) \
   X(SLSTM, "SLSTM", LSTMState, 4, 4, node, (), (slstm(x[0], x[1], x[2], x[3])), ) \
-  X(Softmax, "Softmax", Variable, 1, 1, node, (CATENA_UNUSED bool use_cudnn OR(true), int axis OR(1)), \
-    (softmax(x[0], axis)), ) \
+  X(Softmax, "Softmax", Variable, 1, 1, node, (bool use_cudnn OR(true), int axis OR(1)), \
+    (softmax(x[0], {.axis = axis, .use_cudnn = if_false(use_cudnn)})), ) \
   X(Softplus, "Softplus", Variable, 1, 1, node, (double beta OR(1.0)), (softplus(x[0], beta)), ) \
-  X(Tanh, "Tanh", Variable, 1, 1, node, (CATENA_UNUSED bool use_cudnn OR(true)), (tanh(x[0])), )
+  X(Tanh, "Tanh", Variable, 1, 1, node, (bool use_cudnn OR(true)), (tanh(x[0], {if_false(use_cudnn)})), )
 
 #define CATENA_ARRAY_CLASSES(X, OR) \
   X(Broadcast, "Broadcast", Variables, 1, many, node, (), (broadcast(x)), ) \
@@ -54,9 +55,10 @@
   X(SelectItem, "SelectItem", Variable, 2, 2, composed, (), (select_item(x[0], x[1])), ) \
   X(Space2Depth, "Space2Depth", Variable, 1, 1, composed, (int r), (space2depth(x[0], r)), ) \
   X(SpatialTransformerGrid, "SpatialTransformerGrid", Variable, 1, 1, composed, \
-    (Pair output_shape, CATENA_UNUSED bool use_cudnn OR(true)), (spatial_transformer_grid(x[0], output_shape)), ) \
+    (Pair output_shape, bool use_cudnn OR(true)), \
+    (spatial_transformer_grid(x[0], output_shape, {if_false(use_cudnn)})), ) \
   X(SpatialTransformerSampler, "SpatialTransformerSampler", Variable, 2, 2, composed, \
-    (CATENA_UNUSED bool use_cudnn OR(true)), (spatial_transformer_sampler(x[0], x[1])), ) \
+    (bool use_cudnn OR(true)), (spatial_transformer_sampler(x[0], x[1], {if_false(use_cudnn)})), ) \
   X(SplitAxis, "SplitAxis", Variables, 1, 1, node, (const Sections& indices_or_sections, int axis), \
     (split_axis(x[0], indices_or_sections, axis)), ) \
   X(Squeeze, "Squeeze", Variable, 1, 1, node, (const Axes& axis OR(Axes())), (squeeze(x[0], axis)), ) \
@@ -172,14 +174,15 @@
     (negative_samples(kept, x, sampler, sample_size, reduce)), \
     CATENA_KEPT(samples, 0)) \
   X(SigmoidCrossEntropy, "SigmoidCrossEntropy", Variable, 2, 2, composed, \
-    (CATENA_UNUSED bool use_cudnn OR(true), bool normalize OR(true), const std::string& reduce OR("mean")), \
-    (sigmoid_cross_entropy(x[0], x[1], {.normalize = normalize, .reduce = reduce})), ) \
+    (bool use_cudnn OR(true), bool normalize OR(true), const std::string& reduce OR("mean")), \
+    (sigmoid_cross_entropy(x[0], x[1], {.normalize = normalize, .reduce = reduce, \
+                                        .use_cudnn = if_false(use_cudnn)})), ) \
   X(SoftmaxCrossEntropy, "SoftmaxCrossEntropy", Variable, 2, 2, node, \
-    (CATENA_UNUSED bool use_cudnn OR(true), bool normalize OR(true), bool cache_score OR(true), \
+    (bool use_cudnn OR(true), bool normalize OR(true), bool cache_score OR(true), \
      const Array& class_weight OR(Array()), int ignore_label OR(-1), const std::string& reduce OR("mean")), \
     (softmax_cross_entropy(x[0], x[1], {.normalize = normalize, .cache_score = cache_score, \
                                         .class_weight = class_weight, .ignore_label = ignore_label, \
-                                        .reduce = reduce})), ) \
+                                        .reduce = reduce, .use_cudnn = if_false(use_cudnn)})), ) \
   X(SquaredError, "SquaredError", Variable, 2, 2, composed, (), (squared_error(x[0], x[1])), ) \
   X(Triplet, "Triplet", Variable, 3, 3, composed, (double margin, const std::string& reduce OR("mean")), \
     (triplet(x[0], x[1], x[2], {.margin = margin, .reduce = reduce})), )
@@ -260,10 +263,11 @@
     (zoned_out(kept, x[0], x[1], zoneout_ratio)), CATENA_KEPT(keep, 0))
 
 #define CATENA_NORMALIZATION_CLASSES(X, OR) \
-  X(BatchNormalizationFunction, "BatchNormalizationFunction", Variable, 3, 5, node | cudnn(use_cudnn), \
+  X(BatchNormalizationFunction, "BatchNormalizationFunction", Variable, 3, 5, node, \
     (double eps OR(2e-5), const Array& mean OR(Array()), const Array& var OR(Array()), bool train OR(false), \
      double decay OR(0.9), bool use_cudnn OR(true)), \
-    (normalized(kept, x, {.eps = eps, .running_mean = mean, .running_var = var, .decay = decay}, train)), \
+    (normalized(kept, x, {.eps = eps, .running_mean = mean, .running_var = var, .decay = decay, \
+                          .use_cudnn = if_false(use_cudnn)}, train)), \
     CATENA_KEPT(running_mean, 0) CATENA_KEPT(running_var, 1)) \
   X(NormalizeL2, "NormalizeL2", Variable, 1, 1, composed, (double eps OR(1e-5), const Axes& axis OR(1)), \
     (normalize(x[0], eps, axis)), ) \
@@ -272,33 +276,34 @@
     (local_response_normalization(x[0], {.n = n, .k = k, .alpha = alpha, .beta = beta})), )
 
 #define CATENA_POOLING_CLASSES(X, OR) \
-  X(AveragePooling2D, "AveragePooling2D", Variable, 1, 1, node | cudnn(use_cudnn), \
+  X(AveragePooling2D, "AveragePooling2D", Variable, 1, 1, node, \
     (Pair ksize, const OrNone<Pair>& stride OR({}), Pair pad OR(0), CATENA_UNUSED bool cover_all OR(true), \
      bool use_cudnn OR(true)), \
-    (average_pooling_2d(x[0], ksize, {.stride = stride, .pad = pad})), ) \
-  X(AveragePoolingND, "AveragePoolingND", Variable, 1, 1, node | cudnn(use_cudnn), \
+    (average_pooling_2d(x[0], ksize, {.stride = stride, .pad = pad, .use_cudnn = if_false(use_cudnn)})), ) \
+  X(AveragePoolingND, "AveragePoolingND", Variable, 1, 1, node, \
     (int ndim, const Lengths& ksize, const OrNone<Lengths>& stride OR({}), const Lengths& pad OR(0), \
      bool cover_all OR(false), bool use_cudnn OR(true)), \
     (average_pooling_nd(without_cover_all(of_rank("AveragePoolingND", x[0], ndim), cover_all), ksize, \
-                        {.stride = stride, .pad = pad})), ) \
-  X(MaxPooling2D, "MaxPooling2D", Variable, 1, 1, node | cudnn(use_cudnn), \
+                        {.stride = stride, .pad = pad, .use_cudnn = if_false(use_cudnn)})), ) \
+  X(MaxPooling2D, "MaxPooling2D", Variable, 1, 1, node, \
     (Pair ksize, const OrNone<Pair>& stride OR({}), Pair pad OR(0), bool cover_all OR(true), \
      bool use_cudnn OR(true)), \
-    (keeping(kept, max_pooling_2d(x[0], ksize, {.stride = stride, .pad = pad, .cover_all = cover_all}, \
-                                  return_indices))), \
+    (keeping(kept, max_pooling_2d(x[0], ksize, {.stride = stride, .pad = pad, .cover_all = cover_all, \
+                                                .use_cudnn = if_false(use_cudnn)}, return_indices))), \
     CATENA_KEPT(indexes, 0)) \
-  X(MaxPoolingND, "MaxPoolingND", Variable, 1, 1, node | cudnn(use_cudnn), \
+  X(MaxPoolingND, "MaxPoolingND", Variable, 1, 1, node, \
     (int ndim, const Lengths& ksize, const OrNone<Lengths>& stride OR({}), const Lengths& pad OR(0), \
      bool cover_all OR(true), bool use_cudnn OR(true)), \
     (keeping(kept, max_pooling_nd(of_rank("MaxPoolingND", x[0], ndim), ksize, \
-                                  {.stride = stride, .pad = pad, .cover_all = cover_all}, return_indices))), \
+                                  {.stride = stride, .pad = pad, .cover_all = cover_all, \
+                                   .use_cudnn = if_false(use_cudnn)}, return_indices))), \
     CATENA_KEPT(indexes, 0)) \
   X(ROIPooling2D, "ROIPooling2D", Variable, 2, 2, composed, (int outh, int outw, double spatial_scale), \
     (roi_pooling_2d(x[0], x[1], outh, outw, spatial_scale)), ) \
-  X(SpatialPyramidPooling2D, "SpatialPyramidPooling2D", Variable, 1, 1, composed | cudnn(use_cudnn), \
+  X(SpatialPyramidPooling2D, "SpatialPyramidPooling2D", Variable, 1, 1, composed, \
     (const Shape& x_shape, int pyramid_height, PoolingClass pooling_class, bool use_cudnn OR(true)), \
     (spatial_pyramid_pooling_2d(of_shape("SpatialPyramidPooling2D", x[0], x_shape), pyramid_height, \
-                                pooling_class)), ) \
+                                pooling_class, {if_false(use_cudnn)})), ) \
   X(Unpooling2D, "Unpooling2D", Variable, 1, 1, node, \
     (const Lengths& ksize, const OrNone<Lengths>& stride OR({}), const Lengths& pad OR(0), \
      const OrNone<Lengths>& outsize OR({}), bool cover_all OR(true)), \

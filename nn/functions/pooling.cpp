@@ -14,7 +14,7 @@ using autograd::Arrays;
 using autograd::Dims;
 using autograd::Dtype;
 using autograd::FunctionNode;
-using autograd::nn_extension;
+using autograd::NnExtension;
 using autograd::PoolingSpec;
 using autograd::Targets;
 using autograd::Variables;
@@ -26,18 +26,24 @@ namespace {
 // Graph labels differ between the functions for images and those for any number of axes.
 enum class Family { two, any };
 
+// The windows of a call, and which implementation computes it and its derivatives.
+struct Call : PoolingSpec {
+  std::optional<bool> use_cudnn;
+  NnExtension& extension(const Array& x) const { return autograd::nn_extension(x, use_cudnn); }
+};
+
 class Pooling : public FunctionNode {
  public:
-  Pooling(const PoolingSpec& spec, Family family) : spec_(spec), family_(family) {}
+  Pooling(const Call& call, Family family) : call_(call), family_(family) {}
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f',
-           in_types[0].ndim == variable(2 + spec_.size.size(), "2 + number of spatial axes"));
+           in_types[0].ndim == variable(2 + call_.size.size(), "2 + number of spatial axes"));
   }
 
  protected:
   std::string labelled(const char* name) const { return std::string(name) + (family_ == Family::two ? "2D" : "ND"); }
-  PoolingSpec spec_;
+  Call call_;
   Family family_;
 };
 
@@ -49,53 +55,54 @@ Dims spatial_of(const autograd::Shape& s) {
 // scatter) are linear and adjoint to each other.
 class MaxPoolingSpread final : public FunctionNode {
  public:
-  MaxPoolingSpread(const PoolingSpec& spec, const Array& indexes, const Dims& spatial)
-      : spec_(spec), indexes_(indexes), spatial_(spatial) {}
+  MaxPoolingSpread(const Call& call, const Array& indexes, const Dims& spatial)
+      : call_(call), indexes_(indexes), spatial_(spatial) {}
   std::string label() const override { return "MaxPoolingGrad"; }
   Arrays forward(const Arrays& gy) override {
-    return {nn_extension(gy[0]).max_pooling_backward(gy[0], indexes_, spatial_, spec_)};
+    return {call_.extension(gy[0]).max_pooling_backward(gy[0], indexes_, spatial_, call_)};
   }
   Variables backward(const Targets&, const Variables& ggx) override;
 
  private:
-  PoolingSpec spec_;
+  Call call_;
   Array indexes_;
   Dims spatial_;
 };
 
 class MaxPoolingPick final : public FunctionNode {
  public:
-  MaxPoolingPick(const PoolingSpec& spec, const Array& indexes) : spec_(spec), indexes_(indexes) {}
+  MaxPoolingPick(const Call& call, const Array& indexes) : call_(call), indexes_(indexes) {}
   std::string label() const override { return "MaxPoolingWithIndexes"; }
-  Arrays forward(const Arrays& x) override { return {nn_extension(x[0]).max_pooling_by_index(x[0], indexes_, spec_)}; }
+  Arrays forward(const Arrays& x) override {
+    return {call_.extension(x[0]).max_pooling_by_index(x[0], indexes_, call_)};
+  }
   Variables backward(const Targets&, const Variables& gy) override {
-    return apply_node<MaxPoolingSpread>({gy[0]}, spec_, indexes_, spatial_of(input_shape(0)));
+    return apply_node<MaxPoolingSpread>({gy[0]}, call_, indexes_, spatial_of(input_shape(0)));
   }
 
  private:
-  PoolingSpec spec_;
+  Call call_;
   Array indexes_;
 };
 
 Variables MaxPoolingSpread::backward(const Targets&, const Variables& ggx) {
-  return apply_node<MaxPoolingPick>({ggx[0]}, spec_, indexes_);
+  return apply_node<MaxPoolingPick>({ggx[0]}, call_, indexes_);
 }
 
 class MaxPooling final : public Pooling {
  public:
   // Without `indexes` the maxima alone are computed, for calls that have no graph.
-  MaxPooling(const PoolingSpec& spec, Family family, bool indexes = true)
-      : Pooling(spec, family), has_indexes_(indexes) {}
+  MaxPooling(const Call& call, Family family, bool indexes = true) : Pooling(call, family), has_indexes_(indexes) {}
   std::string label() const override { return labelled("MaxPooling"); }
   Arrays forward(const Arrays& x) override {
-    if (!has_indexes_) return {nn_extension(x[0]).max_pooling_values(x[0], spec_)};
-    const Arrays result = nn_extension(x[0]).max_pooling(x[0], spec_);
+    if (!has_indexes_) return {call_.extension(x[0]).max_pooling_values(x[0], call_)};
+    const Arrays result = call_.extension(x[0]).max_pooling(x[0], call_);
     indexes_ = result[1];
     return {result[0]};
   }
   const Array& indexes() const noexcept { return indexes_; }
   Variables backward(const Targets&, const Variables& gy) override {
-    return apply_node<MaxPoolingSpread>({gy[0]}, spec_, indexes_, spatial_of(input_shape(0)));
+    return apply_node<MaxPoolingSpread>({gy[0]}, call_, indexes_, spatial_of(input_shape(0)));
   }
 
  private:
@@ -105,16 +112,16 @@ class MaxPooling final : public Pooling {
 
 class AveragePoolingSpread final : public FunctionNode {
  public:
-  AveragePoolingSpread(const PoolingSpec& spec, Family family, const Dims& spatial)
-      : spec_(spec), family_(family), spatial_(spatial) {}
+  AveragePoolingSpread(const Call& call, Family family, const Dims& spatial)
+      : call_(call), family_(family), spatial_(spatial) {}
   std::string label() const override { return "AveragePoolingGrad"; }
   Arrays forward(const Arrays& gy) override {
-    return {nn_extension(gy[0]).average_pooling_backward(gy[0], spatial_, spec_)};
+    return {call_.extension(gy[0]).average_pooling_backward(gy[0], spatial_, call_)};
   }
   Variables backward(const Targets&, const Variables& ggx) override;
 
  private:
-  PoolingSpec spec_;
+  Call call_;
   Family family_;
   Dims spatial_;
 };
@@ -123,82 +130,87 @@ class AveragePooling final : public Pooling {
  public:
   using Pooling::Pooling;
   std::string label() const override { return labelled("AveragePooling"); }
-  Arrays forward(const Arrays& x) override { return {nn_extension(x[0]).average_pooling(x[0], spec_)}; }
+  Arrays forward(const Arrays& x) override { return {call_.extension(x[0]).average_pooling(x[0], call_)}; }
   Variables backward(const Targets&, const Variables& gy) override {
-    return apply_node<AveragePoolingSpread>({gy[0]}, spec_, family_, spatial_of(input_shape(0)));
+    return apply_node<AveragePoolingSpread>({gy[0]}, call_, family_, spatial_of(input_shape(0)));
   }
 };
 
 Variables AveragePoolingSpread::backward(const Targets&, const Variables& ggx) {
-  return apply_node<AveragePooling>({ggx[0]}, spec_, family_);
+  return apply_node<AveragePooling>({ggx[0]}, call_, family_);
 }
 
-PoolingSpec spec_of(Pair ksize, const std::optional<Pair>& stride, Pair pad, bool cover_all) {
-  const Pair step = stride.value_or(ksize);
-  return {.size = {ksize.y, ksize.x}, .stride = {step.y, step.x}, .pad = {pad.y, pad.x}, .cover_all = cover_all};
+// Of the functions for images.
+template <class Options> Call call_of(Pair ksize, const Options& o) {
+  const Pair step = o.stride.value_or(ksize);
+  Call call{{.size = {ksize.y, ksize.x}, .stride = {step.y, step.x}, .pad = {o.pad.y, o.pad.x}}, o.use_cudnn};
+  if constexpr (requires { o.cover_all; }) call.cover_all = o.cover_all;
+  return call;
 }
 
-template <class Options> PoolingSpec spec_of(const char* op, int axes, const Lengths& ksize, const Options& o) {
-  return {.size = ksize.of(op, "ksize", axes),
-          .stride = o.stride.value_or(ksize).of(op, "stride", axes),
-          .pad = o.pad.of(op, "pad", axes)};
+template <class Options> Call call_of(const char* op, int axes, const Lengths& ksize, const Options& o) {
+  Call call{{.size = ksize.of(op, "ksize", axes),
+             .stride = o.stride.value_or(ksize).of(op, "stride", axes),
+             .pad = o.pad.of(op, "pad", axes)},
+            {}};
+  if constexpr (requires { o.cover_all; }) call.cover_all = o.cover_all;
+  if constexpr (requires { o.use_cudnn; }) call.use_cudnn = o.use_cudnn;
+  return call;
 }
 
-Variable maxima(const Variable& x, const PoolingSpec& spec, Family family) {
-  return apply_node<MaxPooling>({x}, spec, family, autograd::internal::plan_of({&x, 1}).graph)[0];
+Variable maxima(const Variable& x, const Call& call, Family family) {
+  return apply_node<MaxPooling>({x}, call, family, autograd::internal::plan_of({&x, 1}).graph)[0];
 }
 
-MaxPoolingResult with_indices(const Variable& x, const PoolingSpec& spec, Family family) {
-  const auto node = autograd::make_node<MaxPooling>(spec, family);
+MaxPoolingResult with_indices(const Variable& x, const Call& call, Family family) {
+  const auto node = autograd::make_node<MaxPooling>(call, family);
   const Variable y = node->apply({x})[0];
   return {y, autograd::copy(node->indexes())};  // backward reads its own
 }
 
-Variable average(const char* op, const Variable& x, const PoolingSpec& spec, Family family,
+Variable average(const char* op, const Variable& x, const Call& call, Family family,
                  const std::optional<double>& pad_value) {
   check<catena::ValueError>(!pad_value || *pad_value == 0, op, "pad_value is ", pad_value.value_or(0),
                             "; it must be 0, or absent where the padding is not to count");
-  const Variable y = apply_node<AveragePooling>({x}, spec, family)[0];
+  const Variable y = apply_node<AveragePooling>({x}, call, family)[0];
   if (pad_value) return y;
   // The share of each window that lies in x.
   autograd::Shape shape = x.shape();
   shape[0] = shape[1] = 1;
   const Array ones = autograd::full(shape, 1.0, catena::compute_dtype(x.dtype()), x.device());
-  return internal::narrowed(internal::wide(y) / nn_extension(ones).average_pooling(ones, spec), x.dtype());
+  return internal::narrowed(internal::wide(y) / call.extension(ones).average_pooling(ones, call), x.dtype());
 }
 
 }  // namespace
 
 Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o) {
-  return maxima(x, spec_of(ksize, o.stride, o.pad, o.cover_all), Family::two);
+  return maxima(x, call_of(ksize, o), Family::two);
 }
 MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o, ReturnIndices) {
-  return with_indices(x, spec_of(ksize, o.stride, o.pad, o.cover_all), Family::two);
+  return with_indices(x, call_of(ksize, o), Family::two);
 }
 
 namespace {
-PoolingSpec spec_of_max(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
+Call call_of_max(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
   autograd::experimental("max_pooling_nd");
-  PoolingSpec spec = spec_of("max_pooling_nd", internal::spatial_axes("MaxPoolingND", x), ksize, o);
-  spec.cover_all = o.cover_all;
-  return spec;
+  return call_of("max_pooling_nd", internal::spatial_axes("MaxPoolingND", x), ksize, o);
 }
 }  // namespace
 
 Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
-  return maxima(x, spec_of_max(x, ksize, o), Family::any);
+  return maxima(x, call_of_max(x, ksize, o), Family::any);
 }
 MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o, ReturnIndices) {
-  return with_indices(x, spec_of_max(x, ksize, o), Family::any);
+  return with_indices(x, call_of_max(x, ksize, o), Family::any);
 }
 
 Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingOptions& o) {
-  return average("average_pooling_2d", x, spec_of(ksize, o.stride, o.pad, false), Family::two, o.pad_value);
+  return average("average_pooling_2d", x, call_of(ksize, o), Family::two, o.pad_value);
 }
 Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const AveragePoolingNdOptions& o) {
   autograd::experimental("average_pooling_nd");
-  const PoolingSpec spec = spec_of("average_pooling_nd", internal::spatial_axes("AveragePoolingND", x), ksize, o);
-  return average("average_pooling_nd", x, spec, Family::any, o.pad_value);
+  const Call call = call_of("average_pooling_nd", internal::spatial_axes("AveragePoolingND", x), ksize, o);
+  return average("average_pooling_nd", x, call, Family::any, o.pad_value);
 }
 
 // ---- inverses -----------------------------------------------------------------------------------
@@ -211,60 +223,59 @@ autograd::ConvolutionSpec as_convolution(const PoolingSpec& s) {
 // The sums of the windows; adjoint to writing every element to its whole window.
 class WindowSum final : public FunctionNode {
  public:
-  explicit WindowSum(const PoolingSpec& spec) : spec_(spec) {}
+  explicit WindowSum(const Call& call) : call_(call) {}
   std::string label() const override { return "WindowSum"; }
   Arrays forward(const Arrays& x) override {
     Dims window;
-    for (int a = 0; a < spec_.size.size(); ++a) window.push_back(2 + a);
-    return {autograd::sum(nn_extension(x[0]).im2col(x[0], spec_.size, as_convolution(spec_)), window)};
+    for (int a = 0; a < call_.size.size(); ++a) window.push_back(2 + a);
+    return {autograd::sum(call_.extension(x[0]).im2col(x[0], call_.size, as_convolution(call_)), window)};
   }
   Variables backward(const Targets&, const Variables& gy) override;
 
  private:
-  PoolingSpec spec_;
+  Call call_;
 };
 
 class Unpooling final : public Pooling {
  public:
-  Unpooling(const PoolingSpec& spec, Family family, const Dims& spatial) : Pooling(spec, family), spatial_(spatial) {}
+  Unpooling(const Call& call, Family family, const Dims& spatial) : Pooling(call, family), spatial_(spatial) {}
   std::string label() const override { return labelled("Unpooling"); }
   Arrays forward(const Arrays& x) override {
     const Array& y = x[0];
     autograd::Shape one{y.shape(0), y.shape(1)}, all = one;
-    for (int a = 0; a < spec_.size.size(); ++a) {
+    for (int a = 0; a < call_.size.size(); ++a) {
       one.push_back(1);
-      all.push_back(spec_.size[a]);
+      all.push_back(call_.size[a]);
     }
     for (int a = 2; a < y.ndim(); ++a) {
       one.push_back(y.shape(a));
       all.push_back(y.shape(a));
     }
-    return {nn_extension(y).col2im(autograd::broadcast_to(autograd::reshape(y, one), all), spatial_,
-                                   as_convolution(spec_))};
+    return {call_.extension(y).col2im(autograd::broadcast_to(autograd::reshape(y, one), all), spatial_,
+                                      as_convolution(call_))};
   }
-  Variables backward(const Targets&, const Variables& gy) override { return apply_node<WindowSum>({gy[0]}, spec_); }
+  Variables backward(const Targets&, const Variables& gy) override { return apply_node<WindowSum>({gy[0]}, call_); }
 
  private:
   Dims spatial_;
 };
 
 Variables WindowSum::backward(const Targets&, const Variables& gy) {
-  return apply_node<Unpooling>({gy[0]}, spec_, Family::any, spatial_of(input_shape(0)));
+  return apply_node<Unpooling>({gy[0]}, call_, Family::any, spatial_of(input_shape(0)));
 }
 
 struct Geometry {
-  PoolingSpec spec;
+  Call call;
   Dims spatial;  // of the result
 };
 
 Geometry geometry_of(const char* op, const char* label, const Variable& x, const Lengths& ksize,
                      const UnpoolingOptions& o) {
-  Geometry g{spec_of(op, internal::spatial_axes(label, x), ksize, o), {}};
-  g.spec.cover_all = o.cover_all;
-  const int axes = g.spec.size.size();
+  Geometry g{call_of(op, internal::spatial_axes(label, x), ksize, o), {}};
+  const int axes = g.call.size.size();
   if (o.outsize) g.spatial = o.outsize->of(op, "outsize", axes);
   for (int a = 0; a < axes; ++a) {
-    const std::int64_t n = x.shape(a + 2), k = g.spec.size[a], s = g.spec.stride[a], p = g.spec.pad[a];
+    const std::int64_t n = x.shape(a + 2), k = g.call.size[a], s = g.call.stride[a], p = g.call.pad[a];
     check<catena::ValueError>(k >= 1 && s >= 1 && p >= 0, op, "ksize ", k, " and stride ", s,
                               " must be at least 1 and pad ", p, " at least 0");
     if (!o.outsize) g.spatial.push_back(autograd::get_deconv_outsize(n, k, s, p, o.cover_all));
@@ -291,13 +302,13 @@ void check_image(const char* label, const Variable& x) {
 Variable unpooling_2d(const Variable& x, const Lengths& ksize, const UnpoolingOptions& o) {
   check_image("Unpooling2D", x);
   const Geometry g = geometry_of("unpooling_2d", "Unpooling2D", x, ksize, o);
-  return apply_node<Unpooling>({x}, g.spec, Family::two, g.spatial)[0];
+  return apply_node<Unpooling>({x}, g.call, Family::two, g.spatial)[0];
 }
 
 Variable unpooling_nd(const Variable& x, const Lengths& ksize, const UnpoolingOptions& o) {
   autograd::experimental("unpooling_nd");
   const Geometry g = geometry_of("unpooling_nd", "UnpoolingND", x, ksize, o);
-  return apply_node<Unpooling>({x}, g.spec, Family::any, g.spatial)[0];
+  return apply_node<Unpooling>({x}, g.call, Family::any, g.spatial)[0];
 }
 
 Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize, const UnpoolingOptions& o) {
@@ -307,7 +318,7 @@ Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& k
         "indexes are integers of the shape of x",
         indexes ? catena::concat(indexes.dtype(), " of ", indexes.shape(), " for x ", x.shape()) : "no array");
   const Geometry g = geometry_of("upsampling_2d", "Upsampling2D", x, ksize, o);
-  return apply_node<MaxPoolingSpread>({x}, g.spec, autograd::astype(indexes, Dtype::int32), g.spatial)[0];
+  return apply_node<MaxPoolingSpread>({x}, g.call, autograd::astype(indexes, Dtype::int32), g.spatial)[0];
 }
 
 }  // namespace nn

@@ -5,16 +5,21 @@
 //
 // A window that lies wholly in the padding, as there may be with a padding as long as the window or with cover_all, has
 // the maximum -infinity, as in the reference, and an average of no numbers (pad_value = {}) that is NaN.
+//
+// use_cudnn has no effect: cuDNN is never given a pooling (see CudnnOptions).
 #pragma once
 
+#include <concepts>
 #include <optional>
 
+#include <catena/autograd/cudnn_options.h>
 #include <catena/autograd/variable.h>
 #include <catena/nn/functions/lengths.h>
 
 namespace nn {
 
 using autograd::Array;
+using autograd::CudnnOptions;
 using autograd::Variable;
 
 // ---- maxima -------------------------------------------------------------------------------------
@@ -23,12 +28,15 @@ struct MaxPoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;                     // padded with -infinity
   bool cover_all = true;
+  std::optional<bool> use_cudnn = {};
 };
 // The gradient goes to the first maximum of a window in row-major order.
 CATENA_EXPORT Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& options = {});
 // max_pooling_2d(x, 3, 2, 1)
-inline Variable max_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad = 0, bool cover_all = true) {
-  return max_pooling_2d(x, ksize, MaxPoolingOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
+inline Variable max_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad = 0, bool cover_all = true,
+                               std::optional<bool> use_cudnn = {}) {
+  return max_pooling_2d(
+      x, ksize, MaxPoolingOptions{.stride = stride, .pad = pad, .cover_all = cover_all, .use_cudnn = use_cudnn});
 }
 
 struct MaxPoolingNdOptions {
@@ -36,12 +44,14 @@ struct MaxPoolingNdOptions {
   std::optional<Lengths> stride = {};  // default: ksize
   Lengths pad = 0;
   bool cover_all = true;
+  std::optional<bool> use_cudnn = {};
 };
 CATENA_EXPORT Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& options = {});
 // max_pooling_nd(x, 3, {2, 1, 1}, 1)
 inline Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0,
-                               bool cover_all = true) {
-  return max_pooling_nd(x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
+                               bool cover_all = true, std::optional<bool> use_cudnn = {}) {
+  return max_pooling_nd(
+      x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all, .use_cudnn = use_cudnn});
 }
 
 // auto [y, indices] = max_pooling_2d(x, 2, {}, return_indices);
@@ -62,11 +72,13 @@ struct AveragePoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;
   std::optional<double> pad_value = 0.0;  // zeros that count in the divisor kh kw; {}: the padding does not count
+  std::optional<bool> use_cudnn = {};
 };
 CATENA_EXPORT Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingOptions& options = {});
 // average_pooling_2d(x, 3, 2, 1)
-inline Variable average_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad = 0) {
-  return average_pooling_2d(x, ksize, AveragePoolingOptions{.stride = stride, .pad = pad});
+inline Variable average_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad = 0,
+                                   std::optional<bool> use_cudnn = {}) {
+  return average_pooling_2d(x, ksize, AveragePoolingOptions{.stride = stride, .pad = pad, .use_cudnn = use_cudnn});
 }
 
 struct AveragePoolingNdOptions {
@@ -74,12 +86,13 @@ struct AveragePoolingNdOptions {
   std::optional<Lengths> stride = {};
   Lengths pad = 0;
   std::optional<double> pad_value = 0.0;  // as in two dimensions; ValueError for other numbers than 0
+  std::optional<bool> use_cudnn = {};
 };
 CATENA_EXPORT Variable average_pooling_nd(const Variable& x, const Lengths& ksize,
                                           const AveragePoolingNdOptions& options = {});
 inline Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride,
-                                   const Lengths& pad = 0) {
-  return average_pooling_nd(x, ksize, AveragePoolingNdOptions{.stride = stride, .pad = pad});
+                                   const Lengths& pad = 0, std::optional<bool> use_cudnn = {}) {
+  return average_pooling_nd(x, ksize, AveragePoolingNdOptions{.stride = stride, .pad = pad, .use_cudnn = use_cudnn});
 }
 
 // ---- inverses -----------------------------------------------------------------------------------
@@ -139,6 +152,11 @@ enum class PoolingClass { max, average };
 // (n, c (1 + 4 + ...), 1, 1). ValueError for images that cannot be cut into so many bins; NotImplementedError for
 // average pooling.
 CATENA_EXPORT Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height,
-                                                  PoolingClass pooling_class = PoolingClass::max);
+                                                  PoolingClass pooling_class = PoolingClass::max,
+                                                  const CudnnOptions& options = {});
+template <std::same_as<bool> B>
+Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, PoolingClass pooling_class, B use_cudnn) {
+  return spatial_pyramid_pooling_2d(x, pyramid_height, pooling_class, CudnnOptions{use_cudnn});
+}
 
 }  // namespace nn

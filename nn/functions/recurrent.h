@@ -79,19 +79,20 @@ CATENA_EXPORT NStepResult n_step_birnn(int n_layers, double dropout_ratio, const
                                        const std::vector<Variables>& ws, const std::vector<Variables>& bs,
                                        const Variables& xs, const NStepRNNOptions& options = {});
 
-// `train` by position: n_step_lstm(2, 0.5, hx, cx, ws, bs, xs, false).
-#define CATENA_N_STEP_LSTM(name)                                                                                \
-  template <std::same_as<bool> B>                                                                               \
-  NStepLSTMResult name(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,              \
-                       const std::vector<Variables>& ws, const std::vector<Variables>& bs, const Variables& xs, \
-                       B train) {                                                                               \
-    return name(n_layers, dropout_ratio, hx, cx, ws, bs, xs, NStepOptions{.train = train});                     \
+// `train` and `use_cudnn` by position: n_step_lstm(2, 0.5, hx, cx, ws, bs, xs, false).
+#define CATENA_N_STEP_LSTM(name)                                                                                    \
+  template <std::same_as<bool> B>                                                                                   \
+  NStepLSTMResult name(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,                  \
+                       const std::vector<Variables>& ws, const std::vector<Variables>& bs, const Variables& xs,     \
+                       B train, std::optional<bool> use_cudnn = {}) {                                               \
+    return name(n_layers, dropout_ratio, hx, cx, ws, bs, xs, NStepOptions{.train = train, .use_cudnn = use_cudnn}); \
   }
 #define CATENA_N_STEP(name, Options)                                                                         \
   template <std::same_as<bool> B>                                                                            \
   NStepResult name(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws, \
-                   const std::vector<Variables>& bs, const Variables& xs, B train) {                         \
-    return name(n_layers, dropout_ratio, hx, ws, bs, xs, Options{.train = train});                           \
+                   const std::vector<Variables>& bs, const Variables& xs, B train,                           \
+                   std::optional<bool> use_cudnn = {}) {                                                     \
+    return name(n_layers, dropout_ratio, hx, ws, bs, xs, Options{.train = train, .use_cudnn = use_cudnn});   \
   }
 CATENA_N_STEP_LSTM(n_step_lstm)
 CATENA_N_STEP_LSTM(n_step_bilstm)

@@ -46,7 +46,8 @@ Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int o
   return autograd::masked(get_item(reshape(x, {-1}), {IndexItem(autograd::where(found, maxima[1], 0))}), found);
 }
 
-Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, PoolingClass pooling_class) {
+Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, PoolingClass pooling_class,
+                                    const CudnnOptions& o) {
   constexpr const char* op = "spatial_pyramid_pooling_2d";
   internal::check_inputs("SpatialPyramidPooling2D", "x", {x}, [](const TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
@@ -75,8 +76,9 @@ Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, Pooli
   }
   Variables parts;
   for (std::size_t i = 0; i < levels.size(); ++i)
-    parts.push_back(reshape(max_pooling_2d(x, levels[i].size, {.stride = levels[i].size, .pad = levels[i].pad}),
-                            {x.shape(0), x.shape(1) << (2 * i), 1, 1}));
+    parts.push_back(reshape(
+        max_pooling_2d(x, levels[i].size, {.stride = levels[i].size, .pad = levels[i].pad, .use_cudnn = o.use_cudnn}),
+        {x.shape(0), x.shape(1) << (2 * i), 1, 1}));
   return autograd::concat(parts, 1);
 }
 

@@ -13,7 +13,8 @@ BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
     : avg_mean(generate_array(with_dtype(o.initial_avg_mean, o.dtype), size)),
       avg_var(generate_array(with_dtype(o.initial_avg_var, o.dtype), size)),
       decay(o.decay),
-      eps(o.eps) {
+      eps(o.eps),
+      use_cudnn(o.use_cudnn) {
   if (o.use_gamma) gamma.emplace(with_dtype(o.initial_gamma, o.dtype), size);
   if (o.use_beta) beta.emplace(with_dtype(o.initial_beta, o.dtype), size);
   name_params();
@@ -26,7 +27,8 @@ Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizat
   const Variable shift = beta ? Variable(*beta) : Variable(autograd::zeros_like(mean), {.volatile_ = autograd::AUTO});
   if (o.test ? *o.test : !autograd::internal::trains("BatchNormalization")) {
     return fixed_batch_normalization(x, scale, shift, Variable(mean, {.volatile_ = autograd::AUTO}),
-                                     Variable(var, {.volatile_ = autograd::AUTO}), eps);
+                                     Variable(var, {.volatile_ = autograd::AUTO}),
+                                     {.eps = eps, .use_cudnn = use_cudnn});
   }
   double keep = decay;
   if (o.finetune) {
@@ -34,7 +36,8 @@ Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizat
     keep = 1.0 - 1.0 / double(N);
   }
   const auto [y, new_mean, new_var] = batch_normalization(
-      x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep}, return_statistics);
+      x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn},
+      return_statistics);
   // Into the link's own arrays, whose addresses captured work keeps.
   autograd::assign(mean, new_mean);
   autograd::assign(var, new_var);

@@ -17,6 +17,7 @@ struct BatchNormalizationLinkOptions {
   // Where the running statistics start. Later versions of the reference start the variance at 1, so that test mode
   // means something before the first training step.
   Initializer initial_avg_mean = 0.0, initial_avg_var = 0.0;
+  std::optional<bool> use_cudnn = {};  // see nn::BatchNormalizationOptions
 };
 struct BatchNormalizationCallOptions {
   std::optional<bool> test = {};  // default: the opposite of the thread's train mode
@@ -42,6 +43,7 @@ class CATENA_EXPORT BatchNormalization : public Link {
   Persistent avg_mean, avg_var;
   std::int64_t N = 0;
   double decay, eps;
+  std::optional<bool> use_cudnn;
 };
 
 }  // namespace nn

@@ -1,7 +1,7 @@
 // Highway layer.
 #pragma once
 
-#include <catena/kernels/base/function.h>
+#include <catena/autograd/unary_function.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links/linear.h>
@@ -10,7 +10,7 @@ namespace nn {
 
 struct HighwayOptions {
   bool nobias = false;
-  catena::Function<Variable(const Variable&)> activate = [](const Variable& x) { return relu(x); };
+  autograd::UnaryFunction activate = relu;
   Initializer init_Wh = {}, init_Wt = {};  // default: HeNormal(1 / sqrt 2)
   Initializer init_bh = 0.0;
   Initializer init_bt = -1.0;  // at first most of x is passed on
@@ -26,7 +26,7 @@ class CATENA_EXPORT Highway : public Chain {
   NN_MEMBERS(plain, transform)
   Variable operator()(const Variable& x);
 
-  catena::Function<Variable(const Variable&)> activate;
+  autograd::UnaryFunction activate;
   Linear plain, transform;
 };
 

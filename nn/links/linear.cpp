@@ -2,15 +2,18 @@
 
 #include <cmath>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
 
-Linear::Linear(std::optional<int> in_size, int out, const Options& o)
+Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
     : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1}), out_size(out) {
   if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_size) W.initialize({out, *in_size});
   name_params();
+} catch (...) {
+  catena::rethrow_standard("Linear");
 }
 
 static std::int64_t columns(const Variable& x) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include <catena/kernels/base/function.h>
+#include <catena/autograd/unary_function.h>
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/links/convolution_2d.h>
@@ -15,7 +15,7 @@ struct MLPConvolution2DOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0;  // of the first convolution
   double wscale = 1.0;       // see Convolution2DOptions
-  catena::Function<Variable(const Variable&)> activation = [](const Variable& x) { return relu(x); };
+  autograd::UnaryFunction activation = relu;
   Initializer conv_init = {};   // of all filters; default: HeNormal(1 / sqrt 2)
   Initializer bias_init = 0.0;  // of all biases
   std::optional<bool> use_cudnn = {};
@@ -36,7 +36,7 @@ class CATENA_EXPORT MLPConvolution2D : public ChainList {
   NN_MEMBERS_OF(ChainList)
   Variable operator()(const Variable& x);
 
-  catena::Function<Variable(const Variable&)> activation;
+  autograd::UnaryFunction activation;
 };
 
 }  // namespace nn

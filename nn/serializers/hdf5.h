@@ -14,8 +14,10 @@
 // any layout, filter and byte order that the library knows, and text of fixed length; floats of other widths are
 // widened. It does not follow links into other files, and refuses datasets that claim more than a thousand times what
 // is stored for them. The library itself is not hardened against damaged files, so a child process (a fork of this one)
-// reads them: where the library crashes, or does not come to an end, a ValueError says so and the program goes on. An
-// array is for a moment in both processes. A file that is opened for writing, too, is examined by such a child before.
+// reads them: where the library crashes, or does not come to an end, a ValueError says so and the program goes on;
+// where the file system does not answer for a minute beside what the size of the file needs, an IOError (the
+// environment variable CATENA_HDF5_TIMEOUT: other seconds in place of the minute). A file that is opened for writing,
+// too, is examined by such a child before.
 #pragma once
 
 #include <optional>
@@ -23,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 
@@ -121,16 +124,20 @@ CATENA_EXPORT HDF5Group open_hdf5(const std::string& filename);
 }  // namespace internal
 
 // Writes `filename` atomically, as save_npz does: the file is made in memory, compressed.
-template <class T> void save_hdf5(const std::string& filename, T& object, std::optional<int> compression = 4) {
+template <class T> void save_hdf5(const std::string& filename, T& object, std::optional<int> compression = 4) try {
   const auto file = internal::new_hdf5_in_memory(filename);
   HDF5Serializer s(internal::root_of(file), compression);
   s.save(object);
   internal::write_hdf5(filename, *file);
+} catch (...) {
+  catena::rethrow_standard("save_hdf5");
 }
 // Options and errors of load_npz.
-template <class T> LoadReport load_hdf5(const std::string& filename, T& object, const LoadOptions& options = {}) {
+template <class T> LoadReport load_hdf5(const std::string& filename, T& object, const LoadOptions& options = {}) try {
   HDF5Deserializer s(internal::open_hdf5(filename), options);
   return s.load(object);
+} catch (...) {
+  catena::rethrow_standard("load_hdf5");
 }
 template <class T, class First, class... More>
 requires(!std::same_as<First, LoadOptions>) LoadReport

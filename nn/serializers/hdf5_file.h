@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/export.h>
+#include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/kernels/formats/npy.h>
 
@@ -24,7 +26,18 @@ class CATENA_EXPORT Hdf5File {
   virtual const std::string& context() const noexcept = 0;
   virtual bool is_group(const std::string& path) const = 0;
   // The dataset at `path`; nothing where there is none. Text as kind S, UTF-8; a null dataspace as None.
-  virtual std::optional<catena::NpyArray> read(const std::string& path) const = 0;
+  std::optional<catena::NpyArray> read(const std::string& path) const {
+    std::vector<std::byte> elements;
+    std::optional<catena::NpyArray> a = read_to(path, [&](std::size_t bytes) {
+      elements.resize(bytes);
+      return elements.data();
+    });
+    if (a) a->data = std::move(elements);
+    return a;
+  }
+  // The same without the elements, which are written to place(their number of bytes); it is called once at most.
+  using Place = catena::Function<std::byte*(std::size_t bytes)>;
+  virtual std::optional<catena::NpyArray> read_to(const std::string& path, const Place& place) const = 0;
   virtual bool is_dataset(const std::string& path) const = 0;
   // The paths of all datasets below a group, relative to it.
   virtual std::vector<std::string> datasets(const std::string& group) const = 0;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 
@@ -82,19 +83,23 @@ CATENA_EXPORT void write_npz(const std::string& filename, const DictionarySerial
 }
 
 // Writes `filename` (no extension is appended) atomically: if saving fails, the previous file is unchanged.
-template <class T> void save_npz(const std::string& filename, T& object, bool compression = true) {
+template <class T> void save_npz(const std::string& filename, T& object, bool compression = true) try {
   DictionarySerializer s;
   s.save(object);
   internal::write_npz(filename, s, compression);
+} catch (...) {
+  catena::rethrow_standard("save_npz");
 }
 // KeyError naming a missing key when strict; otherwise what is missing stays as it is and is reported. Additional keys
-// are reported. A load that fails leaves the object's arrays, and all members of links, as they were.
+// are reported. A load that fails leaves the object as it was (see Serializer::load).
 //   load_npz("snapshot", model, "updater/model:main/");                  // a part of a file
 //   load_npz("vgg.npz", model, {.ignore_names = {"fc8/W", "fc8/b"}});    // layers that are trained anew
 //   load_npz("old.npz", model, false);                                   // not strict
-template <class T> LoadReport load_npz(const std::string& filename, T& object, const LoadOptions& options = {}) {
+template <class T> LoadReport load_npz(const std::string& filename, T& object, const LoadOptions& options = {}) try {
   NpzDeserializer s(filename, options);
   return s.load(object);
+} catch (...) {
+  catena::rethrow_standard("load_npz");
 }
 template <class T, class First, class... More>
 requires(!std::same_as<First, LoadOptions>) LoadReport

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/safetensors_file.h>
 #include <catena/nn/serializers/serializer.h>
@@ -59,16 +60,20 @@ CATENA_EXPORT void write_safetensors(const std::string& filename, const Dictiona
 
 // Writes `filename` atomically: if saving fails, the previous file is unchanged. Equal content gives equal bytes.
 template <class T>
-void save_safetensors(const std::string& filename, T& object, const SafetensorsOptions& options = {}) {
+void save_safetensors(const std::string& filename, T& object, const SafetensorsOptions& options = {}) try {
   DictionarySerializer s;
   s.save(object);
   internal::write_safetensors(filename, s, options);
+} catch (...) {
+  catena::rethrow_standard("save_safetensors");
 }
 // Options and errors of load_npz. bfloat16 and float16 are converted to the dtype of the parameter.
 template <class T>
-LoadReport load_safetensors(const std::string& filename, T& object, const LoadOptions& options = {}) {
+LoadReport load_safetensors(const std::string& filename, T& object, const LoadOptions& options = {}) try {
   SafetensorsDeserializer s(filename, options);
   return s.load(object);
+} catch (...) {
+  catena::rethrow_standard("load_safetensors");
 }
 template <class T, class First, class... More>
 requires(!std::same_as<First, LoadOptions>) LoadReport

@@ -1,6 +1,7 @@
 #include <catena/nn/serializers/serializer.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unordered_set>
 
@@ -213,6 +214,15 @@ void convert_bytes(Dtype from, const std::byte* in, Dtype to, std::byte* out, st
   });
 }
 
+// A number that is to become an integer, which drops its fraction.
+void check_integer(const std::string& where, const NpyArray& number) {
+  if (!catena::is_floating(*number.dtype)) return;
+  double value = 0;
+  convert_bytes(*number.dtype, number.data.data(), Dtype::float64, reinterpret_cast<std::byte*>(&value), 1);
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  check<ValueError>(std::fabs(value) < kLimit, where, "it is ", value, ", which no integer can hold");
+}
+
 }  // namespace
 
 void Serializer::operator()(std::string_view key, Array& value) {
@@ -263,6 +273,7 @@ template <class T> void Serializer::number(std::string_view key, T& value) {
   check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
                    ", but a number is needed");
   check<ValueError>(found->size() == 1, where, "its shape is ", found->shape, ", but one number is needed");
+  if constexpr (std::is_integral_v<T>) check_integer(where, *found);
   convert_bytes(*found->dtype, found->data.data(), dtype, reinterpret_cast<std::byte*>(&value), 1);
 }
 

@@ -102,7 +102,8 @@ class CATENA_EXPORT Serializer {
   //   arrays    The contents are copied into the given array, on any device. ValueError when the shapes differ (see
   //             LoadOptions::allow_broadcast), TypeError from float to integer; other dtypes are cast. A null array
   //             becomes a new one on the host.
-  //   numbers   are converted from any stored numeric dtype; text from any text.
+  //   numbers   are converted from any stored numeric dtype; ValueError for NaN and others that no integer can hold
+  //             where one is needed; text from any text.
   // A missing key is a KeyError when strict; otherwise the value is unchanged.
   void operator()(std::string_view key, autograd::Array& value);
   void operator()(std::string_view key, bool& value);
@@ -132,7 +133,8 @@ class CATENA_EXPORT Serializer {
   bool is_strict() const noexcept { return strict_; }
 
   void save(auto& object) { object.serialize(*this); }
-  // A load that fails, for whatever reason, leaves arrays, parameters and the members of links as they were.
+  // A load that fails, for whatever reason, leaves arrays, parameters, the members of links, and all that the classes
+  // of training store as they were. A class that stores other numbers or texts uses on_rollback().
   LoadReport load(auto& object) {
     Transaction transaction(*this);
     object.serialize(*this);

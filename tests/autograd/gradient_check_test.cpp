@@ -9,6 +9,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/testing.h>
+#include <catena/tests/support/message_of.h>
 
 using namespace autograd;
 using gradient_check::check_backward;
@@ -141,6 +142,16 @@ BOOST_AUTO_TEST_CASE(assertions_on_arrays) {
   BOOST_CHECK_THROW(assert_allclose(doubles({1}), doubles({NAN})), catena::AssertionError);
   BOOST_CHECK_THROW(assert_allclose(doubles({1, 2}), doubles({1, 2, 3})), catena::AssertionError);
   BOOST_CHECK_NO_THROW(assert_allclose(doubles({2, 2, 2}), 2));
+  // |x - y| <= atol + rtol |y|: 0.25 is as far as 0.05 + 0.1 * 2 allows.
+  BOOST_CHECK_NO_THROW(assert_allclose(doubles({2.25}), doubles({2}), 0.05, 0.1 + 1e-9));
+  BOOST_CHECK_THROW(assert_allclose(doubles({2.25}), doubles({2}), 0.05, 0.09), catena::AssertionError);
+  BOOST_CHECK_THROW(assert_allclose(doubles({2.25}), doubles({2}), 0.04, 0.1), catena::AssertionError);
+  const auto message = [](bool verbose) {
+    return test::message_of<catena::AssertionError>([&] {
+      assert_allclose(doubles({1, 2}), doubles({1, 3}), 1e-5, 1e-4, verbose);
+    });
+  };
+  BOOST_TEST(message(true).size() > message(false).size());
   BOOST_CHECK_NO_THROW(assert_allclose(2.0, 2));
   BOOST_CHECK_EXCEPTION(assert_allclose(doubles({1, 5, 3}), doubles({1, 2, 3.5})), catena::AssertionError,
                         [](const auto& e) {

@@ -276,4 +276,20 @@ BOOST_AUTO_TEST_CASE(printing) {
   BOOST_CHECK(out.str().find("output gradient\n<variable at 0x") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(printing_flushes_when_asked) {
+  struct Buffer : std::stringbuf {
+    int flushes = 0;
+    int sync() override { return ++flushes, 0; }
+  };
+  for (const bool flush : {true, false}) {
+    Buffer buffer;
+    std::ostream out(&buffer);
+    PrintHook hook(", ", ";", &out, flush);
+    const HookScope scope(hook);
+    (void)(Variable(ones({})) + 1);
+    BOOST_TEST(buffer.str().starts_with("function\t_ + 1;input data;"), buffer.str());
+    BOOST_TEST((buffer.flushes > 0) == flush);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -155,7 +155,8 @@ BOOST_AUTO_TEST_CASE(flat_functions_have_zero_gradients) {
 
 // The fused backward rows are used without a graph of the gradients; both ways give the same.
 BOOST_AUTO_TEST_CASE(fused_backward_equals_the_rule) {
-  for (const auto f : {tanh, sigmoid}) {
+  using Function = Variable (*)(const Variable&);
+  for (const Function f : std::initializer_list<Function>{tanh, sigmoid}) {
     Variable x(random({5}, -2, 2, 1));
     Variable y = f(x);
     y.set_grad(random({5}, -1, 1, 2));

@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
   BOOST_TEST(nd::nvtx::is_listening());
   nd::nvtx::mark("here", 13);
   nd::nvtx::mark_c("there", 0x80112233u);
-  nd::nvtx::range_push("outer");
+  nd::nvtx::range_push("outer", 12);
   nd::nvtx::range_push_c("coloured", 0xFF0A0B0Cu);
   nd::nvtx::range_pop();
   nd::nvtx::range_pop();
@@ -411,7 +411,8 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
   char text[1024];
   log(text, sizeof text);
   BOOST_TEST(std::string(text) ==
-             "mark here ffff0000;mark there 80112233;push outer;push coloured ff0a0b0c;pop;pop;push inner ff00ff00;pop;"
+             "mark here ffff0000;mark there 80112233;push outer ff7f00ff;push coloured ff0a0b0c;pop;pop;push inner "
+             "ff00ff00;pop;"
              "push again 1;push twice;pop;pop;push thrice;pop;push Halve;pop;push call;pop;push named ff007fff;pop;");
 }
 

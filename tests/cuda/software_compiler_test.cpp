@@ -363,6 +363,23 @@ BOOST_AUTO_TEST_CASE(errors_show_the_log) {
   BOOST_CHECK(contains(message_of({"", "none.cu", {"missing<3>"}, kArch, {}}), "missing"));
 }
 
+// Of the log and of the source, each longer than that, the message has the beginning.
+BOOST_AUTO_TEST_CASE(errors_show_the_beginning_of_a_long_log) {
+  std::string source = "extern \"C\" __global__ void broken(int* p) {\n";
+  for (int k = 0; k < 4000; ++k) source += "  *p = undeclared_" + std::to_string(k) + ";\n";
+  const std::string message = message_of({source + "}\n", "broken.cu", {}, kArch, {}});
+  constexpr std::size_t kShown = 65536;
+  BOOST_TEST(source.size() > kShown);
+  BOOST_TEST(message.size() > 2 * kShown);
+  BOOST_TEST(message.size() < 2 * kShown + 1000);
+  BOOST_TEST(contains(message, "undeclared_0"));
+  BOOST_TEST(contains(message, "   2 |   *p = undeclared_0;"));
+  BOOST_TEST(!contains(message, "undeclared_3999"));
+  const std::size_t first = message.find("\n... (");
+  BOOST_TEST(first != message.npos);
+  BOOST_TEST(message.find("\n... (", first + 1) != message.npos);
+}
+
 BOOST_AUTO_TEST_CASE(images) {
   cu_module module = nullptr;
   BOOST_CHECK_NE(STATUS(module_load_data, &module, "no image of any compiler"), cu_success);

@@ -190,4 +190,26 @@ BOOST_AUTO_TEST_CASE(an_array_of_another_library_says_whose_it_is) {
   BOOST_CHECK_THROW(autograd::Array().sum(), catena::TypeError);
 }
 
+// The members of a link are made of arrays as they are: the parameter shares the array, and a step changes it.
+BOOST_AUTO_TEST_CASE(parameters_of_arrays) {
+  const nd::Array start = nd::array({3.0f, 4.0f});
+  struct Line : nn::Link {
+    nn::Parameter p;
+    explicit Line(const nd::Array& values) : p{values} {}
+    NN_MEMBERS(p)
+  } line{start};
+  BOOST_TEST((line.p.dtype() == catena::Dtype::float32));
+  BOOST_TEST(line.p.shape() == catena::Shape{2});
+  BOOST_TEST(line.namedparams()[0].path == "/p");
+  const nd::Array factors = nd::array({10.0f, 20.0f});
+  training::SGD sgd(0.5);
+  sgd.setup(line);
+  (Variable(line.p) * factors).sum().backward();
+  BOOST_TEST(line.p.grad().to_vector<double>() == (Values{10, 20}));
+  sgd.update();
+  BOOST_TEST(line.p.data().to_vector<double>() == (Values{-2, -6}));
+  const nn::Parameter in_braces{nd::array({1.5, 2.5})};
+  BOOST_TEST(in_braces.data().to_vector<double>() == (Values{1.5, 2.5}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

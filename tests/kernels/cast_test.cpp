@@ -163,4 +163,17 @@ BOOST_AUTO_TEST_CASE(complex_numbers_lose_their_imaginary_part) {
   BOOST_TEST((narrow.re == float(n) && narrow.im == 0));
 }
 
+// Beside the middle of two bfloat16, where float32 would be the middle itself.
+BOOST_AUTO_TEST_CASE(integers_round_to_bfloat16_once) {
+  for (const auto& [shift, dtype] : {std::pair(22, Dtype::int32), {40, Dtype::int64}, {40, Dtype::uint64}})
+    for (std::int64_t off : {-1, 0, 1}) {
+      const std::int64_t x = (std::int64_t(257) << shift) + off;
+      std::uint16_t bits = 0;
+      const auto size = std::int64_t(itemsize(dtype));
+      cast_function(dtype, Dtype::bfloat16)(reinterpret_cast<const std::byte*>(&x), size,
+                                            reinterpret_cast<std::byte*>(&bits), 2, 1);
+      BOOST_TEST(static_cast<float>(bfloat16::from_bits(bits)) == std::ldexp(off > 0 ? 258.0 : 256.0, shift));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

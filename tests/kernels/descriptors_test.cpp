@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,6 +177,31 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_a_pipe_without_reader) {
   });
   BOOST_TEST(status == 0);
   fs::remove(path);
+}
+
+// An error as on a full disk: the file that is there stays, nothing is left beside it.
+BOOST_AUTO_TEST_CASE(a_file_beyond_the_limit_on_sizes) {
+  const std::string folder = scratch("limit-"), path = folder + "/file";
+  fs::create_directory(folder);
+  catena::write_file_atomically("save", path, "before");
+  const int status = status_of_child([&] {
+    ::signal(SIGXFSZ, SIG_DFL);
+    const struct rlimit limit { 1000, 1000 };
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    try {
+      catena::write_file_atomically("save", path, std::string(5000, 'x'));
+      return 2;
+    } catch (const catena::IOError& e) {
+      return std::string(e.what()).find("File too large") != std::string::npos ? 0 : 3;
+    }
+  });
+  BOOST_TEST(status == 0);
+  catena::FileSource file("load", path);
+  std::string read(100, '\0');
+  read.resize(file.read(read.data(), read.size()));
+  BOOST_TEST(read == "before");
+  BOOST_TEST(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
+  fs::remove_all(folder);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

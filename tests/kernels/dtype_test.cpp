@@ -128,6 +128,10 @@ BOOST_AUTO_TEST_CASE(unknown_names_say_so) {
   BOOST_TEST(message_of<TypeError>([] { dtype_from_name("x"); }) == "dtype: \"x\" names no element type");
   BOOST_TEST(message_of<TypeError>([] { dtype_from_name("complex256"); }) ==
              "dtype: \"complex256\" names no element type");
+  for (const char* name : {"object", "O", "str", "U", "bytes", "S", "void", "V", "datetime64", "M", "timedelta64", "m"})
+    BOOST_CHECK_THROW(dtype_from_name(name), ValueError);
+  BOOST_TEST(message_of<ValueError>([] { dtype_from_name("object"); }) ==
+             "dtype: \"object\" is supported by NumPy alone; elements are bools, integers, floats and complex numbers");
   BOOST_TEST(message_of<TypeError>([] { visit_real_dtype("sort", Dtype::complex128, [](auto) {}); }) ==
              "sort: complex128 numbers are not ordered");
   BOOST_TEST(message_of<TypeError>([] { visit_dtype(static_cast<Dtype>(99), [](auto) {}); }) ==

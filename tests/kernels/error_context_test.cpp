@@ -42,6 +42,16 @@ BOOST_AUTO_TEST_CASE(classes_stay_and_messages_begin_with_the_place) {
   thrown_again(catena::OutOfMemoryError("f: bad"), "extension x: f: bad");
   thrown_again(std::runtime_error("bad"), "extension x: bad");
   thrown_again(std::out_of_range("bad"), "extension x: bad");
+  BOOST_CHECK_EXCEPTION(
+      {
+        try {
+          throw std::bad_alloc();
+        } catch (...) {
+          catena::rethrow_from("extension x");
+        }
+      },
+      catena::OutOfMemoryError,
+      [](const auto& e) { return e.what() == std::string("extension x: the host has no memory left"); });
   thrown_again(Mine("bad"), "bad");  // what it is cannot be made again
   const catena::InvalidType type("a == b", "1 != 2", "In f: ");
   thrown_again(type, std::string("extension x: ") + type.what());
@@ -92,6 +102,18 @@ BOOST_AUTO_TEST_CASE(errors_of_the_standard_library) {
   };
   BOOST_TEST(again(std::bad_alloc()) == "memory here: the host has no memory left");
   BOOST_TEST(again(std::system_error(EAGAIN, std::generic_category(), "thread")).starts_with("system here: thread"));
+  BOOST_TEST(again(std::bad_array_new_length()) == "memory here: the host has no memory left");
+  BOOST_TEST(again(std::length_error("vector::reserve")) ==
+             "memory here: more is asked for than any memory holds (vector::reserve)");
+  try {
+    try {
+      throw std::bad_alloc();
+    } catch (...) {
+      catena::rethrow_standard([]() -> std::string { throw std::bad_alloc(); });
+    }
+  } catch (const catena::OutOfMemoryError& e) {
+    BOOST_TEST(std::string(e.what()) == "the host has no memory left");
+  }
   BOOST_TEST(again(catena::ValueError("f: x")) == "as it is f: x");
   BOOST_TEST(again(std::out_of_range("y")) == "as it is y");
 }

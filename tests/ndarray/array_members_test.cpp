@@ -67,6 +67,9 @@ BOOST_AUTO_TEST_CASE(host_copies) {
   a.set(host * 2, stream);
   stream.synchronize();
   BOOST_TEST(same_bits(a, host * 2));
+  const Array later = a.to_host(stream);
+  stream.synchronize();
+  BOOST_TEST(same_bits(later, host * 2));
   a.set(host.copy(Order::F));
   BOOST_TEST(same_bits(a, host));
   a.set((host + 3).copy(Order::F), stream);

@@ -145,6 +145,82 @@ BOOST_AUTO_TEST_CASE(requests_that_cannot_be_met) {
   BOOST_TEST(double(nd::ones({1000}).sum()) == 1000);
 }
 
+// Functions that are made of others, and whose arguments are views of few bytes: the message names the one that was
+// called.
+BOOST_AUTO_TEST_CASE(requests_of_every_function) {
+  const nd::DeviceScope scope(nd::cpu_device);
+  const std::int64_t n = std::int64_t(1) << 20, all = n * n;
+  const std::string line = "(1099511627776,)", square = "(1048576, 1048576)";
+  const Array one = nd::ones({1}), row = nd::ones({n}), x = nd::broadcast_to(one, {all}),
+              matrix = nd::broadcast_to(one, {n, n}), zeros = nd::broadcast_to(nd::array({0}), {all}),
+              stack = nd::broadcast_to(nd::eye(2), {all, 2, 2});
+  check_refused("empty_like", line, [&] { return nd::empty_like(x); });
+  check_refused("full_like", line, [&] { return nd::full_like(x, 3); });
+  check_refused("logspace", line, [&] { return nd::logspace(0, 1, all); });
+  check_refused("identity", square, [&] { return nd::identity(n); });
+  check_refused("diag", square, [&] { return nd::diag(row); });
+  check_refused("diagflat", square, [&] { return nd::diagflat(row); });
+  check_refused("meshgrid", square, [&] { return nd::meshgrid({row, row}); });
+  check_refused("array", line, [&] { return nd::array(x); });
+  check_refused("copy", line, [&] { return x.copy(); });
+  check_refused("copy", square, [&] { return matrix.copy(nd::Order::F); });
+  check_refused("astype", line, [&] { return x.astype(nd::int8); });
+  check_refused("asarray", line, [&] { return nd::asarray(x, nd::int8); });
+  check_refused("ascontiguousarray", line, [&] { return nd::ascontiguousarray(x); });
+  check_refused("flatten", line, [&] { return matrix.flatten(); });
+  check_refused("reshape", "(2, 1048576, 1048576)", [&] {
+    return nd::broadcast_to(nd::ones({2, 1, 1}), {2, n, n}).reshape({-1});
+  });
+  check_refused("tile", line, [&] { return nd::tile(one, {all}); });
+  check_refused("repeat", line, [&] { return nd::repeat(one, all); });
+  check_refused("repeat", line, [&] { return nd::repeat(one, std::vector<std::int64_t>{all}, 0); });
+  check_refused("roll", line, [&] { return nd::roll(x, 1); });
+  check_refused("pad", "(1099511627778,)", [&] { return nd::pad(x, 1); });
+  check_refused("around", line, [&] { return nd::around(x, 1); });
+  check_refused("packbits", "(137438953472,)",
+                [&] { return nd::packbits(nd::broadcast_to(nd::array({true}), {all})); });
+  check_refused("imag", line, [&] { return nd::imag(x); });
+  check_refused("outer", square, [&] { return nd::outer(row, row); });
+  check_refused("dot", line, [&] { return nd::dot(x, nd::array(2.)); });
+  check_refused("std", line, [&] { return nd::std(x.reshape({-1, 1}), 1); });
+  check_refused("norm", "(1099511627776, 1)", [&] { return nd::linalg::norm(x.reshape({-1, 1}), {.axis = 1}); });
+  check_refused("trace", line, [&] { return nd::trace(nd::broadcast_to(nd::ones({2, 2, 1}), {2, 2, all})); });
+  check_refused("nancumsum", line, [&] { return nd::nancumsum(x); });
+  check_refused("sort", line, [&] { return nd::sort(x); });
+  check_refused("msort", square, [&] { return nd::msort(matrix); });
+  check_refused("argsort", line, [&] { return nd::argsort(x); });
+  check_refused("lexsort", line, [&] { return nd::lexsort({x, x}); });
+  check_refused("partition", line, [&] { return nd::partition(x, 3); });
+  check_refused("argpartition", line, [&] { return nd::argpartition(x, 3); });
+  check_refused("searchsorted", line, [&] { return nd::searchsorted(one, x); });
+  check_refused("digitize", line, [&] { return nd::digitize(x, one); });
+  check_refused("choose", line, [&] { return nd::choose(zeros, {one, one}, {.mode = "clip"}); });
+  check_refused("permutation", line, [&] { return nd::random::permutation(all); });
+  check_refused("choice", line, [&] { return nd::random::choice(all, {3}, {.replace = false}); });
+  check_refused("choice", line, [&] { return nd::random::choice(5, {all}); });
+  check_refused("randint", line, [&] { return nd::random::randint(5, {all}); });
+  check_refused("normal", line, [&] { return nd::random::normal(0., 1., {all}); });
+  check_refused("inv", "(1099511627776, 2, 2)", [&] { return nd::linalg::inv(stack); });
+  check_refused("solve", "(1099511627776, 2, 2)", [&] { return nd::linalg::solve(stack, nd::ones({2})); });
+  check_refused("qr", "(1099511627776, 2, 2)", [&] { return nd::linalg::qr(stack); });
+  check_refused("svd", square, [&] { return nd::linalg::svd(matrix(nd::_, nd::Slice(0, 1))); });
+  check_refused("eigh", "(1099511627776, 2, 2)", [&] { return nd::linalg::eigh(stack); });
+}
+
+// What is made in containers of the host.
+BOOST_AUTO_TEST_CASE(lists_and_texts) {
+  const nd::DeviceScope scope(nd::cpu_device);
+  const std::int64_t all = std::int64_t(1) << 40;
+  const auto message = [](auto request) {
+    return test::message_of<nd::OutOfMemoryError>([&] { static_cast<void>(request()); });
+  };
+  BOOST_TEST(message([&] { return nd::broadcast_to(nd::ones({1}), {all}).tolist(); }).starts_with("tolist: no memory"));
+  BOOST_TEST(message([&] { return nd::random::bytes(all); }).starts_with("bytes: no memory for"));
+  BOOST_TEST(message([&] { return nd::random::bytes(INT64_MAX); }).starts_with("bytes: no memory for"));
+  const std::vector<std::int64_t> most{INT64_MAX, INT64_MAX};
+  BOOST_CHECK_THROW(nd::repeat(nd::ones({2}), most, 0), nd::ValueError);
+}
+
 // Blocks that are not used yet count: each of these alone would be there.
 BOOST_AUTO_TEST_CASE(blocks_add_up) {
   const nd::DeviceScope scope(nd::cpu_device);

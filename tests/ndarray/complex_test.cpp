@@ -345,6 +345,35 @@ BOOST_AUTO_TEST_CASE(sums_products_and_means) {
                               "ComplexWarning: add: casting complex128 to float64 discards the imaginary part"}));
 }
 
+// An infinite number times 1 + 0i has a part that is 0 * inf, so products must not begin with a factor 1.
+BOOST_AUTO_TEST_CASE(products_with_infinite_parts) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (nd::Dtype t : kComplex)
+    for (std::int64_t n : {1, 2, 300, 5000}) {
+      const Array z = nd::ones({n, 3}, t);
+      z(n - 1) = nd::array({C128(inf, 1), C128(-2, inf), C128(3, -4)});
+      const Array part = z(nd::Slice(n - 1, {}));  // the factors that are not 1
+      for (const Array& a : {part, part.T(), Array(nd::broadcast_to(part, {1, 1, 3}))}) {
+        const auto v = nd::prod(a, {.axis = a.ndim() == 2 && a.shape()[0] == 3 ? 1 : a.ndim() - 2}).to_vector<C128>();
+        BOOST_TEST((v == std::vector<C128>{{inf, 1}, {-2, inf}, {3, -4}}), t << " " << n);
+      }
+      const auto running = nd::cumprod(part, {.axis = 0}).to_vector<C128>();
+      BOOST_TEST((running == std::vector<C128>{{inf, 1}, {-2, inf}, {3, -4}}), t << " " << n);
+      const auto all = nd::prod(z, {.axis = 0}).to_vector<C128>();
+      BOOST_TEST((all == std::vector<C128>{{inf, 1}, {-2, inf}, {3, -4}}), t << " " << n);
+    }
+}
+
+// The mean square distance of numbers that count as complex is a real number.
+BOOST_AUTO_TEST_CASE(variances_in_a_complex_dtype) {
+  const Array x = nd::array({1, 2, 4, 9}), z = x * C128(1, 2);
+  for (const auto& [t, part] : {std::pair(nd::complex64, nd::float32), std::pair(nd::complex128, nd::float64)}) {
+    BOOST_TEST(test::same_bits(nd::var(x, {.dtype = t}), nd::var(x, {.dtype = part})), t);
+    BOOST_TEST(test::same_bits(nd::std(z, {.dtype = t}), nd::std(z, {.dtype = part})), t);
+    BOOST_TEST(nd::var(z, {.dtype = t}).item<double>() == 47.5, t);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(matrix_products) {
   std::mt19937 random(6);
   for (nd::Dtype t : kComplex) {

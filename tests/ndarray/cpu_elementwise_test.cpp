@@ -187,6 +187,32 @@ BOOST_AUTO_TEST_CASE(copies_in_any_order_of_axes) {
     }
 }
 
+// A program of one step with two outputs that stores one of them: the slot of the other one has no operand, and what
+// lies behind the operands stays as it is.
+BOOST_AUTO_TEST_CASE(outputs_without_an_operand) {
+  std::mt19937 rng(13);
+  const KernelDef& divmod = find_kernel("divmod");
+  for (Dtype t : {Dtype::int32, Dtype::float16, Dtype::float32, Dtype::float64})
+    for (Layout l : test::kLayouts)
+      for (const Shape& shape : {Shape{2, 3}, Shape{7, 333}})
+        for (const bool quotient : {true, false}) {
+          Strided a(t, shape, l), b(t, shape, l), q(t, shape), r(t, shape), y(t, shape), behind(t, shape);
+          a.fill(rng);
+          b.fill(rng);
+          behind.fill(rng);
+          Strided before = behind.copy();
+          run("divmod", t, {&a, &b, &q, &r}, shape);
+          Step step{&divmod, std::uint16_t(loop_of(divmod, t)), {0, 1, 2, 3}};
+          if (!quotient) std::swap(step.slot[2], step.slot[3]);
+          const Dtype slots[] = {t, t, t, t};
+          const Program program{{&step, 1}, slots, 2, 0, 1};
+          const BoundOperand operands[] = {a.operand(), b.operand(), y.operand(), behind.operand()};
+          cpu().elementwise(program, std::span(operands).first(3), shape, {});
+          BOOST_TEST((quotient ? q : r).same_bits(y), t << ' ' << name_of(l) << ' ' << shape << ' ' << quotient);
+          BOOST_TEST(before.same_bits(behind), t << ' ' << name_of(l) << ' ' << shape << ' ' << quotient);
+        }
+}
+
 BOOST_AUTO_TEST_CASE(immediate_scalars) {
   std::mt19937 rng(7);
   for (Dtype t : test::all_dtypes())

@@ -147,6 +147,7 @@ BOOST_AUTO_TEST_CASE(kinds) {
   BOOST_CHECK_THROW(nd::obj2sctype("string"), nd::TypeError);
   BOOST_TEST(nd::issctype("half"));
   BOOST_TEST(!nd::issctype("string"));
+  BOOST_TEST(!nd::issctype("object"));
   BOOST_TEST(!nd::issctype(3));
   BOOST_TEST((nd::isscalar(3) && nd::isscalar(2.5) && nd::isscalar(true) && nd::isscalar(nd::Scalar(1))));
   BOOST_TEST((!nd::isscalar(nd::array(3)) && !nd::isscalar("3")));

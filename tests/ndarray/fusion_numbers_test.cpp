@@ -122,6 +122,18 @@ BOOST_AUTO_TEST_CASE(complex_numbers) {
   BOOST_TEST(same(f, z, std::complex<double>(0.5, 1), 2.0));
 }
 
+BOOST_AUTO_TEST_CASE(complex_constants) {
+  using Z = std::complex<float>;
+  const auto f = [](auto a) { return (a * Z(0, 2) - std::complex<double>(1, 1)) / Z(3, 1) + (Z(1, 0) - a); };
+  const auto g = [](auto a) { return nd::where(a == Z(1, 0), Z(5, 6), a) + (Z(2, 0) != a); };
+  for (const nd::Dtype t :
+       {nd::bool_, nd::int64, nd::float16, nd::float32, nd::float64, nd::complex64, nd::complex128}) {
+    const Array x = nd::arange(5).astype(t);
+    BOOST_TEST(test::same_bits(nd::fuse(f)(x), f(x)), t);
+    BOOST_TEST(test::same_bits(nd::fuse(g)(x), g(x)), t);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(reductions_and_results_that_are_numbers) {
   const Array x = nd::arange(12.).astype(nd::float32).reshape(3, 4);
   const auto f = [](auto a, auto h) { return a * (h * h) + 2.0 * h; };

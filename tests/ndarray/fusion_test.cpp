@@ -95,6 +95,37 @@ BOOST_AUTO_TEST_CASE(broadcasting_scalars_and_constants) {
   CHECK_SAME(test::difference(scaled(row), row * 5), "captured anew");
 }
 
+// Bounds that are constants, arguments and computed; in the order of the calls, for programs are kept.
+BOOST_AUTO_TEST_CASE(clip_takes_bounds_beyond_the_numbers) {
+  const Array a = nd::array({1, 200}, nd::uint8);
+  const auto bytes = [](int x, int y) { return nd::array({x, y}, nd::uint8); };
+  BOOST_TEST(test::same_bits(nd::fuse([](auto x) { return nd::clip(x, -1, 100); })(a), bytes(1, 100)));
+  BOOST_TEST(test::same_bits(nd::fuse([](auto x) { return nd::clip(x, 5, 300) + 1; })(a), bytes(6, 201)));
+  const auto clipped = nd::fuse([](auto x, auto low, auto high) { return nd::clip(x, low, high) + low; });
+  const auto shifted = nd::fuse([](auto x, auto low) { return nd::clip(x, low - 1, low + 100); });
+  for (int k = 0; k < 2; ++k) {
+    BOOST_TEST(test::same_bits(clipped(a, 0, 300), bytes(1, 200)));
+    BOOST_TEST(test::same_bits(clipped(a, 5, 100), bytes(10, 105)));
+    BOOST_TEST(test::same_bits(clipped(a, 3, 256), bytes(6, 203)));
+    BOOST_TEST(test::same_bits(shifted(a, 0), bytes(1, 100)));
+    BOOST_TEST(test::same_bits(shifted(a, 50), bytes(49, 150)));
+    BOOST_TEST(test::same_bits(shifted(a, 200), bytes(199, 200)));
+    BOOST_CHECK_THROW(clipped(a, 256, 300), nd::OverflowError);
+  }
+  const Array large = nd::array(std::vector<std::int64_t>{INT64_MIN, INT64_MAX});
+  BOOST_TEST(test::same_bits(nd::fuse([](auto x) { return nd::clip(x, 0, UINT64_MAX); })(large),
+                             nd::array(std::vector<std::int64_t>{0, INT64_MAX})));
+  BOOST_TEST(test::same_bits(nd::fuse([](auto x) { return nd::clip(x, 1.5, 300); })(a), nd::array({1.5, 200.})));
+  BOOST_TEST(test::same_bits(
+      nd::fuse([](auto x, auto low) { return nd::clip(x, low, 300); })(a, nd::array({280, 280}, nd::int16)),
+      nd::array({280, 280}, nd::int16)));
+  BOOST_CHECK_THROW(nd::fuse([](auto x) { return nd::clip(x, 256, 300); })(a), nd::OverflowError);
+  BOOST_CHECK_THROW(nd::fuse([](auto x) { return nd::clip(x, -5, -1); })(a), nd::OverflowError);
+  const auto most = nd::fuse([](auto x, auto high) { return nd::clip(x, 2, high); }, {.reduce = nd::Reduction::amax});
+  BOOST_TEST(int(most(a, 300)) == 200);
+  BOOST_TEST(int(most(a, 50)) == 50);
+}
+
 BOOST_AUTO_TEST_CASE(selection_tests_and_casts) {
   std::mt19937 random(4);
   const Array x = test::random_array({300}, nd::float32, random), k = test::random_array({300}, nd::int32, random);
@@ -211,6 +242,24 @@ BOOST_AUTO_TEST_CASE(functions_with_two_results) {
   CHECK_SAME(test::difference(nd::fuse([](const auto& a) { return nd::divmod(100, a * a + 1).first; })(n),
                               nd::floor_divide(100, n * n + 1)),
              "of a number");
+}
+
+// A function of one step whose other result is not used: nothing but the result is written.
+BOOST_AUTO_TEST_CASE(one_result_of_a_step_with_two) {
+  const auto quotient = [](const auto& a) { return nd::divmod(a, 3).first; };
+  const auto rest = [](const auto& a) { return nd::divmod(a, 3).second; };
+  for (const Dtype dtype : {nd::int8, nd::int32, nd::int64, nd::float16, nd::float32, nd::float64})
+    for (const nd::Shape& shape : {nd::Shape{}, nd::Shape{6}, nd::Shape{2, 3}, nd::Shape{20000}}) {
+      const Array x = nd::arange(catena::size_of(shape)).astype(dtype).reshape(shape) - 3;
+      const auto [q, r] = nd::divmod(x, 3);
+      const Array kept_q = q.copy(), kept_r = r.copy();
+      for (const Array& a : {x, x.reshape({-1, 1}), Array(nd::repeat(x.ravel(), 2)(nd::Slice({}, {}, 2)))}) {
+        BOOST_TEST(test::same_bits(nd::fuse(quotient)(a).ravel(), kept_q.ravel()), dtype << shape);
+        BOOST_TEST(test::same_bits(nd::fuse(rest)(a).ravel(), kept_r.ravel()), dtype << shape);
+      }
+      BOOST_TEST(test::same_bits(q, kept_q), "the results of an earlier call, of " << dtype << shape);
+      BOOST_TEST(test::same_bits(r, kept_r), "the results of an earlier call, of " << dtype << shape);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(copies_and_neighbours) {

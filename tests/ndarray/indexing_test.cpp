@@ -492,6 +492,10 @@ BOOST_AUTO_TEST_CASE(index_array_errors) {
              "index: shapes (2,) and (3,) do not match: lengths 2 and 3 on axis -1 are neither equal nor 1");
   BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array({0}), 0, 0).get(); }) ==
              "index: 3 indices are too many for an array of rank 2");
+  const Array number = nd::array(1.0);
+  BOOST_CHECK_THROW(nd::scatter_add(number, nd::array({0}), 1), nd::IndexError);
+  BOOST_CHECK_THROW(number(nd::array({0})) = 1, nd::IndexError);
+  BOOST_TEST(number.item<double>() == 1);
   BOOST_TEST(message_of<nd::IndexError>([&] {
                nd::zeros({0, 3})(nd::array({0})).get();
              }) == "index: an axis of length 0 has no elements for indices of shape (1,)");

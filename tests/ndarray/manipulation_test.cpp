@@ -257,4 +257,16 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a, 1, {1, -1}); }) == "rot90: axes (1, -1) are the same");
 }
 
+// An array of the highest rank has no room for an axis of repetitions.
+BOOST_AUTO_TEST_CASE(repetitions_in_arrays_of_the_highest_rank) {
+  std::vector<int> shape(32, 1);
+  shape[3] = shape[31] = 2;
+  const nd::Array a = nd::arange(4).reshape(shape), twice = nd::repeat(a, 2, 31);
+  BOOST_TEST((twice.to_vector<int>() == std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}));
+  BOOST_TEST(twice.shape()[31] == 4);
+  BOOST_TEST((nd::repeat(a, 2, 3).to_vector<int>() == std::vector<int>{0, 1, 0, 1, 2, 3, 2, 3}));
+  BOOST_TEST((nd::repeat(a, {1, 3}, 3).to_vector<int>() == std::vector<int>{0, 1, 2, 3, 2, 3, 2, 3}));
+  BOOST_TEST(nd::repeat(a, 0, 3).size() == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

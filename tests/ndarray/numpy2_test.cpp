@@ -34,6 +34,20 @@ BOOST_AUTO_TEST_CASE(digitize_counts_edges) {
   BOOST_TEST(nd::digitize(3, nd::array({8, 3, 0}), {.right = true}).item<int>() == 2);
 }
 
+// NaN is the greatest number, so bins that increase may end with it.
+BOOST_AUTO_TEST_CASE(digitize_takes_nan_bins_at_the_end) {
+  const double nan = std::nan("");
+  const Array x = nd::array({-5., -2., 0., 1., 7., nan});
+  for (nd::Dtype t : {nd::float64, nd::float32, nd::float16}) {
+    const Array values = x.astype(t);
+    BOOST_TEST(same_bits(nd::digitize(values, nd::array({-2., 1., nan}).astype(t)), ints({0, 1, 1, 2, 2, 3})));
+    BOOST_TEST(same_bits(nd::digitize(values, nd::array({-2., 1., nan, nan}).astype(t), {.right = true}),
+                         ints({0, 0, 1, 1, 2, 2})));
+    BOOST_CHECK_THROW(nd::digitize(values, nd::array({nan, 1., 2.}).astype(t)), nd::ValueError);
+    BOOST_CHECK_THROW(nd::digitize(values, nd::array({3., nan, 2.}).astype(t)), nd::ValueError);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ranges_of_integers) {
   BOOST_TEST(same_bits(nd::linspace(0, -10, 4, nd::int64), ints({0, -4, -7, -10})));
   BOOST_TEST(same_bits(nd::linspace(-2.5, 2.5, 3, nd::int32), nd::array({-3, 0, 2}, nd::int32)));

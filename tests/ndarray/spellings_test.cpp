@@ -138,7 +138,11 @@ BOOST_AUTO_TEST_CASE(numbers_out) {
   BOOST_TEST((nd::Scalar(INT64_MAX) + 1 == std::uint64_t(INT64_MAX) + 1));
   BOOST_TEST((-nd::Scalar(true) == -1));
   BOOST_CHECK_THROW((void)(nd::Scalar(std::complex<double>(0, 1)) < 1), nd::TypeError);
-  BOOST_CHECK_THROW((void)double(nd::arange(2)), nd::ValueError);
+  BOOST_TEST(test::message_of<nd::TypeError>([] { (void)int(nd::arange(2)); }) ==
+             "number: an array of shape (2,) has 2 elements, and only an array of one element is a number; to_vector() "
+             "gives them all");
+  BOOST_CHECK_THROW((void)double(nd::zeros({0, 3})), nd::TypeError);
+  BOOST_CHECK_THROW(nd::arange(2).item<int>(), nd::ValueError);
   const auto [rows, columns] = nd::zeros({2, 3}).shape<2>();
   BOOST_TEST(rows == 2);
   BOOST_TEST(columns == 3);

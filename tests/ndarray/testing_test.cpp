@@ -148,6 +148,81 @@ BOOST_AUTO_TEST_CASE(units_in_the_last_place) {
   BOOST_CHECK_THROW(assert_array_almost_equal_nulp({1}, {1}), nd::TypeError);
 }
 
+// Each assertion with a text of its own and without the arrays, each tolerance by its place.
+BOOST_AUTO_TEST_CASE(messages_and_tolerances) {
+  const auto check = [](const std::string& message) {
+    BOOST_TEST(contains(message, "\nwhy\n"), message);
+    BOOST_TEST(!contains(message, "array("), message);
+  };
+  check(failure_of([] { assert_allclose({1.0}, {2.0}, 0, 0, {.err_msg = "why", .verbose = false}); }));
+  check(failure_of([] { assert_array_almost_equal({1.0}, {2.0}, 6, {.err_msg = "why", .verbose = false}); }));
+  check(failure_of([] { assert_array_list_equal({1.0}, {2.0}, {.err_msg = "why", .verbose = false}); }));
+  check(failure_of([] { assert_array_less({2.0}, {1.0}, {.err_msg = "why", .verbose = false}); }));
+  const Array one = nd::array({1.0f}), second = nd::nextafter(nd::nextafter(one, 2.0f), 2.0f);
+  assert_array_almost_equal_nulp(one, second, 2);
+
+  // The same of two devices: the body gives 1 for the reference, and then what is a little or much more.
+  int call = 0;
+  const auto then = [&call](double other) {
+    return [&call, other] { return nd::full(1, call++ % 2 == 0 ? 1.0 : other); };
+  };
+  const BackendOptions plain{.message = {.err_msg = "why", .verbose = false}};
+  numpy_cupy_allclose(then(1.5), 0.5, 0, plain);
+  numpy_cupy_allclose(then(1.5), 0, 0.5, plain);
+  check(failure_of([&] { numpy_cupy_allclose(then(1.5), 0.25, 0.2, plain); }));
+  numpy_cupy_array_almost_equal(then(1.01), 1, plain);
+  check(failure_of([&] { numpy_cupy_array_almost_equal(then(1.01), 3, plain); }));
+  check(failure_of([&] { numpy_cupy_array_equal(then(2), plain); }));
+  check(failure_of([&] { numpy_cupy_array_list_equal(then(2), plain); }));
+  check(failure_of([&] { numpy_cupy_array_less(then(2), plain); }));
+  const double far = 1 + 4e-16;  // two steps of float64, none of float32
+  numpy_cupy_array_almost_equal_nulp(then(far), 2);
+  BOOST_CHECK_THROW(numpy_cupy_array_almost_equal_nulp(then(far), 1), nd::AssertionError);
+  numpy_cupy_array_max_ulp(then(far), 2);
+  BOOST_CHECK_THROW(numpy_cupy_array_max_ulp(then(far), 1), nd::AssertionError);
+  numpy_cupy_array_max_ulp(then(far), 0, nd::float32);
+}
+
+// Errors that are accepted and dtypes that differ, for the comparisons that the cases below leave out.
+BOOST_AUTO_TEST_CASE(errors_and_dtypes_of_two_devices) {
+  int call = 0;
+  const auto fails = []() -> Array { return nd::zeros(3).reshape(2, 2); };
+  const auto differs = [&call] { return nd::zeros(1, call++ % 2 == 0 ? nd::float32 : nd::float64); };
+  numpy_cupy_allclose(fails, 0, 0, {.accept_error = true});
+  numpy_cupy_array_almost_equal(fails, 6, {.accept_error = true});
+  numpy_cupy_array_almost_equal_nulp(fails, 1, {.accept_error = true});
+  numpy_cupy_array_max_ulp(fails, 1, {}, {.accept_error = true});
+  numpy_cupy_array_less(fails, {.accept_error = true});
+  BOOST_CHECK_THROW(numpy_cupy_allclose(fails), nd::AssertionError);
+  numpy_cupy_allclose(differs, 0, 0, {.type_check = false});
+  numpy_cupy_array_almost_equal(differs, 6, {.type_check = false});
+  BOOST_CHECK_THROW(numpy_cupy_allclose(differs), nd::AssertionError);
+  const auto below = [&call] {
+    const bool reference = call++ % 2 == 0;
+    return nd::full(1, reference ? 1 : 0, reference ? nd::float32 : nd::float64);
+  };
+  numpy_cupy_array_less(below, {.type_check = false});
+  BOOST_CHECK_THROW(numpy_cupy_array_less(below), nd::AssertionError);
+  // Numbers of two dtypes have no distance in units of one of them: the types are told apart before.
+  BOOST_TEST(contains(failure_of([&] { numpy_cupy_array_almost_equal_nulp(differs); }), "float64"));
+  BOOST_CHECK_THROW(numpy_cupy_array_almost_equal_nulp(differs, 1, {.type_check = false}), nd::TypeError);
+  BOOST_CHECK_THROW(numpy_cupy_array_max_ulp(differs, 1, {}, {.type_check = false}), nd::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(choices_of_dtypes) {
+  std::vector<Dtype> seen;
+  const auto note = [&](Dtype t) { seen.push_back(t); };
+  for_float_dtypes(note, {.no_float16 = true});
+  BOOST_TEST((seen == Dtypes{nd::float64, nd::float32}));
+  std::set<Dtypes> sets;
+  const auto keep = [&](const Dtypes& d) { sets.insert(d); };
+  const auto count = [&](auto&& run) { return sets.clear(), run(), sets.size(); };
+  BOOST_TEST(count([&] { for_dtypes_combination({nd::int8, nd::int16}, 2, keep, true); }) == 4u);
+  BOOST_TEST(count([&] { for_all_dtypes_combination(1, keep, {.no_float16 = true, .no_bool = true}); }) == 10u);
+  BOOST_TEST(count([&] { for_unsigned_dtypes_combination(2, keep, true); }) == 16u);
+  BOOST_TEST(count([&] { for_int_dtypes_combination(2, keep, {.no_bool = true}, true); }) == 64u);
+}
+
 BOOST_AUTO_TEST_CASE(two_devices) {
   numpy_cupy_array_equal([] { return shaped_arange({2, 3}) + 1; });
   numpy_cupy_allclose([](nd::Device xp) { return nd::exp(shaped_arange({3})).to_device(xp); }, 1e-5);

@@ -3,10 +3,14 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <initializer_list>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
 #include <catena/autograd/testing.h>
-#include <catena/kernels/registry/families.h>
+#include <catena/autograd/unary_function.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/nn/functions/modules.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -117,6 +121,52 @@ BOOST_AUTO_TEST_CASE(softmax_along_every_axis) {
   BOOST_CHECK_THROW(nn::softmax(Variable(ones({3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax(Variable(ones({3, 2})), {.axis = 2}), catena::InvalidType);
   BOOST_CHECK_THROW(nn::log_softmax(Variable(ones({3, 2}, Dtype::int64))), catena::InvalidType);
+}
+
+// The ways to give use_cudnn, with names of nn, of functions and without any: values and gradients stay the same bits.
+BOOST_AUTO_TEST_CASE(use_cudnn_by_position_and_by_name) {
+  using namespace nn;
+  namespace F = nn::functions;
+  using Call = UnaryFunction;
+  const auto is = [](const char* name, const Call& expected, std::initializer_list<Call> calls) {
+    const auto result = [](const Call& f) {
+      Variable x(spread({2, 3, 4}, -2, 2));
+      Variable y = f(x);
+      y.set_grad(spread({2, 3, 4}, -1, 1, 5));
+      y.backward();
+      return Arrays{y.data(), x.grad()};
+    };
+    const Arrays wanted = result(expected);
+    int at = 0;
+    for (const Call& f : calls) BOOST_TEST_CONTEXT(name << " " << at++) {
+        const Arrays got = result(f);
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+          BOOST_CHECK_NO_THROW(testing::assert_allclose(got[i], wanted[i], 0, 0));
+      }
+  };
+  using V = const Variable&;
+  is("relu", [](V x) { return maximum(x, Variable(zeros_like(x.data()))); },
+     {nn::relu, F::relu, [](V x) { return relu(x, true); }, [](V x) { return relu(x, false); },
+      [](V x) { return nn::relu(x, {.use_cudnn = false}); }, [](V x) { return F::relu(x, {}); }});
+  is("sigmoid", [](V x) { return autograd::sigmoid(x); },
+     {nn::sigmoid, F::sigmoid, [](V x) { return sigmoid(x); }, [](V x) { return sigmoid(x, false); },
+      [](V x) { return nn::sigmoid(x, true); }, [](V x) { return nn::sigmoid(x, {.use_cudnn = false}); },
+      [](V x) { return F::sigmoid(x, {.use_cudnn = false}); }});
+  is("tanh", [](V x) { return autograd::tanh(x); },
+     {nn::tanh, F::tanh, [](V x) { return tanh(x); }, [](V x) { return tanh(x, false); },
+      [](V x) { return nn::tanh(x, true); }, [](V x) { return nn::tanh(x, {.use_cudnn = false}); },
+      [](V x) { return F::tanh(x, false); }});
+  // An int is the axis, a bool is not.
+  is("softmax", [](V x) { return softmax(x, {.axis = 1}); },
+     {nn::softmax, [](V x) { return softmax(x, false); }, [](V x) { return F::softmax(x, true); },
+      [](V x) { return softmax(x, false, 1); }, [](V x) { return softmax(x, 1); },
+      [](V x) { return softmax(x, {.use_cudnn = false}); }});
+  is("softmax along the last axis", [](V x) { return softmax(x, {.axis = 2}); },
+     {[](V x) { return softmax(x, true, 2); }, [](V x) { return softmax(x, 2); },
+      [](V x) { return softmax(x, std::int64_t(2)); }, [](V x) { return softmax(x, {.axis = 2, .use_cudnn = true}); }});
+  is("log_softmax", [](V x) { return log_softmax(x, {.axis = 1}); },
+     {nn::log_softmax, [](V x) { return log_softmax(x, false); }, [](V x) { return F::log_softmax(x, true); },
+      [](V x) { return log_softmax(x, {.use_cudnn = false}); }});
 }
 
 BOOST_AUTO_TEST_CASE(log_softmax_stays_finite) {

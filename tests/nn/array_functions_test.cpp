@@ -12,6 +12,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/testing.h>
+#include <catena/nn/functions/modules.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -237,6 +238,42 @@ BOOST_AUTO_TEST_CASE(sampled_images) {
   BOOST_CHECK_THROW(f({Variable(x), Variable(ones({1, 2, 1, 1}, Dtype::float64))}), catena::InvalidType);
   BOOST_CHECK_THROW(f({Variable(x), Variable(ones({B, 2, 1, 1}))}), catena::InvalidType);
   BOOST_CHECK_THROW(f({Variable(ones({B, H, W})), Variable(ones({B, 2, 1, 1}))}), catena::InvalidType);
+}
+
+// By position and by name; values and gradients stay the same bits.
+BOOST_AUTO_TEST_CASE(use_cudnn_of_spatial_transformers) {
+  namespace F = nn::functions;
+  const Array theta = spread({2, 2, 3}), image = spread({2, 3, 4, 5});
+  const auto run = [&](const auto& grid_of, const auto& sampler) {
+    Variable t(theta), x(image);
+    const Variable grid = grid_of(t);
+    Variable y = sampler(x, grid);
+    sum(y * y).backward();
+    std::vector<Numbers> all{numbers(grid), numbers(y), to_vector<double>(t.grad()), to_vector<double>(x.grad())};
+    return all;
+  };
+  using V = const Variable&;
+  const std::vector<Numbers> expected = run(
+      [](V t) {
+        return nn::spatial_transformer_grid(t, {3, 4});
+      },
+      [](V x, V g) { return nn::spatial_transformer_sampler(x, g); });
+  BOOST_TEST(expected[1].size() == 72u);
+  BOOST_CHECK(run(
+                  [](V t) {
+                    return nn::spatial_transformer_grid(t, {3, 4}, false);
+                  },
+                  [](V x, V g) { return F::spatial_transformer_sampler(x, g, false); }) == expected);
+  BOOST_CHECK(run(
+                  [](V t) {
+                    return F::spatial_transformer_grid(t, {3, 4}, true);
+                  },
+                  [](V x, V g) { return nn::spatial_transformer_sampler(x, g, true); }) == expected);
+  BOOST_CHECK(run(
+                  [](V t) {
+                    return nn::spatial_transformer_grid(t, {3, 4}, {.use_cudnn = false});
+                  },
+                  [](V x, V g) { return nn::spatial_transformer_sampler(x, g, {.use_cudnn = false}); }) == expected);
 }
 
 BOOST_AUTO_TEST_CASE(padded_sequences) {

@@ -103,6 +103,41 @@ BOOST_AUTO_TEST_CASE(functions_with_defaults) {
   is(nn::Sequential(nn::dropout), x);
 }
 
+// nn::tanh is the name of several functions, of which the one of a variable alone is taken; functions::tanh is an
+// object.
+BOOST_AUTO_TEST_CASE(functions_with_overloads) {
+  namespace F = nn::functions;
+  const Variable x(floats({-1, 2, -0.5f, 3}, {2, 2}));
+  const auto is = [&](nn::Sequential s, const Variable& expected) {
+    BOOST_TEST(values(s(x).data()) == values(expected.data()), boost::test_tools::per_element());
+  };
+  const Variable once = nn::tanh(x), twice = nn::tanh(once);
+  is(nn::Sequential(nn::tanh), once);
+  is(nn::Sequential(F::tanh), once);
+  is(nn::Sequential(nn::tanh, F::tanh), twice);
+  is(nn::Sequential(nn::relu, nn::sigmoid, F::sigmoid), nn::sigmoid(nn::sigmoid(nn::relu(x))));
+  nn::Linear identity(2, 2);
+  autograd::assign(identity.W.data(), floats({1, 0, 0, 1}, {2, 2}));
+  nn::Sequential s(identity, nn::tanh, identity, nn::tanh);
+  BOOST_TEST(s.size() == 4u);
+  BOOST_TEST(paths(s) == (Strings{"/0/W", "/0/b", "/1/W", "/1/b"}), boost::test_tools::per_element());
+  is(s, twice);
+  nn::Sequential appended;
+  appended.append(nn::tanh);
+  appended.append(identity);
+  appended.append(nn::tanh);
+  is(appended, twice);
+  // Sixteen elements and more.
+  nn::Sequential sixteen(nn::tanh, nn::tanh, identity, identity, identity, identity, identity, identity, identity,
+                         identity, identity, identity, identity, identity, identity, nn::relu),
+      seventeen(F::tanh, F::tanh, identity, identity, identity, identity, identity, identity, identity, identity,
+                identity, identity, identity, identity, identity, identity, nn::relu);
+  BOOST_TEST(sixteen.size() == 16u);
+  BOOST_TEST(seventeen.size() == 17u);
+  is(sixteen, nn::relu(twice));
+  is(seventeen, nn::relu(twice));
+}
+
 BOOST_AUTO_TEST_CASE(lists_are_called_like_links) {
   nn::ChainList list(nn::Linear(2, 3), nn::Linear(3, 1));
   const Variable x(floats({1, 2}, {1, 2}));

@@ -219,6 +219,16 @@ BOOST_AUTO_TEST_CASE(highway) {
   BOOST_TEST(values(l.plain.b->data())[0] == 3);
   BOOST_TEST(has(message_of<catena::InvalidType>([&] { l(Variable(floats({1}, {1, 1}))); }), "/transform: Linear"));
   BOOST_CHECK_THROW(nn::Highway(2, {.activate = {}}), catena::TypeError);
+  // Of the functions that are called tanh the activation is that of a variable alone.
+  const Variable x(floats({1, -2}, {1, 2}));
+  const catena::Function<Variable(const Variable&)> squashed = [](const Variable& v) { return nn::tanh(v); };
+  l.activate = squashed;
+  const Doubles expected = values(l(x).data());
+  l.activate = nn::tanh;
+  BOOST_TEST(values(l(x).data()) == expected, boost::test_tools::per_element());
+  BOOST_TEST(std::fabs(expected[0] - (std::tanh(3.0) * g + 1 - g)) < 1e-6);
+  l.activate = nn::Highway(2, {.activate = nn::functions::tanh}).activate;
+  BOOST_TEST(values(l(x).data()) == expected, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(maxout) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/config.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
@@ -714,30 +713,36 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(F::BatchNormalizationFunction(2e-5, {}, {}, true)(x, one, one, one, one), catena::ValueError);
 }
 
-// use_cudnn = false holds for the functions without an option of that name, in backward, too.
-BOOST_AUTO_TEST_CASE(use_cudnn_changes_the_configuration_of_the_call) {
-  struct Watch final : FunctionHook {
-    std::vector<bool> seen;
-    std::string name() const override { return "Watch"; }
-    void forward_preprocess(const FunctionNode& f, const Arrays&) override {
-      if (f.label() == "MaxPooling2D") seen.push_back(config().use_cudnn == UseCudnn::kNever);
-    }
+// use_cudnn changes neither the values nor the graph. (Which implementation computes: integration/use_cudnn.)
+BOOST_AUTO_TEST_CASE(use_cudnn_of_the_constructors) {
+  const Variable image(spread({1, 2, 4, 4})), rows(spread({2, 3})), points(spread({1, 2, 2, 3})),
+      theta(spread({1, 2, 3})), params(spread({2}, 0.5, 1)), classes(ints({1, 0}, {2})),
+      flags(ints({0, 1, 1, 0, -1, 1}, {2, 3}));
+  const auto same = [](const auto& call) {
+    const Variable expected = call(true), y = call(false);
+    BOOST_TEST(y.creator()->label() == expected.creator()->label());
+    BOOST_TEST(y.rank() == 1);
+    BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), expected.data(), 0, 0));
   };
-  Variable x(spread({1, 1, 4, 4}));
-  const UseCudnn before = config().use_cudnn;
-  for (const bool use : {true, false}) {
-    Watch watch;
-    const HookScope scope(watch);
-    const Variable y = F::MaxPooling2D(2, 2, 0, true, use)(x);
-    // Without cuDNN, the object's node comes first, then the function inside of it.
-    BOOST_TEST(watch.seen == (use ? std::vector<bool>{false} : std::vector<bool>{false, true}),
-               boost::test_tools::per_element());
-    BOOST_CHECK(config().use_cudnn == before);
-    const auto no_graph = no_backprop_mode();
-    watch.seen.clear();
-    F::MaxPooling2D(2, 2, 0, true, use)(x);
-    BOOST_TEST(watch.seen == std::vector<bool>{!use}, boost::test_tools::per_element());
-  }
+  same([&](bool use) { return F::LogSoftmax(use)(rows); });
+  same([&](bool use) { return F::ReLU(use)(rows); });
+  same([&](bool use) { return F::Sigmoid(use)(rows); });
+  same([&](bool use) { return F::Softmax(use)(rows); });
+  same([&](bool use) { return F::Softmax(use, 0)(rows); });
+  same([&](bool use) { return F::Tanh(use)(rows); });
+  same([&](bool use) { return F::SpatialTransformerGrid({2, 3}, use)(theta); });
+  same([&](bool use) { return F::SpatialTransformerSampler(use)(image, points); });
+  same([&](bool use) { return F::SigmoidCrossEntropy(use)(rows, flags); });
+  same([&](bool use) { return F::SoftmaxCrossEntropy(use)(rows, classes); });
+  same([&](bool use) { return F::BatchNormalizationFunction(2e-5, {}, {}, true, 0.9, use)(image, params, params); });
+  same([&](bool use) {
+    return F::BatchNormalizationFunction(2e-5, {}, {}, false, 0.9, use)(image, params, params, params, params);
+  });
+  same([&](bool use) { return F::AveragePooling2D(2, 2, 0, false, use)(image); });
+  same([&](bool use) { return F::AveragePoolingND(2, 2, 2, 0, false, use)(image); });
+  same([&](bool use) { return F::MaxPooling2D(2, 2, 0, true, use)(image); });
+  same([&](bool use) { return F::MaxPoolingND(2, 2, 2, 0, true, use)(image); });
+  same([&](bool use) { return F::SpatialPyramidPooling2D({2, 4, 4}, 2, nn::PoolingClass::max, use)(image); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -55,6 +55,19 @@ std::size_t open_files() {
   return n;
 }
 
+// Sends a signal to the only child of this process.
+void signal_child(int signal) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    for (const std::string& pid : {file_content(entry.path() / "children")})
+      if (!pid.empty()) ::kill(static_cast<pid_t>(std::stol(pid)), signal);
+}
+
+class Timeout {
+ public:
+  explicit Timeout(const char* seconds) { ::setenv("CATENA_HDF5_TIMEOUT", seconds, 1); }
+  ~Timeout() { ::unsetenv("CATENA_HDF5_TIMEOUT"); }
+};
+
 bool has_children() { return ::waitpid(-1, nullptr, WNOHANG) >= 0; }
 
 }  // namespace
@@ -100,15 +113,54 @@ BOOST_AUTO_TEST_CASE(a_file_whose_process_is_gone_stays_refused) {
   save_hdf5(folder / "m.h5", model);
   const HDF5File file(folder / "m.h5");
   BOOST_TEST(file.contains("l1/W"));
-  // The only child of this process.
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
-    for (const std::string& pid : {file_content(entry.path() / "children")})
-      if (!pid.empty()) ::kill(static_cast<pid_t>(std::stol(pid)), SIGSEGV);
+  signal_child(SIGSEGV);
   for (int i = 0; i < 2; ++i) {
     const std::string message = message_of<catena::ValueError>([&] { file.keys(); });
     BOOST_TEST(has(message, "the HDF5 library ended its process by signal 11"), message);
   }
   BOOST_TEST(!has_children());
+}
+
+// A child that waits without using processor time, as for a file server that is gone.
+BOOST_AUTO_TEST_CASE(a_process_that_hangs_is_ended) {
+  if (!has_hdf5()) return;
+  const TemporaryFolder folder("hdf5_hangs");
+  Model model;
+  save_hdf5(folder / "m.h5", model);
+  const Timeout timeout("0.2");  // beside the 4 seconds of processor time that a question has
+  const HDF5File file(folder / "m.h5");
+  BOOST_TEST(file.contains("l1/W"));
+  signal_child(SIGSTOP);
+  const auto start = std::chrono::steady_clock::now();
+  const std::string message = message_of<catena::IOError>([&] { file.keys(); });
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  BOOST_TEST(has(message, "m.h5\": the process that reads the file has not answered for 4 s and was ended"), message);
+  BOOST_TEST(has(message, "CATENA_HDF5_TIMEOUT"), message);
+  BOOST_TEST(seconds.count() > 4);
+  BOOST_TEST(seconds.count() < 10);
+  BOOST_TEST(!has_children());
+  BOOST_TEST(file.keys().size() == 4u);  // of another child
+  const Timeout wrong("soon");
+  const std::string refused = message_of<catena::ValueError>([&] { HDF5File(folder / "m.h5"); });
+  BOOST_TEST(has(refused, "CATENA_HDF5_TIMEOUT is \"soon\""), refused);
+}
+
+// Arrays of every size come through the shared memory, whose place each of them takes anew.
+BOOST_AUTO_TEST_CASE(elements_of_one_array_after_the_other) {
+  if (!has_hdf5()) return;
+  const TemporaryFolder folder("hdf5_elements");
+  struct Arrays {
+    std::vector<Array> list;
+    void serialize(nn::Serializer& s) {
+      for (std::size_t k = 0; k < list.size(); ++k) s("a" + std::to_string(k), list[k]);
+    }
+  } saved, loaded;
+  for (const std::int64_t n : {3, 1 << 20, 0, 1, 4097, 300'000})
+    saved.list.push_back(autograd::arange(n, Dtype::float32));
+  save_hdf5(folder / "m.h5", saved, std::nullopt);
+  loaded.list.resize(saved.list.size());
+  load_hdf5(folder / "m.h5", loaded);
+  for (std::size_t k = 0; k < saved.list.size(); ++k) BOOST_TEST(same_bits(loaded.list[k], saved.list[k]), k);
 }
 
 BOOST_AUTO_TEST_CASE(files_for_writing_are_examined_before) {

@@ -210,6 +210,10 @@ BOOST_AUTO_TEST_CASE(several_objects_in_one_file) {
   TinyMLP a, b, c;
   HDF5Deserializer(file["models/first"]).load(a);
   HDF5Deserializer(file, {.path = "/models/second/"}).load(b);
+  double absent = 7;
+  HDF5Deserializer(file["models/first"], false)("absent", absent);
+  BOOST_TEST(absent == 7);
+  BOOST_CHECK_THROW(HDF5Deserializer(file["models/first"], true)("absent", absent), catena::KeyError);
   const nn::LoadReport report = load_hdf5(folder / "f.h5", c, "models/first");
   BOOST_TEST(
       report.loaded == (Strings{"models/first/l1/W", "models/first/l1/b", "models/first/l2/W", "models/first/l2/b"}),

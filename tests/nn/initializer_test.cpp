@@ -249,4 +249,48 @@ BOOST_AUTO_TEST_CASE(dtypes) {
   }
 }
 
+// Each with a scale and a dtype of its own, on (30, 20): the fans are 20 and 30.
+BOOST_AUTO_TEST_CASE(scales_and_dtypes) {
+  autograd::seed(2);
+  const auto drawn = [](const nn::Initializer& i) {
+    const Array a = nn::generate_array(i, {30, 20});
+    BOOST_TEST((a.dtype() == Dtype::float64));
+    return sample_of(values(a));
+  };
+  const struct {
+    const char* name;
+    nn::Initializer initializer;
+    double deviation;
+  } normals[] = {{"Normal", init::Normal(0.5, {.dtype = Dtype::float64}), 0.5},
+                 {"GlorotNormal", init::GlorotNormal(3.0, {.dtype = Dtype::float64}), 3 * std::sqrt(2.0 / 50)},
+                 {"HeNormal", init::HeNormal(3.0, {.dtype = Dtype::float64}), 3 * std::sqrt(2.0 / 20)}};
+  for (const auto& n : normals)  // five standard errors of the deviation of 600 numbers
+    BOOST_TEST(std::fabs(drawn(n.initializer).deviation / n.deviation - 1) < 5 / std::sqrt(1200.0), n.name);
+  const struct {
+    const char* name;
+    nn::Initializer initializer;
+    double bound;
+  } uniforms[] = {{"Uniform", init::Uniform(0.5, {.dtype = Dtype::float64}), 0.5},
+                  {"LeCunUniform", init::LeCunUniform(3.0, {.dtype = Dtype::float64}), 3 * std::sqrt(3.0 / 20)},
+                  {"GlorotUniform", init::GlorotUniform(3.0, {.dtype = Dtype::float64}), 3 * std::sqrt(6.0 / 50)},
+                  {"HeUniform", init::HeUniform(3.0, {.dtype = Dtype::float64}), 3 * std::sqrt(6.0 / 20)}};
+  for (const auto& u : uniforms) {
+    const double largest = drawn(u.initializer).largest;
+    BOOST_TEST(largest <= u.bound, u.name);
+    BOOST_TEST(largest > 0.95 * u.bound, u.name);  // missed by one of 5e13 drawings of 600 numbers
+  }
+  const nn::Initializer constants[] = {init::Constant(0.5, {.dtype = Dtype::float64}),
+                                       init::Zero({.dtype = Dtype::float64}), init::One({.dtype = Dtype::float64}),
+                                       init::Identity(0.5, {.dtype = Dtype::float64}),
+                                       init::Orthogonal(0.5, {.dtype = Dtype::float64})};
+  const double squares[] = {2.25, 0, 9, 0.75, 0.75};  // of all nine elements
+  for (std::size_t i = 0; i < 5; ++i) {
+    const Array a = nn::generate_array(constants[i], {3, 3});
+    BOOST_TEST((a.dtype() == Dtype::float64));
+    double sum = 0;
+    for (const double v : values(a)) sum += v * v;
+    BOOST_TEST(std::fabs(sum - squares[i]) < 1e-12);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -116,6 +116,7 @@ BOOST_AUTO_TEST_CASE(cpp_copies_are_deep) {
   BOOST_TEST(values(b.first.W.data())[0] == 1);
   const Inner moved = std::move(b);
   BOOST_TEST(moved.params()[1].is_same(moved.first.W));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { b.cleargrads(); }), "has been moved from"));
 }
 
 BOOST_AUTO_TEST_CASE(copy_modes) {

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <random>
 
+#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/testing.h>
+#include <catena/nn/functions/modules.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/framework_golden.h>
@@ -152,6 +154,50 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
 
 // The CPU always names a label that is no class; other devices do so in debug mode, and the loss is NaN otherwise. The
 // exception of debug mode is the reference's.
+// By name, and before the other options in the order of the reference; values and gradients stay the same bits.
+BOOST_AUTO_TEST_CASE(use_cudnn_of_cross_entropies) {
+  namespace F = nn::functions;
+  const Variable t(labels({0, 2, -1, 1}, {4})), all(labels({0, 2, 0, 1}, {4})),
+      binary(labels({0, 1, -1, 1, 0, 1}, {2, 3}));
+  const Array weight = array<double>({0.5, 1, 2}, {3});
+  const auto run = [](const Shape& shape, const auto& loss) {
+    Variable x(spread(shape, -2, 2));
+    Variable y = loss(x);
+    sum(y).backward();
+    return std::pair(to_vector<double>(y.data()), to_vector<double>(x.grad()));
+  };
+  using V = const Variable&;
+  const auto same = [&run](const Shape& shape, const auto& expected, const auto&... losses) {
+    const auto wanted = run(shape, expected);
+    BOOST_TEST(((run(shape, losses) == wanted) && ...));
+  };
+  same(
+      {4, 3}, [&](V x) { return nn::softmax_cross_entropy(x, t); },
+      [&](V x) { return nn::softmax_cross_entropy(x, t, {.use_cudnn = false}); },
+      [&](V x) { return nn::softmax_cross_entropy(x, t, false); },
+      [&](V x) { return F::softmax_cross_entropy(x, t, true); });
+  same(
+      {4, 3}, [&](V x) { return nn::softmax_cross_entropy(x, all, {.normalize = false, .ignore_label = 1}); },
+      [&](V x) { return nn::softmax_cross_entropy(x, all, false, false, true, {}, 1); });
+  same(
+      {4, 3},
+      [&](V x) {
+        return nn::softmax_cross_entropy(x, t, {.cache_score = false, .class_weight = weight, .reduce = "no"});
+      },
+      [&](V x) { return nn::softmax_cross_entropy(x, t, true, true, false, weight, -1, "no"); });
+  same(
+      {2, 3}, [&](V x) { return nn::sigmoid_cross_entropy(x, binary); },
+      [&](V x) { return nn::sigmoid_cross_entropy(x, binary, {.use_cudnn = false}); },
+      [&](V x) { return nn::sigmoid_cross_entropy(x, binary, false); },
+      [&](V x) { return F::sigmoid_cross_entropy(x, binary, true); });
+  same(
+      {2, 3}, [&](V x) { return nn::sigmoid_cross_entropy(x, binary, {.normalize = false}); },
+      [&](V x) { return nn::sigmoid_cross_entropy(x, binary, false, false); });
+  same(
+      {2, 3}, [&](V x) { return nn::sigmoid_cross_entropy(x, binary, {.reduce = "no"}); },
+      [&](V x) { return nn::sigmoid_cross_entropy(x, binary, false, true, "no"); });
+}
+
 BOOST_AUTO_TEST_CASE(labels_that_are_no_classes) {
   const Variable x(ones({2, 3}));
   const bool on_cpu = test::default_device().kind == Device::Kind::cpu;

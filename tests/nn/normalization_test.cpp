@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/testing.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/nn/functions/modules.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -90,6 +91,17 @@ BOOST_AUTO_TEST_CASE(new_running_statistics_are_returned) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_empty_batch_leaves_the_statistics) {
+  const Array gamma = ones({3}, Dtype::float64), beta = zeros({3}, Dtype::float64);
+  const Array mean = spread({3}, -1, 1, 3), var = spread({3}, 0.5, 1, 4);
+  const auto [y, new_mean, new_var] =
+      nn::batch_normalization(Variable(zeros({0, 3}, Dtype::float64)), Variable(gamma), Variable(beta),
+                              {.running_mean = mean, .running_var = var}, nn::return_statistics);
+  BOOST_TEST((y.shape() == Shape{0, 3}));
+  BOOST_TEST((to_vector<double>(new_mean) == to_vector<double>(mean)));
+  BOOST_TEST((to_vector<double>(new_var) == to_vector<double>(var)));
+}
+
 BOOST_AUTO_TEST_CASE(fixed_values_and_derivatives) {
   for (const Case& c : kCases) BOOST_TEST_CONTEXT(c.x << c.params) {
       const Arrays in{spread(c.x, -2, 2), spread(c.params, 0.5, 1.5, 1), spread(c.params, -1, 1, 2),
@@ -125,6 +137,46 @@ std::vector<double> naive_layers(const Array& x, const Array& gamma, const Array
   return y;
 }
 const auto kWheres = {nn::EpsAddedTo::variance, nn::EpsAddedTo::deviation};
+
+// By name and by position, where a bool is no axis. (Which implementation computes: integration/use_cudnn.)
+BOOST_AUTO_TEST_CASE(use_cudnn_and_options_by_position) {
+  namespace F = nn::functions;
+  const Array gamma = spread({3}, 0.5, 1.5, 1), beta = spread({3}, -1, 1, 2), mean = spread({3}, -1, 1, 3),
+              var = spread({3}, 0.5, 1.5, 4);
+  const auto run = [&](const auto& f) {
+    Variable x(spread({4, 3, 2, 3}, -2, 2)), g(gamma), b(beta);
+    Variable y = f(x, g, b);
+    y.set_grad(spread({4, 3, 2, 3}, -1, 1, 5));
+    y.backward();
+    return Arrays{y.data(), x.grad(), g.grad(), b.grad()};
+  };
+  const auto same = [&run](const auto& expected, const auto&... calls) {
+    const Arrays wanted = run(expected);
+    const auto check = [&](const Arrays& got) {
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(got[i], wanted[i], 1e-12, 1e-12));
+    };
+    (check(run(calls)), ...);
+  };
+  using V = const Variable&;
+  same([](V x, V g, V b) { return nn::batch_normalization(x, g, b, {.eps = 1e-3}); },
+       [](V x, V g, V b) { return nn::batch_normalization(x, g, b, {.eps = 1e-3, .use_cudnn = false}); },
+       [](V x, V g, V b) { return F::batch_normalization(x, g, b, 1e-3); },
+       [](V x, V g, V b) { return F::batch_normalization(x, g, b, 1e-3, {}, {}, 0.9, false); });
+  const Variable m(mean), v(var);
+  same([&](V x, V g, V b) { return nn::fixed_batch_normalization(x, g, b, m, v); },
+       [&](V x, V g, V b) { return nn::fixed_batch_normalization(x, g, b, m, v, {.use_cudnn = true}); },
+       [&](V x, V g, V b) { return nn::fixed_batch_normalization(x, g, b, m, v, 2e-5, false); });
+  same(
+      [&](V x, V g, V b) {
+        return nn::fixed_batch_normalization(x, g, b, m, v, 0.25, {0, 2, 3});
+      },
+      [&](V x, V g, V b) { return nn::fixed_batch_normalization(x, g, b, m, v, 0.25); },
+      [&](V x, V g, V b) { return F::fixed_batch_normalization(x, g, b, m, v, 0.25, true); },
+      [&](V x, V g, V b) {
+        return nn::fixed_batch_normalization(x, g, b, m, v, {.eps = 0.25, .axis = {0, 2, 3}, .use_cudnn = false});
+      });
+}
 
 BOOST_AUTO_TEST_CASE(layer_values_and_derivatives) {
   const Case cases[] = {{{5, 3}, {3}}, {{1, 7}, {7}},  {{2, 3, 5}, {5}}, {{2, 3, 2, 2}, {3, 2, 2}},

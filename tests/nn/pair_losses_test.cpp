@@ -108,6 +108,8 @@ BOOST_AUTO_TEST_CASE(huber_loss_sums_along_the_second_axis) {
       testing::assert_allclose(f({Variable(x), Variable(t)})[0].data(), sum(all.data(), 1), 1e-12, 1e-12));
   test::check_derivatives("huber_loss", f, {x, t});
   BOOST_CHECK_THROW(nn::huber_loss(Variable(ones({3})), Variable(ones({3})), 1.0), catena::InvalidType);
+  for (const double delta : {-1.0, std::nan("")})
+    BOOST_CHECK_THROW(nn::huber_loss(Variable(x), Variable(t), delta), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(contrastive_of_near_and_far_pairs) {

@@ -4,10 +4,14 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <catena/autograd/debug.h>
+#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
+#include <catena/nn/functions/modules.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -79,6 +83,54 @@ BOOST_AUTO_TEST_CASE(stride_and_pad_by_position) {
   BOOST_CHECK_NO_THROW(same(nn::max_pooling_2d(x, 2, nn::Pair(2, 1)), nn::max_pooling_2d(x, 2, {.stride = {{2, 1}}})));
   BOOST_CHECK_NO_THROW(
       same(nn::average_pooling_2d(x, 3, 1, {1, 0}), nn::average_pooling_2d(x, 3, {.stride = 1, .pad = {1, 0}})));
+}
+
+// By name, and behind the other options by position; values and gradients stay the same bits.
+BOOST_AUTO_TEST_CASE(use_cudnn_of_pooling) {
+  namespace F = nn::functions;
+  const auto run = [](const auto& f) {
+    Variable x(spread({2, 3, 5, 6}));
+    const Variable y = f(x);
+    sum(y * y).backward();
+    return std::tuple(y.shape(), to_vector<double>(y.data()), to_vector<double>(x.grad()));
+  };
+  const auto same = [&run](const auto& expected, const auto&... calls) {
+    const auto wanted = run(expected);
+    BOOST_TEST(((run(calls) == wanted) && ...));
+  };
+  using V = const Variable&;
+  same([](V x) { return nn::max_pooling_2d(x, 3, 2, 1); },
+       [](V x) { return nn::max_pooling_2d(x, 3, 2, 1, true, false); },
+       [](V x) { return F::max_pooling_2d(x, 3, {.stride = 2, .pad = 1, .use_cudnn = false}); });
+  same(
+      [](V x) {
+        return nn::max_pooling_2d(x, {2, 3}, {2, 1}, 0, false);
+      },
+      [](V x) {
+        return nn::max_pooling_2d(x, {2, 3}, {2, 1}, 0, false, true);
+      });
+  same([](V x) { return nn::max_pooling_nd(x, 3, 2, 1); },
+       [](V x) { return nn::max_pooling_nd(x, 3, 2, 1, true, false); },
+       [](V x) { return F::max_pooling_nd(x, 3, {.stride = 2, .pad = 1, .use_cudnn = false}); });
+  same([](V x) { return nn::average_pooling_2d(x, 3, 2, 1); },
+       [](V x) { return nn::average_pooling_2d(x, 3, 2, 1, false); },
+       [](V x) { return F::average_pooling_2d(x, 3, {.stride = 2, .pad = 1, .use_cudnn = false}); });
+  same(
+      [](V x) {
+        return nn::average_pooling_nd(x, 3, {2, 1}, 1);
+      },
+      [](V x) {
+        return nn::average_pooling_nd(x, 3, {2, 1}, 1, false);
+      },
+      [](V x) {
+        return F::average_pooling_nd(x, 3, {.stride = {{2, 1}}, .pad = 1, .use_cudnn = false});
+      });
+  same([](V x) { return nn::spatial_pyramid_pooling_2d(x, 2); },
+       [](V x) { return nn::spatial_pyramid_pooling_2d(x, 2, nn::PoolingClass::max, false); },
+       [](V x) { return F::spatial_pyramid_pooling_2d(x, 2, nn::PoolingClass::max, {.use_cudnn = false}); });
+  const auto [y, indices] =
+      nn::max_pooling_2d(Variable(spread({1, 1, 2, 2})), 2, {.use_cudnn = false}, nn::return_indices);
+  BOOST_TEST(indices.shape() == y.shape());
 }
 
 BOOST_AUTO_TEST_CASE(the_first_of_equal_maxima_gets_the_gradient) {

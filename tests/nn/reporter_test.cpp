@@ -19,6 +19,20 @@ BOOST_AUTO_TEST_CASE(without_a_reporter_nothing_happens) {
   BOOST_CHECK_THROW(nn::get_current_reporter(), catena::RuntimeError);
 }
 
+// A variable that is not there, or has no data yet, is not 0.
+BOOST_AUTO_TEST_CASE(values_that_are_none) {
+  Reporter r;
+  Observation seen;
+  const Reporter::Scope scope = r.scope(seen);
+  const nn::Parameter pending;
+  BOOST_TEST(has(message_of<catena::TypeError>([] { nn::report("loss", Variable()); }), "null variable"));
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { nn::report("loss", pending); }), "without data"));
+  BOOST_CHECK_THROW(nn::report("loss", Array()), catena::TypeError);
+  const Array complex = autograd::zeros({}, Dtype::complex64);
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { nn::report("loss", complex); }), "complex64"));
+  BOOST_TEST(seen.empty());
+}
+
 BOOST_AUTO_TEST_CASE(observers_give_prefixes) {
   struct Pair : nn::Chain {
     TinyMLP left, right;

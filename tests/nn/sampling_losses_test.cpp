@@ -179,6 +179,8 @@ BOOST_AUTO_TEST_CASE(alias_samples_have_the_probabilities) {
   const Array samples = alias.sample({100, 400});
   BOOST_CHECK(samples.dtype() == Dtype::int32);
   BOOST_CHECK(samples.shape() == (Shape{100, 400}));
+  BOOST_CHECK(samples.device() == test::default_device());
+  BOOST_CHECK(alias.threshold().device() == test::default_device());
   Doubles count(4);
   for (const std::int32_t s : to_vector<std::int32_t>(samples)) ++count.at(std::size_t(s));
   // Six standard deviations of 40000 samples.

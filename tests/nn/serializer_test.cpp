@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <map>
 #include <set>
@@ -177,6 +178,30 @@ BOOST_AUTO_TEST_CASE(a_null_array_becomes_what_is_stored) {
   BOOST_TEST(same_bits(f.array, e.array));
 }
 
+// A damaged count is an error; any dtype will do for a good one.
+BOOST_AUTO_TEST_CASE(integers_are_no_nan) {
+  const TemporaryFolder folder("integers");
+  struct Number {
+    double value;
+    void serialize(nn::Serializer& s) { s("n", value); }
+  };
+  struct Count {
+    std::int64_t n = 7;
+    void serialize(nn::Serializer& s) { s("n", n); }
+  };
+  Count count;
+  for (const double value : {std::nan(""), double(INFINITY), -1e19, 9223372036854775808.0}) {
+    Number number{value};
+    save_npz(folder / "n", number);
+    BOOST_TEST(has(message_of<catena::ValueError>([&] { load_npz(folder / "n", count); }), "no integer can hold"));
+    BOOST_TEST(count.n == 7);
+  }
+  Number good{-3.5};
+  save_npz(folder / "n", good);
+  load_npz(folder / "n", count);
+  BOOST_TEST(count.n == -3);
+}
+
 BOOST_AUTO_TEST_CASE(shapes_and_dtypes_are_checked) {
   const TemporaryFolder folder("errors");
   Everything e;
@@ -301,6 +326,9 @@ BOOST_AUTO_TEST_CASE(missing_keys) {
     part.l1.serialize(below);
     BOOST_TEST(same_bits(part.l1.W.data(), half.l1.W.data()));
     BOOST_TEST(below.keys().size() == 2u);
+    NpzDeserializer lenient(folder / "half.npz", path, false), exact(folder / "half.npz", path, true);
+    BOOST_CHECK_NO_THROW(part.serialize(lenient));  // there is no l1/l1/W
+    BOOST_CHECK_THROW(part.serialize(exact), catena::KeyError);
     DictionarySerializer written(path);
     part.l1.serialize(written);
     BOOST_TEST(written.entries()[0].key.starts_with("l1/"));

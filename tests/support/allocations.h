@@ -1,5 +1,5 @@
-// Counters of the allocations of a program, updated by the global operator new of allocations.cpp. For programs that
-// link to it: those named *_allocations in tests/CMakeLists.txt.
+// Counters of the allocations of a program, updated by the global operator new of allocations.cpp, which may also be
+// told to fail. For programs that link to it: those named *_allocations in tests/CMakeLists.txt.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,17 @@ namespace test {
 extern std::atomic<long> allocations;                // calls of operator new
 extern std::atomic<long> live_allocations;           // allocations not yet deleted
 extern std::atomic<std::size_t> largest_allocation;  // the largest since it was last set to 0
+
+// While one lives, the n-th allocation from its construction on fails, whatever thread asks for it; with `all_later`,
+// so do those that follow.
+class FailingAllocation {
+ public:
+  explicit FailingAllocation(long n, bool all_later = false);
+  ~FailingAllocation();
+  FailingAllocation(const FailingAllocation&) = delete;
+  FailingAllocation& operator=(const FailingAllocation&) = delete;
+  bool has_failed() const;
+};
 
 // False under the address sanitizer, where every object is a separate allocation so that a use after free is detected.
 // Tests of the free lists then have nothing to measure and print so.

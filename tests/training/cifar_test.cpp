@@ -145,6 +145,11 @@ BOOST_AUTO_TEST_CASE(hundred_classes) {
   BOOST_TEST(labels(*train) == (std::vector<double>{0, 33, 66, 99}), boost::test_tools::per_element());
   BOOST_TEST(labels(*test) == (std::vector<double>{50, 83}), boost::test_tools::per_element());
   BOOST_TEST(std::filesystem::exists(root.folder / "pfnet/chainer/cifar/cifar-100.npz"));
+  const auto flat = datasets::get_cifar100({.withlabel = false, .ndim = 1, .scale = 255.0});
+  BOOST_REQUIRE((*flat.train)[0].values.size() == 1u);
+  BOOST_TEST(((*flat.train)[0].values[0].shape() == Shape{3072}));
+  const std::vector<double> whole = values((*flat.train)[1].values[0]), part = values((*train)[1].values[0]);
+  for (std::size_t i = 0; i < whole.size(); ++i) BOOST_REQUIRE(std::fabs(whole[i] - 255 * part[i]) < 1e-4);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_had) {

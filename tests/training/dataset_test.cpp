@@ -99,6 +99,18 @@ BOOST_AUTO_TEST_CASE(subsets_and_splits) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(splits_in_an_order) {
+  const DatasetPtr d = counting(6);
+  const auto each = boost::test_tools::per_element();
+  const auto [a, b] = split_dataset(d, 4, {5, 4, 3, 2, 1, 0});
+  BOOST_TEST(all(*a) == (Doubles{5, 4, 3, 2}), each);
+  BOOST_TEST(all(*b) == (Doubles{1, 0}), each);
+  BOOST_TEST(all(*split_dataset_n(d, 2, {5, 4, 3, 2, 1, 0})[1]) == (Doubles{2, 1, 0}), each);
+  const auto [train, test] = get_cross_validation_datasets(d, 2, {5, 4, 3, 2, 1, 0})[0];
+  BOOST_TEST(all(*train) == (Doubles{5, 4, 3}), each);
+  BOOST_TEST(all(*test) == (Doubles{2, 1, 0}), each);
+}
+
 BOOST_AUTO_TEST_CASE(random_splits) {
   const DatasetPtr d = counting(40);
   const auto a = split_dataset_random(d, 10, 3), b = split_dataset_random(d, 10, 3), c = split_dataset_random(d, 10, 4);

@@ -81,6 +81,18 @@ BOOST_AUTO_TEST_CASE(evaluator) {
   Evaluator weighted(it, model, {.weighted = true});
   BOOST_TEST(std::fabs(weighted().at("main/loss").value() - loss) < 1e-9);
 
+  // The converter gives every batch the examples of the first: all have its loss.
+  const auto first_batch = [&](const Batch&, std::optional<autograd::Device> device) {
+    BOOST_TEST((device == model.device()));
+    Example example{data->arrays()};
+    for (Array& a : example.values) a = autograd::slice(a, 0, 0, 4);
+    return example;
+  };
+  model(Variable(autograd::slice(data->arrays()[0], 0, 0, 4)), Variable(autograd::slice(data->arrays()[1], 0, 0, 4)));
+  const double of_first = autograd::item(model.loss.data()).to_double();
+  Evaluator converted(it, model, {.converter = first_batch, .device = model.device()});
+  BOOST_TEST(std::fabs(converted().at("main/loss").value() - of_first) < 1e-9);
+
   SerialIterator endless(data, 4);
   Evaluator wrong(endless, model);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { wrong(); }), "repeat"));
@@ -174,6 +186,37 @@ BOOST_AUTO_TEST_CASE(an_iterator_that_cannot_be_rewound_is_copied) {
   NoCopy neither(3, &copies);
   BOOST_TEST(
       has(message_of<catena::NotImplementedError>([&] { Evaluator(neither, model)(); }), "override can_reset()"));
+}
+
+// It may be shared with the training, and have completed sweeps.
+BOOST_AUTO_TEST_CASE(a_copy_of_an_iterator_in_a_later_sweep) {
+  struct Later : OneWay {
+    using OneWay::OneWay;
+    std::int64_t epoch() const override { return 3 + OneWay::epoch(); }
+    catena::Owned<Iterator> copy() const override { return catena::Owned<Iterator>(new Later(*this)); }
+  };
+  nn::Linear model(1, 1);
+  int copies = 0;
+  Later it(3, &copies);
+  const auto report_x = [](const Variables& v) {
+    nn::report("x", v[0]);
+    return v[0];
+  };
+  BOOST_TEST(Evaluator(it, model, {.eval_func = report_x})().at("x").value() == 1);
+}
+
+// Whatever the batch size: with that of the whole set, every batch completes a sweep.
+BOOST_AUTO_TEST_CASE(an_iterator_that_repeats_is_refused) {
+  nn::Linear model(1, 1);
+  for (const std::int64_t batch : {1, 3, 4, 6, 12, 20}) {
+    SerialIterator it(floats({1, 2, 3, 4, 5, 6}, {6, 1}), batch, {.shuffle = false});
+    int calls = 0;
+    Evaluator evaluator(it, model, {.eval_func = [&](const Variables& v) {
+                          catena::check<catena::RuntimeError>(++calls < 20, "test", "it goes on for ever");
+                          return v[0];
+                        }});
+    BOOST_TEST(has(message_of<catena::ValueError>([&] { evaluator(); }), "it must not repeat"), batch);
+  }
 }
 
 // A resumed run evaluates in the orders of the uninterrupted one.

@@ -213,11 +213,82 @@ BOOST_AUTO_TEST_CASE(a_thread_is_waited_for_and_named) {
   BOOST_TEST(text.starts_with("MultithreadIterator: waits for a thread that is loading example 5"), text);
 }
 
+// The error names the worker and the example; the iterator is where it was, and the next call has new workers.
+BOOST_AUTO_TEST_CASE(next_ends_within_its_timeout) {
+  for (const Way way : {Way::hangs, Way::is_stopped}) BOOST_TEST_CONTEXT("way " << int(way)) {
+      const Warnings warnings;
+      MultiprocessIterator it(
+          std::make_shared<Hanging>(host_examples(12, true), way, 5), 2,
+          {.shuffle = false, .n_processes = 2, .n_prefetch = 2, .stop_timeout = 0.2, .timeout = 0.5});
+      it.next();
+      it.next();
+      std::string message;
+      const double seconds = seconds_of([&] { message = message_of<catena::RuntimeError>([&] { it.next(); }); });
+      BOOST_TEST(message.starts_with("MultiprocessIterator: worker "), message);
+      BOOST_TEST(has(message, " has been loading example 5 for more than 0.5 s"), message);
+      BOOST_TEST(seconds < 4);
+      BOOST_TEST(it.current_position() == 4);
+      BOOST_TEST(!has_children());
+      // The caller loads the first batch beside new workers.
+      BOOST_TEST(it.next()->indices == (std::vector<std::int64_t>{4, 5}), boost::test_tools::per_element());
+      BOOST_TEST(has(message_of<catena::RuntimeError>([&] { it.next(); }), " has been loading example "));
+      BOOST_TEST(!has_children());
+    }
+}
+
+// A thread cannot be ended: the error comes all the same, and the other thread goes on.
+BOOST_AUTO_TEST_CASE(next_ends_although_a_thread_does_not) {
+  struct Waiting : Dataset {
+    DatasetPtr of = host_examples(12, true);
+    std::shared_ptr<std::atomic<int>> state = std::make_shared<std::atomic<int>>(0);  // 1: waits, 2: may go on
+    std::int64_t size() const override { return of->size(); }
+    Example get_example(std::int64_t i) const override {
+      int idle = 0;
+      if (i == 5 && state->compare_exchange_strong(idle, 1))
+        while (*state != 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return of->get_example(i);
+    }
+  };
+  const auto data = std::make_shared<Waiting>();
+  MultithreadIterator it(data, 2, {.shuffle = false, .n_threads = 2, .timeout = 0.3});
+  it.next();
+  it.next();
+  const std::string message = message_of<catena::RuntimeError>([&] { it.next(); });
+  BOOST_TEST(message.starts_with("MultithreadIterator: worker "), message);
+  BOOST_TEST(has(message, " has been loading example 5 for more than 0.3 s"), message);
+  for (std::int64_t first = 4; first < 12; first += 2)
+    BOOST_TEST(it.next()->indices == (std::vector<std::int64_t>{first, first + 1}), boost::test_tools::per_element());
+  *data->state = 2;
+}
+
+// A thread that all batches wait for; those that are slow but below the limit are not an error, however many they are.
+BOOST_AUTO_TEST_CASE(the_limit_counts_for_one_example) {
+  struct Slow : Dataset {
+    DatasetPtr of = host_examples(12, true);
+    std::int64_t size() const override { return of->size(); }
+    Example get_example(std::int64_t i) const override {
+      if (i >= 4) std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      return of->get_example(i);
+    }
+  };
+  MultithreadIterator threads(std::make_shared<Slow>(), 4, {.repeat = false, .shuffle = false, .timeout = 0.5});
+  MultiprocessIterator processes(std::make_shared<Slow>(), 4,
+                                 {.repeat = false, .shuffle = false, .n_processes = 1, .timeout = 0.5});
+  for (int k = 0; k < 3; ++k) {
+    BOOST_TEST(threads.next().has_value());
+    BOOST_TEST(processes.next().has_value());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(limits_that_are_none) {
   const DatasetPtr data = host_examples(6, true);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { MultiprocessIterator(data, 1, {.stop_timeout = -1}); }),
                  "MultiprocessIterator: stop_timeout is -1"));
   BOOST_CHECK_THROW(MultiprocessIterator(data, 1, {.stop_timeout = std::nan("")}), catena::ValueError);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { MultiprocessIterator(data, 1, {.timeout = 0}); }),
+                 "MultiprocessIterator: timeout is 0"));
+  BOOST_CHECK_THROW(MultithreadIterator(data, 1, {.timeout = std::nan("")}), catena::ValueError);
+  BOOST_CHECK_THROW(MultithreadIterator(data, 1, {.timeout = -1}), catena::ValueError);
   nn::Classifier model{TinyMLP()};
   SGD sgd;
   sgd.setup(model);

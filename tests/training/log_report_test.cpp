@@ -244,6 +244,14 @@ BOOST_AUTO_TEST_CASE(print_report_without_a_terminal) {
   trainer.extend(PrintReport({"epoch", "x"}, {.own_log_report = std::make_shared<LogReport>(), .out = &out}));
   trainer.run();
   BOOST_TEST(out.str() == "epoch       x         \n1           1.5         \n2           3.5         \n");
+  // The report of a name, which has one of the two values.
+  std::ostringstream named;
+  FakeUpdater two(1, [](std::int64_t i) { nn::report("x", double(i)), nn::report("y", 7.0); });
+  Trainer chosen(two, {1, iteration}, folder.path.string());
+  chosen.extend(LogReport({.keys = std::vector<std::string>{"x"}}), {.name = "of x"});
+  chosen.extend(PrintReport({"x", "y"}, {.log_report = "of x", .out = &named}));
+  chosen.run();
+  BOOST_TEST(named.str() == "x           y         \n1                       \n");
   FakeUpdater other(2);
   Trainer wrong(other, {1, iteration}, folder.path.string());
   wrong.extend(ProgressBar({.out = &out}), {.name = "LogReport"});

@@ -193,6 +193,26 @@ BOOST_AUTO_TEST_CASE(reports_of_the_main_model_alone) {
   BOOST_TEST(std::abs(loss - expected) < 1e-5);
 }
 
+// The converter makes twos of the examples. W is the derivative of the loss, the mean of the examples, subtracted
+// from 1.
+BOOST_AUTO_TEST_CASE(batches_of_workers_by_a_converter) {
+  nn::Linear model(1, 1, {.initialW = 1.0, .nobias = true});
+  SGD sgd(1.0);
+  sgd.setup(model);
+  const auto twos = [](const Batch& batch, std::optional<Device> device) {
+    Example example = default_converter(batch, device);
+    for (Array& a : example.values) a = a * 0 + 2;
+    return example;
+  };
+  const auto mean_of = [](Link& m, const Variables& x) { return autograd::mean(static_cast<nn::Linear&>(m)(x[0])); };
+  const DatasetPtr data = std::make_shared<TupleDataset>(std::vector<Array>{floats({7, 8, 9, 10}, {4, 1})});
+  SerialIterator a(data, 4), b(data, 4);
+  MultiprocessParallelUpdater updater(
+      {a, b}, sgd, model, {.converter = twos, .devices = {{"main", -1}, {"second", -1}}, .loss_func = mean_of});
+  updater.update();
+  BOOST_TEST(values(model.W.data())[0] == -1);
+}
+
 BOOST_AUTO_TEST_CASE(workers_that_fail) {
   struct Failing : Dataset {
     DatasetPtr of = host_examples(6, false);

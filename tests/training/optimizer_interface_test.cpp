@@ -52,6 +52,29 @@ struct Plain : Optimizer {
 
 BOOST_AUTO_TEST_SUITE(optimizer_interface)
 
+// Adam and MomentumSGD both have a state v, which is not the same.
+BOOST_AUTO_TEST_CASE(states_of_another_optimizer) {
+  Pair target;
+  Adam adam;
+  adam.setup(target);
+  adam.update([&] { return target.loss(); });
+  const TemporaryFolder folder("another");
+  nn::serializers::save_npz(folder / "adam", adam);
+  const Warnings warnings;
+  const auto load_into = [&](Optimizer&& o) {
+    o.setup(target);
+    nn::serializers::load_npz(folder / "adam", o);
+  };
+  load_into(Adam());
+  BOOST_TEST(warnings.texts.empty());
+  load_into(MomentumSGD());
+  BOOST_REQUIRE(warnings.texts.size() == 1U);
+  BOOST_TEST(has(warnings.texts[0], "MomentumSGD: the file has m of the parameter /"));
+  load_into(SGD());
+  BOOST_REQUIRE(warnings.texts.size() == 2U);
+  BOOST_TEST(has(warnings.texts[1], "SGD: the file has m, v of the parameter /"));
+}
+
 BOOST_AUTO_TEST_CASE(epochs_are_counted_by_the_program) {
   Pair target;
   SGD sgd;

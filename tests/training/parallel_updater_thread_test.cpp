@@ -62,6 +62,25 @@ BOOST_AUTO_TEST_CASE(the_same_steps_by_hand) {
       }
 }
 
+// The converter makes twos of the examples. W is the derivative of the loss, the mean of the examples, subtracted
+// from 1.
+BOOST_AUTO_TEST_CASE(batches_by_a_converter) {
+  nn::Linear model(1, 1, {.initialW = 1.0, .nobias = true});
+  SGD sgd(1.0);
+  sgd.setup(model);
+  const auto twos = [](const Batch& batch, std::optional<Device> device) {
+    Example example = default_converter(batch, device);
+    for (Array& a : example.values) a = a * 0 + 2;
+    return example;
+  };
+  const auto mean_of = [](Link& m, const Variables& x) { return autograd::mean(static_cast<nn::Linear&>(m)(x[0])); };
+  SerialIterator it(std::make_shared<TupleDataset>(std::vector<Array>{floats({7, 8, 9, 10}, {4, 1})}), 4);
+  ParallelUpdater updater(it, sgd, model,
+                          {.converter = twos, .devices = {{"main", -1}, {"second", -1}}, .loss_func = mean_of});
+  updater.update();
+  BOOST_TEST(values(model.W.data())[0] == -1);
+}
+
 // A loss that is a sum over its part, times the number of models: the gradient is that of the whole batch, up to the
 // order of additions.
 BOOST_AUTO_TEST_CASE(losses_that_are_sums) {

@@ -207,6 +207,16 @@ BOOST_AUTO_TEST_CASE(micro_average) {
   BOOST_REQUIRE(results.size() == 2u);
   BOOST_TEST(results[4] == 10.0 / 14.0);
   BOOST_TEST(std::isnan(results[8]));
+  // The rates of the iterations 1 and 2 and of 3 and 4, of an updater that reports the iteration and 2.
+  FakeUpdater numbers(4, [](std::int64_t i) { nn::report("right", double(i)), nn::report("all", 2.0); });
+  Trainer often(numbers, {4, iteration}, folder.path.string());
+  often.extend(MicroAverage("right", "all", "rate", {2, iteration}));
+  results.clear();
+  often.extend([&](Trainer& t) {
+    if (const nn::Observed* rate = t.observation().find("rate")) results[t.updater().iteration()] = rate->value();
+  });
+  often.run();
+  BOOST_TEST((results == std::map<std::int64_t, double>{{2, 3.0 / 4}, {4, 7.0 / 4}}));
 }
 
 BOOST_AUTO_TEST_CASE(observed_values_and_learning_rates) {

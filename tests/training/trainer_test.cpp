@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
@@ -101,6 +102,19 @@ BOOST_AUTO_TEST_CASE(the_error_of_the_loop_is_kept) {
   BOOST_CHECK_THROW(nn::get_current_reporter(), catena::RuntimeError);
 }
 
+BOOST_AUTO_TEST_CASE(an_error_of_the_stop_trigger_says_so) {
+  FakeUpdater updater(5);
+  const TemporaryFolder folder("stop");
+  const TriggerSpec fails([](Trainer& t) {
+    if (t.updater().iteration() == 2) throw catena::ValueError("of the trigger");
+    return false;
+  });
+  Trainer trainer(updater, fails, folder.path.string());
+  BOOST_TEST(message_of<catena::ValueError>([&] { trainer.run(); }) ==
+             "the stop trigger at iteration 2: of the trigger");
+  BOOST_TEST(updater.finalized == 1);
+}
+
 BOOST_AUTO_TEST_CASE(an_error_of_finalize_alone_is_reported) {
   Fixture f;
   f.trainer.extend(Letter("a", &f.log)).fails_in_finalize = true;
@@ -193,6 +207,23 @@ BOOST_AUTO_TEST_CASE(losses_of_ones_own) {
   for (int i = 0; i < 2000; ++i) updater.update();
   BOOST_TEST(std::fabs(values(model.W.data())[0] - 2) < 1e-3);
   BOOST_TEST(std::fabs(values(model.b->data())[0] - 1) < 1e-3);
+}
+
+// The converter makes twos of the examples. W is the derivative of the loss, their mean, subtracted from 1.
+BOOST_AUTO_TEST_CASE(converters_of_ones_own) {
+  nn::Linear model(1, 1, {.initialW = 1.0, .nobias = true});
+  SerialIterator it(std::make_shared<TupleDataset>(std::vector<Array>{floats({7, 8}, {2, 1})}), 2);
+  SGD sgd(1.0);
+  sgd.setup(model);
+  const auto twos = [](const Batch& batch, std::optional<autograd::Device> device) {
+    Example example = default_converter(batch, device);
+    for (Array& a : example.values) a = a * 0 + 2;
+    return example;
+  };
+  const auto mean = [&](const Variables& x) { return autograd::mean(model(x[0])); };
+  StandardUpdater updater(it, sgd, {.converter = twos, .loss_func = mean});
+  updater.update();
+  BOOST_TEST(values(model.W.data())[0] == -1);
 }
 
 // Rules that only a batch would need run when the loss keeps its variable.

@@ -7,6 +7,7 @@
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
 #include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions/log_report.h>
 #include <catena/training/extensions/snapshot.h>
 #include <catena/training/triggers.h>
 
@@ -267,6 +268,55 @@ BOOST_AUTO_TEST_CASE(best_values_after_a_resume) {
     for (const std::int64_t i : run(after, 14, folder, stop)) fired.push_back(i);
     BOOST_TEST(fired == expected, boost::test_tools::per_element());
   }
+}
+
+// A trigger that is shared is asked once in an iteration, by whoever comes first.
+BOOST_AUTO_TEST_CASE(shared_triggers) {
+  struct EveryThirdCall : Trigger {
+    std::int64_t calls = 0;
+    bool operator()(Trainer&) override { return ++calls % 3 == 0; }
+  };
+  const auto fires = [](const std::shared_ptr<Trigger>& shared, const TriggerSpec& stop) {
+    const TemporaryFolder folder("shared");
+    FakeUpdater updater(2, reporting({.1, .2, .9, .5, .95, .6}));
+    Trainer trainer(updater, stop, folder.path.string());
+    std::vector<Iterations> fired(3);
+    trainer.extend([&](Trainer& t) { fired[0].push_back(t.updater().iteration()); }, {.name = "a", .trigger = shared});
+    trainer.extend([&](Trainer& t) { fired[1].push_back(t.updater().iteration()); }, {.name = "b", .trigger = shared});
+    const LogReport& log = trainer.extend(LogReport({.trigger = shared, .log_name = {}}));
+    trainer.extend([&](Trainer& t) { fired[2].push_back(t.updater().iteration()); },
+                   {.name = "last", .trigger = shared, .priority = PRIORITY_SNAPSHOT});
+    trainer.run();
+    Iterations logged;
+    for (const LogEntry& e : log.log()) logged.push_back(static_cast<std::int64_t>(e.number("iteration")));
+    for (const Iterations& one : fired) BOOST_TEST(one == logged, boost::test_tools::per_element());
+    return logged;
+  };
+  const TriggerSpec six{6, iteration};
+  BOOST_TEST(fires(std::make_shared<IntervalTrigger>(1, epoch), six) == (Iterations{2, 4, 6}),
+             boost::test_tools::per_element());
+  BOOST_TEST(fires(std::make_shared<MaxValueTrigger>("x", TriggerSpec(1, iteration)), six) == (Iterations{1, 2, 3, 5}),
+             boost::test_tools::per_element());
+  BOOST_TEST(fires(std::make_shared<EveryThirdCall>(), six) == (Iterations{3, 6}), boost::test_tools::per_element());
+  const auto stop = std::make_shared<EveryThirdCall>();
+  // Its first call is before the first update.
+  BOOST_TEST(fires(stop, stop) == (Iterations{2}), boost::test_tools::per_element());
+}
+
+// Two values over the intervals of one trigger.
+BOOST_AUTO_TEST_CASE(best_values_share_an_interval) {
+  const auto every = std::make_shared<IntervalTrigger>(2, iteration);
+  const TemporaryFolder folder("shared");
+  FakeUpdater updater(2, reporting({1, 2, 3, 4, 5, 6}));
+  Trainer trainer(updater, {6, iteration}, folder.path.string());
+  Iterations up, down;
+  trainer.extend([&](Trainer& t) { up.push_back(t.updater().iteration()); },
+                 {.name = "up", .trigger = MaxValueTrigger("x", every)});
+  trainer.extend([&](Trainer& t) { down.push_back(t.updater().iteration()); },
+                 {.name = "down", .trigger = MinValueTrigger("x", every)});
+  trainer.run();
+  BOOST_TEST(up == (Iterations{2, 4, 6}), boost::test_tools::per_element());
+  BOOST_TEST(down == (Iterations{2}), boost::test_tools::per_element());
 }
 
 // What later versions of Chainer call these entries; a file without them, as 1.24 writes it, begins anew.

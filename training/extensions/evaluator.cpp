@@ -49,8 +49,10 @@ Observation Evaluator::evaluate() {
   const auto no_graph = autograd::no_backprop_mode();
   const auto testing = autograd::train_mode(false);
   nn::DictSummary summary;
+  const std::int64_t first_epoch = iterator.epoch();  // a copy may be of an iterator that has gone on
   while (const std::optional<Batch> batch = iterator.next()) {
-    check<ValueError>(iterator.epoch() < 1 || iterator.is_new_epoch(), "Evaluator",
+    const std::int64_t sweeps = iterator.epoch() - first_epoch;
+    check<ValueError>(sweeps < 1 || (sweeps == 1 && iterator.is_new_epoch()), "Evaluator",
                       "the iterator begins a second sweep, so an evaluation would never end; it must not repeat");
     const Example converted = options_.converter(*batch, options_.device);
     const Variables arguments = to_variables(converted, autograd::ON);

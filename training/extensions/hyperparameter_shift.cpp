@@ -30,6 +30,7 @@ void HyperparameterShift::operator()(Trainer& trainer) {
 }
 
 void HyperparameterShift::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, t_, init_);
   internal::serialize_count(s, "_t", t_, default_name());
   const auto own = s["_catena"];
   double init = init_.value_or(0);

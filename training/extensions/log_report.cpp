@@ -5,6 +5,7 @@
 
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/training/extensions/output_file.h>
+#include <catena/training/stored_number.h>
 #include <catena/training/summary_state.h>
 
 namespace training {
@@ -21,7 +22,7 @@ void LogReport::operator()(Trainer& trainer) {
   for (const auto& [key, value] : trainer.observation())
     if (!options_.keys || std::find(options_.keys->begin(), options_.keys->end(), key) != options_.keys->end())
       summary_.add(key, value);
-  if (trigger_ && (*trigger_)(trainer)) make_entry(trainer);
+  if (trigger_ && trainer.asks(*trigger_)) make_entry(trainer);
 }
 
 void LogReport::make_entry(Trainer& trainer) {
@@ -40,6 +41,7 @@ void LogReport::make_entry(Trainer& trainer) {
 }
 
 void LogReport::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, summary_, log_);
   if (trigger_) trigger_->serialize(*s["_trigger"]);
   internal::serialize_summary(*s["_summary"], summary_);
   std::string text = to_json(log_);

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include <catena/training/stored_number.h>
+
 namespace training {
 
 namespace {
@@ -33,13 +35,14 @@ void MicroAverage::operator()(Trainer& trainer) {
     sums_.add(kNumerator, *numerator);
     sums_.add(kDenominator, *denominator);
   }
-  if (!result_trigger_ || !(*result_trigger_)(trainer)) return;
+  if (!result_trigger_ || !trainer.asks(*result_trigger_)) return;
   const double below = sum_of(sums_, kDenominator);
   nn::report(result_key_, below == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_of(sums_, kNumerator) / below);
   sums_ = {};
 }
 
 void MicroAverage::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, sums_);
   double numerator = sum_of(sums_, kNumerator), denominator = sum_of(sums_, kDenominator);
   s("_numerator", numerator);
   s("_denominator", denominator);

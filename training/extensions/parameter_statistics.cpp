@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/stored_number.h>
 #include <catena/training/summary_state.h>
 
 namespace training {
@@ -103,12 +104,13 @@ void ParameterStatistics::operator()(Trainer& trainer) {
       if (options_.report_grads) add(start + p.path + "/grad", p.param.grad());
     }
   }
-  if (!result_trigger_ || !(*result_trigger_)(trainer)) return;
+  if (!result_trigger_ || !trainer.asks(*result_trigger_)) return;
   for (const auto& [key, mean] : summary_.compute_mean()) nn::report(key, mean);
   summary_ = {};
 }
 
 void ParameterStatistics::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, summary_);
   internal::serialize_summary(*s["_summary"], summary_);
   if (result_trigger_) result_trigger_->serialize(*s["_trigger"]);
 }

@@ -7,6 +7,7 @@
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/training/extensions/output_file.h>
 #include <catena/training/json_text.h>
+#include <catena/training/stored_number.h>
 #include <catena/training/summary_state.h>
 
 namespace training {
@@ -34,7 +35,7 @@ void PlotReport::operator()(Trainer& trainer) {
   for (const auto& [key, value] : trainer.observation())
     if (key == options_.x_key || std::find(y_keys_.begin(), y_keys_.end(), key) != y_keys_.end())
       summary_.add(key, value);
-  if (!trigger_ || !(*trigger_)(trainer)) return;
+  if (!trigger_ || !trainer.asks(*trigger_)) return;
   LogEntry entry;
   for (const auto& [key, mean] : summary_.compute_mean()) entry.set(key, mean);
   entry.set("epoch", trainer.updater().epoch());
@@ -111,6 +112,7 @@ void PlotReport::read_json(const std::string& text) {
 }
 
 void PlotReport::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, summary_, curves_);
   if (trigger_) trigger_->serialize(*s["_trigger"]);
   internal::serialize_summary(*s["_summary"], summary_);
   std::string text = json();

@@ -37,8 +37,8 @@ Batch joined(std::vector<Batch> units) {
   return batch;
 }
 
-BatchLoader::BatchLoader(const char* who, std::vector<LoadFunction> functions)
-    : who_(who), functions_(std::move(functions)), loading_(functions_.size()) {
+BatchLoader::BatchLoader(const char* who, std::vector<LoadFunction> functions, std::optional<double> timeout)
+    : who_(who), functions_(std::move(functions)), timeout_(timeout), loading_(functions_.size()) {
   try {
     for (std::size_t k = 0; k < functions_.size(); ++k) threads_.emplace_back([this, k] { serve(k); });
   } catch (...) {  // the system refuses further threads
@@ -61,7 +61,7 @@ void BatchLoader::stop() {
   {
     std::unique_lock lock(mutex_);
     const auto all_are_idle = [&] {
-      return std::count(loading_.begin(), loading_.end(), nullptr) == std::ssize(loading_);
+      return std::none_of(loading_.begin(), loading_.end(), [](const Work& w) { return w.unit != nullptr; });
     };
     if (!idle_.wait_for(lock, kPatience, all_are_idle)) warn_of_slow_thread();
   }
@@ -71,10 +71,10 @@ void BatchLoader::stop() {
 
 // The caller holds the mutex. Destructors end here, and the warning is not worth ending the program.
 void BatchLoader::warn_of_slow_thread() const try {
-  const auto slow = std::find_if(loading_.begin(), loading_.end(), [](const LoadUnit* u) { return u != nullptr; });
+  const auto slow = std::find_if(loading_.begin(), loading_.end(), [](const Work& w) { return w.unit != nullptr; });
   catena::warn("UserWarning",
                catena::concat(who_, ": waits for a thread that is loading ",
-                              place_of((*slow)->selected.indices, (*slow)->is_batch),
+                              place_of(slow->unit->selected.indices, slow->unit->is_batch),
                               "; a thread cannot be ended from outside (MultiprocessIterator ends its processes)"));
 } catch (const std::exception&) {}
 
@@ -111,7 +111,7 @@ void BatchLoader::serve(std::size_t thread) {
     work_.wait(lock, [&] { return stopping_ || (request = unit_to_begin()) != nullptr; });
     if (stopping_) break;
     const std::size_t k = request->begun++;
-    loading_[thread] = &request->units[k];
+    loading_[thread] = {&request->units[k], request.get(), Clock::now()};
     lock.unlock();
     std::exception_ptr error;
     Batch result;
@@ -124,7 +124,7 @@ void BatchLoader::serve(std::size_t thread) {
       }
     }
     lock.lock();
-    loading_[thread] = nullptr;
+    loading_[thread] = {};
     if (stopping_) idle_.notify_all();
     request->results[k] = std::move(result);
     ++request->ended;
@@ -146,13 +146,46 @@ void BatchLoader::serve(std::size_t thread) {
   random.reset();
 }
 
+bool BatchLoader::exceeds_limit(const Work& work, Clock::time_point now) const {
+  return timeout_ && work.unit != nullptr && std::chrono::duration<double>(now - work.since).count() >= *timeout_;
+}
+
+// A unit of the request that exceeds the limit, or any unit when all threads are at work on such: no thread is left for
+// the request. Null: there is none. The caller holds the mutex.
+const BatchLoader::Work* BatchLoader::work_that_holds_up(const Request& request) const {
+  const Clock::time_point now = Clock::now();
+  bool all = true;
+  for (const Work& work : loading_) {
+    const bool exceeds = exceeds_limit(work, now);
+    if (exceeds && work.request == &request) return &work;
+    all = all && exceeds;
+  }
+  return all ? &loading_[0] : nullptr;
+}
+
+bool BatchLoader::is_stuck() {
+  const std::lock_guard lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  return std::any_of(loading_.begin(), loading_.end(), [&](const Work& w) { return exceeds_limit(w, now); });
+}
+
 Batch BatchLoader::take() {
   std::shared_ptr<Request> request;
   {
     const ForkGate::Rest rest;
     std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return requests_.front()->is_complete(); });
-    request = std::move(requests_.front());
+    request = requests_.front();
+    const auto is_complete = [&] { return request->is_complete(); };
+    if (!timeout_) done_.wait(lock, is_complete);
+    constexpr std::chrono::milliseconds kStep(50);
+    while (timeout_ && !done_.wait_for(lock, kStep, is_complete)) {
+      const Work* const work = work_that_holds_up(*request);
+      if (work == nullptr) continue;
+      requests_.clear();
+      catena::fail<catena::RuntimeError>(who_, "worker ", work - loading_.data(), " has been loading ",
+                                         place_of(work->unit->selected.indices, work->unit->is_batch),
+                                         " for more than ", *timeout_, " s (the option timeout)");
+    }
     requests_.pop_front();
   }
   if (request->error) std::rethrow_exception(std::exchange(request->error, nullptr));

@@ -1,12 +1,14 @@
 // Threads that load batches in the order in which they were requested. Internal to this folder.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -31,8 +33,9 @@ Batch joined(std::vector<Batch> units);
 // One thread per function; a thread calls its own function only. Thread safety: the members belong to one thread.
 class BatchLoader {
  public:
-  // `who`: the class of the iterator, for messages.
-  BatchLoader(const char* who, std::vector<LoadFunction> functions);
+  // `who`: the class of the iterator, for messages. `timeout`: seconds that a function may take for one unit; empty: as
+  // long as it takes.
+  BatchLoader(const char* who, std::vector<LoadFunction> functions, std::optional<double> timeout);
   // Waits for the functions that are at work, for threads cannot be ended from outside. Warns after some seconds.
   virtual ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
@@ -40,11 +43,14 @@ class BatchLoader {
 
   void request(std::vector<LoadUnit> units);
   // The batch of the oldest request, when it is there. Throws what the first of its units to fail threw; no further
-  // units are begun after a failure.
+  // units are begun after a failure. RuntimeError, with the worker and the examples, when a function on which the batch
+  // depends exceeds the limit; its request is then forgotten.
   Batch take();
   void drop();  // forgets all requests
   // Called by next() on the caller's thread after a batch was taken, for warnings. Nothing by default.
   virtual void after_take() {}
+  // Whether the destructor would wait for a function that has exceeded the limit.
+  virtual bool is_stuck();
 
  protected:
   void stop();  // for destructors of derived classes, whose members the functions use
@@ -59,8 +65,17 @@ class BatchLoader {
     // Units are begun in order, so none before the one that failed is left out.
     bool is_complete() const { return ended == begun && (error || begun == units.size()); }
   };
+  using Clock = std::chrono::steady_clock;
+  // What a thread is at work on; no unit between two of them.
+  struct Work {
+    const LoadUnit* unit = nullptr;
+    const Request* request = nullptr;
+    Clock::time_point since;
+  };
   void serve(std::size_t thread);
   std::shared_ptr<Request> unit_to_begin();
+  bool exceeds_limit(const Work& work, Clock::time_point now) const;
+  const Work* work_that_holds_up(const Request& request) const;
   void warn_of_slow_thread() const;
 
   std::mutex mutex_;
@@ -69,7 +84,8 @@ class BatchLoader {
   bool stopping_ = false;
   const char* who_;
   std::vector<LoadFunction> functions_;
-  std::vector<const LoadUnit*> loading_;  // what each thread is at work on; null between units
+  std::optional<double> timeout_;
+  std::vector<Work> loading_;  // of each thread
   std::vector<std::thread> threads_;
 };
 

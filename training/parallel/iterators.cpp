@@ -29,8 +29,10 @@ using internal::MessageWriter;
 MultithreadIterator::MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options)
     : LoadingIterator("MultithreadIterator", std::move(dataset), batch_size, options.repeat, options.shuffle,
                       options.seed, options.n_prefetch),
-      n_threads_(options.n_threads) {
+      n_threads_(options.n_threads),
+      timeout_(options.timeout) {
   check<ValueError>(n_threads_ >= 1, "MultithreadIterator", "n_threads is ", n_threads_);
+  internal::check_timeout("MultithreadIterator", timeout_);
 }
 
 catena::Owned<Iterator> MultithreadIterator::copy() const {
@@ -41,8 +43,8 @@ catena::Owned<BatchLoader> MultithreadIterator::start(std::int64_t) {
   const LoadFunction load = [dataset = dataset()](const LoadUnit& unit, autograd::RandomScope& random) {
     return load_unit(*dataset, unit, random);
   };
-  return catena::Owned<BatchLoader>(
-      new BatchLoader("MultithreadIterator", std::vector<LoadFunction>(static_cast<std::size_t>(n_threads_), load)));
+  return catena::Owned<BatchLoader>(new BatchLoader(
+      "MultithreadIterator", std::vector<LoadFunction>(static_cast<std::size_t>(n_threads_), load), timeout_));
 }
 
 // ---- messages between an iterator and its workers ------------------------------------------------
@@ -224,13 +226,16 @@ struct Workers {
 // A thread for every process, which waits for its answers and copies them.
 class ProcessLoader final : public BatchLoader {
  public:
-  ProcessLoader(std::shared_ptr<Workers> workers, std::size_t shared)
-      : BatchLoader("MultiprocessIterator", functions(*workers)), workers_(std::move(workers)), shared_(shared) {}
+  ProcessLoader(std::shared_ptr<Workers> workers, std::size_t shared, std::optional<double> timeout)
+      : BatchLoader("MultiprocessIterator", functions(*workers), timeout),
+        workers_(std::move(workers)),
+        shared_(shared) {}
   ~ProcessLoader() override {
     for (internal::WorkerProcess* process : workers_->processes()) process->hang_up();  // no thread waits any longer
     stop();
   }
 
+  bool is_stuck() override { return false; }  // its processes are killed
   void after_take() override {
     const std::size_t most = workers_->most.load();
     if (warned_ || most <= shared_) return;
@@ -264,10 +269,12 @@ MultiprocessIterator::MultiprocessIterator(AnyDataset dataset, std::int64_t batc
                       options.seed, options.n_prefetch),
       n_processes_(options.n_processes.value_or(catena::max_threads())),
       shared_mem_(options.shared_mem),
-      stop_timeout_(options.stop_timeout) {
+      stop_timeout_(options.stop_timeout),
+      timeout_(options.timeout) {
   check<ValueError>(n_processes_ >= 1, "MultiprocessIterator", "n_processes is ", n_processes_);
   check<ValueError>(shared_mem_.value_or(0) >= 0, "MultiprocessIterator", "shared_mem is ", shared_mem_.value_or(0));
   internal::check_stop_timeout("MultiprocessIterator", stop_timeout_);
+  internal::check_timeout("MultiprocessIterator", timeout_);
 }
 
 catena::Owned<Iterator> MultiprocessIterator::copy() const {
@@ -279,7 +286,7 @@ catena::Owned<BatchLoader> MultiprocessIterator::start(std::int64_t bytes) {
   // All processes before the first thread.
   auto workers = std::make_shared<Workers>(stop_timeout_);
   for (int k = 0; k < n_processes_; ++k) workers->all.push_back(std::make_unique<Worker>(k, shared, dataset()));
-  return catena::Owned<BatchLoader>(new ProcessLoader(std::move(workers), shared));
+  return catena::Owned<BatchLoader>(new ProcessLoader(std::move(workers), shared, timeout_));
 }
 
 }  // namespace training

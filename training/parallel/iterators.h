@@ -14,7 +14,8 @@ namespace training {
 // files.
 //
 // The destructor and finalize() wait for the examples that threads are loading, and begin no others. A thread cannot be
-// ended from outside, so a get_example that never returns keeps them for ever; they warn of it after 5 seconds.
+// ended from outside, so a get_example that never returns keeps them for ever; they warn of it after 5 seconds. After
+// an error for the sake of `timeout` its thread stays at work, and another next() goes on with the other threads.
 class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
  public:
   struct Options {
@@ -23,8 +24,9 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
     int n_threads = 1;
     std::int64_t n_prefetch = 1;             // batches that are loaded ahead, at least 1
     std::optional<std::uint64_t> seed = {};  // as of SerialIterator
+    std::optional<double> timeout = {};      // seconds for an example, as of LoadingIterator; empty: no limit
   };
-  // ValueError for a batch size or a number of threads below 1, and for an empty dataset.
+  // ValueError for a batch size or a number of threads below 1, a timeout that is not above 0, and an empty dataset.
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultithreadIterator(std::move(dataset), batch_size, Options{}) {}
@@ -35,6 +37,7 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
 
  private:
   int n_threads_;
+  std::optional<double> timeout_;
 };
 
 // Loads in worker processes, which hand the arrays over in shared memory (see LoadingIterator for what both classes
@@ -63,9 +66,10 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
     std::optional<std::uint64_t> seed = {};  // as of SerialIterator
     // Seconds that the destructor and finalize() wait for workers to end, in all, before they kill them.
     double stop_timeout = 5;
+    std::optional<double> timeout = {};  // seconds for an example, as of LoadingIterator; empty: no limit
   };
-  // ValueError for a batch size or a number of processes below 1, negative shared_mem or stop_timeout, and an empty
-  // dataset.
+  // ValueError for a batch size or a number of processes below 1, negative shared_mem or stop_timeout, a timeout that
+  // is not above 0, and an empty dataset.
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultiprocessIterator(std::move(dataset), batch_size, Options{}) {}
@@ -79,6 +83,7 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
   int n_processes_;
   std::optional<std::int64_t> shared_mem_;
   double stop_timeout_;
+  std::optional<double> timeout_;
 };
 
 }  // namespace training

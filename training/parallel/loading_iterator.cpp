@@ -10,6 +10,11 @@
 
 namespace training::internal {
 
+void check_timeout(const char* who, std::optional<double> seconds) {
+  catena::check<catena::ValueError>(seconds.value_or(1) > 0, who, "timeout is ", seconds.value_or(1),
+                                    "; it is a number of seconds above 0, or empty");
+}
+
 // The workers, and the batches they have been asked for: the position after each of them.
 struct LoadingIterator::Ahead {
   catena::Owned<BatchLoader> loader;
@@ -115,7 +120,8 @@ std::optional<Batch> LoadingIterator::next() {
       batch = ahead_->loader->take();
       ahead_->loader->after_take();
     } catch (...) {
-      finalize();
+      if (ahead_->loader->is_stuck()) drop();
+      else finalize();
       throw;
     }
     sweep_ = std::move(ahead_->positions.front());

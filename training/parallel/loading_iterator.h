@@ -16,6 +16,9 @@ namespace training::internal {
 
 class BatchLoader;
 
+// ValueError unless the number of seconds is above 0 or absent.
+void check_timeout(const char* who, std::optional<double> seconds);
+
 // Gives the same batches as SerialIterator with the same options, loaded ahead by workers.
 //
 // Position, order and generator, and so a snapshot, are those of the batches that next() has returned: what is loaded
@@ -27,6 +30,10 @@ class BatchLoader;
 // Errors: what get_example or get_batch throws is thrown by next(), as an object of the same class with "example 17: "
 // before its message; of several examples it is the first in the order of the batch. The iterator is then where it was
 // before the call, and the workers have stopped; another next() starts them again.
+//
+// A get_example or get_batch that does not return: with the option `timeout`, next() throws a RuntimeError with the
+// number of the worker and the examples once a worker has spent more than that many seconds on one example (one batch,
+// if the dataset stacks them). Without it next() waits as long as it takes. The first batch has no limit.
 //
 // Thread safety: an iterator belongs to one thread at a time. The dataset is read by several at once.
 class CATENA_EXPORT LoadingIterator : public Iterator {

@@ -207,7 +207,9 @@ void MultiprocessParallelUpdater::serialize(nn::Serializer& s) {
       others_[k]->serialize(*iterator);
       Persistents values = replicas_->persistents(k);
       values.serialize(*(*own)["model"]);
-      if (!s.is_writer()) replicas_->set_persistents(k, values);
+      if (s.is_writer()) continue;
+      s.on_rollback([this, k, before = replicas_->persistents(k)] { replicas_->set_persistents(k, before); });
+      replicas_->set_persistents(k, values);
     }
   }
   // New workers have the iterators as they are now.

@@ -10,7 +10,8 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
-#include <catena/kernels/registry/embedded.h>
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/compile/compile_message.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 
 namespace nd::cuda {
@@ -208,7 +209,8 @@ Module compile(const CompileRequest& request) {
   const std::string log = program.log();
   if (status != api::nvrtc_success)
     throw CompileError(concat(request.name, ": NVRTC cannot compile it for sm_", request.arch, " (",
-                              api.get_error_string(status), ")\n", log, "\n", numbered(request.source)));
+                              api.get_error_string(status), ")\n", compile::beginning_of(log), "\n",
+                              compile::beginning_of(numbered(request.source))));
 
   Module module;
   module.ptx = target.ptx;

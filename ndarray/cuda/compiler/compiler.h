@@ -39,7 +39,8 @@ struct CompileRequest {
   std::vector<std::string> options;  // appended to compile_options()
 };
 
-// CompileError "<name>: NVRTC cannot compile it for sm_90", followed by the compiler's log and the numbered source.
+// CompileError "<name>: NVRTC cannot compile it for sm_90", followed by the compiler's log and the numbered source, of
+// each the first 64 kB.
 CATENA_EXPORT Module compile(const CompileRequest& request);
 
 // True if CATENA_DUMP_KERNELS is set. dump_source() writes a text that is used without being compiled, as compile()

@@ -40,7 +40,7 @@ Place place_of(const Variable& component, std::int64_t n) {
 
 }  // namespace
 
-Variable spatial_transformer_grid(const Variable& theta, Pair output_shape) {
+Variable spatial_transformer_grid(const Variable& theta, Pair output_shape, const CudnnOptions&) {
   autograd::internal::check_input_types(
       "SpatialTransformerGrid", {theta},
       [](const TypeInfoTuple& in_types) {
@@ -64,7 +64,7 @@ Variable spatial_transformer_grid(const Variable& theta, Pair output_shape) {
   return reshape(matmul(theta, constant), {theta.shape(0), 2, H, W});
 }
 
-Variable spatial_transformer_sampler(const Variable& x, const Variable& grid) {
+Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, const CudnnOptions&) {
   autograd::internal::check_input_types(
       "SpatialTransformerSampler", {x, grid},
       [](const TypeInfoTuple& in_types) {

@@ -76,6 +76,7 @@ Variable mean_squared_error(const Variable& x0, const Variable& x1) {
 
 Variable huber_loss(const Variable& x, const Variable& t, double delta, const HuberOptions& o) {
   internal::check_reduce("huber_loss", o.reduce, {"sum_along_second_axis", "no", "mean", "sum"});
+  check<ValueError>(delta >= 0, "huber_loss", "delta is ", delta, " and must not be negative");
   const bool along_axis = o.reduce == "sum_along_second_axis";
   internal::check_inputs("HuberLoss", "x t", {x, t}, [&](const TypeInfoTuple& in_types) {
     using namespace autograd::type_check;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <catena/kernels/base/descriptors.h>
@@ -255,7 +256,7 @@ class File final : public Hdf5File {
   const std::string& context() const noexcept override { return context_; }
   bool is_group(const std::string& path) const override { return is_a(path, H5I_GROUP); }
   bool is_dataset(const std::string& path) const override { return is_a(path, H5I_DATASET); }
-  std::optional<NpyArray> read(const std::string& path) const override;
+  std::optional<NpyArray> read_to(const std::string& path, const Place& place) const override;
   std::vector<std::string> datasets(const std::string& group) const override;
   void make_group(const std::string& path) override;
   void write(const std::string& path, Dtype dtype, const Shape& shape, std::span<const std::byte> c_order,
@@ -277,7 +278,7 @@ class File final : public Hdf5File {
   }
   Shape shape_of(hid_t space, const std::string& where) const;
   void check_claim(hid_t dataset, const Shape& shape, std::size_t itemsize, const std::string& where) const;
-  NpyArray read_text(hid_t dataset, hid_t type, const Shape& shape, const std::string& where) const;
+  NpyArray read_text(hid_t dataset, hid_t type, const Shape& shape, const std::string& where, const Place& place) const;
   void write_dataset(const std::string& path, hid_t type, hid_t space, hid_t properties, const void* data) const;
 
   std::string context_;
@@ -375,7 +376,7 @@ void File::check_claim(hid_t dataset, const Shape& shape, std::size_t itemsize, 
                     " bytes are stored");
 }
 
-std::optional<NpyArray> File::read(const std::string& path) const {
+std::optional<NpyArray> File::read_to(const std::string& path, const Place& place) const {
   const Use use;
   const Id dataset = find(path);
   if (!dataset || H5Iget_type(dataset.get()) != H5I_DATASET) return {};
@@ -390,23 +391,25 @@ std::optional<NpyArray> File::read(const std::string& path) const {
   a.shape = shape_of(space.get(), where);
   const std::size_t stored_size = H5Tget_size(type.get());
   check_claim(dataset.get(), a.shape, stored_size, where);
-  if (H5Tget_class(type.get()) == H5T_STRING) return read_text(dataset.get(), type.get(), a.shape, where);
+  if (H5Tget_class(type.get()) == H5T_STRING) return read_text(dataset.get(), type.get(), a.shape, where, place);
   a.dtype = dtype_of(type.get());
   a.descr = a.dtype ? std::string(catena::npy_descr(*a.dtype)) : class_name(H5Tget_class(type.get()));
   if (!a.dtype) return a;
   a.itemsize = catena::itemsize(*a.dtype);
   const Id memory = type_of(a.dtype == Dtype::bool_ ? Dtype::int8 : *a.dtype);
-  a.data.resize(static_cast<std::size_t>(a.size()) * a.itemsize);
-  if (a.data.empty()) return a;
-  must<ValueError>(H5Dread(dataset.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, a.data.data()), where,
+  const std::size_t bytes = static_cast<std::size_t>(a.size()) * a.itemsize;
+  if (bytes == 0) return a;
+  std::byte* const data = place(bytes);
+  must<ValueError>(H5Dread(dataset.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), where,
                    "its data cannot be read");
   if (a.dtype == Dtype::bool_)  // a C++ bool with any other byte would be undefined
-    for (std::byte& b : a.data) b = std::byte(b != std::byte(0));
+    for (std::byte& b : std::span(data, bytes)) b = std::byte(b != std::byte(0));
   return a;
 }
 
 // One text, of fixed or of variable length, as kind S without its padding.
-NpyArray File::read_text(hid_t dataset, hid_t type, const Shape& shape, const std::string& where) const {
+NpyArray File::read_text(hid_t dataset, hid_t type, const Shape& shape, const std::string& where,
+                         const Place& place) const {
   NpyArray a;
   a.descr = "|S";
   a.shape = shape;
@@ -431,8 +434,7 @@ NpyArray File::read_text(hid_t dataset, hid_t type, const Shape& shape, const st
   }
   a.itemsize = text.size();
   a.descr += std::to_string(text.size());
-  const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
-  a.data.assign(bytes, bytes + text.size());
+  if (!text.empty()) std::memcpy(place(text.size()), text.data(), text.size());
   return a;
 }
 

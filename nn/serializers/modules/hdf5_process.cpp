@@ -1,7 +1,9 @@
 #include <catena/nn/serializers/modules/hdf5_process.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -9,6 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <new>
@@ -17,6 +23,7 @@
 
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/byte_stream.h>
 
 namespace nn::internal {
@@ -35,6 +42,23 @@ constexpr std::uint64_t kMostText = std::uint64_t(1) << 26, kMemory = std::uint6
 std::uint64_t most_elements(std::uint64_t file_bytes) {
   constexpr std::uint64_t kMostExpansion = 1040, kLargest = std::uint64_t(1) << 50;
   return std::max(std::min(file_bytes, kLargest) * kMostExpansion, std::uint64_t(1) << 24);
+}
+
+// Of processor time, for a question; elements are what an array consists of.
+std::uint64_t seconds_for(bool has_elements, std::uint64_t file_bytes) {
+  return kSeconds + (has_elements ? most_elements(file_bytes) / kBytesPerSecond : 0);
+}
+
+using Clock = std::chrono::steady_clock;
+
+double timeout(const std::string& context) {
+  constexpr const char* kName = "CATENA_HDF5_TIMEOUT";
+  constexpr double kUsual = 60, kMost = 1e6;
+  const char* const text = std::getenv(kName);
+  if (text == nullptr || *text == '\0') return kUsual;
+  const std::optional<double> seconds = catena::parse_real(text);
+  check<ValueError>(seconds && *seconds > 0, context, kName, " is \"", text, "\"; it is a number of seconds above 0");
+  return std::min(*seconds, kMost);
 }
 
 // ---- messages -------------------------------------------------------------------------------------
@@ -59,12 +83,12 @@ class Socket {
     const std::uint64_t length = message.size();
     return send_bytes(&length, sizeof length) && send_bytes(message.data(), message.size());
   }
-  // Nothing when the other end is gone, or sends more than kMostText.
-  std::optional<std::string> receive() const {
+  // Nothing when the other end is gone, sends more than kMostText, or is late.
+  std::optional<std::string> receive(std::optional<Clock::time_point> until = {}) const {
     std::uint64_t length = 0;
-    if (!receive_bytes(&length, sizeof length) || length > kMostText) return {};
+    if (!receive_bytes(&length, sizeof length, until) || length > kMostText) return {};
     std::string message(static_cast<std::size_t>(length), '\0');
-    if (!receive_bytes(message.data(), message.size())) return {};
+    if (!receive_bytes(message.data(), message.size(), until)) return {};
     return message;
   }
   bool send_bytes(const void* from, std::size_t n) const {
@@ -75,17 +99,79 @@ class Socket {
     }
     return true;
   }
-  bool receive_bytes(void* to, std::size_t n) const {
+
+ private:
+  bool receive_bytes(void* to, std::size_t n, std::optional<Clock::time_point> until) const {
     for (std::size_t done = 0; done < n;) {
+      if (until && !is_readable(*until)) return false;
       const ssize_t k = ::recv(fd_, static_cast<char*>(to) + done, n - done, 0);
       if (k > 0) done += static_cast<std::size_t>(k);
       else if (k == 0 || errno != EINTR) return false;
     }
     return true;
   }
+  bool is_readable(Clock::time_point until) const {
+    for (;;) {
+      struct pollfd p = {fd_, POLLIN, 0};
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+      const int found = ::poll(&p, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX)));
+      if (found > 0) return true;
+      if (left <= 0 || (found < 0 && errno != EINTR)) return false;
+    }
+  }
+
+  int fd_;
+};
+
+// The elements of one array, in memory of both processes. The child may have been taken over by a hostile file and cut
+// the memory while it is read: the parent therefore reads it as a file, which a mapping would not survive.
+class SharedElements {
+ public:
+  // Without memory.
+  explicit SharedElements(int fd = -1) noexcept : fd_(fd) {}
+  SharedElements(SharedElements&& o) noexcept
+      : fd_(std::exchange(o.fd_, -1)), data_(std::exchange(o.data_, nullptr)), size_(o.size_) {}
+  SharedElements& operator=(SharedElements o) noexcept {
+    std::swap(fd_, o.fd_);
+    std::swap(data_, o.data_);
+    std::swap(size_, o.size_);
+    return *this;
+  }
+  ~SharedElements() {
+    unmap();
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int fd() const noexcept { return fd_; }
+
+  // In the child. std::bad_alloc.
+  std::byte* map(std::size_t bytes) {
+    unmap();
+    if (::posix_fallocate(fd_, 0, static_cast<off_t>(bytes)) != 0) throw std::bad_alloc();
+    void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd_, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    data_ = p;
+    size_ = bytes;
+    return static_cast<std::byte*>(p);
+  }
+  void unmap() noexcept {
+    if (data_ != nullptr) ::munmap(data_, size_);
+    data_ = nullptr;
+  }
+  // In the parent; the memory is then given back. False if there are fewer bytes.
+  bool take(std::byte* to, std::size_t bytes) const {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const ssize_t k = ::pread(fd_, to + done, bytes - done, static_cast<off_t>(done));
+      if (k > 0) done += static_cast<std::size_t>(k);
+      else if (k == 0 || errno != EINTR) break;
+    }
+    return ::ftruncate(fd_, 0) == 0 && done == bytes;
+  }
 
  private:
   int fd_;
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 void put(std::string& to, std::string_view text) {
@@ -123,20 +209,20 @@ class Reader {
 
 void put(std::string& to, std::int64_t v) { to.append(reinterpret_cast<const char*>(&v), sizeof v); }
 
-// Without its elements.
-std::string description(const NpyArray& a) {
+// An array whose elements have that many bytes.
+std::string description(const NpyArray& a, std::size_t bytes) {
   std::string to;
   put(to, a.descr);
   put(to, a.dtype ? std::int64_t(*a.dtype) : -1);
   put(to, std::int64_t(a.itemsize));
   put(to, std::int64_t(a.shape.size()));
   for (const std::int64_t n : a.shape) put(to, n);
-  put(to, std::int64_t(a.data.size()));
+  put(to, std::int64_t(bytes));
   return to;
 }
 
-// The array of a description, with as many bytes of elements as follow.
-NpyArray described(const std::string& context, std::string_view message, std::uint64_t most) {
+// The array of a description, and the bytes of its elements.
+std::pair<NpyArray, std::size_t> described(const std::string& context, std::string_view message, std::uint64_t most) {
   Reader r(context, message);
   NpyArray a;
   a.descr = r.text();
@@ -149,8 +235,7 @@ NpyArray described(const std::string& context, std::string_view message, std::ui
                                      bytes == static_cast<std::uint64_t>(catena::checked_size(a.shape)) * a.itemsize);
   check<ValueError>(r.is_at_end() && is_whole && bytes <= most, context,
                     "the process that reads the file gave an answer that is no array");
-  a.data.resize(static_cast<std::size_t>(bytes));
-  return a;
+  return {std::move(a), static_cast<std::size_t>(bytes)};
 }
 
 // ---- the child ------------------------------------------------------------------------------------
@@ -180,19 +265,21 @@ void allow_memory(std::uint64_t bytes) {
   if (pages > 0) limit(RLIMIT_AS, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes);
 }
 
-// Otherwise the program's files would stay open as long as the child lives, and the child could write to them by
-// mistake.
-void close_all_but(int kept) {
+// What the program has open would otherwise stay open as long as the child lives, and what the child writes by mistake
+// would go there.
+void close_all_but(int first, int second) {
+  const auto [low, high] = std::minmax(first, second);
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2; ++fd)
-    if (fd != kept && nowhere >= 0) ::dup2(nowhere, fd);
+    if (nowhere >= 0) ::dup2(nowhere, fd);
   struct rlimit files {};
   const bool known = ::getrlimit(RLIMIT_NOFILE, &files) == 0;
   const int most = known && files.rlim_cur < (1 << 20) ? static_cast<int>(files.rlim_cur) : 1 << 20;
-  if (kept > 3) ::close_range(3, static_cast<unsigned>(kept) - 1, 0);
-  if (::close_range(static_cast<unsigned>(std::max(kept + 1, 3)), ~0U, 0) == 0) return;
+  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
+  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
+  if (::close_range(static_cast<unsigned>(high) + 1, ~0U, 0) == 0) return;
   for (int fd = 3; fd < most; ++fd)
-    if (fd != kept) ::close(fd);
+    if (fd != low && fd != high) ::close(fd);
 }
 
 // The answer to all questions but that for an array.
@@ -221,17 +308,19 @@ template <class F> std::string guarded(F&& f) {
   }
 }
 
-[[noreturn]] void serve(const Socket& parent, std::uint64_t file_bytes,
+[[noreturn]] void serve(const Socket& parent, SharedElements elements, std::uint64_t file_bytes,
                         const catena::Function<catena::Owned<Hdf5File>()>& open) {
-  close_all_but(parent.fd());
+  close_all_but(parent.fd(), elements.fd());
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
   for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) ::signal(signal, SIG_IGN);  // of the terminal: the parent decides
+  ::signal(SIGXFSZ, SIG_IGN);  // elements that are too large are an error like any other
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, most_elements(file_bytes));
   allow_memory(kMemory + 2 * most_elements(file_bytes));
-  allow_seconds(kSeconds);
+  allow_seconds(seconds_for(false, file_bytes));
   catena::Owned<Hdf5File> file;
   const std::string opened = guarded([&] {
     file = open();
@@ -242,14 +331,18 @@ template <class F> std::string guarded(F&& f) {
     if (question->empty()) break;
     const bool for_array = (*question)[0] == 'r';
     const std::string path = question->substr(1);
-    std::optional<NpyArray> a;
-    allow_seconds(kSeconds + (for_array ? most_elements(file_bytes) / kBytesPerSecond : 0));
+    allow_seconds(seconds_for(for_array, file_bytes));
     const std::string answered = guarded([&] {
       if (!for_array) return answer(*file, (*question)[0], path);
-      a = file->read(path);
-      return a ? "+1" + description(*a) : std::string("+0");
+      std::size_t bytes = 0;
+      const std::optional<NpyArray> a = file->read_to(path, [&](std::size_t n) {
+        bytes = n;
+        return elements.map(n);
+      });
+      return a ? "+1" + description(*a, bytes) : std::string("+0");
     });
-    if (!parent.send(answered) || (a && !parent.send_bytes(a->data.data(), a->data.size()))) break;
+    elements.unmap();
+    if (!parent.send(answered)) break;
   }
   ::_exit(0);  // neither destructors nor what atexit() has registered: they are the parent's
 }
@@ -271,18 +364,19 @@ class ProcessFile final : public Hdf5File {
   const std::string& context() const noexcept override { return context_; }
   bool is_group(const std::string& path) const override { return locked_ask('g', path) == "1"; }
   bool is_dataset(const std::string& path) const override { return locked_ask('d', path) == "1"; }
-  std::optional<NpyArray> read(const std::string& path) const override {
+  std::optional<NpyArray> read_to(const std::string& path, const Place& place) const override {
     const std::lock_guard lock(mutex_);
     const std::string result = ask('r', path);
     if (!result.starts_with('1')) return {};
-    NpyArray a;
+    std::pair<NpyArray, std::size_t> found;
     try {
-      a = described(context_, std::string_view(result).substr(1), most_elements(file_bytes_));
+      found = described(context_, std::string_view(result).substr(1), most_elements(file_bytes_));
     } catch (const catena::Error&) {
       fail_as_damaged();  // what comes next is unknown
     }
-    if (!a.data.empty() && !socket_.receive_bytes(a.data.data(), a.data.size())) fail_as_damaged();
-    return a;
+    const std::size_t bytes = found.second;
+    if (bytes > 0 && !elements_.take(place(bytes), bytes)) fail_as_damaged();
+    return std::move(found.first);
   }
   std::vector<std::string> datasets(const std::string& group) const override {
     const std::string result = locked_ask('l', group);
@@ -310,7 +404,11 @@ class ProcessFile final : public Hdf5File {
   }
 
   void start() const {
+    timeout_ = timeout(context_);
     catena::reserve_standard_descriptors();
+    SharedElements elements(::memfd_create("elements of an HDF5 file", MFD_CLOEXEC));
+    check<IOError>(elements.fd() >= 0, context_,
+                   "there is no memory for the process that reads the file: ", std::strerror(errno));
     int ends[2];
     check<IOError>(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, context_,
                    "the process that reads the file cannot be started: ", std::strerror(errno));
@@ -321,16 +419,17 @@ class ProcessFile final : public Hdf5File {
       if (child_ == 0) {
         lock.unlock();
         own = Socket();
-        serve(childs, file_bytes_, open_);
+        serve(childs, std::move(elements), file_bytes_, open_);
       }
     }
     const int error = errno;
     check<IOError>(child_ > 0, context_, "the process that reads the file cannot be started: ", std::strerror(error));
     process_ = ::getpid();
     socket_ = std::move(own);
+    elements_ = std::move(elements);
     childs = Socket();  // so that the end of the child is seen
     try {
-      checked(socket_.receive());
+      receive('o');
     } catch (...) {
       end();
       throw;
@@ -358,7 +457,23 @@ class ProcessFile final : public Hdf5File {
       start();
     }
     if (!damage_.empty()) throw ValueError(damage_);
-    return checked(socket_.send(question + path) ? socket_.receive() : std::nullopt);
+    if (!socket_.send(question + path)) fail_as_damaged();
+    return receive(question);
+  }
+
+  // The result in the answer to a question.
+  std::string receive(char question) const {
+    constexpr double kFileBytesPerSecond = 1'000'000;
+    const double seconds =
+        timeout_ + double(seconds_for(question == 'r', file_bytes_)) + double(file_bytes_) / kFileBytesPerSecond;
+    const Clock::time_point until =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    const std::optional<std::string> answered = socket_.receive(until);
+    if (answered || Clock::now() < until) return checked(answered);
+    end();
+    process_ = -1;  // the next question starts another child
+    fail<IOError>(context_, "the process that reads the file has not answered for ", std::llround(seconds),
+                  " s and was ended; the file system may hang (CATENA_HDF5_TIMEOUT=seconds allows more)");
   }
 
   // The result in an answer. An exception of the child is thrown again.
@@ -398,6 +513,8 @@ class ProcessFile final : public Hdf5File {
   catena::Function<catena::Owned<Hdf5File>()> open_;
   mutable std::mutex mutex_;
   mutable Socket socket_;
+  mutable SharedElements elements_;
+  mutable double timeout_ = 0;
   mutable pid_t child_ = -1, process_ = -1;
   mutable std::string damage_;  // the message of all further questions, once the child is gone
 };

@@ -15,7 +15,12 @@ namespace nn::internal {
 // A file that a child process has opened by open(), and from which it answers what the returned object is asked. The
 // child lives as long as the object; what its library does wrong ends the child alone. It gets 4 seconds of processor
 // time for each question, and for each 20 MB of elements that the file's size justifies another one; and 256 MB of
-// memory beside these elements, which are in the memory of both processes when they are handed over.
+// memory beside these elements, which are handed over in memory that both processes share.
+//
+// A child that waits, for a file server that is gone, say, uses no processor time: an answer may take 60 seconds beside
+// the processor time and a second for each MB of the file; then the child is ended, which is an IOError, and the next
+// question starts another one. The environment variable CATENA_HDF5_TIMEOUT replaces the 60 (ValueError if it is no
+// number of seconds).
 //
 // `library` is what protects the HDF5 library: it is held while the process forks, so that no other thread is within
 // the library then. Errors of open() and of the answers are thrown here. IOError when there can be no process. A

@@ -13,7 +13,8 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/backend/derived.h>
-#include <catena/autograd/ndarray_backend/onednn/modules/onednn.h>
+#include <catena/autograd/ndarray_backend/modules/onednn.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal {
@@ -549,13 +550,17 @@ void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory
   thread_state().stream.wait();
 }
 
-// Failures of oneDNN after planning are failures of resources.
-template <class F> auto guarded(const char* op, F&& f) {
+// In a catch block. Failures of oneDNN after planning are failures of resources.
+[[noreturn]] void rethrow_failure(const char* op) {
   try {
-    return f();
-  } catch (const dnnl::error& e) {
-    if (e.status == dnnl_out_of_memory) catena::fail<catena::OutOfMemoryError>(op, "oneDNN ran out of memory");
-    catena::fail<catena::RuntimeError>(op, "oneDNN: ", e.what());
+    try {
+      throw;
+    } catch (const dnnl::error& e) {
+      if (e.status == dnnl_out_of_memory) catena::fail<catena::OutOfMemoryError>(op, "oneDNN ran out of memory");
+      catena::fail<catena::RuntimeError>(op, "oneDNN: ", e.what());
+    }
+  } catch (...) {
+    catena::rethrow_standard(op);
   }
 }
 
@@ -649,21 +654,28 @@ Array dst_of(const Array& a, const Part& part) { return band_of(a, part, part.ds
 template <class F> void run_parts(const char* op, const Cut& c, Pass pass, F&& f) {
   catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
-    guarded(op, [&] {
-      for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k)
-        f(c.parts[k], c.problems[k], *find_plan(c.problems[k], pass), k);
-    });
+    try {
+      for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+        const Plan* const plan = find_plan(c.problems[k], pass);
+        catena::check<catena::OutOfMemoryError>(plan != nullptr, op, "oneDNN cannot make for a second thread what it ",
+                                                "has made for the first");
+        f(c.parts[k], c.problems[k], *plan, k);
+      }
+    } catch (...) {
+      rethrow_failure(op);
+    }
   });
   set_last_implementation("onednn");
 }
 
-Array convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape, const ConvolutionSpec& spec) {
+Array convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
+                  const ConvolutionSpec& spec) try {
   const Problem whole(x.shape(), w.shape(), y_shape, spec, is_channels_last(x));
   const Pass pass = b ? Pass::forward_bias : Pass::forward;
   const Cut c = cut(whole, pass);
   if (c.parts.empty()) return {};
   const Array y = empty_channels_last(x, whole.dst), bias = b ? contiguous(b) : b;
-  const Filters filters = guarded("convolution", [&] { return Filters(w, c, pass); });
+  const Filters filters(w, c, pass);
   run_parts("convolution", c, pass, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
     const DnnlArray src = activations(src_of(x, part), plan.src_arrays, plan.src);
     const Array place = outputs_of(dst_of(y, part), 1, part);
@@ -679,16 +691,19 @@ Array convolution(const Array& x, const Array& w, const Array& b, const Shape& y
     if (!dense) assign(place, to);
   });
   return y;
+} catch (...) {
+  rethrow_failure("convolution");
 }
 
-Array backward_data(const Array& w, const Array& gy, const Shape& x_shape, const ConvolutionSpec& spec) {
+constexpr const char *kBackwardData = "convolution_backward_data", *kBackwardFilter = "convolution_backward_filter";
+
+Array backward_data(const Array& w, const Array& gy, const Shape& x_shape, const ConvolutionSpec& spec) try {
   const Problem whole(x_shape, w.shape(), gy.shape(), spec, is_channels_last(gy));
   const Cut c = cut(whole, Pass::data);
   if (c.parts.empty()) return {};
   const Array gx = empty_channels_last(gy, whole.src);
-  constexpr const char* op = "convolution_backward_data";
-  const Filters filters = guarded(op, [&] { return Filters(w, c, Pass::data); });
-  run_parts(op, c, Pass::data, [&](const Part& part, const Problem&, const Plan& plan, std::size_t) {
+  const Filters filters(w, c, Pass::data);
+  run_parts(kBackwardData, c, Pass::data, [&](const Part& part, const Problem&, const Plan& plan, std::size_t) {
     const DnnlArray dst = activations(dst_of(gy, part), plan.dst_arrays, plan.dst);
     Result result(gy, src_of(gx, part), plan.src_arrays.last, plan.src, plan.src_arrays.takes_last);
     execute(plan, gy,
@@ -698,27 +713,29 @@ Array backward_data(const Array& w, const Array& gy, const Shape& x_shape, const
     result.finish();
   });
   return gx;
+} catch (...) {
+  rethrow_failure(kBackwardData);
 }
 
-Array backward_filter(const Array& x, const Array& gy, const Shape& w_shape, const ConvolutionSpec& spec) {
+Array backward_filter(const Array& x, const Array& gy, const Shape& w_shape, const ConvolutionSpec& spec) try {
   const Problem whole(x.shape(), w_shape, gy.shape(), spec, is_channels_last(x) || is_channels_last(gy));
   const Cut c = cut(whole, Pass::filter);
   if (c.parts.empty()) return {};
   std::vector<Array> sums(c.parts.size());
-  run_parts("convolution_backward_filter", c, Pass::filter,
-            [&](const Part& part, const Problem& p, const Plan& plan, std::size_t k) {
-              const DnnlArray src = activations(src_of(x, part), plan.src_arrays, plan.src);
-              const DnnlArray dst = activations(dst_of(gy, part), plan.dst_arrays, plan.dst);
-              sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
-              const memory::desc plain = p.plain_filter();
-              Result result(x, sums[k], plain, plan.weights, plain == plan.weights);
-              execute(
-                  plan, x,
-                  {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
-              result.finish();
-            });
+  run_parts(kBackwardFilter, c, Pass::filter, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t k) {
+    const DnnlArray src = activations(src_of(x, part), plan.src_arrays, plan.src);
+    const DnnlArray dst = activations(dst_of(gy, part), plan.dst_arrays, plan.dst);
+    sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
+    const memory::desc plain = p.plain_filter();
+    Result result(x, sums[k], plain, plan.weights, plain == plan.weights);
+    execute(plan, x,
+            {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
+    result.finish();
+  });
   for (std::size_t k = 1; k < sums.size(); ++k) sums[0] += sums[k];
   return sums[0];
+} catch (...) {
+  rethrow_failure(kBackwardFilter);
 }
 
 }  // namespace

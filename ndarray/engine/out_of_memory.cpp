@@ -1,0 +1,33 @@
+#include <catena/ndarray/engine/out_of_memory.h>
+
+#include <new>
+#include <stdexcept>
+
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/device.h>
+
+namespace nd::internal {
+
+void rethrow_out_of_memory(std::string_view op) {
+  try {
+    throw;
+  } catch (const catena::OutOfMemoryError& e) {
+    const std::string_view what = e.what();
+    const std::size_t end = what.find(": ");
+    throw catena::OutOfMemoryError(catena::concat(op, ": ", end == what.npos ? what : what.substr(end + 2)));
+  } catch (const std::bad_alloc&) {
+    catena::fail<catena::OutOfMemoryError>(op, "the host has no memory left");
+  } catch (const std::length_error&) {
+    catena::fail<catena::OutOfMemoryError>(op, "the result would be larger than memory can be");
+  }
+}
+
+void check_host_room(std::string_view op, std::size_t count, std::size_t bytes) {
+  const std::size_t free = memory_info(cpu_device).free_bytes;
+  std::size_t all = 0;
+  const bool fits = !__builtin_mul_overflow(count, bytes, &all) && (free == 0 || all <= free);
+  catena::check<catena::OutOfMemoryError>(fits, op, "no memory for ", count, " objects of ", bytes,
+                                          " bytes: free on the host ", free);
+}
+
+}  // namespace nd::internal

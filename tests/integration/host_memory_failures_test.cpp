@@ -1,0 +1,329 @@
+// The n-th allocation on the host fails, for n = 1, 2, ... until the operation succeeds; once alone, and once with all
+// later ones. Every time: an OutOfMemoryError, which names the operation if there is memory for a message; what was
+// there before is unchanged, and the next attempt gives the right result.
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catena/catena.h>
+#include <catena/tests/support/allocations.h>
+#include <catena/tests/support/training_fixtures.h>
+
+using autograd::Variable;
+using test::TemporaryFolder;
+
+namespace {
+
+// What an attempt ended with: an empty text, or what is wrong with its exception.
+template <class Run> std::string attempt(const std::vector<std::string_view>& names, bool all_later, Run&& run) {
+  try {
+    run();
+    return {};
+  } catch (const catena::OutOfMemoryError& e) {
+    const std::string what = e.what();
+    bool named = all_later;
+    for (const std::string_view name : names) named = named || what.find(name) != what.npos;
+    return named ? "" : "the message does not name the operation: " + what;
+  } catch (const std::exception& e) {
+    return std::string("an exception of class ") + typeid(e).name() + ": " + e.what();
+  }
+}
+
+// `run` makes a result, of which `is_right` says whether it is right. `names`: a message has one of them.
+template <class Run, class Right>
+void survives(const std::vector<std::string_view>& names, Run&& run, Right&& is_right) {
+  for (const bool all_later : {false, true}) {
+    long n = 1;
+    for (bool failed = true; failed; ++n) {
+      BOOST_REQUIRE_MESSAGE(n < 30'000, names[0] << " asks for memory without end");
+      std::optional<std::decay_t<decltype(run())>> result;
+      std::string wrong;
+      {
+        const test::FailingAllocation failing(n, all_later);
+        try {
+          result.emplace(run());
+          failed = failing.has_failed();
+        } catch (...) {
+          failed = failing.has_failed();
+          const test::FailingAllocation none(0);
+          wrong = attempt(names, all_later, [] { throw; });
+        }
+      }
+      BOOST_TEST(wrong == "", names[0] << ", failure " << n << (all_later ? " and all later: " : ": ") << wrong);
+      if (result) BOOST_TEST(is_right(*result), names[0] << ": a wrong result in spite of failure " << n);
+      // The first round meets the libraries as they start: a second attempt would spare later failures the start.
+      if (all_later && failed) BOOST_TEST(is_right(run()), names[0] << ": the attempt after failure " << n);
+      if (!wrong.empty()) break;
+    }
+  }
+}
+
+nd::Array counted(const nd::Shape& shape, nd::Dtype dtype = nd::float64) {
+  return nd::arange(double(catena::size_of(shape))).astype(dtype).reshape(shape);
+}
+double sum_of(const nd::Array& a) { return a.astype(nd::float64).sum().item<double>(); }
+// For results of which the sum of the elements times 1, 2, 3... is known.
+double weighed(const nd::Array& a) {
+  const std::vector<double> v = a.to_vector<double>();
+  double s = 0;
+  for (std::size_t k = 0; k < v.size(); ++k) s += double(k + 1) * v[k];
+  return s;
+}
+auto weighs(double expected) {
+  return [expected](const nd::Array& a) { return std::abs(weighed(a) - expected) < 1e-6 * (1 + std::abs(expected)); };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(host_memory_failures)
+
+BOOST_AUTO_TEST_CASE(computations) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const nd::Array a = counted({2, 3}), b = counted({3}), big = counted({300, 5}), m = counted({3, 3}) + nd::eye(3);
+  survives(
+      {"add"}, [&] { return a + b; }, weighs(1 * 0 + 2 * 2 + 3 * 4 + 4 * 3 + 5 * 5 + 6 * 7));
+  survives(
+      {"multiply"}, [&] { return a.T() * 2; }, weighs(2 * (2 * 3 + 3 * 1 + 4 * 4 + 5 * 2 + 6 * 5)));
+  survives(
+      {"exp"}, [&] { return nd::exp(a(nd::Slice(), 0)); }, weighs(1 + 2 * std::exp(3.0)));
+  survives(
+      {"sum"}, [&] { return nd::sum(big.T(), {.axis = 0}); },
+      [](const nd::Array& s) { return s.size() == 300 && s.to_vector<double>()[299] == 5 * 1497; });
+  survives(
+      {"mean", "sum", "std", "var"}, [&] { return nd::std(a); }, weighs(std::sqrt(35. / 12)));
+  survives(
+      {"argmax"}, [&] { return nd::argmax(a, 1); }, weighs(2 + 4));
+  survives(
+      {"cumsum"}, [&] { return nd::cumsum(a, 0); }, weighs(2 * 1 + 3 * 2 + 4 * 3 + 5 * 5 + 6 * 7));
+  survives(
+      {"matmul"}, [&] { return nd::matmul(a, m); }, [&](const nd::Array& p) { return sum_of(p) == 231; });
+  survives(
+      {"dot", "matmul", "array"}, [&] { return nd::dot(a.T(), a); },
+      [](const nd::Array& p) { return sum_of(p) == 153; });
+  survives(
+      {"tensordot", "matmul", "dot"}, [&] { return nd::tensordot(a, a, 2); }, weighs(55));
+  survives(
+      {"inv", "solve"}, [&] { return nd::matmul(nd::linalg::inv(m), m).round(6); }, weighs(1 + 5 + 9));
+  survives(
+      {"astype", "copy"}, [&] { return a.astype(nd::float16); }, weighs(70));
+  survives(
+      {"overlap", "add", "copy", "where"},
+      [&] {
+        nd::Array x = counted({6});
+        x(nd::Slice(1, 6)) += x(nd::Slice(0, 5));
+        return x;
+      },
+      weighs(2 * 1 + 3 * 3 + 4 * 5 + 5 * 7 + 6 * 9));
+}
+
+BOOST_AUTO_TEST_CASE(shapes_and_selections) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const nd::Array a = counted({2, 3}), row = counted({3}), rows = nd::array({1, 0, 1}), mask = a > 2;
+  const std::vector<nd::Array> pieces{a, a, a, a, a, a, a, a, a, a};
+  const std::vector<std::int64_t> repeats{2, 1};
+  survives(
+      {"concatenate"}, [&] { return nd::concatenate(pieces, 0); },
+      [](const nd::Array& c) { return c.shape(0) == 20 && sum_of(c) == 150; });
+  survives(
+      {"stack", "concatenate", "array"}, [&] { return nd::stack(pieces, 1); },
+      [](const nd::Array& c) { return c.ndim() == 3 && sum_of(c) == 150; });
+  survives(
+      {"split"}, [&] { return nd::split(a, 3, 1); },
+      [](const std::vector<nd::Array>& s) { return s.size() == 3 && sum_of(s[2]) == 7; });
+  survives(
+      {"tile", "copy"},
+      [&] {
+        return nd::tile(a, {2, 2});
+      },
+      [](const nd::Array& c) { return sum_of(c) == 60; });
+  survives(
+      {"repeat", "take"}, [&] { return nd::repeat(a, repeats, 0); },
+      [](const nd::Array& c) { return sum_of(c) == 18; });
+  survives(
+      {"transpose"}, [&] { return a.transpose(); }, weighs(2 * 3 + 3 * 1 + 4 * 4 + 5 * 2 + 6 * 5));
+  survives(
+      {"take"}, [&] { return nd::take(a, rows, {.axis = 0}); }, [](const nd::Array& c) { return sum_of(c) == 27; });
+  survives(
+      {"getitem", "take", "index"}, [&] { return nd::Array(a(rows)); },
+      [](const nd::Array& c) { return sum_of(c) == 27; });
+  survives(
+      {"getitem", "nonzero", "index"}, [&] { return nd::Array(a(mask)); }, weighs(3 + 8 + 15));
+  survives(
+      {"setitem", "getitem", "assignment", "index", "fill", "copy", "scatter"},
+      [&] {
+        nd::Array x = counted({4});
+        x(rows) = 7;
+        return x;
+      },
+      weighs(7 + 14 + 6 + 12));
+  survives(
+      {"where"}, [&] { return nd::where(mask, a, -a); }, weighs(-2 - 6 + 12 + 20 + 30));
+  survives(
+      {"nonzero"}, [&] { return nd::nonzero(mask); },
+      [](const std::vector<nd::Array>& at) { return at.size() == 2 && sum_of(at[1]) == 3; });
+  survives(
+      {"sort"}, [&] { return nd::sort(-a, 0); }, weighs(-3 - 8 - 15 - 0 - 5 - 12));
+  survives(
+      {"argsort"}, [&] { return nd::argsort(-a, 1); }, weighs(2 + 2 * 1 + 0 + 4 * 2 + 5 * 1 + 0));
+  survives(
+      {"bincount"}, [&] { return nd::bincount(rows); }, weighs(1 + 4));
+  survives(
+      {"arange"}, [&] { return nd::arange(4); }, weighs(2 + 6 + 12));
+  survives(
+      {"zeros"},
+      [&] {
+        return nd::zeros({3, 3});
+      },
+      weighs(0));
+  survives(
+      {"broadcast", "copy"},
+      [&] {
+        return nd::broadcast_to(row, {4, 3}).copy();
+      },
+      [](const nd::Array& c) { return sum_of(c) == 12; });
+}
+
+BOOST_AUTO_TEST_CASE(random_numbers_and_texts) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const nd::Array a = counted({2, 3});
+  nd::random::seed(3);
+  survives(
+      {"random", "rand"}, [&] { return nd::random::rand({50}); },
+      [](const nd::Array& r) { return r.size() == 50 && sum_of(r) > 10 && sum_of(r) < 40; });
+  survives(
+      {"permutation", "random"}, [&] { return nd::random::permutation(20); },
+      [](const nd::Array& p) { return sum_of(p) == 190; });
+  survives(
+      {"normal", "random"}, [&] { return nd::random::normal(2.0, 1.0, {20}); },
+      [](const nd::Array& p) { return p.size() == 20 && sum_of(p) > 5; });
+  survives(
+      {"to_vector"}, [&] { return a.to_vector<float>(); },
+      [](const std::vector<float>& v) { return v == std::vector<float>{0, 1, 2, 3, 4, 5}; });
+  survives(
+      {"tolist", "to_vector"}, [&] { return a.tolist(); },
+      [](const nd::List& l) { return l[1][2].number() == nd::Scalar(5.0); });
+  survives(
+      {"array_str", "to_vector"}, [&] { return nd::array_str(a); },
+      [](const std::string& s) { return s == "[[0. 1. 2.]\n [3. 4. 5.]]"; });
+  survives(
+      {"array_repr", "to_vector"}, [&] { return nd::array_repr(a); },
+      [](const std::string& s) { return s == "array([[0., 1., 2.],\n       [3., 4., 5.]])"; });
+}
+
+BOOST_AUTO_TEST_CASE(kernels_given_as_text) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const nd::Array a = counted({2, 3});
+  const nd::ElementwiseKernel twice("T x", "T y", "y = 2 * x", "memory_twice");
+  const nd::ReductionKernel norm("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "memory_norm");
+  twice(a);  // compiled
+  norm(a);
+  survives(
+      {"memory_twice"}, [&] { return twice(a); }, weighs(140));
+  survives(
+      {"memory_norm"}, [&] { return norm(a); }, weighs(std::sqrt(55.0)));
+}
+
+BOOST_AUTO_TEST_CASE(files_of_arrays) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const TemporaryFolder folder("memory_arrays");
+  const nd::Array a = counted({2, 3});
+  const std::string npy = folder / "a.npy", npz = folder / "a.npz";
+  const nd::NamedArrays named{{"a", a}, {"b", a}};
+  survives(
+      {"save"}, [&] { return nd::save(npy, a), 0; }, [&](int) { return true; });
+  survives(
+      {"load", "reader", "at: "}, [&] { return nd::Array(nd::load(npy)); }, weighs(70));
+  survives(
+      {"savez"}, [&] { return nd::savez_compressed(npz, named), 0; }, [&](int) { return true; });
+  survives(
+      {"load", "reader", "at: "}, [&] { return nd::load(npz)["b"]; }, weighs(70));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct Net : nn::Chain {
+  nn::Convolution2D conv{2, 3, 3};
+  nn::Linear out{48, 4};
+  NN_MEMBERS(conv, out)
+  Variable operator()(const Variable& x) { return out(nn::relu(conv(x))); }
+};
+
+struct Training {
+  nn::Classifier<Net> model{Net()};
+  training::SGD optimizer{0.1};
+  autograd::Array x =
+      autograd::random_normal({5, 2, 6, 6}, 0, 1, autograd::Dtype::float32, autograd::default_generator());
+  autograd::Array t = autograd::array<std::int32_t>({0, 1, 2, 3, 0}, {5});
+  Training() { optimizer.setup(model); }
+  double total() {
+    double s = 0;
+    for (const auto& p : model.namedparams()) s += sum_of(nd::Array(autograd::sum(p.param.data() * p.param.data())));
+    return s;
+  }
+};
+
+bool is_near(double a, double b) { return std::abs(a - b) <= 1e-5 * (1 + std::abs(b)); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(host_memory_failures)
+
+BOOST_AUTO_TEST_CASE(networks) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  Training run;
+  const Variable x(run.x);
+  run.model.predictor.conv(x);  // loads oneDNN, whose own initialization ends the program where memory is missing
+  survives(
+      {"Linear", "graph"}, [&] { return nn::Linear(3, 4); },
+      [](const nn::Linear& l) { return l.W.data().size() == 12; });
+  survives(
+      {"Convolution2D", "convolution"}, [&] { return run.model.predictor.conv(x).data(); },
+      [](const autograd::Array& y) { return y.size() == 5 * 3 * 16; });
+}
+
+BOOST_AUTO_TEST_CASE(files_of_models) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const TemporaryFolder folder("memory_models");
+  Training saved, loaded;
+  const double total = saved.total();
+  const auto nothing = [](int) { return true; };
+  const auto is_total = [&](double v) { return is_near(v, total); };
+  const std::string npz = folder / "m.npz", safe = folder / "m.safetensors", h5 = folder / "m.h5";
+  survives(
+      {"save_npz"}, [&] { return nn::serializers::save_npz(npz, saved.model), 0; }, nothing);
+  survives(
+      {"load_npz", "namedparams"}, [&] { return nn::serializers::load_npz(npz, loaded.model), loaded.total(); },
+      is_total);
+  survives(
+      {"save_safetensors"}, [&] { return nn::serializers::save_safetensors(safe, saved.model), 0; }, nothing);
+  survives(
+      {"load_safetensors", "namedparams"},
+      [&] { return nn::serializers::load_safetensors(safe, loaded.model), loaded.total(); }, is_total);
+  if (!nn::serializers::hdf5_available()) return;
+  survives(
+      {"save_hdf5"}, [&] { return nn::serializers::save_hdf5(h5, saved.model), 0; }, nothing);
+  survives(
+      {"load_hdf5", "namedparams"}, [&] { return nn::serializers::load_hdf5(h5, loaded.model), loaded.total(); },
+      is_total);
+}
+
+BOOST_AUTO_TEST_CASE(training_loops) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  Training run;
+  const training::TupleDataset data({run.x, run.t});
+  survives(
+      {"SerialIterator", "example"},
+      [&] { return training::SerialIterator(data, 2, {.shuffle = false}).next()->indices.size(); },
+      [](std::size_t n) { return n == 2; });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,94 @@
+// The hyperparameters that a constructor takes by name: three steps follow the formulas of the algorithm with these
+// numbers.
+#include <cmath>
+
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/optimizers.h>
+
+using namespace test;
+using namespace training;
+using Doubles = std::vector<double>;
+
+namespace {
+
+struct One : nn::Link {
+  nn::Parameter p{autograd::array(Doubles{1, -2, 0.5}, {3})};
+  NN_MEMBERS(p)
+};
+
+// The gradient of element i in step t.
+double gradient(int t, int i) { return 0.1 * (t + 1) * (i == 1 ? -2 : 1) + 0.05 * i; }
+
+// p after three steps, by a rule that takes g, the number of the step from 1 and the states, which start at `start`,
+// and gives what is added to p.
+template <class Rule> Doubles by_hand(Rule&& rule, const Doubles& start = {0, 0, 0}) {
+  Doubles p = {1, -2, 0.5};
+  for (int i = 0; i < 3; ++i) {
+    Doubles states = start;
+    for (int t = 0; t < 3; ++t) p[std::size_t(i)] += rule(gradient(t, i), t + 1, states);
+  }
+  return p;
+}
+
+void check(Optimizer&& optimizer, const Doubles& expected) {
+  One target;
+  optimizer.setup(target);
+  for (int t = 0; t < 3; ++t) {
+    target.p.set_grad(autograd::array(Doubles{gradient(t, 0), gradient(t, 1), gradient(t, 2)}, {3}));
+    optimizer.update();
+  }
+  const Doubles p = values(target.p.data());
+  for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(p[i] == expected[i], boost::test_tools::tolerance(1e-12));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(optimizer_options)
+
+BOOST_AUTO_TEST_CASE(hyperparameters_by_name) {
+  check(SGD({.lr = 0.3}), by_hand([](double g, int, Doubles&) { return -0.3 * g; }));
+  check(MomentumSGD({.lr = 0.3, .momentum = 0.5}),
+        by_hand([](double g, int, Doubles& s) { return s[0] = 0.5 * s[0] - 0.3 * g; }));
+  check(NesterovAG({.lr = 0.3, .momentum = 0.5}), by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.5 * s[0] - 0.3 * g;
+          return 0.25 * s[0] - 1.5 * 0.3 * g;
+        }));
+  check(AdaGrad({.lr = 0.3, .eps = 0.1}), by_hand([](double g, int, Doubles& s) {
+          s[0] += g * g;
+          return -0.3 * g / (std::sqrt(s[0]) + 0.1);
+        }));
+  check(AdaDelta({.rho = 0.75, .eps = 0.1}), by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.75 * s[0] + 0.25 * g * g;
+          const double dx = std::sqrt((s[1] + 0.1) / (s[0] + 0.1)) * g;
+          s[1] = 0.75 * s[1] + 0.25 * dx * dx;
+          return -dx;
+        }));
+  check(Adam({.alpha = 0.3, .beta1 = 0.5, .beta2 = 0.75, .eps = 0.1}), by_hand([](double g, int t, Doubles& s) {
+          s[0] += 0.5 * (g - s[0]);
+          s[1] += 0.25 * (g * g - s[1]);
+          const double lr = 0.3 * std::sqrt(1 - std::pow(0.75, t)) / (1 - std::pow(0.5, t));
+          return -lr * s[0] / (std::sqrt(s[1]) + 0.1);
+        }));
+  check(RMSprop({.lr = 0.3, .alpha = 0.75, .eps = 0.1}), by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.75 * s[0] + 0.25 * g * g;
+          return -0.3 * g / (std::sqrt(s[0]) + 0.1);
+        }));
+  check(RMSpropGraves({.lr = 0.3, .alpha = 0.75, .momentum = 0.5, .eps = 0.1}), by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.75 * s[0] + 0.25 * g * g;
+          s[1] = 0.75 * s[1] + 0.25 * g;
+          return s[2] = 0.5 * s[2] - 0.3 * g / std::sqrt(s[0] - s[1] * s[1] + 0.1);
+        }));
+  // mem starts at 1.
+  check(SMORMS3({.lr = 0.3, .eps = 0.1}), by_hand(
+                                              [](double g, int, Doubles& s) {
+                                                const double r = 1 / (s[0] + 1);
+                                                s[1] = (1 - r) * s[1] + r * g;
+                                                s[2] = (1 - r) * s[2] + r * g * g;
+                                                const double x = s[1] * s[1] / (s[2] + 0.1);
+                                                s[0] = 1 + s[0] * (1 - x);
+                                                return -g * std::min(x, 0.3) / (std::sqrt(s[2]) + 0.1);
+                                              },
+                                              {1, 0, 0}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
