@@ -13,7 +13,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/tensor_table.h>
 
 namespace training {
 

@@ -114,7 +114,7 @@ bool types_fit(const ElementwiseFunction& function, std::span<const Array* const
          (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
 }
 
-Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::span<const Constant> c) try {
+Variable call(const ElementwiseFunction& function, std::span<const Variable> inputs, std::span<const Constant> c) try {
   const internal::Plan plan = internal::plan_of(inputs);
   const internal::Modes& modes = internal::modes();
   // Hooks and debug mode are rare and take the general path.
@@ -142,7 +142,7 @@ Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::
   Access::node(y)->requires_grad = plan.requires_grad;
   return y;
 } catch (...) {
-  catena::rethrow_standard(row.kernel->name);
+  catena::rethrow_standard(function.kernel->name);
 }
 
 class Masked final : public FunctionNode {

@@ -1,10 +1,10 @@
 // Reduction kernels.
 #pragma once
 
-#include <catena/kernels/rows/define.h>
-#include <catena/kernels/rows/find_extremum.h>
-#include <catena/kernels/rows/fold_groups.h>
-#include <catena/kernels/rows/fold_moments.h>
+#include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/find_extremum.h>
+#include <catena/kernels/registry/fold_groups.h>
+#include <catena/kernels/registry/fold_moments.h>
 
 namespace catena::define {
 

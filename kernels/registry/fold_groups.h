@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/registry/define.h>
 
 namespace catena {
 

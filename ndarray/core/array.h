@@ -31,7 +31,7 @@
 
 #include <catena/kernels/base/array_members.h>
 #include <catena/kernels/base/error_context.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/core/fwd.h>
 #include <catena/ndarray/core/index_key.h>
 

@@ -27,7 +27,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/compile/compile_message.h>
 #include <catena/ndarray/compile/disk_cache.h>
 #include <catena/ndarray/compile/private_files.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <catena/kernels/base/export.h>
-#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/registry/bind.h>
 
 namespace nd::internal {
 

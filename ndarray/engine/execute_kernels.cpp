@@ -1,4 +1,4 @@
-// The call layer: what loops over kernels' bodies: elementwise and indexed programs, reductions, scans, row kernels,
+// The call layer: what loops over kernels' bodies: elementwise and indexed programs, reductions, scans, row-wise kernels,
 // updates of many tensors.
 #include <catena/ndarray/engine/execute.h>
 
@@ -10,8 +10,8 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/families.h>
-#include <catena/kernels/rows/tensor_table.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {
@@ -351,7 +351,7 @@ class BoundRowWise {
 
 }  // namespace
 
-void execute(const catena::call::Rows& call) try {
+void execute(const catena::call::RowWise& call) try {
   const KernelDef& kernel = *call.kernel;
   check<ValueError>(call.inputs.size() == kernel.nin && int(call.outputs.size()) == kernel.num_operands() - kernel.nin,
                     kernel.name, call.inputs.size(), " inputs and ", call.outputs.size(),
@@ -373,8 +373,8 @@ void execute(const catena::call::Rows& call) try {
   catena::rethrow_standard(call.kernel->name);
 }
 
-void execute(const catena::call::RowsAndSums& call) try {
-  const catena::call::Rows& rows = call.rows;
+void execute(const catena::call::RowWiseAndSums& call) try {
+  const catena::call::RowWise& rows = call.rows;
   catena::SmallVector<Input, 16> inputs;
   catena::SmallVector<ArrayHeader*, 8> outputs;
   for (const Input& in : rows.inputs) inputs.push_back(in);

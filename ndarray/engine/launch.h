@@ -8,11 +8,11 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/rows/call.h>
+#include <catena/kernels/registry/call.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/executor.h>
-#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
 

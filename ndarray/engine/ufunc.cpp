@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include <catena/kernels/base/error_context.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/memory/memory_pool.h>

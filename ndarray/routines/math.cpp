@@ -49,7 +49,7 @@ Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const U
   const internal::ClipBounds bounds = internal::clip_bounds(a, a_min, a_max);
   if (!a_min.is_array()) in[1] = bounds.low.scalar();
   if (!a_max.is_array()) in[2] = bounds.high.scalar();
-  return internal::apply_ufunc(catena::rows::clip, in, options);
+  return internal::apply_ufunc(catena::kernels::clip, in, options);
 }
 
 Array real(const Array& a) {
@@ -101,7 +101,7 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) try {
     internal::convert_into("where", condition.scalar(), *test.get());
   }
   const Operand in[3] = {test, x, y};
-  return internal::apply_ufunc(catena::rows::where, in, UfuncOptions{});
+  return internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{});
 } catch (...) {
   internal::rethrow_out_of_memory("where");
 }
@@ -130,7 +130,7 @@ Array packbits(const Array& a) try {
   check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "packbits", "the array has dtype ",
                    a.dtype(), ", must have integers or bools");
   const Array bits = a.ravel().astype(Dtype::bool_, {.copy = false});
-  return read_anywhere(catena::rows::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
+  return read_anywhere(catena::kernels::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
 } catch (...) {
   internal::rethrow_out_of_memory("packbits");
 }
@@ -140,7 +140,7 @@ Array unpackbits(const Array& a) try {
   std::int64_t n = 0;
   check<ValueError>(!__builtin_mul_overflow(a.size(), std::int64_t(8), &n), "unpackbits", "an array of ", a.size(),
                     " bytes has too many bits");
-  return read_anywhere(catena::rows::unpackbits, a.ravel(), n);
+  return read_anywhere(catena::kernels::unpackbits, a.ravel(), n);
 } catch (...) {
   internal::rethrow_out_of_memory("unpackbits");
 }

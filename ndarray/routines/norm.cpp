@@ -1,7 +1,7 @@
 // Norms: reductions of absolute values, by a kernel that reads the elements once if there is one.
 #include <algorithm>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/linalg.h>

@@ -91,12 +91,12 @@ Array cumprod(const Array& a, const ScanOptions& options) {
   return accumulate("cumprod", catena::kernels::prod, a, options);
 }
 Array nancumsum(const Array& a, const ScanOptions& options) try {
-  return accumulate("nancumsum", catena::rows::sum, without_nan("nancumsum", a, 0), options);
+  return accumulate("nancumsum", catena::kernels::sum, without_nan("nancumsum", a, 0), options);
 } catch (...) {
   internal::rethrow_out_of_memory("nancumsum");
 }
 Array nancumprod(const Array& a, const ScanOptions& options) try {
-  return accumulate("nancumprod", catena::rows::prod, without_nan("nancumprod", a, 1), options);
+  return accumulate("nancumprod", catena::kernels::prod, without_nan("nancumprod", a, 1), options);
 } catch (...) {
   internal::rethrow_out_of_memory("nancumprod");
 }

@@ -563,7 +563,7 @@ std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<Trac
   for (const TracedOperand& x : in) values.push_back(state.value_of(x));
   for (int v : values) inputs.push_back(state.input(v));
   const KernelDef& kernel = kernel_for(def, std::span<const catena::Input>(inputs), {});
-  return {trace, state.add_step(row, catena::choose_loop(row, inputs), std::move(values))};
+  return {trace, state.add_step(kernel, catena::choose_loop(kernel, inputs), std::move(values))};
 } catch (...) {
   catena::rethrow_standard(kFusedName);
 }
@@ -626,7 +626,7 @@ Traced nextafter(const Scalar& x1, const Traced& x2) {
 
 Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
   const auto is_elsewhere = [&](const TracedOperand& x) { return x.trace() != nullptr && x.trace() != a.trace(); };
-  if (is_elsewhere(a_min) || is_elsewhere(a_max)) return internal::trace_step(catena::rows::clip, {a, a_min, a_max});
+  if (is_elsewhere(a_min) || is_elsewhere(a_max)) return internal::trace_step(catena::kernels::clip, {a, a_min, a_max});
   internal::Trace::State& state = a.trace()->state();
   const auto given = [&](const TracedOperand& x) {
     return x.trace() != nullptr ? state.input(x.value()) : catena::Input(x.constant().value);
@@ -637,7 +637,7 @@ Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_
     state.fixes_numbers |= x.trace() != nullptr;
     return TracedOperand(used.scalar());
   };
-  return internal::trace_step(catena::rows::clip, {a, bound(a_min, bounds.low), bound(a_max, bounds.high)});
+  return internal::trace_step(catena::kernels::clip, {a, bound(a_min, bounds.low), bound(a_max, bounds.high)});
 }
 
 Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y) {

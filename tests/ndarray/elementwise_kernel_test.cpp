@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(element_types) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(k6_16_bit_floats_compute_in_float_and_round_when_stored) {
+BOOST_AUTO_TEST_CASE(16_bit_floats_compute_in_float_and_round_when_stored) {
   const ElementwiseKernel chain("T x, T y", "T z, T w, U wide",
                                 "T product = x * y; product += x; product /= 3; z = product; wide = x * y; "
                                 "w = max(min(x, y), T(-1)) - sqrt(y * y)",
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(functions_of_float16) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(k8_numbers_and_kinds_of_arguments) {
+BOOST_AUTO_TEST_CASE(numbers_and_kinds_of_arguments) {
   const Array x = range(3);
   const auto count = message_of<nd::TypeError>([&] { squared_diff()(x); });
   BOOST_TEST(count ==
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(arrays_and_stream_are_on_one_device) {
   check_values<float>(squared_diff()(on_cpu, 1), {1, 0, 1});
 }
 
-BOOST_AUTO_TEST_CASE(k10_dtypes_are_strict) {
+BOOST_AUTO_TEST_CASE(dtypes_are_strict) {
   const ElementwiseKernel fixed("float32 x, T y", "T z", "z = x + y", "strict");
   BOOST_TEST(message_of<nd::TypeError>([&] { fixed(range(3, nd::float64), range(3)); }) ==
              "ElementwiseKernel strict: the parameter x is float32, its array has dtype float64");
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(statements_of_all_kinds) {
   check_values<int>(collatz(nd::array(std::vector<std::int64_t>{1, 2, 3, 27, 0})), {0, 1, 7, 111, 0});
 }
 
-BOOST_AUTO_TEST_CASE(k20_positions) {
+BOOST_AUTO_TEST_CASE(positions) {
   const ElementwiseKernel where(
       "T x", "int64 place, int64 a0, int64 a1, int64 a2",
       "place = i * 1000 + _ind.size() + n; a0 = _ind.get()[0]; a1 = _ind.get()[1]; a2 = _ind.get()[2]", "where_am_i",

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_accumulator_has_the_type_of_the_first_output_or_reduce_
   }
 }
 
-BOOST_AUTO_TEST_CASE(k25_16_bit_floats) {
+BOOST_AUTO_TEST_CASE(16_bit_floats) {
   for (const nd::Dtype d : {nd::float16, nd::bfloat16}) {
     check_values<float>(total()(nd::ones({100}, d)), {100});
     static const ReductionKernel wide("T x", "T y", "x", "a + b", "y = a", "0", "total_in_float",
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(inputs_broadcast_and_outputs_have_the_reduced_shape) {
   check_values<int>(square(0), {9, 12, 15});
 }
 
-BOOST_AUTO_TEST_CASE(k9_arguments) {
+BOOST_AUTO_TEST_CASE(arguments) {
   BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), range(3), range(3)); }),
                       "ReductionKernel total: takes 1 inputs, or 2 arguments"));
   BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), 5); }),
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(out_and_arrays) {
   BOOST_CHECK_THROW(raw(x), nd::ValueError);
 }
 
-BOOST_AUTO_TEST_CASE(k30_raw_arrays_and_positions) {
+BOOST_AUTO_TEST_CASE(raw_arrays_and_positions) {
   // Weights by input position (reduced axes leading) and offsets by output position.
   const ReductionKernel weighted(
       "T x, raw T weights, raw T offsets", "T y, int64 sizes", "x * weights[_j] + offsets[_i] * 0", "a + b",

@@ -9,7 +9,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/testing.h>
 #include <catena/autograd/unary_function.h>
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/modules.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>

@@ -10,7 +10,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
-#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/compile/compile_message.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 

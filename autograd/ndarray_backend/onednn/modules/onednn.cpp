@@ -13,7 +13,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/backend/derived.h>
-#include <catena/autograd/ndarray_backend/modules/onednn.h>
+#include <catena/autograd/ndarray_backend/onednn/modules/onednn.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/parallel.h>
 
