@@ -66,7 +66,7 @@ TrainChoice::~TrainChoice() {
 bool trains(std::string_view op) {
   const Modes& m = modes();
   if (!m.train) return false;
-  // A thread that runs a trainer chose its mode itself, so it gets no warning while another thread evaluates.
+  // A thread that runs a trainer is not warned: it trains on purpose while another thread evaluates.
   if (!m.train_is_chosen && testing_scopes.load(catena::MemoryOrder::relaxed) > 0 && !OwnLossWarning::is_active())
     warn("UserWarning",
          catena::concat(op,
