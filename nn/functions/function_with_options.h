@@ -1,6 +1,6 @@
 // A function of one variable and options, the first of which may be given by position: f(x), f(x, 0.3), f(x, 0.3,
-// false), f(x, {.ratio = 0.3}). It is an object, because Sequential(Linear(10), dropout) could not tell which of
-// several overloads is meant.
+// false), f(x, {.ratio = 0.3}). It is an object, because in Sequential(Linear(10), dropout) the name of an overloaded
+// function would be ambiguous.
 #pragma once
 
 #include <catena/autograd/variable.h>

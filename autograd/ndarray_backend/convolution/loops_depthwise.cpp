@@ -1,6 +1,6 @@
-// The loops of depthwise.h. A band of rows of a plane is gathered into a buffer with its padding, in which columns and
-// rows that a stride separates are neighbours. The buffer is then one line, and a tap of the filter is a distance in
-// it: outputs are sums of shifted lines, whatever the lengths are. The few sums at the ends of rows are not used.
+// The loops of depthwise.h. A band of rows of a plane is copied with its padding into a buffer, in which columns and
+// rows at the distance of the stride are neighbours. The buffer is one line, and a tap of the filter is a distance in
+// it, so outputs are sums of shifted lines for any lengths. The few sums at the ends of rows are not used.
 #include <algorithm>
 #include <cstring>
 #include <utility>
