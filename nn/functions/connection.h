@@ -15,10 +15,10 @@ using autograd::Variable;
 // unless b has that dtype. The sum is rounded once, bias included.
 CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {});
 
-// How the products are computed: options of all convolutions and their transposes. Both count for the derivatives, too.
-// The defaults are those of the thread's configuration (autograd::using_config).
-//   deterministic  only algorithms of cuDNN whose order of summation is fixed; the other implementations always fix it
-//   use_cudnn      false: arrays on CUDA are computed by the library's own kernels
+// Options of all convolutions and transposed convolutions for the computation of the products; they also apply to the
+// derivatives. The defaults are those of the thread's configuration (autograd::using_config).
+//   deterministic  only algorithms of cuDNN with a fixed order of summation; other implementations always have one
+//   use_cudnn      false: the library's own kernels compute arrays on CUDA
 struct ConvolutionOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;

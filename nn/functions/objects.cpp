@@ -30,7 +30,7 @@ constexpr std::size_t many = std::numeric_limits<std::size_t>::max();
 constexpr Kind node{.composed = false}, composed{.composed = true};
 constexpr Kind cudnn(bool use) { return {.composed = false, .cudnn = use}; }
 
-// Arguments that restrict the thread's configuration, and leave the choice to it otherwise.
+// Convert an argument that can only restrict the thread's configuration; a missing value leaves the thread's setting.
 std::optional<bool> if_true(bool v) { return v ? std::optional(true) : std::nullopt; }
 std::optional<bool> if_false(bool v) { return v ? std::nullopt : std::optional(false); }
 
@@ -61,8 +61,8 @@ Variable keeping(Arrays& kept, const MaxPoolingResult& r) {
   return r.y;
 }
 
-// Functions that draw do so in their first call, which leaves the draw in `kept`; later calls of the object repeat it,
-// so that a gradient can be compared with differences of values.
+// Returns the random numbers of the object's first call, if there was one; later calls repeat them, so that a gradient
+// can be compared with differences of values.
 Array draw_of(const Arrays& kept) { return kept.empty() ? Array() : kept[0]; }
 Variable dropped(Arrays& kept, const Variable& x, double ratio) {
   const DropoutResult r = dropout_with_mask(x, {.ratio = ratio, .train = true, .mask = draw_of(kept)});
@@ -117,7 +117,7 @@ const Variable& without_cover_all(const Variable& x, bool cover_all) {
 
 Variable transposed(const Variable& x, const Dims& axes) { return axes.empty() ? transpose(x) : transpose(x, axes); }
 
-// In training the statistics of the batch; else those of the inputs 3 and 4, or the running ones that the object has.
+// Uses the statistics of the batch in training; else inputs 3 and 4, or the running averages of the object.
 Variable normalized(Arrays& kept, const Variables& x, const BatchNormalizationOptions& o, bool train) {
   constexpr const char* op = "BatchNormalizationFunction";
   if (x.size() == 4)
@@ -136,7 +136,7 @@ Variable normalized(Arrays& kept, const Variables& x, const BatchNormalizationOp
   return fixed_batch_normalization(x[0], x[1], x[2], o.running_mean, o.running_var, o.eps);
 }
 
-// The inputs of recurrent functions: states, matrices and vectors of all layers, then the times.
+// The inputs of recurrent functions: states, the matrices and vectors of all layers, then the times.
 struct StepLists {
   std::vector<Variables> ws, bs;
   Variables xs;
@@ -164,7 +164,7 @@ template <class F> auto n_step(const char* label, StepCounts c, int n_layers, co
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// The part of the thread's configuration that use_cudnn = false changes.
+// Sets, for a scope, the part of the thread's configuration that use_cudnn = false changes.
 class Cudnn {
  public:
   explicit Cudnn(bool use) {
@@ -175,9 +175,9 @@ class Cudnn {
   std::optional<autograd::ConfigScope> scope_;
 };
 
-// A function of several nodes as one node. Its nodes form a graph that begins at copies of the inputs, behind a node
-// each: gradients with respect to the copies are functions of the inputs, but do not flow on to what made these, and
-// the search for the functions between ends there, too.
+// A function of several nodes as one node. The inner nodes form a graph that begins at copies of the inputs, made by
+// identity nodes. Gradients with respect to the copies are functions of the inputs, but do not flow on to the functions
+// that made the inputs, and the search for the functions between also ends at the copies.
 class Composition final : public FunctionNode {
  public:
   Composition(std::string label, const Variables& xs, const FunctionObject::Body& body, Arrays& kept, bool cudnn)
@@ -210,7 +210,7 @@ class Composition final : public FunctionNode {
 
  private:
   const std::string label_;
-  // Of the call; read in forward only.
+  // Only for forward, during the call.
   const Variables* xs_;
   const FunctionObject::Body* body_;
   Arrays* kept_;
@@ -218,7 +218,7 @@ class Composition final : public FunctionNode {
   Variables copies_, ys_;
 };
 
-// Whether the outputs are those of one node with this label, and none is an input that was passed on.
+// True if the outputs are those of one node with this label, and none is an input itself.
 bool is_one_node(const Variables& ys, const Variables& xs, const std::string& label) {
   const FunctionNode* const f = ys.empty() ? nullptr : ys[0].creator();
   if (f == nullptr || f->label() != label) return false;

@@ -1,7 +1,7 @@
-// The function classes of the reference as a table. Of each class: its name; its label in graphs; what a call returns;
-// the fewest and the most inputs; `node` if the function is one node of graphs, `composed` if it is made of others, and
-// whether cuDNN may be used where the function has no option for that; the parameters of the constructor with their
-// defaults, OR(default); the call for the inputs x; accessors to the arrays that the call leaves in `kept`.
+// Chainer's function classes as a table. An entry has: the name of the class; its label in graphs; the return type of a
+// call; the minimal and maximal number of inputs; `node` if the function is one node of graphs, `composed` if it calls
+// others; whether cuDNN may be used, if the function has no option for that; the parameters of the constructor with
+// their defaults, OR(default); the call for the inputs x; accessors to the arrays that the call leaves in `kept`.
 //
 // Meaning and errors of a class are documented at the function that its entry calls. Internal: see objects.h.
 #pragma once

@@ -35,7 +35,7 @@ Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizat
   }
   const auto [y, new_mean, new_var] = batch_normalization(
       x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep}, return_statistics);
-  // Into the link's own arrays, whose addresses captured work keeps.
+  // Written into the link's arrays, because captured work uses their addresses.
   autograd::assign(mean, new_mean);
   autograd::assign(var, new_var);
   return y;

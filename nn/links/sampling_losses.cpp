@@ -26,7 +26,7 @@ Variable internal::SampledLoss::located(const char* link, const Variable& x,
 // ---- the losses ---------------------------------------------------------------------------------
 namespace {
 
-// In float32, as the reference computes them.
+// Computed in float32, as in Chainer.
 std::vector<double> powers(const std::vector<double>& counts, double power) {
   std::vector<double> result;
   for (const double c : counts) result.push_back(double(std::pow(float(c), float(power))));

@@ -1,4 +1,4 @@
-// npz files that Chainer can read, and that it has written: same keys, shapes and dtypes.
+// npz files that Chainer can read, or has written, with the same keys, shapes and dtypes.
 #pragma once
 
 #include <map>
@@ -17,9 +17,9 @@ class NpzReader;
 
 namespace nn::serializers {
 
-// Collects the entries of an object in memory, in the order in which serialize() visits them: in entries(), and as
-// arrays on the CPU in a map of the caller's, if one is given (a text as uint8, its UTF-8 bytes), which must live as
-// long as the serializer.
+// Collects the entries of an object in memory, in the order in which serialize() visits them. They are in entries()
+// and, if the caller gives a map, also in the map, as arrays on the CPU (a text as uint8, its UTF-8 bytes). The map
+// must outlive the serializer.
 //   std::map<std::string, autograd::Array> target;
 //   DictionarySerializer(target).save(model);           // target["l1/W"]
 class CATENA_EXPORT DictionarySerializer : public Serializer {
@@ -57,8 +57,8 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
 
 class CATENA_EXPORT NpzDeserializer : public Serializer {
  public:
-  // Opens `filename`. IOError when it cannot be read, ValueError when it is not an npz file; both name it. `path`: the
-  // part of the file to read, "predictor" or "predictor/".
+  // Opens `filename`. IOError if it cannot be read, ValueError if it is not an npz file; both name it. `path`: the part
+  // of the file to read, "predictor" or "predictor/".
   explicit NpzDeserializer(const std::string& filename, const LoadOptions& options = {});
   template <std::convertible_to<std::string> Path>
   NpzDeserializer(const std::string& filename, const Path& path, bool strict = true)
@@ -87,8 +87,8 @@ template <class T> void save_npz(const std::string& filename, T& object, bool co
   s.save(object);
   internal::write_npz(filename, s, compression);
 }
-// KeyError naming a missing key when strict; otherwise what is missing stays as it is and is reported. Additional keys
-// are reported. A load that fails leaves the object's arrays, and all members of links, as they were.
+// If strict, a missing key is a KeyError that names it; otherwise missing entries keep their values and are reported.
+// Additional keys are reported. If loading fails, the arrays of the object and all members of links are unchanged.
 //   load_npz("snapshot", model, "updater/model:main/");                  // a part of a file
 //   load_npz("vgg.npz", model, {.ignore_names = {"fc8/W", "fc8/b"}});    // layers that are trained anew
 //   load_npz("old.npz", model, false);                                   // not strict

@@ -16,38 +16,38 @@
 
 namespace training::internal {
 
-// The unit of work of a loading thread: an example, or a batch that the dataset stacks.
+// The unit of work of a loading thread: an example, or a batch if the dataset stacks batches.
 struct LoadUnit {
   Selection selected;
   bool is_batch = false;
 };
-// `random`: of the thread.
+// `random` belongs to the thread.
 using LoadFunction = catena::Function<Batch(const LoadUnit&, autograd::RandomScope& random)>;
 
-// In the calling thread. An error names the examples.
+// Loads in the calling thread. Errors name the examples.
 Batch load_unit(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random);
 Batch joined(std::vector<Batch> units);
 
 // One thread per function; a thread calls its own function only. Thread safety: the members belong to one thread.
 class BatchLoader {
  public:
-  // `who`: the class of the iterator, for messages.
+  // `who`: class name of the iterator, for messages.
   BatchLoader(const char* who, std::vector<LoadFunction> functions);
-  // Waits for the functions that are at work, for threads cannot be ended from outside. Warns after some seconds.
+  // Waits for functions in progress, because threads cannot be ended from outside. Warns after some seconds.
   virtual ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
   void request(std::vector<LoadUnit> units);
-  // The batch of the oldest request, when it is there. Throws what the first of its units to fail threw; no further
-  // units are begun after a failure.
+  // Returns the batch of the oldest request; waits until it is loaded. Rethrows the error of its first failed unit; no
+  // further units are started after a failure.
   Batch take();
   void drop();  // forgets all requests
   // Called by next() on the caller's thread after a batch was taken, for warnings. Nothing by default.
   virtual void after_take() {}
 
  protected:
-  void stop();  // for destructors of derived classes, whose members the functions use
+  void stop();  // for destructors of derived classes, because the functions use their members
 
  private:
   struct Request {
@@ -56,7 +56,7 @@ class BatchLoader {
     std::size_t begun = 0, ended = 0;
     std::size_t failed = SIZE_MAX;  // the first unit that failed
     std::exception_ptr error;
-    // Units are begun in order, so none before the one that failed is left out.
+    // Units are started in order, so no unit before the failed one is missing.
     bool is_complete() const { return ended == begun && (error || begun == units.size()); }
   };
   void serve(std::size_t thread);
@@ -69,7 +69,7 @@ class BatchLoader {
   bool stopping_ = false;
   const char* who_;
   std::vector<LoadFunction> functions_;
-  std::vector<const LoadUnit*> loading_;  // what each thread is at work on; null between units
+  std::vector<const LoadUnit*> loading_;  // the current unit of each thread; null between units
   std::vector<std::thread> threads_;
 };
 

@@ -31,7 +31,7 @@ using catena::ValueError;
 constexpr std::uint64_t kSeconds = 4, kBytesPerSecond = 20'000'000;
 constexpr std::uint64_t kMostText = std::uint64_t(1) << 26, kMemory = std::uint64_t(1) << 28;  // bytes
 
-// The elements that a file of that size justifies: what deflate can reach, or 16 MB.
+// Returns the maximal number of elements for a file of that size: the maximal expansion of deflate, or 16 MB.
 std::uint64_t most_elements(std::uint64_t file_bytes) {
   constexpr std::uint64_t kMostExpansion = 1040, kLargest = std::uint64_t(1) << 50;
   return std::max(std::min(file_bytes, kLargest) * kMostExpansion, std::uint64_t(1) << 24);
@@ -39,7 +39,7 @@ std::uint64_t most_elements(std::uint64_t file_bytes) {
 
 // ---- messages -------------------------------------------------------------------------------------
 
-// One end of a pair of sockets. Messages are a length and that many bytes; elements of arrays follow a message without
+// One end of a pair of sockets. A message is a length and that many bytes; elements of arrays follow a message without
 // a length.
 class Socket {
  public:
@@ -54,12 +54,12 @@ class Socket {
   }
   int fd() const noexcept { return fd_; }
 
-  // False when the other end is gone.
+  // Returns false if the other end is closed.
   bool send(const std::string& message) const {
     const std::uint64_t length = message.size();
     return send_bytes(&length, sizeof length) && send_bytes(message.data(), message.size());
   }
-  // Nothing when the other end is gone, or sends more than kMostText.
+  // Returns nothing if the other end is closed, or sends more than kMostText.
   std::optional<std::string> receive() const {
     std::uint64_t length = 0;
     if (!receive_bytes(&length, sizeof length) || length > kMostText) return {};
@@ -94,7 +94,7 @@ void put(std::string& to, std::string_view text) {
   to += text;
 }
 
-// Reads what put() has written; the other process may have been taken over by a hostile file, so nothing is believed.
+// Reads values written by put(). A hostile file may have taken over the other process, so every value is checked.
 class Reader {
  public:
   Reader(const std::string& context, std::string_view message) : context_(context), rest_(message) {}
@@ -123,7 +123,7 @@ class Reader {
 
 void put(std::string& to, std::int64_t v) { to.append(reinterpret_cast<const char*>(&v), sizeof v); }
 
-// Without its elements.
+// Returns the description of an array, without its elements.
 std::string description(const NpyArray& a) {
   std::string to;
   put(to, a.descr);
@@ -135,7 +135,7 @@ std::string description(const NpyArray& a) {
   return to;
 }
 
-// The array of a description, with as many bytes of elements as follow.
+// Returns the array for a description, with memory for the elements that follow.
 NpyArray described(const std::string& context, std::string_view message, std::uint64_t most) {
   Reader r(context, message);
   NpyArray a;
@@ -162,7 +162,7 @@ template <class Resource> void limit(Resource what, std::uint64_t value) {
   ::setrlimit(what, &now);
 }
 
-// From now on, beside what has been used.
+// Limits the processor time from now on, in addition to the time used so far.
 void allow_seconds(std::uint64_t seconds) {
   struct timespec used {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -180,8 +180,8 @@ void allow_memory(std::uint64_t bytes) {
   if (pages > 0) limit(RLIMIT_AS, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes);
 }
 
-// Otherwise the program's files would stay open as long as the child lives, and the child could write to them by
-// mistake.
+// Closes the program's files. Otherwise they would stay open as long as the child exists, and the child could write to
+// them by mistake.
 void close_all_but(int kept) {
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2; ++fd)
@@ -195,7 +195,7 @@ void close_all_but(int kept) {
     if (fd != kept) ::close(fd);
 }
 
-// The answer to all questions but that for an array.
+// Returns the answer to a question, except for the elements of an array.
 std::string answer(const Hdf5File& file, char question, const std::string& path) {
   if (question == 'g') return file.is_group(path) ? "+1" : "+0";
   if (question == 'd') return file.is_dataset(path) ? "+1" : "+0";
@@ -204,7 +204,7 @@ std::string answer(const Hdf5File& file, char question, const std::string& path)
   return result;
 }
 
-// f(), or the error in place of its result: a letter for its class, and its text.
+// Returns f(), or an error instead: a letter for its class, and its text.
 template <class F> std::string guarded(F&& f) {
   try {
     return f();
@@ -225,7 +225,8 @@ template <class F> std::string guarded(F&& f) {
                         const catena::Function<catena::Owned<Hdf5File>()>& open) {
   close_all_but(parent.fd());
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
-  for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) ::signal(signal, SIG_IGN);  // of the terminal: the parent decides
+  // signals of the terminal: the parent decides
+  for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) ::signal(signal, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -251,7 +252,7 @@ template <class F> std::string guarded(F&& f) {
     });
     if (!parent.send(answered) || (a && !parent.send_bytes(a->data.data(), a->data.size()))) break;
   }
-  ::_exit(0);  // neither destructors nor what atexit() has registered: they are the parent's
+  ::_exit(0);  // skips destructors and atexit() functions, which belong to the parent
 }
 
 // ---- the parent -----------------------------------------------------------------------------------
@@ -279,7 +280,7 @@ class ProcessFile final : public Hdf5File {
     try {
       a = described(context_, std::string_view(result).substr(1), most_elements(file_bytes_));
     } catch (const catena::Error&) {
-      fail_as_damaged();  // what comes next is unknown
+      fail_as_damaged();  // the position in the stream is unknown
     }
     if (!a.data.empty() && !socket_.receive_bytes(a.data.data(), a.data.size())) fail_as_damaged();
     return a;
@@ -328,7 +329,7 @@ class ProcessFile final : public Hdf5File {
     check<IOError>(child_ > 0, context_, "the process that reads the file cannot be started: ", std::strerror(error));
     process_ = ::getpid();
     socket_ = std::move(own);
-    childs = Socket();  // so that the end of the child is seen
+    childs = Socket();  // closed here, so that the end of the child is detected
     try {
       checked(socket_.receive());
     } catch (...) {
@@ -337,7 +338,7 @@ class ProcessFile final : public Hdf5File {
     }
   }
 
-  // Only the process that has forked the child may wait for it.
+  // Only the process that forked the child may wait for it.
   void end() const noexcept {
     socket_ = Socket();
     if (child_ > 0 && process_ == ::getpid()) {
@@ -361,7 +362,7 @@ class ProcessFile final : public Hdf5File {
     return checked(socket_.send(question + path) ? socket_.receive() : std::nullopt);
   }
 
-  // The result in an answer. An exception of the child is thrown again.
+  // Returns the result in an answer. Rethrows an exception of the child.
   std::string checked(const std::optional<std::string>& answered) const {
     if (!answered || answered->empty()) fail_as_damaged();
     std::string text = answered->substr(1);
@@ -381,7 +382,7 @@ class ProcessFile final : public Hdf5File {
 
   std::string why_it_ended() const {
     int status = 0;
-    ::kill(child_, SIGKILL);  // it may have sent nonsense; one that has ended keeps its own status
+    ::kill(child_, SIGKILL);  // it may have sent nonsense; if it has ended, its status is unchanged
     pid_t found = 0;
     while ((found = ::waitpid(child_, &status, 0)) < 0 && errno == EINTR) continue;
     const bool known = found == child_ && WIFSIGNALED(status);
@@ -399,7 +400,7 @@ class ProcessFile final : public Hdf5File {
   mutable std::mutex mutex_;
   mutable Socket socket_;
   mutable pid_t child_ = -1, process_ = -1;
-  mutable std::string damage_;  // the message of all further questions, once the child is gone
+  mutable std::string damage_;  // the message for all further questions after the end of the child
 };
 
 }  // namespace
