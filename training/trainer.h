@@ -3,7 +3,7 @@
 // may use nn, autograd and kernels.
 //
 // Trainer: runs an updater until its stop trigger fires, with extensions around every update. It can be saved and
-// resumed at any iteration: a resumed run equals the uninterrupted one.
+// resumed at any iteration: a resumed run equals an uninterrupted one.
 #pragma once
 
 #include <cstdint>
@@ -44,16 +44,16 @@ class CATENA_EXPORT Trainer {
   //   trainer.extend([](training::Trainer& t) { ... }, {.name = "mine", .finalizer = [&] { file.close(); }});
   void extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options = {});
   void add(catena::Shared<Extension> extension, const ExtendOptions& options = {});
-  Extension& get_extension(const std::string& name);  // ValueError listing the names
+  Extension& get_extension(const std::string& name);  // the ValueError lists the names
   std::vector<std::string> extension_names() const;
 
-  // May be called once (else RuntimeError). Creates `out` (IOError if it cannot, also where an extension will not be
-  // able to write its file; nothing has run then), calls extensions before training, then loops until the stop trigger
-  // fires: runs an update, then evaluates each trigger once, in the order of priorities, right before its extension,
-  // then those of extensions that save the trainer and the stop trigger, and then saves. If an exception leaves the
-  // loop, extensions and updater are finalized before it is rethrown; its message then begins with the iteration and
-  // the name of the extension. A reported loss (a key that ends in "loss", or the loss of an optimizer) that is NaN or
-  // infinite is warned of once; FailOnNonNumber stops at it.
+  // May be called once (else RuntimeError). Creates `out`; an IOError if that fails, or if an extension cannot write
+  // its file, is thrown before anything has run. Calls extensions before training, then loops until the stop trigger
+  // fires. An iteration runs an update, then evaluates each trigger once, in the order of priorities and directly
+  // before its extension, then the triggers of extensions that save the trainer and the stop trigger, and then saves.
+  // If an exception leaves the loop, extensions and updater are finalized before it is rethrown; its message then
+  // begins with the iteration and the name of the extension. A reported loss (a key that ends in "loss", or the loss of
+  // an optimizer) that is NaN or infinite gives one warning; FailOnNonNumber stops the run.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }
@@ -63,16 +63,16 @@ class CATENA_EXPORT Trainer {
   Reporter& reporter() noexcept { return reporter_; }
   double elapsed_time() const;  // in seconds, including the time before a resume; RuntimeError before run
   bool is_running() const noexcept { return state_ == State::running; }
-  // Where the updater was before the update of the current iteration; empty before run().
+  // The position of the updater before the update of the current iteration; empty before run().
   struct Position {
     std::int64_t iteration;
     double epoch_detail;
   };
   const std::optional<Position>& previous_position() const noexcept { return previous_; }
 
-  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, what a stop trigger
-  // that has a state answered at this iteration (it is not asked again), the thread's random generator and those of the
-  // array library (nd::random). To resume, construct the same objects, load, and call run().
+  // Stores "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, the result at
+  // this iteration of a stop trigger with a state (so that it is not evaluated again), and the generators of the thread
+  // and of the array library (nd::random). To resume, construct the same objects, load, and call run().
   void serialize(nn::Serializer& s);
 
  private:
@@ -105,10 +105,11 @@ class CATENA_EXPORT Trainer {
   std::vector<catena::Owned<Entry>> entries_;
   State state_ = State::fresh;
   std::optional<Position> previous_;
-  // Where the stop trigger was last asked after an update, in this run or in the one that is resumed, and its answer.
+  // The iteration after whose update the stop trigger was last evaluated, in this run or the resumed one, and its
+  // result.
   std::optional<std::int64_t> asked_at_;
   bool stops_ = false;
-  std::size_t unasked_ = 0;  // extensions whose triggers will still be asked in this iteration
+  std::size_t unasked_ = 0;  // extensions whose triggers will still be evaluated in this iteration
   bool warned_of_loss_ = false;
   double start_ = 0;  // seconds, of a steady clock
   double previous_time_ = 0, final_time_ = 0;
