@@ -32,8 +32,8 @@ template <class F> Ready binary(const Parameters& p, F f) {
 // A chain of six operations.
 constexpr auto chain_of_six = [](auto x, auto y) { return nd::sqrt(x * y + 1) - nd::exp(x) * y; };
 
-// The first result, which is not timed, is computed until the background thread has compiled the function;
-// torch.compile also compiles in its first, untimed call.
+// The untimed first result waits until the background thread has compiled the function; torch.compile also compiles in
+// its first, untimed call.
 Ready fused_chain(const Parameters& p) {
   Ready ready = binary(p, nd::fuse(chain_of_six));
   return {ready.run, [ready] {

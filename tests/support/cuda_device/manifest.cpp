@@ -85,9 +85,9 @@ void add_indexing(std::vector<KernelKey>& keys) {
   keys.push_back(key_of(Form::scatter_add, {D::float32, D::int64, D::int32}, 0, 2, false));
 }
 
-// The generated kernels of one registered kernel in the layouts that tests have most: contiguous and along one axis, reduced along one or two. Of
-// the two 16-bit floats one is enough here, of further layouts one or two dtypes; kernels that are no function of ndarray
-// are float32 in most programs.
+// The generated kernels of one registered kernel in the layouts that tests use most: contiguous, along one axis, and
+// reduced along one or two axes. Only one of the two 16-bit floats is included, and one or two dtypes for further
+// layouts; kernels that are no functions of ndarray are float32 in most programs.
 class KernelsOfOne {
  public:
   KernelsOfOne(const catena::RegisteredKernel& kernel, int loop, std::vector<nd::cuda::GeneratedKernel>& all)
@@ -145,7 +145,7 @@ class KernelsOfOne {
     }
   }
 
-  // `from`: of the first input in memory, where it is not that of the loop.
+  // `from`: dtype of the first input in memory, if it is not that of the loop.
   void program(Form form, int rank, unsigned scalars = 0, std::optional<Dtype> from = {}) {
     const catena::EagerProgram program(def_, number_);
     KernelKey key = key_of(def_, loop_, form, rank);
@@ -175,7 +175,7 @@ Form form_of(const std::string& name, const std::string& line) {
   throw catena::ValueError("manifest: no form '" + name + "' in the line " + line);
 }
 
-// "rank=2"
+// Parses "rank=2".
 void read_field(const std::string& word, KernelKey& key, const std::string& line) {
   const std::size_t equals = word.find('=');
   const std::string name = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);

@@ -1,4 +1,4 @@
-// Parser of PTX: text to functions of instructions with resolved registers. What an instruction means is not looked at.
+// Parser of PTX: converts text to functions of instructions with resolved registers. Does not interpret instructions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Operand {
   enum class Kind { reg, predicate, integer, bits, name, vector, address, list };
   Kind kind = Kind::name;
   int number = 0;                 // of a register or predicate
-  int other = -1;                 // the predicate behind '|'
+  int other = -1;                 // the second predicate, after '|'
   bool negated = false;           // !%p
   bool discarded = false;         // "_"
   std::int64_t value = 0;         // integer; bits: of a 0f or 0d literal; address: offset
