@@ -656,8 +656,8 @@ Array amin(const Array& a, const Axes& axes, bool keepdims) {
 }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // A nonzero condition counts as true. A scalar condition becomes an array, because a number would take part in the
-  // promotion of the dtypes of the values.
+  // A nonzero condition counts as true. A scalar condition becomes an array, because the dtypes of the values would be
+  // promoted with the dtype of a number.
   const Array* near = condition.is_array() ? &condition.array()
                       : x.is_array()       ? &x.array()
                       : y.is_array()       ? &y.array()

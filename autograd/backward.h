@@ -1,4 +1,4 @@
-// The backward engine behind Variable::backward and grad.
+// The backward engine of Variable::backward and grad.
 //
 // Each function is processed once, in the order of decreasing rank; functions of equal rank in the order in which they
 // were enqueued. The function that made a variable has a lower rank than all functions that read the variable, so a

@@ -1,4 +1,4 @@
-// The graph behind variables as data and as text for Graphviz:
+// The graph of variables as data and as text for Graphviz:
 //
 //   std::ofstream("graph.dot") << autograd::build_computational_graph({loss}).dump();   // dot -Tpng graph.dot -o g.png
 #pragma once

@@ -96,7 +96,7 @@ struct CudnnModes {
   std::int64_t max_workspace_size = -1;  // -1: the limit of the process
   constexpr bool uses_cudnn() const noexcept { return use_cudnn.value() != UseCudnn::kNever; }
 };
-CATENA_EXPORT CudnnModes& cudnn_modes() noexcept;  // of the calling thread
+CATENA_EXPORT CudnnModes& cudnn_modes() noexcept;  // modes of the calling thread
 }  // namespace internal
 
 }  // namespace autograd

@@ -53,7 +53,7 @@ Modes& modes() noexcept {
   return m;
 }
 
-static constinit catena::Atomic<int> testing_scopes{0};  // of all threads
+static constinit catena::Atomic<int> testing_scopes{0};  // number of scopes in all threads
 
 TrainChoice::TrainChoice(std::optional<bool> train) noexcept : is_off_(train == false) {
   if (train) modes().train_is_chosen = true;

@@ -47,7 +47,7 @@ struct Modes {
   bool train = true;
   bool train_is_chosen = false;  // by a scope of this thread, or of the thread for which it works
   TypeChecks type_checks = TypeChecks::as_process;
-  bool double_backprop = true;  // gradients being computed get a graph of their own
+  bool double_backprop = true;  // gradients get a graph and can be differentiated again
   // Inside a rule without double backprop: the engine runs hooks and NaN checks, nested calls do not.
   bool in_backward_rule = false;
   std::uint32_t recomputation = 0;          // number of the call of forget() that is being recomputed; 0: none

@@ -266,7 +266,7 @@ void FunctionNode::start(const internal::Plan&) {
     catena::check<catena::RuntimeError>(raw_style_, label(),
                                         "this function node was applied before; one node is one call: make another");
     drop_inputs();
-    // The earlier outputs still have this node as their creator, but it no longer lists them.
+    // The earlier outputs still have this node as their creator, but are removed from its list.
     const OutputLock lock(*this);
     outputs_.clear();
   }
@@ -369,7 +369,7 @@ void FunctionNode::retain_outputs(std::initializer_list<int> indices) {
 }
 
 namespace {
-// Returns a handle to `data` that stands for `root` in graphs. The variable itself may be destroyed by now, or hold
+// Returns a handle to `data` that represents `root` in graphs. The variable itself may be destroyed by now, or hold
 // another array.
 Variable alias(VariableNode* root, const Array& data) {
   auto* n = new VariableNode;

@@ -12,7 +12,7 @@
 //
 // Plain elementwise functions do not need a class: see functions/elementwise.h, where one is an entry of a table.
 //
-// Thread safety: a graph belongs to one thread at a time; its variables may be dropped on any thread.
+// Thread safety: a graph belongs to one thread at a time; its variables may be destroyed on any thread.
 #pragma once
 
 #include <span>
@@ -188,8 +188,8 @@ class CATENA_EXPORT FunctionNode {
   // variable that got a gradient, if possible a parameter.
   struct Pass {
     internal::VariableNode *leaf = nullptr, *grad = nullptr;  // owning references, but no handles
-    std::uint32_t grad_version = 0, updates = 0;              // of the gradient's memory, and of that of the data
-    const catena::Storage* memory = nullptr;                  // of the data
+    std::uint32_t grad_version = 0, updates = 0;              // versions of the memory of the gradient and of the data
+    const catena::Storage* memory = nullptr;                  // the memory of the data
     Pass() = default;
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
@@ -224,7 +224,7 @@ class CATENA_EXPORT FunctionNode {
   std::uint32_t recomputation_ = 0;
   std::uint64_t run_ = 0;         // the last backward run that enqueued this node
   std::uint64_t searched_ = 0;    // the last backward run that set leads_to_kept_
-  bool leads_to_kept_ = false;    // true if a gradient behind this node is kept
+  bool leads_to_kept_ = false;    // true if a gradient is kept for which this node is needed
   FunctionNode* next_ = nullptr;  // link in the list of nodes to be destroyed
   mutable catena::Atomic<bool> output_lock_{false};
   bool applied_ = false;

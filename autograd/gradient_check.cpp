@@ -117,7 +117,7 @@ Arrays data_of(const Variables& v) {
   return a;
 }
 
-// Puts all outputs behind one node and sets their gradients, so that one backward call reaches all of them.
+// Passes all outputs through one node and sets their gradients, so that one backward call reaches all of them.
 Variables joined_outputs(const char* check, const Variables& ys, Arrays& gy) {
   const Variables joined = identity(ys);
   if (gy.empty()) {

@@ -13,7 +13,7 @@ namespace {
 
 using HookList = std::vector<std::pair<std::string, FunctionHook*>>;
 
-// A pointer, so that a thread without hooks needs one load; the list is allocated only while it has entries.
+// A pointer, so that a thread without hooks needs only one load; the list exists only while it has entries.
 constinit thread_local HookList* hooks_of_thread = nullptr;
 
 }  // namespace

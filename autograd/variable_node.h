@@ -76,7 +76,7 @@ inline bool try_retain(catena::Atomic<std::uint32_t>& count) noexcept {
 struct Access {
   static VariableNode* node(const Variable& v) noexcept { return v.node_; }
   static Variable adopt(VariableNode* n) noexcept { return Variable(n); }
-  static void forget(Variable& v) noexcept { v.node_ = nullptr; }  // does not release the reference
+  static void forget(Variable& v) noexcept { v.node_ = nullptr; }  // the reference is not released
 };
 
 // A list of two arguments of a call that does not count references, because the arguments outlive the call.

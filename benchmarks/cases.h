@@ -48,8 +48,8 @@ void choose_device(int& argc, char** argv);
 
 // Returns uniform_values in C order: float32 on [low, high).
 nd::Array uniform(const nd::Shape& shape, std::int64_t seed, double low = 0, double high = 1);
-// Returns the operand of a case, of the dtype and behind the offset that p has (default: float32 and 0). Values are on
-// [low, high), but floor(100 u) for integers and u < 0.5 for bool, where u are the values on [0, 1).
+// Returns the operand of a case, with the dtype and the offset of p (default: float32 and 0). Values are on [low,
+// high), but floor(100 u) for integers and u < 0.5 for bool, where u are the values on [0, 1).
 nd::Array input(const Parameters& p, const nd::Shape& shape, std::int64_t seed, double low = 0, double high = 1);
 // Returns p[name], or `otherwise` if p does not have it.
 std::int64_t get(const Parameters& p, const char* name, std::int64_t otherwise);

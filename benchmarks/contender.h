@@ -153,7 +153,7 @@ class Contender {
     return ns;
   }
 
-  std::int64_t call_ns_ = 0;  // of the case, when it was last timed
+  std::int64_t call_ns_ = 0;  // time of the last measured call of the case
 };
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// The shapes of a sweep, drawn from a seed. A case has one drawing rule, beside its fixed parameters:
+// The shapes of a sweep, drawn from a seed. A case has one drawing rule in addition to its fixed parameters:
 //
 //   Parameters any_matrix(Draw& draw) { return draw.matrix("fd"); }
 //
@@ -28,7 +28,7 @@ class Draw {
   // Returns a length of [low, high]: log-uniform, sometimes moved to a prime or a multiple of 16.
   std::int64_t length(std::int64_t low, std::int64_t high);
   std::int64_t one_of(std::initializer_list<std::int64_t> values);
-  std::int64_t dtype(std::string_view characters);  // of one of the types
+  std::int64_t dtype(std::string_view characters);  // draws one of these types
   std::int64_t offset();                            // 0, or 1 to 15
   std::int64_t elements(std::int64_t dtype = 'f');  // number of elements of an operand: 10 to the limit
   std::int64_t at_most(std::int64_t wanted) const { return wanted < most_ ? wanted : most_; }

@@ -135,7 +135,7 @@ class CATENA_EXPORT Link {
   std::vector<Link*> links(bool skipself = false);
   std::vector<NamedLink> namedlinks(bool skipself = false);
   std::vector<std::pair<std::string, Link*>> children();
-  bool has_uninitialized_params() const;  // of this link, without its children
+  bool has_uninitialized_params() const;  // does not include children
   // Returns one of the link's own parameters by name, listed or added. The KeyError lists the names.
   Parameter& param(std::string_view name);
 

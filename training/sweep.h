@@ -25,7 +25,7 @@ struct CATENA_EXPORT Selection {
   std::vector<Piece> pieces;
 
   bool is_empty() const noexcept { return indices.empty(); }
-  std::uint64_t seed(std::size_t k) const noexcept;  // of example k
+  std::uint64_t seed(std::size_t k) const noexcept;  // seed of example k
   Selection only(std::size_t k) const;               // only example k
 };
 
@@ -62,7 +62,7 @@ class CATENA_EXPORT Sweep {
   const char* who_;
   std::int64_t size_, batch_size_;
   bool repeat_, shuffle_;
-  autograd::Generator generator_;  // of orders
+  autograd::Generator generator_;  // generator of orders
   std::uint64_t streams_;          // the iterator's seed for the draws of the dataset
   std::uint64_t sweeps_ = 0;       // number of sweeps begun so far, including those before a rewind()
   catena::Shared<const std::vector<std::int64_t>> order_;

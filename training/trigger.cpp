@@ -72,7 +72,7 @@ void IntervalTrigger::serialize(nn::Serializer& s) {
     if (progress < 0) return;  // later versions of Chainer store -1 for unknown values
     last_call_ = last;
     fired_ = multiples(progress, period_);
-  } else if (const auto own = s["_catena"]; own->contains("fired")) {  // in the first snapshots of this library
+  } else if (const auto own = s["_catena"]; own->contains("fired")) {  // key of the first snapshots of this library
     std::int64_t fired = 0;
     internal::serialize_count(*own, "fired", fired, "IntervalTrigger");
     fired_ = fired;

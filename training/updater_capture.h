@@ -38,11 +38,11 @@ class CapturedStep {
 
   std::optional<autograd::CapturedWork> work_;
   std::vector<Array> inputs_;  // the arrays that the graph reads; every batch is copied to them
-  std::vector<Kind> kinds_;    // of inputs_
+  std::vector<Kind> kinds_;    // kinds of inputs_
   std::vector<std::pair<Variable, Array>> grads_;
   nn::Reporter* reporter_ = nullptr;  // the current reporter at the capture
   nn::Observation reported_;
-  std::vector<Kind> ordinary_kinds_;  // of the last batch that was not replayed
+  std::vector<Kind> ordinary_kinds_;  // kinds of the last batch that was not replayed
   int ordinary_updates_ = 0;          // consecutive updates with batches of these kinds
 };
 

@@ -42,7 +42,7 @@ void add_split(CaffeFunction& net, const LayerParameter& layer, const std::strin
 void add_layer(CaffeFunction& net, const LayerParameter& layer) {
   CaffeFunction::Layer added{layer.name, {}, layer.top};
   for (const std::string& bottom : layer.bottom) added.bottoms.push_back(source_of(net, bottom));
-  // from here on it is no longer a top of a Split layer
+  // From here on, it is a separate blob and not a top of a Split layer.
   for (const std::string& top : layer.top) net.split_map.erase(top);
   net.layers.push_back(std::move(added));
 }

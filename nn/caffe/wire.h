@@ -22,8 +22,8 @@ enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, begin_g
 struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::varint;
-  std::uint64_t value = 0;           // of varint, fixed64 and fixed32
-  std::span<const std::byte> bytes;  // of bytes: a text, a message or packed numbers
+  std::uint64_t value = 0;           // for varint, fixed64 and fixed32
+  std::span<const std::byte> bytes;  // for bytes: a text, a message or packed numbers
 };
 
 class CATENA_EXPORT WireReader {

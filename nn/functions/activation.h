@@ -1,4 +1,4 @@
-// Folder nn/functions: the differentiable functions of neural networks without parameters of their own: activations,
+// Folder nn/functions: the differentiable functions of neural networks that have no parameters: activations,
 // connections, losses, normalization, pooling, noise, measures. Layers with parameters are in nn/links; arithmetic and
 // general functions are in autograd/functions. This folder may use autograd and kernels.
 //

@@ -254,7 +254,7 @@ Variables WindowSum::backward(const Targets&, const Variables& gy) {
 
 struct Geometry {
   PoolingSpec spec;
-  Dims spatial;  // of the result
+  Dims spatial;  // spatial lengths of the result
 };
 
 Geometry geometry_of(const char* op, const char* label, const Variable& x, const Lengths& ksize,

@@ -85,7 +85,7 @@ template <class Predictor> class Classifier : public Chain {
 
   Predictor& predictor;
   Options options;
-  Variable y, loss, accuracy;  // of the last call
+  Variable y, loss, accuracy;  // results of the last call
 
  private:
   Classifier(catena::Shared<Predictor> held, Options options_, int)

@@ -35,12 +35,12 @@ class CATENA_EXPORT Inception : public Chain {
 
 struct InceptionBNOptions {
   std::optional<int> proj_pool = {};  // channels of the convolution after the pooling; default: no convolution
-  Pair stride = 1;                    // of conv3, conv33b and the pooling
-  Initializer conv_init = {};         // of all filters; default: HeNormal(1 / sqrt 2)
-  autograd::Dtype dtype = autograd::Dtype::float32;  // of the parameters and statistics of the normalizations
+  Pair stride = 1;                    // stride of conv3, conv33b and the pooling
+  Initializer conv_init = {};         // for all filters; default: HeNormal(1 / sqrt 2)
+  autograd::Dtype dtype = autograd::Dtype::float32;  // for the parameters and statistics of the normalizations
 };
 struct InceptionBNCallOptions {
-  std::optional<bool> test = {};  // of the normalizations; default: the opposite of `train`
+  std::optional<bool> test = {};  // for the normalizations; default: the opposite of `train`
 };
 
 // An Inception module with batch normalization, and with a pair of 3x3 filters instead of 5x5 filters. Its towers are

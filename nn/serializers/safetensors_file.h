@@ -39,7 +39,7 @@ class CATENA_EXPORT SafetensorsFile {
   explicit SafetensorsFile(const std::string& filename, std::string_view op = "SafetensorsFile");
 
   const std::string& context() const noexcept;
-  const std::vector<Tensor>& tensors() const noexcept;  // in the order of their bytes
+  const std::vector<Tensor>& tensors() const noexcept;  // in the order of their bytes in the file
   std::vector<std::string> keys() const;
   // Returns nullptr if there is none.
   const Tensor* find(std::string_view name) const;

@@ -38,9 +38,9 @@ class Json {
   // Returns the number of elements of a list or an object; 0 for null, 1 for all other values.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
-  const Json* begin() const;  // of a list
+  const Json* begin() const;  // elements of a list
   const Json* end() const;
-  const Members& items() const;  // of an object, in the order of the text
+  const Members& items() const;  // members of an object, in the order of the text
   bool contains(std::string_view key) const;
 
   // A missing element is a KeyError or IndexError.

@@ -30,8 +30,8 @@ constexpr std::int64_t kPixels = 3 * internal::kTextureSide * internal::kTexture
 
 struct Kind {
   const char* op;
-  std::string name;                // of the archive and of the cache file
-  std::string folder;              // in the archive
+  std::string name;                // name of the archive and of the cache file
+  std::string folder;              // folder in the archive
   std::vector<std::string> train;  // files in the folder, whose images are concatenated
   std::string test;
   const char* labels;  // key of the labels

@@ -9,8 +9,9 @@ namespace training::datasets {
 
 struct CifarOptions {
   bool withlabel = true;  // examples are (image, label); false: only images
-  int ndim = 3;           // of an image: 3 (3, 32, 32) or 1 (3072); planes red, green, blue. ValueError for others
-  double scale = 1.0;     // value of a white pixel
+  // dimensions of an image: 3 (3, 32, 32) or 1 (3072), with planes red, green, blue; ValueError for others
+  int ndim = 3;
+  double scale = 1.0;  // value of a white pixel
 };
 
 // Returns float32 images in 0..scale and int32 labels. The first call reads cifar-10-python.tar.gz

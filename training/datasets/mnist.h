@@ -9,7 +9,7 @@ namespace training::datasets {
 
 struct MnistOptions {
   bool withlabel = true;  // examples are (image, label); false: only images
-  int ndim = 1;           // of an image: 1 (784), 2 (28, 28), 3 (1, 28, 28)
+  int ndim = 1;           // dimensions of an image: 1 (784), 2 (28, 28), 3 (1, 28, 28)
   double scale = 1.0;     // value of a white pixel
   autograd::Dtype dtype = autograd::Dtype::float32;
   autograd::Dtype label_dtype = autograd::Dtype::int32;

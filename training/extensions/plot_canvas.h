@@ -20,7 +20,7 @@ struct Point {
 };
 enum class Align { left, center, right };
 
-inline constexpr double kCharacterWidth = 8, kCharacterHeight = 11;  // of text, in units of the drawing
+inline constexpr double kCharacterWidth = 8, kCharacterHeight = 11;  // size of a character in units of the drawing
 
 class CATENA_EXPORT Canvas {
  public:

@@ -22,7 +22,7 @@ struct PlotFigure {
   bool grid = true;
   // Default: the range of the points, with a margin. Curves are cut at given limits; {low, high} with low < high.
   std::optional<std::pair<double, double>> x_range = {}, y_range = {};
-  double width = 480, height = 360;  // of the area within the axes; pictures in PNG have 1.5 pixels per unit
+  double width = 480, height = 360;  // size of the area within the axes; PNG pictures have 1.5 pixels per unit
 };
 
 // Return the bytes of the picture as PNG or SVG. ValueError for an invalid range or an unknown marker.

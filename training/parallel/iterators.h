@@ -1,4 +1,4 @@
-// Iterators that load ahead of their use: in threads of this process, or in processes of their own.
+// Iterators that load ahead: in threads of this process, or in worker processes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
     bool shuffle = true;
     int n_threads = 1;
     std::int64_t n_prefetch = 1;             // batches that are loaded ahead, at least 1
-    std::optional<std::uint64_t> seed = {};  // as of SerialIterator
+    std::optional<std::uint64_t> seed = {};  // as for SerialIterator
   };
   // ValueError for a batch size or a number of threads below 1, and for an empty dataset.
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
@@ -60,7 +60,7 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
     // Bytes of shared memory per worker. Empty: the size of the largest example of the first batch (of the whole batch,
     // if the dataset stacks batches). Larger examples are sent through a pipe, which is slower, after a warning.
     std::optional<std::int64_t> shared_mem = {};
-    std::optional<std::uint64_t> seed = {};  // as of SerialIterator
+    std::optional<std::uint64_t> seed = {};  // as for SerialIterator
     // Total time in seconds that the destructor and finalize() wait for workers to end before they kill them.
     double stop_timeout = 5;
   };

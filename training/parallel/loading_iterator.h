@@ -51,7 +51,7 @@ class CATENA_EXPORT LoadingIterator : public Iterator {
  protected:
   LoadingIterator(const char* who, AnyDataset dataset, std::int64_t batch_size, bool repeat, bool shuffle,
                   std::optional<std::uint64_t> seed, std::int64_t n_prefetch);
-  LoadingIterator(const LoadingIterator& o);  // at the same position, with workers of its own
+  LoadingIterator(const LoadingIterator& o);  // at the same position, with separate workers
   // Starts the workers. `bytes`: the largest size of the arrays of one unit of the first batch, where a unit is an
   // example, or a whole batch if the dataset stacks batches.
   virtual catena::Owned<BatchLoader> start(std::int64_t bytes) = 0;

@@ -95,11 +95,11 @@ class CATENA_EXPORT MultiprocessParallelUpdater : public StandardUpdater {
   void local_step();
 
   Loss loss_func_;
-  std::vector<Held<Iterator>> others_;  // of the workers
+  std::vector<Held<Iterator>> others_;  // iterators of the workers
   std::vector<Device> devices_;
   catena::Shared<internal::Replicas> replicas_;
-  Variable loss_;              // of the last update, with its graph
-  std::int64_t examples_ = 0;  // in the last batch of the main model
+  Variable loss_;              // loss of the last update, with its graph
+  std::int64_t examples_ = 0;  // number of examples in the last batch of the main model
   bool failed_ = false;
 };
 

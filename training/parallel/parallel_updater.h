@@ -75,7 +75,7 @@ class CATENA_EXPORT ParallelUpdater : public StandardUpdater {
     std::string name;
     Held<Link> model;
     std::optional<Device> device;
-    Variable loss = {};  // of the last update, with its graph
+    Variable loss = {};  // loss of the last update, with its graph
   };
   template <class L> static Options with_copies(L& model, Optimizer& optimizer, Options options) {
     internal::check_copyable("ParallelUpdater", model, typeid(L));

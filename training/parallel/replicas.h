@@ -14,7 +14,7 @@ namespace training::updaters::internal {
 struct Team {
   Held<Link> main;
   std::vector<Held<Iterator>> iterators;  // one per worker
-  std::vector<Device> devices;            // that of the main model first
+  std::vector<Device> devices;            // the device of the main model first
   Converter converter;
   training::internal::ReplicaLoss loss_func;
   double stop_timeout;  // time limit for worker processes to end

@@ -104,8 +104,8 @@ class ThreadReplicas final : public Replicas {
 
   Team team_;
   std::vector<Held<Link>> models_;
-  std::vector<Variable> losses_;        // of the last update, with their graphs
-  std::vector<std::int64_t> examples_;  // in the workers' batches
+  std::vector<Variable> losses_;        // losses of the last update, with their graphs
+  std::vector<std::int64_t> examples_;  // numbers of examples in the workers' batches
   catena::Owned<autograd::CommExtension::Group> group_;
   catena::Owned<ThreadPool> crew_;
 };

@@ -208,7 +208,7 @@ class CTC final : public FunctionNode {
  private:
   struct Parts {
     Variable log_y;     // the logarithms of the probabilities (T, B, V)
-    Variable emission;  // those of each state's label (T, S, B)
+    Variable emission;  // log_y of the label of each state (T, S, B)
     Variable alpha;     // log_y of the label of each state (T, S, B)
     Variable log_p;     // (B)
   };

@@ -44,7 +44,7 @@ struct Moment {
 struct Running {
   const Launch* launch;
   Range shared;  // static and dynamic shared memory of the block
-  Range stacks;  // of all threads of the block
+  Range stacks;  // stacks of all threads of the block
 };
 // Returns null if no kernel runs on the calling host thread.
 const Running* running();

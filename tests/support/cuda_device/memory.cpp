@@ -100,7 +100,7 @@ Allocation* allocation_before(const void* address) {
   return after == all.begin() ? nullptr : &std::prev(after)->second;
 }
 
-// Code compiled with the address sanitizer, including kernels, also detects accesses beyond an allocation by itself.
+// Code compiled with the address sanitizer, including kernels, then also detects accesses beyond an allocation itself.
 void set_accessible(const void* data, std::size_t bytes, bool accessible) {
 #if defined(__SANITIZE_ADDRESS__)
   if (accessible || report_mode() == ReportMode::error) __asan_unpoison_memory_region(data, bytes);

@@ -2,7 +2,7 @@
 // NVRTC, cuBLASLt, cuRAND and cuSOLVER, implemented on the CPU, with fault injection and checks of memory and order.
 // Tests of the device are in tests/cuda. It uses kernels and the declarations of ndarray/cuda.
 //
-// This file: the objects behind the driver's handles, the state of the device, and the prologue of every entry point.
+// This file: the objects of the driver's handles, the state of the device, and the prologue of every entry point.
 #pragma once
 
 #include <array>
@@ -96,7 +96,7 @@ struct Runtime {
 };
 Runtime& runtime();
 
-CUctx_st*& current_context();  // of the calling thread; null: none
+CUctx_st*& current_context();  // context of the calling thread; null: none
 CUctx_st& context_of_handle(nd::cuda::api::cu_context handle);
 // Returns the stream; a null handle, or 1, is the legacy stream of the context.
 const StreamPtr& stream_of_handle(CUctx_st& context, nd::cuda::api::cu_stream handle);

@@ -76,7 +76,7 @@ SHIM_EXPORT void warp_barrier();
 SHIM_EXPORT uint64_t exchange(uint64_t value, unsigned source);
 SHIM_EXPORT unsigned lane();
 SHIM_EXPORT unsigned
-lanes();  // of the running warp: fewer than 32 in the last warp if the size of the block is not a multiple of 32
+lanes();  // lanes of the running warp: fewer than 32 in the last warp if the block's size is not a multiple of 32
 
 // Called before every atomic access with the return address.
 SHIM_EXPORT void note_atomic(const void* address, size_t bytes, const void* code);

@@ -26,7 +26,7 @@ Words words_of(std::string_view opcode) {
   return words;
 }
 
-// Assigns offsets from `end` on to variables, and moves `end` behind them.
+// Assigns offsets from `end` on to variables, and advances `end`.
 void place(std::vector<Variable>& variables, Space space, std::size_t& end) {
   for (Variable& v : variables) {
     if (v.space != space || v.dynamic) continue;

@@ -153,7 +153,7 @@ class Parser {
         points = true;
         take();
       } else if (word == ".global" || word == ".shared" || word == ".const" || word == ".local") {
-        take();  // what a pointer parameter points to
+        take();  // the target of a pointer parameter
       } else if (word.starts_with(".")) {
         type = take().substr(1);
         bytes = bytes_of(type);

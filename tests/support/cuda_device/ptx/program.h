@@ -45,11 +45,11 @@ struct Step {
   Kind kind = Kind::plain;
   Space space = Space::generic;  // memory
   std::uint8_t count = 1;        // elements of a vector
-  std::uint8_t bytes = 0;        // of an element
+  std::uint8_t bytes = 0;        // size of an element
   bool extends_sign = false;
   std::uint32_t extra = 0;       // modifiers; their meaning depends on the form
   std::int64_t offset = 0;       // added to an address
-  std::int32_t target = -1;      // of a branch
+  std::int32_t target = -1;      // target of a branch
   std::int32_t reconverge = -1;  // where the paths of a divergent branch meet; -1: only at the end of the routine
   std::int32_t line = 0;
   const Call* call = nullptr;
@@ -94,17 +94,17 @@ struct Routine {
   bool entry = false;
   std::vector<Variable> parameters, results;
   std::vector<Step> steps;  // ends with `ret`
-  std::vector<Flow> flows;  // of the steps
+  std::vector<Flow> flows;  // effects of the steps
   int registers = 0, predicates = kFixedPredicates;
   std::vector<std::uint64_t> constants;  // kLanes equal values each
-  std::size_t parameter_bytes = 0;       // of an entry
-  std::size_t frame_bytes = 0;           // of the variables in parameter space, per lane
-  std::size_t local_bytes = 0;           // of the variables in local memory, per lane
+  std::size_t parameter_bytes = 0;       // size of an entry's parameters
+  std::size_t frame_bytes = 0;           // size of the variables in parameter space, per lane
+  std::size_t local_bytes = 0;           // size of the variables in local memory, per lane
   std::size_t shared_bytes = 0;          // static shared memory of the module and of all routines that may be called
   bool barriers = false;                 // true if a routine that may be called has a barrier of the block
   std::vector<std::unique_ptr<Call>> calls;
   std::vector<std::unique_ptr<std::vector<std::int32_t>>> tables;
-  std::vector<std::string> texts;  // of the steps, for messages
+  std::vector<std::string> texts;  // texts of the steps, for messages
 };
 
 struct Program {
@@ -115,7 +115,7 @@ struct Program {
     std::size_t bytes;
   };
   std::unordered_map<std::string, Placed> globals;  // variables in global and constant memory
-  std::vector<std::byte> memory;                    // of these variables
+  std::vector<std::byte> memory;                    // contents of these variables
   std::size_t memory_begin = 0;
   std::size_t dynamic_shared_begin = 0;  // offset of the dynamic shared memory of all entries
 };

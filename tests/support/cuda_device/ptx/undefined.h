@@ -26,7 +26,7 @@ class UndefinedRegisters {
  public:
   bool any() const { return !bits_.empty(); }
   void clear() { bits_.clear(); }
-  Undefined of(std::int32_t number, unsigned lane) const;  // of a constant: none
+  Undefined of(std::int32_t number, unsigned lane) const;  // a constant has no undefined bits
   void set(std::int32_t number, unsigned lane, Undefined bits);
 
  private:

@@ -22,7 +22,7 @@ struct Frame {
   std::vector<Mask> predicates;
   UndefinedRegisters undefined;
   std::vector<std::byte> parameters;  // frame_bytes of each lane in succession
-  std::size_t local_begin = 0;        // of its local variables in the local memory of each lane
+  std::size_t local_begin = 0;        // offset of its local variables in the local memory of each lane
   const Call* call = nullptr;         // null: the entry
   Frame* caller = nullptr;
 };
@@ -52,7 +52,7 @@ struct Warp {
   Mask carry = 0;  // the carry flag of each lane
 
   Block* block = nullptr;
-  unsigned number = 0;       // in the block
+  unsigned number = 0;       // number of the warp in the block
   Mask live = 0;             // lanes that have not exited
   std::uint32_t moment = 0;  // the number of warp barriers so far
 
