@@ -17,7 +17,7 @@ using catena::check;
 using catena::concat;
 using catena::testing::skip_unless;
 
-// ---- what a test needs --------------------------------------------------------------------------
+// ---- requirements of tests ----------------------------------------------------------------------
 namespace {
 
 bool is_asked_to_skip(std::string_view attribute) {

@@ -23,7 +23,7 @@ using catena::testing::ParameterSet;
 using catena::testing::product;
 using catena::testing::product_dict;
 
-// ---- what a test needs --------------------------------------------------------------------------
+// ---- requirements of tests ----------------------------------------------------------------------
 // True if the machine meets the named requirement. If not, a line on standard output gives the reason why the test is
 // skipped. Requirements in the environment variable CATENA_TEST_SKIP, as in "slow,gpu", count as not met; without gpu,
 // cudnn and multi_gpu are not met either.

@@ -527,7 +527,7 @@ bool Link::update_enabled() const {
   return any;
 }
 
-// ---- where errors happen ------------------------------------------------------------------------
+// ---- places of errors ---------------------------------------------------------------------------
 namespace internal {
 
 void throw_not_callable(const char* type, std::size_t num_args) {

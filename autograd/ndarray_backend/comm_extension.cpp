@@ -65,7 +65,7 @@ class NcclExtension final : public CommExtension {
     }
   }
   catena::Owned<Group> connect(std::span<const Device> devices) override {
-    catena::reserve_standard_descriptors();  // so that NCCL's sockets do not get descriptors 0 to 2
+    catena::reserve_standard_descriptors();  // so that NCCL's sockets do not get numbers 0 to 2
     return catena::Owned<Group>(new NcclRanks(devices));
   }
 };

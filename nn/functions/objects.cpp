@@ -25,7 +25,7 @@ using autograd::Targets;
 using autograd::type_check::TypeInfoTuple;
 using Kind = FunctionObject::Kind;
 
-// ---- words of the table -------------------------------------------------------------------------
+// ---- names that the table uses ------------------------------------------------------------------
 constexpr std::size_t many = std::numeric_limits<std::size_t>::max();
 constexpr Kind node{.composed = false}, composed{.composed = true};
 constexpr Kind cudnn(bool use) { return {.composed = false, .cudnn = use}; }

@@ -6,7 +6,7 @@
 
 namespace nn {
 
-// ---- what both have -----------------------------------------------------------------------------
+// ---- common parts -------------------------------------------------------------------------------
 internal::SampledLoss::SampledLoss(const char* link, Initializer initializer, int in_size,
                                    const std::vector<double>& weights, int samples)
     : W(std::move(initializer), {std::int64_t(weights.size()), in_size}), alias(weights), sample_size(samples) {

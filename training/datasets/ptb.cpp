@@ -108,7 +108,7 @@ Array get_words(const std::string& part, std::optional<Vocabulary>& vocabulary) 
   return to_array(cache_or_load_file(cache_path(part + ".npz"), creator, loader));
 }
 
-// ---- generated text: after a word come a few words, which its number determines, or any of the others ----
+// ---- generated text: the number of a word determines four likely successors ----------------------
 class Sentences {
  public:
   Sentences(std::uint64_t seed, std::uint64_t part, std::int64_t n_words)

@@ -176,8 +176,8 @@ void convolve(const Array& source, const Array& w, const Layers& l, const Array&
   });
 }
 
-// True if these kernels are faster than oneDNN's for AVX2. They are for large filters and for strides, but not for
-// filters of one element, which are plain products, and not for few channels.
+// True if these kernels are faster than oneDNN's for AVX2: not for filters of one element, which are plain products,
+// and not for few channels or positions.
 bool takes(const Array& a, const Array& b, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
   constexpr Int kLeastChannels = 48, kLeastPositions = 128;
   return direct_kernels() != nullptr && a.ndim() == 4 && spec.groups == 1 && is_float32(a, b) &&

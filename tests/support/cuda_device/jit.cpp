@@ -266,7 +266,7 @@ Compiled make_object(const KernelText& text) {
   return result;
 }
 
-// ---- what the build compiled --------------------------------------------------------------------
+// ---- kernels compiled by the build --------------------------------------------------------------
 struct BuiltIn {
   std::uint64_t headers = 0;
   std::unordered_map<std::uint64_t, const KernelEntry*> kernels;

@@ -186,7 +186,7 @@ SHIM_INLINE unsigned atomicDec(unsigned* p, unsigned last) {
 }
 #undef SHIM_INLINE
 
-// ---- arithmetic that the GPU's compiler knows without a header ----------------------------------
+// ---- arithmetic that the GPU's compiler has without a header ------------------------------------
 template <class T> T __ldg(const T* p) { return *p; }
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
