@@ -31,7 +31,7 @@ namespace attr {
 CATENA_EXPORT bool gpu();                 // a CUDA device
 CATENA_EXPORT bool cudnn();               // a CUDA device and cuDNN
 CATENA_EXPORT bool multi_gpu(int count);  // at least `count` CUDA devices
-CATENA_EXPORT bool slow();                // not limited in time
+CATENA_EXPORT bool slow();                // slow tests are not skipped
 }  // namespace attr
 // Requirements are "<name>" or, for catena, "catena>=0.1" with one of == != <= >= < >. Names are catena, cpu, cuda and
 // cudnn; any other name counts as not installed. ValueError for a text of another form.
