@@ -22,7 +22,7 @@ Device device_or_default(Backend& backend, const std::optional<Device>& device) 
   return device ? *device : backend.default_device();
 }
 
-// The operands of one call in the form that the binder and the backends take. Everything lives on the stack.
+// The operands of one call in the form that the binder and the backends take. All its memory is on the stack.
 class Inputs {
  public:
   Inputs() = default;
@@ -52,7 +52,7 @@ class Inputs {
 
   std::span<const Input> span() const { return inputs_; }
   const Array* first() const { return first_; }
-  // The first array if all arrays are C-contiguous and of equal shape, else null.
+  // Returns the first array if all arrays are C-contiguous and have one shape, else null.
   const catena::ArrayHeader* same_layout() const { return first_ && same_layout_ ? first_->get() : nullptr; }
   Backend& backend() const { return first_ ? first_->backend() : default_backend(); }
   Device device() const { return first_ ? first_->device() : default_backend().default_device(); }
@@ -60,7 +60,7 @@ class Inputs {
     if (first_ == nullptr) return {};
     return same_shape_ ? first_->shape() : catena::broadcast_shape(op, inputs_);
   }
-  // A new array of the common shape.
+  // Returns a new array of the common shape.
   Array empty(std::string_view op, Dtype dtype) const {
     if (first_ && same_shape_) [[likely]]
       return first_->backend().empty(first_->shape(), dtype, first_->device());
@@ -89,11 +89,12 @@ void check_kind(const KernelDef& kernel, KernelKind kind, std::string_view funct
 }
 
 // ---- layouts ----
-// Images are often channels-last in memory behind their logical axes. Elementwise and row-wise kernels then run over
-// the axes in memory order, as over contiguous arrays, and their results have the layout of their operands.
+// Images are often channels-last in memory, although their logical axes are channels-first. Elementwise and row-wise
+// kernels then run over the axes in memory order, as over contiguous arrays, and their results have the layout of the
+// operands.
 
-// The permutation of axes that makes a dense array C-contiguous; empty for an array that is C-contiguous already or has
-// gaps.
+// Returns the permutation of axes that makes a dense array C-contiguous; nothing for an array that is C-contiguous
+// already or has gaps.
 std::optional<Dims> memory_order(const Array& a) {
   if (a.is_c_contiguous() || a.ndim() > 8) return {};
   Dims order;
@@ -118,8 +119,8 @@ Dims inverse_of(const Dims& order) {
   return inverse;
 }
 
-// The memory order of `model` if every operand of its shape has the same strides and all others broadcast to it; else
-// empty.
+// Returns the memory order of `model` if every operand of its shape has the same strides and all others broadcast to
+// it; else nothing.
 std::optional<Dims> common_order(const Array& model, std::span<const Operand> operands) {
   std::optional<Dims> order = memory_order(model);
   for (const Operand& o : operands) {
@@ -127,7 +128,7 @@ std::optional<Dims> common_order(const Array& model, std::span<const Operand> op
     const Array& a = o.array();
     if (a.ndim() > model.ndim()) return {};
     if (!(a.shape() == model.shape())) {
-      // A large operand of another shape may be stretched along an axis that is strided in this order.
+      // A large operand of another shape may be broadcast along an axis that is not the fastest one in this order.
       if (a.size() * 2 > model.size()) return {};
       continue;
     }
@@ -151,8 +152,8 @@ catena::SmallVector<Operand, 8> reordered(std::span<const Operand> operands, con
   return v;
 }
 
-// The kernel "copy" does not convert: its loop is the one of the wanted dtype, and the backend converts the operand to
-// it.
+// Returns the loop of the kernel "copy" for `dtype`. The loop does not convert: the backend converts the operand to the
+// dtype of the loop.
 int copy_loop(Dtype dtype) {
   static const auto loops = [] {
     std::array<int, catena::kNumDtypes> table{};
@@ -241,7 +242,7 @@ void assign(const Array& to, const Operand& from) {
     if (source.get() == to.get()) return;
     const Array both[] = {to, source};
     check_same_device("assign", both);
-    // NumPy's rule: the source may have leading axes of length 1 that the target lacks.
+    // As in NumPy, the source may have leading axes of length 1 that the target lacks.
     const int extra = source.ndim() - to.ndim();
     if (extra > 0) {
       Shape shape = source.shape();
@@ -293,8 +294,9 @@ Array apply_one(const KernelDef& kernel, std::span<const Operand> operands);
   return transpose(apply_one(kernel, reordered(operands, *order)), inverse_of(*order));
 }
 
-// operands(model) runs the call in the memory order of the first array, or returns nothing when the operands' layouts
-// differ. It is called only when the first array is not C-contiguous, so the common case builds no list of operands.
+// Calls operands(model), which runs the call in the memory order of the first array or returns nothing if the layouts
+// of the operands differ. It is called only if the first array is not C-contiguous, so the common case builds no list
+// of operands.
 template <class F> Array apply_bound(const KernelDef& kernel, const Inputs& in, F&& operands) {
   if (in.first() && !in.first()->is_c_contiguous()) [[unlikely]]
     if (std::optional<Array> out = operands(*in.first())) return *std::move(out);
@@ -321,7 +323,7 @@ Array apply_two(const KernelDef& kernel, const Operand& a, const Operand& b) {
   });
 }
 
-// a = kernel(a, b). a is also the first input, so its dtype takes part in the choice of the loop.
+// Computes a = kernel(a, b). `a` is also the first input, so the choice of the loop depends on its dtype.
 const Array& apply_in_place(const KernelDef& kernel, const Array& a, const Operand& b) {
   check<ValueError>(bool(a), kernel.name, "the array to write is null");
   if (!a.is_c_contiguous()) [[unlikely]] {
@@ -361,7 +363,7 @@ Arrays apply_all(const KernelDef& kernel, std::span<const Operand> inputs) {
 
 namespace {
 
-// The loop for the inputs, and the in-outs behind them, of a call that writes into given arrays.
+// Returns the loop for a call that writes into given arrays, chosen by the inputs followed by the in-outs.
 int choose_loop_into(std::string_view function, const KernelDef& kernel, Inputs& in, std::span<const Operand> inputs,
                      std::span<const Array> outputs) {
   check_kind(kernel, KernelKind::elementwise, function);
@@ -415,8 +417,8 @@ void apply_in_order(const KernelDef& kernel, std::span<const Operand> inputs, st
 
 namespace {
 
-// The loop whose output dtypes equal those of `outputs` (a kernel may write values and indices). If there is none, the
-// loop is chosen by the first output's dtype.
+// Returns the loop whose output dtypes equal those of `outputs` (a kernel may write values and indices). If there is
+// none, the loop is chosen by the dtype of the first output.
 int choose_indexed_loop(const KernelDef& kernel, std::span<const Array> outputs) {
   for (int i = 0; i < kernel.num_loops; ++i) {
     bool equal = true;
@@ -437,8 +439,8 @@ void apply_indexed(const KernelDef& kernel, std::span<const Operand> inputs, std
                    kernel.ninout + kernel.nout, " arrays, ", outputs.size(), " were given");
   const int loop = choose_indexed_loop(kernel, outputs);
   const catena::Loop& types = kernel.loop_table[loop];
-  // A body reads its raw operands at any position, without the conversion of the loop, so they must have the loop's
-  // dtype in memory.
+  // A body reads raw operands at any position and without conversion, so their dtype in memory must be that of the
+  // loop.
   catena::SmallVector<Operand, 8> given;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const bool raw = (kernel.raw >> k) & 1;
@@ -454,7 +456,7 @@ void apply_indexed(const KernelDef& kernel, std::span<const Operand> inputs, std
 
 namespace {
 
-// Among the loops with output `dtype`, the one whose input dtype fits best: sum has "?->l" beside "i->l".
+// Returns, among the loops with output `dtype`, the one whose input dtype fits best: sum has "?->l" beside "i->l".
 int choose_reduction_loop(const KernelDef& kernel, const Array& a, std::optional<Dtype> dtype) {
   const Input input(*a.get());
   if (!dtype) return catena::choose_loop(kernel, {&input, 1});
@@ -499,7 +501,7 @@ Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool kee
 
 namespace {
 
-// A reduction of what the elementwise kernel `map` gives for the operands, or, without one, of the only operand.
+// A reduction of the results of the elementwise kernel `map`, or, if `map` is null, of the only operand.
 struct MappedReduction {
   MappedReduction(const char* op, const KernelDef& kernel, const KernelDef* map, std::span<const Operand> inputs,
                   const Axes& axes, bool keepdims)
@@ -533,7 +535,7 @@ struct MappedReduction {
   MappedReduction& operator=(const MappedReduction&) = delete;
 
   Inputs in;
-  Shape shape;  // of the elements
+  Shape shape;  // shape of the elements that are reduced
   std::optional<EagerProgram> program;
   Array out;
   catena::call::Reduce call;
@@ -554,7 +556,8 @@ Arrays row_wise(const KernelDef& kernel, std::span<const Operand> inputs, const 
 
 namespace {
 
-// The call in the order in which the operands lie in memory; nothing if it is the one they are given in, or not common.
+// Returns the operands with their axes in memory order; nothing if that is the given order or if the operands have no
+// common order.
 std::optional<Arrays> rows_in_memory_order(const KernelDef& kernel, std::span<const Operand> inputs, const Array& model,
                                            const Dims& axes, std::span<const SumOverRows> sums) {
   const auto order = common_order(model, inputs);
@@ -626,7 +629,7 @@ Array operator-(const Array& a) { return apply(catena::kernels::negative, {a}); 
 
 namespace {
 
-// A reduction whose result does not depend on the positions of elements may read them in memory order.
+// Runs a reduction whose result does not depend on the positions of elements, and reads them in memory order.
 Array reduce_in_any_order(const KernelDef& kernel, const Array& a, const Axes& axes, bool keepdims) {
   const auto order = a && axes.given() ? memory_order(a) : std::nullopt;
   if (!order) return reduce(kernel, a, axes, keepdims);
@@ -653,8 +656,8 @@ Array amin(const Array& a, const Axes& axes, bool keepdims) {
 }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // A nonzero condition counts as true. A scalar condition becomes an array, because a number would take part in the
-  // promotion of the values' dtypes.
+  // A nonzero condition counts as true. A scalar condition becomes an array, because the dtypes of the values would be
+  // promoted with the dtype of a number.
   const Array* near = condition.is_array() ? &condition.array()
                       : x.is_array()       ? &x.array()
                       : y.is_array()       ? &y.array()
@@ -685,7 +688,7 @@ Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b)
     const Dtype t = catena::promote_types(a.dtype(), b.dtype());
     return matmul(astype(a, t), astype(b, t), transpose_a, transpose_b);
   }
-  // A vector is a row on the left and a column on the right; the axis added for this is removed from the result.
+  // A vector is a row on the left and a column on the right; the axis added here is removed from the result.
   const bool row = a.ndim() == 1, column = b.ndim() == 1;
   Array left = row ? expand_dims(a, 0) : (transpose_a ? swapaxes(a, -1, -2) : a);
   Array right = column ? expand_dims(b, 1) : (transpose_b ? swapaxes(b, -1, -2) : b);

@@ -1,7 +1,7 @@
 // The value API: arrays without a graph, over the backend interface. Backward rules on raw arrays, optimizers and
 // converters use it. Semantics are NumPy's (broadcasting, weak scalars; see kernels/registry/bind.h). Every function
-// allocates its result on the device of its array operands; operands on different devices or backends are a ValueError
-// naming both.
+// allocates its result on the device of its array operands, and throws a ValueError that names both devices if operands
+// are on different devices or backends.
 #pragma once
 
 #include <initializer_list>
@@ -57,30 +57,35 @@ CATENA_EXPORT void fill(const Array& to, const Scalar& value);
 CATENA_EXPORT void copy_across(const Array& to, const Array& from);
 
 // ---- kernels ----
-// Any elementwise kernel: apply(catena::kernels::add, {a, b}).
+// Runs an elementwise kernel: apply(catena::kernels::add, {a, b}).
 CATENA_EXPORT Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs);
-CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const Operand> inputs);  // several outputs
-// Writes into the given outputs (in-outs first). The loop is chosen by the inputs, which include the in-outs.
+// for kernels with several outputs
+CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const Operand> inputs);
+// Writes into the given outputs, in-outs first. The loop is chosen by the dtypes of the inputs and in-outs.
 CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                               std::span<const Array> outputs);
-// The same at one position after the other of the first axis: a position reads what earlier ones have written, so that
-// a recurrence is one call. y[1:] = kernel(y[:-1], x[1:]) adds up x along the axis if the kernel adds.
+// Like apply_into, but processes the positions of the first axis in order: a position reads the values written at
+// earlier positions, so one call computes a recurrence. y[1:] = kernel(y[:-1], x[1:]) is a cumulative sum if the kernel
+// adds.
 CATENA_EXPORT void apply_in_order(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                                   std::span<const Array> outputs);
-// Indexed kernels: raw inputs keep their shape; the loop has the shape of `out`, and the dtype of `out` chooses it.
+// Runs an indexed kernel. Raw inputs keep their shape; the loop has the shape of `out`, and is chosen by the dtype of
+// `out`.
 CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                                  std::span<const Array> outputs);
 CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, const Axes& axes = {},
                            bool keepdims = false, std::optional<Dtype> dtype = {});
-// reduce(kernel, apply(map, inputs), axes, keepdims), without storing the result of the elementwise kernel `map`.
+// Computes reduce(kernel, apply(map, inputs), axes, keepdims) without storing the result of the elementwise kernel
+// `map`.
 CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::KernelDef& map,
                                std::initializer_list<Operand> inputs, const Axes& axes = {}, bool keepdims = false);
-// Row-wise kernels over `axes`: first the outputs of the common shape, then the outputs with one element per row (axes
-// kept with length 1).
+// Runs a row-wise kernel over `axes`. Returns first the outputs of the common shape, then the outputs with one element
+// per row, which have length 1 along `axes`.
 CATENA_EXPORT Arrays row_wise(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
-// The same and, behind these outputs, a sum over all other axes for each of `sums`, which have length 1 in it:
-// map_reduce(catena::kernels::sum, *map, inputs, ..., true), or the sum of inputs[0] where `map` is null. The operands,
-// which broadcast to the shape of the rows, are read in one pass for all where the device gains by it.
+// Like row_wise, but also returns, after these outputs, one sum over all other axes for each entry of `sums`; these
+// axes have length 1 in it. A sum is map_reduce(catena::kernels::sum, *map, inputs, ..., true), or the sum of inputs[0]
+// if `map` is null. The operands broadcast to the shape of the rows. They are read in one pass for all results if that
+// is faster on the device.
 struct SumOverRows {
   const catena::KernelDef* map = nullptr;
   std::span<const Operand> inputs;
@@ -93,7 +98,7 @@ CATENA_EXPORT Array operator-(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator*(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator/(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator-(const Array& a);
-// In place: the elements of the array are written, whose handle may be const, as in p.data() -= rate * p.grad().
+// In-place operators. They write the elements of the array; the handle may be const, as in p.data() -= rate * p.grad().
 CATENA_EXPORT const Array& operator+=(const Array& a, const Operand& b);
 CATENA_EXPORT const Array& operator-=(const Array& a, const Operand& b);
 CATENA_EXPORT const Array& operator*=(const Array& a, const Operand& b);
@@ -106,7 +111,6 @@ CATENA_EXPORT Array amin(const Array& a, const Axes& axes = {}, bool keepdims = 
 CATENA_EXPORT Array matmul(const Array& a, const Array& b, bool transpose_a = false, bool transpose_b = false);
 CATENA_EXPORT Array where(const Operand& condition, const Operand& x, const Operand& y);
 
-// ---- shape (views wherever strides allow) ----
 CATENA_EXPORT Array reshape(const Array& a, const Shape& shape);
 CATENA_EXPORT Array transpose(const Array& a);  // axes reversed
 CATENA_EXPORT Array transpose(const Array& a, const Dims& axes);
@@ -116,26 +120,27 @@ CATENA_EXPORT Array sum_to(const Array& a, const Shape& shape);  // adjoint of b
 CATENA_EXPORT Array expand_dims(const Array& a, int axis);
 CATENA_EXPORT Array squeeze(const Array& a, const Axes& axes = {});
 CATENA_EXPORT Array concatenate(std::span<const Array> arrays, int axis = 0);
-// a[start:stop] along one axis, as a view.
+// Returns a[start:stop:step] along one axis, as a view.
 CATENA_EXPORT Array slice(const Array& a, int axis, std::int64_t start, std::int64_t stop, std::int64_t step = 1);
-// Indices out of range are as in get_item (functions/array.h).
+// Indices out of range are handled as in get_item (functions/array.h).
 CATENA_EXPORT Array take(const Array& a, const Array& indices, int axis);
 
 CATENA_EXPORT bool same_backend(const Array& a, const Array& b) noexcept;
-// ValueError naming op and the devices when the arrays are on different devices or backends. Null arrays are skipped.
+// Throws a ValueError with `op` and the devices if the arrays are on different devices or backends. Null arrays are
+// ignored.
 CATENA_EXPORT void check_same_device(std::string_view op, std::span<const Array> arrays);
 CATENA_EXPORT bool has_nan(const Array& a);  // floating dtypes; blocks
 
 // ---- random numbers ----
-// {seed, offset} of a Philox stream; every draw advances the offset.
+// State of a Philox stream; every draw advances the offset.
 struct Generator {
   std::uint64_t seed = 0, offset = 0;
-  std::uint64_t take(std::int64_t n) noexcept {  // the offset to use for n elements
+  std::uint64_t take(std::int64_t n) noexcept {  // returns the offset to use for n elements
     return std::exchange(offset, offset + catena::random_counters(n));
   }
 };
-// The thread's default generator. seed() reseeds it and the generators of the array library, nd::random, on all
-// devices.
+// Returns the default generator of the thread. seed() sets the seed of this generator and of the generators of the
+// array library, nd::random, on all devices.
 CATENA_EXPORT Generator& default_generator();
 CATENA_EXPORT void seed(std::uint64_t seed);
 CATENA_EXPORT Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g,

@@ -14,7 +14,7 @@ constexpr std::int64_t kEdge = 3;
 constexpr int kPrecision = 8;
 constexpr std::size_t kLineWidth = 75;
 
-// The positions along an axis that are printed; -1 stands for "...".
+// Returns the positions along an axis that are printed; -1 stands for "...".
 std::vector<std::int64_t> shown_positions(std::int64_t n, bool summarise) {
   std::vector<std::int64_t> v;
   const bool cut = summarise && n > 2 * kEdge;
@@ -26,7 +26,7 @@ std::vector<std::int64_t> shown_positions(std::int64_t n, bool summarise) {
   return v;
 }
 
-// The number of decimals that distinguishes the value from its neighbours in its own dtype, at most kPrecision.
+// Returns the number of decimals that distinguishes the value from its neighbours in its dtype, at most kPrecision.
 int decimals_of(double v, bool single) {
   char text[400];
   const auto end = single
@@ -147,13 +147,13 @@ std::string to_string(const Array& a) {
   if (!a) return "None";
   if (a.size() == 0) return "[]";
   if (a.size() <= kThreshold) return Printer(a, false).text();
-  // Only the edges are copied to the host.
+  // Copies only the edges to the host.
   Array edges = a;
   for (int axis = 0; axis < a.ndim(); ++axis) {
     const std::int64_t n = a.shape(axis);
     if (n <= 2 * kEdge + 1) continue;
     const Array parts[] = {slice(edges, axis, 0, kEdge + 1), slice(edges, axis, n - kEdge, n)};
-    edges = concatenate(parts, axis);  // 2 * kEdge + 1 positions: the middle one is printed as "..."
+    edges = concatenate(parts, axis);  // 2 * kEdge + 1 positions, of which the middle one is printed as "..."
   }
   return Printer(edges, true).text();
 }

@@ -1,4 +1,4 @@
-// Random numbers of the value API: a generator is {seed, offset} on the host; the backend computes element i from it.
+// Random numbers of the value API. A generator is {seed, offset} on the host; the backend computes element i from it.
 #include <atomic>
 #include <optional>
 
@@ -12,11 +12,11 @@ namespace {
 using catena::check;
 using catena::ValueError;
 
-// The numbers of the framework begin far from those of a generator of the array library with the same seed, which
-// begins at 0: weights must not equal the data that a user draws.
+// The first offset of a framework generator. It is far from 0, the first offset of a generator of the array library, so
+// that with one seed the initial weights never equal the data that a user draws.
 constexpr std::uint64_t kFirstOffset = std::uint64_t(1) << 62;
 
-// catena::initial_seed() for the first thread; every further thread gets a different seed.
+// Returns catena::initial_seed() for the first thread, and a different seed for every further thread.
 std::uint64_t first_seed_of_thread() {
   static const std::uint64_t base = catena::initial_seed();
   static std::atomic<std::uint64_t> threads{0};

@@ -1,4 +1,4 @@
-// New arrays from bytes that come in parts, such as the entries of files.
+// Makes new arrays from bytes that arrive in parts, such as the entries of files.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace autograd {
 
-// A new C-contiguous array of the bytes that `read` supplies, in C order; each call is for a multiple of the element's
-// size. Where the backend has a ReaderExtension, the bytes go straight to the device; else by way of host memory.
-// Exceptions of `read` pass through.
+// Returns a new C-contiguous array of the bytes that `read` supplies in C order. Each call of `read` asks for a
+// multiple of the item size. If the backend has a ReaderExtension, the bytes go directly to the device, else through
+// host memory. Exceptions of `read` are passed on.
 CATENA_EXPORT Array array_from_reader(Backend& backend, const Shape& shape, Dtype dtype, Device device,
                                       const ByteReader& read);
 

@@ -108,7 +108,7 @@ Array slice(const Array& a, int axis, std::int64_t start, std::int64_t stop, std
   Strides strides = a.strides();
   const std::int64_t offset = length > 0 ? first * strides[at] : 0;
   shape[at] = length;
-  // With at most one element the stride is never used. It is left as it is, because the product with `step` could
+  // With at most one element the stride is never used. It is not changed then, because the product with `step` could
   // overflow.
   if (length > 1) strides[at] *= step;
   return view(a, shape, strides, offset);
@@ -122,7 +122,7 @@ Array take(const Array& a, const Array& indices, int axis) {
   check_same_device("take", both);
   check<catena::IndexError>(a.shape(at) != 0 || indices.size() == 0, "take", "axis ", at, " of shape ", a.shape(),
                             " has no elements");
-  // Result axes: those of `a` before `at`, the indices', those of `a` after it.
+  // The axes of the result: the axes of `a` before `at`, the axes of the indices, the axes of `a` after `at`.
   Shape loop, index_shape = indices.shape();
   Dims base_axis;
   for (int i = 0; i < at; ++i) {

@@ -23,7 +23,7 @@ namespace {
 
 std::atomic<std::uint64_t> last_run{0};
 
-// A backward rule builds a graph of its own only when its gradients are to be differentiated again.
+// Modes during a backward rule. The rule builds a graph only if its gradients will be differentiated again.
 class RuleModes {
  public:
   explicit RuleModes(bool double_backprop) : modes_(internal::modes()), saved_(modes_) {
@@ -45,8 +45,7 @@ class RuleModes {
 
 }  // namespace
 
-// One backward run. Gradients are stored in VariableNode::grad; VariableNode::run holds the id of the run that wrote
-// it.
+// One backward run. Gradients are stored in VariableNode::grad; VariableNode::run is the id of the run that wrote them.
 class BackwardEngine {
  public:
   BackwardEngine(bool double_backprop, bool retain_grad)
@@ -57,8 +56,8 @@ class BackwardEngine {
     if (!queue_.empty()) abandon();
   }
 
-  // State of grad(): only `functions` take part, gradients that variables already have are ignored, and all gradients
-  // are restored at the end.
+  // State of grad(): only the functions in `functions` are processed, gradients that variables already have are
+  // ignored, and all gradients are restored at the end.
   struct Isolated {
     std::unordered_set<const FunctionNode*> functions;
     std::unordered_set<const VariableNode*> wanted;
@@ -98,8 +97,8 @@ class BackwardEngine {
 
   internal::BackwardWatch& watch() noexcept { return watch_; }
 
-  // The caller holds x with `held`, which is taken over if the gradient is needed later in the run: the last handle may
-  // be dropped meanwhile, and that gradient must stay.
+  // The caller passes a handle of x in `held`. The run moves from it if it needs the gradient later: the last other
+  // handle may be destroyed meanwhile, and the gradient must remain.
   void accumulate(VariableNode* x, const Variable& gx, Variable& held);
 
  private:
@@ -112,7 +111,7 @@ class BackwardEngine {
     }
   };
 
-  // Whether the gradient of x can be read after this run.
+  // True if the gradient of x can be read after this run.
   bool kept(const VariableNode* x) const {
     return x->requires_grad && (x->creator == nullptr || retain_grad_) &&
            x->handles.load(catena::MemoryOrder::relaxed) != 0;
@@ -131,7 +130,7 @@ class BackwardEngine {
 
   std::uint64_t id_;
   bool double_, retain_grad_;
-  bool made_here_ = false;  // the current function has one output, whose gradient was made by this run
+  bool made_here_ = false;  // the current function has one output, and this run made its gradient
   Isolated* isolated_ = nullptr;
   const internal::OnParameter* on_parameter_ = nullptr;
   internal::BackwardWatch watch_;
@@ -149,9 +148,9 @@ bool repeats_elements(const Array& a) {
   return false;
 }
 
-// Whether this node's only handle holds the only reference to its array and to the array's storage, whose memory is
-// the library's own. The counts are read in the order that makes what another thread did to the memory before
-// it dropped its reference happen before a write.
+// True if the node's only handle has the only reference to its array and to the array's storage, and the library
+// allocated the memory. The order of the loads ensures that anything another thread did to the memory before it dropped
+// its reference happens before a later write.
 bool holds_alone(const VariableNode* n) {
   const Array& a = n->data;
   return n->handles.load(catena::MemoryOrder::acquire) == 1 && n->creator == nullptr && a &&
@@ -187,13 +186,15 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx, Variable& h
   }
 }
 
-// The handle that the run has since it wrote the gradient, or a new one. The caller of backward holds kept_.
+// Returns the handle that the run has kept since it wrote the gradient, or a new one. The caller of backward holds
+// kept_.
 Variable BackwardEngine::hold_output(VariableNode* y) {
   if (std::exchange(y->held_by_run, false)) return Access::adopt(y);
   return y == kept_ ? Variable() : y->hold();
 }
 
-// Moves the gradients out of f's outputs; those that are to be kept are copied as handles.
+// Moves the gradients out of the outputs of f; gradients that must be kept stay, and the result has further handles of
+// them.
 Variables BackwardEngine::take_output_grads(FunctionNode& f) {
   Variables gy;
   gy.reserve(f.num_outputs());
@@ -206,8 +207,8 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
     if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
       made_here_ = !double_ && f.num_outputs() == 1 && y->run == id_;
       gy.back() = y->grad_handle();
-      // Without double backprop, a gradient that the user set together with a graph must not connect the rules to that
-      // graph.
+      // Without double backprop, a gradient that the user set together with its graph must not connect the rules to
+      // that graph.
       if (!double_ && (gy.back().volatile_flag() != AUTO || gy.back().creator() != nullptr))
         gy.back() = internal::constant_variable(gy.back().data());
     }
@@ -221,7 +222,8 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
 
 namespace {
 
-// Sets FunctionNode::gradient_is_spare during a rule. Outside of a run it is false: a caller keeps its gradients.
+// Sets FunctionNode::gradient_is_spare during a rule. Outside a run it is false, because a caller of a rule keeps its
+// gradients.
 class Spare {
  public:
   Spare(bool& spare, bool value) : spare_(spare) { spare_ = value; }
@@ -284,7 +286,7 @@ bool BackwardEngine::leads_to_kept(FunctionNode* f) {
 
 namespace {
 
-// A rule runs with the device of the first input, or of the first gradient, that is not in host memory.
+// Makes the device of the first input or gradient that is not in host memory current while the rule runs.
 internal::DefaultDeviceScope scope_of_rule(const FunctionNode& f, const Variables& gy) {
   const Array* some = nullptr;
   Device of_gradients;
@@ -322,7 +324,7 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   }
   if (hooked) [[unlikely]]
     hooks->after([&](FunctionHook& h) { h.backward_postprocess(f, in, out_grad); });
-  // The label is a string, so it is only built on failure.
+  // The label is a string, so it is built only if the check fails.
   if (gx.size() != targets.size()) [[unlikely]]
     catena::fail<catena::AssertionError>(f.label(), "backward returned ", gx.size(), " gradients for ", targets.size(),
                                          " inputs");
@@ -362,7 +364,7 @@ void BackwardEngine::process(FunctionNode& f) {
   }
 }
 
-// After an exception: gradients of unprocessed functions would keep their graphs alive.
+// Called after an exception: gradients of unprocessed functions would keep their graphs alive.
 void BackwardEngine::abandon() noexcept {
   for (const Item& item : queue_) {
     for (std::size_t i = 0; i < item.function->num_outputs(); ++i) {
@@ -378,7 +380,7 @@ void BackwardEngine::abandon() noexcept {
 
 namespace {
 
-// One element in host memory as a double.
+// Returns the only element, in host memory, as a double.
 double loss_value(const Array& loss) {
   if (loss.dtype() == Dtype::float32) [[likely]]
     return static_cast<double>(*reinterpret_cast<const float*>(loss->data));
@@ -436,7 +438,8 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
   VariableNode* y = Access::node(start)->root();
   const FunctionNode* f = y->creator;
-  // Within a rule (forget) and within an optimizer's update the caller knows what it does, or tells more.
+  // A backward pass within a rule (forget) or within an optimizer's update is not checked here: the optimizer has a
+  // more detailed message.
   const bool by_user = !modes().in_backward_rule && on_parameter == nullptr;
   if (f == nullptr) return by_user ? BackwardWatch::warn_of_no_graph(start) : void();
   if (!modes().in_backward_rule) BackwardWatch::check_repeated(*f);
@@ -470,7 +473,7 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
 
 namespace {
 
-// All functions on a path from the outputs to a wanted variable.
+// Returns all functions on a path from the outputs to a wanted variable.
 std::unordered_set<const FunctionNode*> functions_between(const Variables& outputs,
                                                           const std::unordered_set<const VariableNode*>& wanted,
                                                           const Variables& ends) {
@@ -496,7 +499,7 @@ std::unordered_set<const FunctionNode*> functions_between(const Variables& outpu
   return needed;
 }
 
-// Restores the gradients of all variables that the run wrote, also when a rule throws.
+// Restores the gradients of all variables that the run wrote, even if a rule throws.
 class Restore {
  public:
   explicit Restore(BackwardEngine::Isolated& isolated) : isolated_(isolated) {}

@@ -27,7 +27,7 @@ void BackwardWatch::note(VariableNode* x, FunctionNode& f) {
 
 namespace {
 
-// The next result of take_untrained() in this thread.
+// The result of the next take_untrained() on this thread.
 struct LastUntrained {
   VariableNode* parameter = nullptr;  // owned
   std::string user;
@@ -60,7 +60,7 @@ void BackwardWatch::remember(FunctionNode* start, bool keeps_untrained) {
   }
   if (start == nullptr || leaf_ == nullptr) return;
   const Variable held = leaf_->hold();
-  // A gradient with a graph of its own may lead back to the start.
+  // A gradient with a graph may refer back to the start.
   if (!held || leaf_->grad == nullptr || leaf_->grad->creator != nullptr) return start->last_pass_.reset();
   start->last_pass_ = catena::Owned<FunctionNode::Pass>(new FunctionNode::Pass);
   FunctionNode::Pass& pass = *start->last_pass_;

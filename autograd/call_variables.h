@@ -1,5 +1,5 @@
-// Calls of what users pass as a function: anything that takes Variables, one by one or as a list, and returns one, a
-// list or a tuple of them.
+// Calls functions of users. A function takes Variables, one by one or as a list, and returns one Variable, a list or a
+// tuple.
 #pragma once
 
 #include <tuple>
@@ -30,7 +30,7 @@ template <class T> constexpr bool is_tuple_of_variables() {
   else return false;
 }
 
-// The result of a function as a list.
+// Returns the result of a function as a list.
 template <class R> Variables outputs_of(const R& result) {
   static_assert(SingleVariable<R> || RangeOfVariables<R> || is_tuple_of_variables<R>(),
                 "a function of Variables must return a Variable, a list of Variables or a tuple of Variables");
@@ -50,7 +50,7 @@ template <class R> Variables outputs_of(const R& result) {
 template <class F, std::size_t... I> constexpr bool takes(std::index_sequence<I...>) {
   return std::is_invocable_v<F&, std::enable_if_t<I + 1 != 0, const Variable&>...>;
 }
-// False if f does not take so many.
+// Returns false if f does not accept this number of arguments.
 template <class F, std::size_t... I> bool call_with(F& f, const Variables& x, Variables& y, std::index_sequence<I...>) {
   if constexpr (takes<F>(std::index_sequence<I...>())) {
     if (x.size() != sizeof...(I)) return false;
@@ -65,7 +65,8 @@ bool call_with_any(F& f, const Variables& x, Variables& y, std::index_sequence<I
   return (... || call_with(f, x, y, std::make_index_sequence<I>()));
 }
 
-// f(x) if f takes a list, else f(x[0], x[1], ...) for up to 10 of them. TypeError if f does not take so many.
+// Returns f(x) if f takes a list, else f(x[0], x[1], ...) for up to 10 arguments. TypeError if f does not accept this
+// number.
 template <class F> Variables call_variables(F& f, const Variables& x) {
   if constexpr (std::is_invocable_v<F&, const Variables&>) {
     return outputs_of(f(x));
@@ -79,7 +80,7 @@ template <class F> Variables call_variables(F& f, const Variables& x) {
   }
 }
 
-// Links and other classes with parameters: a copy of one has parameters of its own.
+// True for links and other classes with parameters: a copy of such an object has its own parameters.
 template <class F>
 concept HasParameters = requires(const F& f) {
   f.params();

@@ -8,11 +8,11 @@
 // draws new random numbers from the generator and reads the optimizer's current hyperparameters. On other devices
 // replay() calls the function again.
 //
-// A graph reads and writes the arrays of the capture, even if a parameter has been given another array since. Arrays
-// that may be replaced are therefore watched (an optimizer watches its own and its target's), and a replay after such a
-// replacement is an error. On devices without graphs the function reads the current arrays, so nothing is watched.
-// Watched objects must outlive the captured work. State that continues from run to run has to be written into its
-// array: if the function assigns a new array, every replay still reads the old one.
+// A graph always reads and writes the arrays of the capture, even if a parameter has been given another array since.
+// Arrays that may be replaced are therefore watched (an optimizer watches its own arrays and those of its target), and
+// a replay after such a replacement is an error. On devices without graphs the function reads the current arrays, so
+// nothing is watched. Watched objects must outlive the captured work. State that continues from run to run must be
+// written into its array: if the function assigns a new array instead, every replay still reads the old one.
 //
 // Thread safety: a captured work belongs to one thread at a time.
 #pragma once
@@ -36,10 +36,10 @@ class CATENA_EXPORT CapturedWork {
   CapturedWork(CapturedWork&&) noexcept;
   CapturedWork& operator=(CapturedWork&&) noexcept;
 
-  // RuntimeError naming what has changed since the capture: a watched array, a watched value, the mode `train`, or, if
-  // random numbers are drawn, the generator's seed. Nothing has run in that case.
+  // Runs the work again. Throws a RuntimeError and runs nothing if something changed since the capture: a watched
+  // array, a watched value, the mode `train`, or, if random numbers are drawn, the seed of the generator.
   void replay();
-  bool try_replay();  // false instead of that error
+  bool try_replay();  // returns false instead of throwing that error
   bool is_graph() const noexcept { return recorded_ != nullptr; }
 
   struct Watched;
@@ -50,18 +50,18 @@ class CATENA_EXPORT CapturedWork {
   catena::Owned<DeviceExtension::Recorded> recorded_;
 };
 
-// Whether work is being captured on this thread.
+// True while this thread captures work.
 CATENA_EXPORT bool is_capturing() noexcept;
 
-// While capturing: every replay calls current() (null: no array); the array must have the memory, shape and dtype that
-// it had at the end of the capture. `what` is part of the message "the array of <what> was replaced". No effect outside
-// of a capture.
+// While capturing: registers an array that every replay checks. current() returns the array (null: no array); it must
+// have the memory, shape and dtype that it had at the end of the capture. `what` is part of the message "the array of
+// <what> was replaced". Outside a capture the call has no effect.
 CATENA_EXPORT void watch_array(std::string what, catena::Function<Array()> current);
-// The same for a number; the message is "<what> changed".
+// Like watch_array for a number; the message is "<what> changed".
 CATENA_EXPORT void watch_value(std::string what, catena::Function<std::uint64_t()> current);
 
-// A counter that captured work takes from the host, such as the offset of a random generator: `first` itself, or, while
-// capturing, an array that every replay sets to refresh().
+// Returns a counter that captured work reads from the host, such as the offset of a random generator: `first` itself,
+// or, while capturing, an array that every replay sets to refresh().
 CATENA_EXPORT Operand live_scalar(Device device, std::uint64_t first, catena::Function<std::uint64_t()> refresh);
 
 }  // namespace autograd

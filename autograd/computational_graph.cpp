@@ -27,7 +27,8 @@ ComputationalGraph::ComputationalGraph(std::vector<GraphNode> nodes, std::vector
 
 namespace {
 
-// Inside of quotes; in labels of the shape "record", braces, bars and angles would divide the node.
+// Escapes text for quotes. In labels of the shape "record", braces, bars and angle brackets would divide the node, so
+// they are escaped too.
 std::string escaped(const std::string& text, bool is_record) {
   std::string out;
   for (const char c : text) {
@@ -58,7 +59,7 @@ std::string attributes_of(const GraphNode& node, const GraphOptions& options) {
   return text;
 }
 
-// From functions to the functions that take what they made.
+// Returns the edges from each function to the functions that read its outputs.
 std::vector<GraphEdge> without_variables(const std::vector<GraphNode>& nodes, const std::vector<GraphEdge>& edges) {
   std::vector<std::vector<std::size_t>> users(nodes.size());
   for (const auto& [from, to] : edges) users[from].push_back(to);
@@ -103,7 +104,7 @@ class GraphBuilder {
   }
 
   ComputationalGraph build(const GraphOptions& options) {
-    // A function has the greatest rank of its inputs; its outputs have the next one.
+    // A function has the greatest rank of its inputs; the rank of its outputs is higher by one.
     std::vector<std::size_t> order(nodes_.size()), place(nodes_.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -129,7 +130,7 @@ class GraphBuilder {
   std::size_t index_of(internal::VariableNode* n) {
     const auto [at, is_new] = indices_.try_emplace(n, nodes_.size());
     if (!is_new) return at->second;
-    // Without a handle, the data are gone; shape and dtype are known from the function that took it.
+    // If no handle is left, the data are gone; shape and dtype are known from the function that read the variable.
     const Variable v = n->hold();
     const std::string name = n->name ? *n->name : std::string();
     if (v && v.data()) nodes_.push_back({true, v.label(), name});

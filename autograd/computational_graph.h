@@ -1,4 +1,4 @@
-// The graph behind variables as data and as text for Graphviz:
+// The graph of variables as data and as text for Graphviz:
 //
 //   std::ofstream("graph.dot") << autograd::build_computational_graph({loss}).dump();   // dot -Tpng graph.dot -o g.png
 #pragma once
@@ -14,29 +14,29 @@
 
 namespace autograd {
 
-// Attributes of nodes in the language of Graphviz, in order: {{"shape", "octagon"}, {"style", "filled"}}.
+// Attributes of nodes in Graphviz's language, in order: {{"shape", "octagon"}, {"style", "filled"}}.
 using GraphStyle = std::vector<std::pair<std::string, std::string>>;
 
 struct GraphOptions {
-  bool remove_split = true;  // kept for its name: false is a ValueError, as in Chainer
-  // An empty style leaves variables ovals and functions boxes.
+  bool remove_split = true;  // only for compatibility: false is a ValueError, as in Chainer
+  // With an empty style, variables are ovals and functions are boxes.
   GraphStyle variable_style = {{"shape", "octagon"}, {"fillcolor", "#E0E0E0"}, {"style", "filled"}};
   GraphStyle function_style = {{"shape", "record"}, {"fillcolor", "#6495ED"}, {"style", "filled"}};
   std::string rankdir = "TB";    // the direction of the drawing: TB, BT, LR or RL, else ValueError
-  bool remove_variable = false;  // only functions, with an edge from f to g for each output of f that g takes
+  bool remove_variable = false;  // only functions, with an edge from f to g for each output of f that g reads
   bool show_name = true;         // "W: (4, 3), float32" for variables that have a name
 };
 
-// A variable or a function, as it was when the graph was built: nothing is kept alive.
+// A variable or a function as it was when the graph was built. A node refers to no variable or function.
 struct GraphNode {
   bool is_variable;
   std::string label;  // Variable::label(), FunctionNode::label()
-  std::string name;   // of a variable that is still held; empty if it has none
+  std::string name;   // name of a variable that still exists; empty if it has none
 };
-// From nodes[first] to nodes[second]: from an input to a function or from a function to an output.
+// An edge from nodes[first] to nodes[second]: from an input to a function or from a function to an output.
 using GraphEdge = std::pair<std::size_t, std::size_t>;
 
-// Where a graph begins: a variable, or a function, which must outlive the call.
+// A node from which a graph is built: a variable, or a function, which must outlive the call.
 class CATENA_EXPORT GraphRoot {
  public:
   GraphRoot(const Variable& v) : variable_(v) {}
@@ -63,15 +63,16 @@ class CATENA_EXPORT GraphRoots {
 
 class CATENA_EXPORT ComputationalGraph {
  public:
-  // ValueError for options that are none, IndexError for an edge of a node that is not there.
+  // Throws a ValueError for invalid options and an IndexError for an edge of a node that does not exist.
   ComputationalGraph(std::vector<GraphNode> nodes, std::vector<GraphEdge> edges, GraphOptions options = {});
-  // Of a temporary graph the list itself, so that a loop may be over build_computational_graph(y).nodes().
+  // For a temporary graph, nodes() and edges() return by value, so that a loop over
+  // build_computational_graph(y).nodes() is safe.
   const std::vector<GraphNode>& nodes() const& noexcept { return nodes_; }
   const std::vector<GraphEdge>& edges() const& noexcept { return edges_; }
   std::vector<GraphNode> nodes() && noexcept { return std::move(nodes_); }
   std::vector<GraphEdge> edges() && noexcept { return std::move(edges_); }
-  // One line of text in Graphviz's language, with each edge once. The ids of nodes are their indices, so the text
-  // depends on nothing but the graph. NotImplementedError for a format other than "dot".
+  // Returns one line of text in Graphviz's language, with each edge once. The ids of nodes are their indices, so the
+  // text depends only on the graph. NotImplementedError for a format other than "dot".
   std::string dump(std::string_view format = "dot") const;
 
  private:
@@ -80,8 +81,8 @@ class CATENA_EXPORT ComputationalGraph {
   GraphOptions options_;
 };
 
-// All variables and functions that the roots depend on, inputs before what is made of them, up to variables without a
-// creator. TypeError for a null root.
+// Returns the graph of all variables and functions that the roots depend on, back to variables without a creator.
+// Inputs precede the variables computed from them. TypeError for a null root.
 CATENA_EXPORT ComputationalGraph build_computational_graph(const GraphRoots& outputs, const GraphOptions& options = {});
 
 }  // namespace autograd

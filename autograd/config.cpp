@@ -27,7 +27,7 @@ template <class T> void exchange_one(T& entry, const std::optional<T>& wanted, s
   entry = *wanted;
 }
 
-// Sets the entries that `changes` names; returns these with the values they had.
+// Sets the entries that `changes` has; returns these entries with their previous values.
 ConfigOptions exchange(const ConfigOptions& changes) noexcept {
   ConfigOptions before;
   Modes& modes = internal::modes();
@@ -44,7 +44,7 @@ ConfigOptions exchange(const ConfigOptions& changes) noexcept {
   return before;
 }
 
-// Throws for an entry that takes values of another kind, or that there is not.
+// Throws the error for an unknown entry, or for a value of the wrong type.
 [[noreturn]] void refuse(std::string_view name, const char* given) {
   constexpr const char* op = "using_config";
   for (const FlagEntry& f : kFlags)

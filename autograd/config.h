@@ -4,8 +4,9 @@
 //   const auto scope = using_config("use_cudnn", "never");
 //   if (config().train) ...
 //
-// A scope changes the entries that it names and restores these at its end, also when an exception leaves it. Arguments
-// of a call (`train`, `use_cudnn`, `deterministic`) win over the configuration. A new thread starts with the defaults.
+// A scope changes the entries that it lists and restores them at its end, also after an exception. Arguments of a call
+// (`train`, `use_cudnn`, `deterministic`) take precedence over the configuration. A new thread starts with the
+// defaults.
 #pragma once
 
 #include <concepts>
@@ -18,8 +19,8 @@
 
 namespace autograd {
 
-// Whether arrays on CUDA are computed by cuDNN. kAuto and kAlways: wherever it is found and supports the case. kNever:
-// by the library's own kernels.
+// Whether cuDNN computes functions of CUDA arrays. kAuto and kAlways: if cuDNN is installed and supports the case.
+// kNever: always use the library's own kernels.
 class CATENA_EXPORT UseCudnn {
  public:
   enum Value : unsigned char { kNever, kAuto, kAlways };
@@ -37,10 +38,10 @@ class CATENA_EXPORT UseCudnn {
 // The entries that a scope changes.
 struct ConfigOptions {
   std::optional<bool> train = {}, enable_backprop = {}, type_check = {};
-  std::optional<bool> debug = {};                // of the whole process, as set_debug
+  std::optional<bool> debug = {};                // for the whole process, like set_debug
   std::optional<bool> cudnn_deterministic = {};  // only algorithms whose order of summation is fixed
   std::optional<UseCudnn> use_cudnn = {};
-  // In bytes, in the place of the limit of the process (autograd::cuda::set_max_workspace_size); not negative.
+  // In bytes; not negative. Replaces the limit of the process (autograd::cuda::set_max_workspace_size) on this thread.
   std::optional<std::int64_t> max_workspace_size = {};
 };
 
@@ -57,7 +58,7 @@ class CATENA_EXPORT ConfigScope {
   internal::TypeChecks type_checks_;
 };
 
-// ValueError for a negative size; nothing is changed then.
+// Throws a ValueError for a negative size, and then changes nothing.
 [[nodiscard]] inline ConfigScope using_config(const ConfigOptions& changes) { return ConfigScope(changes); }
 
 namespace internal {
@@ -68,7 +69,7 @@ CATENA_EXPORT ConfigOptions config_entry(std::string_view name, std::string_view
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, UseCudnn value);
 }  // namespace internal
 
-// One entry by its name. AttributeError for a name that is no entry, TypeError for a value of another kind.
+// Changes one entry by its name. AttributeError for an unknown name, TypeError for a value of the wrong type.
 template <class Value> [[nodiscard]] ConfigScope using_config(std::string_view name, const Value& value) {
   if constexpr (std::is_same_v<Value, bool>) return ConfigScope(internal::config_entry(name, value));
   else if constexpr (std::is_integral_v<Value>)
@@ -80,11 +81,11 @@ template <class Value> [[nodiscard]] ConfigScope using_config(std::string_view n
   else return ConfigScope(internal::config_entry(name, UseCudnn(value)));
 }
 
-// The values that hold on the calling thread.
+// The current values on the calling thread.
 struct Config {
   bool train, enable_backprop, type_check, debug, cudnn_deterministic;
   UseCudnn use_cudnn;
-  std::optional<std::int64_t> max_workspace_size;  // none: that of the process
+  std::optional<std::int64_t> max_workspace_size;  // none: the limit of the process applies
 };
 CATENA_EXPORT Config config() noexcept;
 
@@ -92,10 +93,10 @@ namespace internal {
 struct CudnnModes {
   UseCudnn use_cudnn;
   bool deterministic = false;
-  std::int64_t max_workspace_size = -1;  // -1: that of the process
+  std::int64_t max_workspace_size = -1;  // -1: the limit of the process
   constexpr bool uses_cudnn() const noexcept { return use_cudnn.value() != UseCudnn::kNever; }
 };
-CATENA_EXPORT CudnnModes& cudnn_modes() noexcept;  // of the calling thread
+CATENA_EXPORT CudnnModes& cudnn_modes() noexcept;  // modes of the calling thread
 }  // namespace internal
 
 }  // namespace autograd

@@ -1,4 +1,4 @@
-// The device that is current in a library of arrays while a piece of code runs: new arrays are made there.
+// Scopes that set the current device of an array library, on which new arrays are allocated.
 #pragma once
 
 #include <catena/autograd/backend/backend.h>
@@ -23,13 +23,13 @@ class DefaultDeviceScope {
   Device before_;
 };
 
-// The scopes of a function's user code. Nothing changes for host memory, whose arrays need no current device.
+// Returns a scope for user code of a function. It changes nothing for host memory, whose arrays need no current device.
 inline DefaultDeviceScope scope_of(const Array& some, Device device) {
   if (device.kind == Device::Kind::cpu) [[likely]]
     return {};
   return {some.backend(), device};
 }
-// With the device of the first of the arrays that is not in host memory.
+// Returns a scope with the device of the first array that is not in host memory.
 inline DefaultDeviceScope scope_of(const Arrays& arrays) {
   for (const Array& a : arrays)
     if (a && a.device().kind != Device::Kind::cpu) [[unlikely]]

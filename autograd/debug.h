@@ -16,12 +16,12 @@ using catena::set_warning_handler;
 using catena::warn;
 using catena::WarningHandler;
 
-// Warns, once per process, when a loss is NaN: training goes on with parameters that are all NaN. `name` is what the
-// number is called. Variable::backward does this for a loss in host memory. On other devices it does not wait for the
-// value, so a training loop passes the values that it copies anyway.
+// Warns, once per process, if a loss is NaN: all parameters become NaN after the next update. `name` is the text for
+// the number. Variable::backward does this for a loss in host memory. On other devices it does not wait for the value,
+// so a training loop passes the values that it copies to the host anyway.
 CATENA_EXPORT void warn_of_nan_loss(double loss, std::string_view name = "the loss");
-// While one lives, Variable::backward on this thread leaves that warning to the caller, a training loop that tells
-// more.
+// While an object of this class exists, Variable::backward on this thread does not warn of a NaN loss, because the
+// caller, a training loop, gives a more detailed warning.
 class CATENA_EXPORT OwnLossWarning {
  public:
   OwnLossWarning() noexcept;
@@ -31,9 +31,9 @@ class CATENA_EXPORT OwnLossWarning {
   static bool is_active() noexcept;
 };
 
-// A rule of backward that reads an array which was changed in place since forward is a RuntimeError; while one of these
-// lives, rules of this thread compute with the new values. An optimizer's update of a parameter is permitted without
-// it: as in Chainer, a loss whose graph was made before the update may still be backpropagated once.
+// Without a scope of this class, a backward rule that reads an array that was changed in place since forward throws a
+// RuntimeError. Within a scope, rules of this thread compute with the new values. An optimizer may update a parameter
+// without a scope: as in Chainer, a loss whose graph was made before the update may be backpropagated once more.
 class CATENA_EXPORT InPlaceChanges {
  public:
   InPlaceChanges() noexcept;

@@ -9,7 +9,7 @@ using catena::check;
 
 constexpr Device kHost{};
 
-// The callables make their arrays on the host, too.
+// Makes the host current, so that the callables also allocate their arrays there.
 DefaultDeviceScope host_scope(const Arrays& arrays) {
   return {arrays.empty() ? default_backend() : arrays[0].backend(), kHost};
 }

@@ -1,15 +1,15 @@
-// external_function: two callables over host arrays as a differentiable function, for code that knows nothing of graphs
-// and devices: another library, generated code.
+// external_function: makes a differentiable function from two callables over host arrays, for code without graphs and
+// devices, such as another library or generated code.
 //
 //   Variable y = external_function([](const Arrays& x) { return x[0] * x[1]; },
 //                                  [](const Arrays& x, const Arrays& gy) { return Arrays{gy[0] * x[1], gy[0] * x[0]};
 //                                  }, a, b);
 //
-// Both get their arrays on the host, and what they return is copied to the device of the inputs. forward returns an
-// array or several. backward gets all inputs and a gradient for every output (zeros where none arrived), and returns
-// one gradient per input (AssertionError for another number), null for none, in the input's shape and of any dtype; it
-// is converted to that of the input. Integer and bool inputs have no gradient. There is no second derivative
-// (NotImplementedError).
+// Both callables get their arrays on the host, and their results are copied to the device of the inputs. forward
+// returns one or several arrays. backward gets all inputs and one gradient for every output (zeros if there is none).
+// It returns one gradient per input (AssertionError for another number), or null for none. A gradient has the shape of
+// its input and any dtype, and is converted to the dtype of the input. Integer and bool inputs have no gradient. The
+// second derivative is a NotImplementedError.
 #pragma once
 
 #include <concepts>

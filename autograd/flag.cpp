@@ -53,7 +53,7 @@ Modes& modes() noexcept {
   return m;
 }
 
-static constinit catena::Atomic<int> testing_scopes{0};  // of all threads
+static constinit catena::Atomic<int> testing_scopes{0};  // number of scopes in all threads
 
 TrainChoice::TrainChoice(std::optional<bool> train) noexcept : is_off_(train == false) {
   if (train) modes().train_is_chosen = true;
@@ -66,7 +66,7 @@ TrainChoice::~TrainChoice() {
 bool trains(std::string_view op) {
   const Modes& m = modes();
   if (!m.train) return false;
-  // A thread in which a trainer runs knows what it does while another one evaluates.
+  // A thread that runs a trainer is not warned: it trains on purpose while another thread evaluates.
   if (!m.train_is_chosen && testing_scopes.load(catena::MemoryOrder::relaxed) > 0 && !OwnLossWarning::is_active())
     warn("UserWarning",
          catena::concat(op,

@@ -1,4 +1,4 @@
-// The volatile flag of the reference and the thread-local modes.
+// Chainer's volatile flag, and the modes of a thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace autograd {
 
-// ON: no graph behind this variable; OFF: a graph; AUTO: a graph if the thread's mode says so. ON and OFF do not mix.
+// ON: the variable has no graph. OFF: it has one. AUTO: it has one if the mode of the thread is on. ON and OFF do not
+// mix.
 class CATENA_EXPORT Flag {
  public:
   enum Value : unsigned char { kOff, kOn, kAuto };
@@ -34,23 +35,23 @@ class CATENA_EXPORT Flag {
 };
 inline constexpr Flag OFF{Flag::kOff}, ON{Flag::kOn}, AUTO{Flag::kAuto};
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, Flag f);
-// ON if any is ON, else OFF if any is OFF, else AUTO; ON together with OFF is a ValueError.
+// Returns ON if any flag is ON, else OFF if any is OFF, else AUTO. ValueError for ON together with OFF.
 CATENA_EXPORT Flag aggregate_flags(std::span<const Flag> flags);
 
-// Modes of the calling thread. A new thread starts with backprop on, train on, type checks as the process has them.
+// Modes of the calling thread. A new thread starts with backprop on, train on, and the type checks of the process.
 namespace internal {
 enum class TypeChecks : unsigned char { as_process, off, on };
 struct GradInputs;
 struct Modes {
   bool enable_backprop = true;
   bool train = true;
-  bool train_is_chosen = false;  // by a scope of this thread, or of the thread on whose behalf it works
+  bool train_is_chosen = false;  // by a scope of this thread, or of the thread for which it works
   TypeChecks type_checks = TypeChecks::as_process;
-  bool double_backprop = true;  // gradients being computed get a graph of their own
+  bool double_backprop = true;  // gradients get a graph and can be differentiated again
   // Inside a rule without double backprop: the engine runs hooks and NaN checks, nested calls do not.
   bool in_backward_rule = false;
-  std::uint32_t recomputation = 0;          // the number of the call of forget() that is being recomputed; 0: none
-  const GradInputs* grad_inputs = nullptr;  // of the calls of grad() that run; null inside of Variable::backward
+  std::uint32_t recomputation = 0;          // number of the call of forget() that is being recomputed; 0: none
+  const GradInputs* grad_inputs = nullptr;  // inputs of the running calls of grad(); null within Variable::backward
 };
 CATENA_EXPORT Modes& modes() noexcept;
 CATENA_EXPORT extern catena::Atomic<bool> debug_flag, type_checks_disabled;
@@ -79,7 +80,7 @@ class [[nodiscard]] ModeScope {
 [[nodiscard]] inline ModeScope force_backprop_mode() { return {&internal::Modes::enable_backprop, true}; }
 
 namespace internal {
-// For the time of a scope that chooses the mode `train` of this thread; null: it does not.
+// Marks, for a scope, that this thread has chosen its mode `train`. A null argument marks nothing.
 class CATENA_EXPORT TrainChoice {
  public:
   explicit TrainChoice(std::optional<bool> train) noexcept;
@@ -90,9 +91,9 @@ class CATENA_EXPORT TrainChoice {
  private:
   bool is_off_;
 };
-// The mode `train`, for a function whose option is not given. Warns in a thread that never chose it while another
-// thread is within a scope that turned it off: a scope counts in its own thread, and it was probably meant for this
-// one, too.
+// Returns the mode `train`, for a function whose option is not given. Warns if this thread never chose the mode while
+// another thread is within a scope that turned it off: a scope affects only its own thread, and was probably meant for
+// this one too.
 CATENA_EXPORT bool trains(std::string_view op);
 }  // namespace internal
 
@@ -104,14 +105,13 @@ class [[nodiscard]] TrainScope {
   internal::TrainChoice choice_;
   ModeScope mode_;
 };
-// Default of the `train` option of dropout, batch_normalization and others, for code that does not pass it. Of the
-// calling thread alone.
+// Sets, on the calling thread only, the default of the `train` option of dropout, batch_normalization and others.
 [[nodiscard]] inline TrainScope train_mode(bool train) { return TrainScope(train); }
 
-// Whether functions check the types of their inputs on this thread.
+// True if functions on this thread check the types of their inputs.
 inline bool is_type_check_enabled() noexcept { return internal::checks_types(internal::modes()); }
-// For the whole process: initially on, unless the environment variable CHAINER_TYPE_CHECK is 0. Also spelled
-// Function::type_check_enable = on. A scope of a thread goes before it.
+// Sets type checks for the whole process. Initially they are on, unless the environment variable CHAINER_TYPE_CHECK is
+// 0. `Function::type_check_enable = on` does the same. A scope of a thread takes precedence.
 inline void set_type_check(bool on) noexcept {
   internal::type_checks_disabled.store(!on, catena::MemoryOrder::relaxed);
 }
@@ -130,7 +130,7 @@ class [[nodiscard]] TypeCheckMode {
 [[nodiscard]] inline TypeCheckMode type_check_mode(bool on) { return TypeCheckMode(on); }
 
 namespace internal {
-// The setting of the process as a variable.
+// The setting of the process in the form of a variable.
 struct TypeCheckEnable {
   const TypeCheckEnable& operator=(bool on) const noexcept {
     set_type_check(on);
@@ -140,8 +140,8 @@ struct TypeCheckEnable {
 };
 }  // namespace internal
 
-// Debug mode is process-wide: NaN checks after every forward and backward, value checks in functions. Environment
-// CHAINER_DEBUG.
+// Debug mode is process-wide: functions check their arrays for NaN after every forward and backward, and check values.
+// The environment variable CHAINER_DEBUG sets the initial value.
 inline bool is_debug() noexcept { return internal::debug_flag.load(catena::MemoryOrder::relaxed); }
 inline void set_debug(bool debug) noexcept { internal::debug_flag.store(debug, catena::MemoryOrder::relaxed); }
 class [[nodiscard]] DebugMode {

@@ -31,7 +31,7 @@ void check_outputs(const Variables& ys) {
     check<RuntimeError>(bool(ys[k]), kOp, "the ", ordinal(k + 1), " output of func is a null Variable");
 }
 
-// The modes in which func is called again: those of a forward pass, with a graph.
+// Sets the modes in which func is called again: the modes of its first call, but with a graph.
 class Recomputation {
  public:
   explicit Recomputation(bool train) : modes_(modes()), saved_(modes_) {
@@ -52,7 +52,7 @@ class Recomputation {
   const Modes saved_;
 };
 
-// The leaves, except xs, from which functions of this recomputation made ys: the variables that func captured.
+// Returns the leaves, except xs, from which functions of this recomputation made ys: the variables that func captured.
 Variables captured_leaves(const Variables& ys, const Variables& xs, std::uint32_t recomputation) {
   std::unordered_set<VariableNode*> seen;
   for (const Variable& x : xs) seen.insert(Access::node(x)->root());
@@ -77,7 +77,7 @@ Variables captured_leaves(const Variables& ys, const Variables& xs, std::uint32_
   return leaves;
 }
 
-// Inside of grad(), which changes no variable's .grad: gradients of what func captured are not computed.
+// True inside grad(), which changes no variable's .grad: gradients of captured variables are not computed.
 bool inside_of_grad(const Variables& leaves) {
   const GradInputs* const inputs = modes().grad_inputs;
   for (const Variable& leaf : leaves)
@@ -92,8 +92,8 @@ void accumulate(Variable leaf, const Variable& g) {
   else Access::node(leaf)->root()->set_grad(g, true);  // g may be the gradient of other variables, too
 }
 
-// The last input is an empty leaf that the node itself holds. Its gradient can thus be read, so that the rule is always
-// called, even if only what func captured has gradients.
+// The last input is an empty leaf that only the node holds. Its gradient can be read, so the rule is always called,
+// even if only captured variables have gradients.
 class Forget final : public FunctionNode {
  public:
   Forget(Recompute func, Variable held) : func_(std::move(func)), train_(modes().train), held_(std::move(held)) {}
@@ -144,7 +144,7 @@ class Forget final : public FunctionNode {
     return false;
   }
 
-  // The outputs that have a gradient, and these gradients.
+  // Selects the outputs that have a gradient, together with these gradients.
   static void select(const Variables& ys, const Variables& gy, Variables& outputs, Variables& gradients) {
     for (std::size_t k = 0; k < gy.size(); ++k) {
       if (!gy[k]) continue;
@@ -153,7 +153,7 @@ class Forget final : public FunctionNode {
     }
   }
 
-  // The inputs are new leaves, so that the backward pass through func ends there.
+  // The inputs are new leaves, so that the backward pass through func ends at them.
   Variables without_graph(const Targets& targets, const Variables& gy) const {
     const Recomputation recomputation(train_);
     Variables xs, sources;
@@ -163,7 +163,7 @@ class Forget final : public FunctionNode {
     }
     const Variables ys = call_again(xs);
     Variables outputs, output_gradients;
-    select(identity(ys), gy, outputs, output_gradients);  // behind one node: one backward call reaches all
+    select(identity(ys), gy, outputs, output_gradients);  // all behind one node, so that one backward call reaches all
     if (inside_of_grad(captured_leaves(ys, xs, recomputation.number())))
       return gradients_of(targets, internal::gradients(outputs, sources, output_gradients, false));
     for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k].set_grad(output_gradients[k].data());
@@ -173,8 +173,8 @@ class Forget final : public FunctionNode {
     return gradients_of(targets, gx);
   }
 
-  // The inputs are those of the graph, behind a node each: gradients with respect to these copies are functions of the
-  // inputs, but do not flow on to what made them.
+  // Each input of the graph is passed through an identity node. Gradients with respect to these copies are functions of
+  // the inputs, but do not flow on to the functions that made the inputs.
   Variables with_graph(const Targets& targets, const Variables& gy) const {
     const Recomputation recomputation(train_);
     Variables xs, sources;
@@ -189,7 +189,7 @@ class Forget final : public FunctionNode {
     select(ys, gy, outputs, output_gradients);
     Variables leaves = captured_leaves(ys, xs, recomputation.number());
     if (inside_of_grad(leaves)) leaves.clear();
-    const Variables copies = sources;  // what made the inputs gets its gradients from the outer backward pass
+    const Variables copies = sources;  // the outer backward pass continues to the functions that made the inputs
     for (const Variable& leaf : leaves) sources.push_back(leaf);
     const Variables gx = internal::gradients(outputs, sources, output_gradients, true, copies);
     for (std::size_t k = 0; k < leaves.size(); ++k)
@@ -197,7 +197,7 @@ class Forget final : public FunctionNode {
     return gradients_of(targets, gx);
   }
 
-  // gx: of the inputs among the targets, in their order. The leaf that the node holds has none.
+  // gx: the gradients of the inputs among the targets, in their order. The leaf that the node holds has no gradient.
   Variables gradients_of(const Targets& targets, const Variables& gx) const {
     Variables gradients;
     for (const int t : targets)

@@ -1,21 +1,22 @@
-// forget: a function whose intermediate results are not kept for the backward pass but computed again there.
+// forget: calls a function without storing its intermediate results, which the backward pass computes again.
 //
 //   Variable h = forget([&](const Variable& x) { return l2(dropout(relu(l1(x)))); }, x);
 //   Variable h = forget(block, x);                          // block: a link, which must live until backward
 //   auto [y, c] = forget([&](const Variable& x, const Variable& c) { return std::pair(...); }, x, c);
 //
-// forward calls func without a graph; backward calls it again with one, on the same inputs, with the random numbers and
-// the mode `train` of the first call, so that masks of dropout are the same. The values between are thus stored only
-// during the backward pass of this function. Calls may be nested; the result can be differentiated any number of times.
+// forward calls func without a graph. backward calls it again with a graph, on the same inputs and with the random
+// numbers and the mode `train` of the first call, so that dropout masks are equal. The intermediate values thus exist
+// only during the backward pass of this function. Calls may be nested; the result can be differentiated any number of
+// times.
 //
-// Parameters that func reads, by reference or as members, get their gradients directly, at that time: backward() has
-// them, autograd::grad() with respect to them does not. Other variables that a function made must be arguments
-// (RuntimeError in backward). func is copied, unless it is a link or another class with params(). Objects that it
-// refers to must still exist in backward, and func must compute the same values then; running averages are updated by
-// both calls.
+// Parameters that func reads, by reference or as members, get their gradients directly, during the second call:
+// backward() computes them, but autograd::grad() with respect to them does not. Other variables made by functions must
+// be arguments (RuntimeError in backward). func is copied, unless it is a link or another class with params(). Objects
+// that it refers to must still exist in backward, and func must compute the same values then. Both calls update running
+// averages.
 //
-// RuntimeError: func returns a null Variable; the second call returns other outputs than the first; random numbers are
-// drawn inside of captured work on a GPU, or from a generator of cuRAND, where they cannot be repeated.
+// RuntimeError if func returns a null Variable, if the second call returns other outputs than the first, or if random
+// numbers are drawn that cannot be repeated: in captured work on a GPU, or from a generator of cuRAND.
 #pragma once
 
 #include <concepts>
@@ -32,7 +33,8 @@ namespace internal {
 
 CATENA_EXPORT Variables forget(catena::Function<Variables(const Variables&)> func, const Variables& xs);
 
-// `call` calls func with the elements of a list, or with the list.
+// Returns a copy or a reference of func as a function of a list. `call` calls func with the elements of the list, or
+// with the list.
 template <class F, class Call> catena::Function<Variables(const Variables&)> repeated(F&& func, Call call) {
   using Target = std::remove_reference_t<F>;
   if constexpr (HasParameters<Target>) {
@@ -43,7 +45,7 @@ template <class F, class Call> catena::Function<Variables(const Variables&)> rep
   }
 }
 
-// The list in the form in which func returned it.
+// Returns the list in the form in which func returned it.
 template <class R> auto in_form_of(const Variables& list) {
   if constexpr (SingleVariable<R>) {
     return list[0];
@@ -57,7 +59,7 @@ template <class R> auto in_form_of(const Variables& list) {
   }
 }
 
-// func(x[0], ..., x[N - 1]), for no other number: a generic lambda may be an error for others.
+// Calls func(x[0], ..., x[N - 1]). Only this N is instantiated, because a generic lambda may not compile for others.
 template <std::size_t N> struct CallWith {
   template <class F> Variables operator()(F& func, const Variables& x) const {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return outputs_of(func(x[I]...)); }
@@ -77,7 +79,7 @@ template <class F, class... X> constexpr bool takes_separately() {
 
 }  // namespace internal
 
-// func(xs...), in the form in which func returns it: a Variable, a tuple or std::array, or a list as Variables.
+// Returns func(xs...) in the form in which func returns it: a Variable, a tuple or std::array, or a list as Variables.
 template <class F, std::convertible_to<Variable>... X>
 requires(internal::takes_separately<F, X...>()) auto forget(F&& func, const X&... xs) {
   static_assert(std::is_invocable_v<std::remove_reference_t<F>&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>,

@@ -19,9 +19,9 @@ constexpr int kMaxFree = 0;  // recycled memory would hide use after free
 constexpr int kMaxFree = 256;
 #endif
 
-// Constant-initialised and trivially destructible: usable at any time, also by static destructors that drop graphs
-// after the thread's other thread_local objects are destroyed. The lists hold no blocks before `open` and after the
-// drain has run.
+// Constant-initialised and trivially destructible, so it can be used at any time, also by static destructors that
+// destroy graphs after the thread's other thread_local objects. The lists have no blocks before `open` is set and after
+// the drain has run.
 struct Cache {
   Free* head[kClasses];
   int room[kClasses];

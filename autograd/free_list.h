@@ -1,6 +1,6 @@
-// Memory for graph objects: thread-local lists of freed blocks by size, so that building and dropping a small graph
-// calls no malloc. A block may be freed on a thread other than the one that allocated it; it then joins the list of the
-// freeing thread.
+// Memory for graph objects: thread-local lists of freed blocks by size, so that making and destroying a small graph
+// does not call malloc. A block freed on another thread than the one that allocated it joins the list of the freeing
+// thread.
 #pragma once
 
 #include <cstddef>

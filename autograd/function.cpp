@@ -13,7 +13,7 @@ bool any_on_gpu(const Arrays& arrays) {
                      [](const Array& a) { return a && a.device().kind != Device::Kind::cpu; });
 }
 
-// The backward pass of a Function as a node in a graph of gradients: it can be computed but not differentiated.
+// The backward pass of a Function as a node of a graph. Its gradient can be computed but not differentiated.
 class FirstDerivative final : public FunctionNode {
  public:
   FirstDerivative(std::string label, Arrays gradients) : label_(std::move(label)), gradients_(std::move(gradients)) {}

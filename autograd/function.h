@@ -1,4 +1,4 @@
-// Function: a differentiable function in the style of the reference, on raw arrays.
+// Function: a differentiable function on raw arrays, in the style of Chainer.
 //
 //   struct Cube : Function {
 //     Arrays forward(const Arrays& x) override { return {x[0] * x[0] * x[0]}; }
@@ -6,13 +6,12 @@
 //   };
 //   Variable y = make_function<Cube>()(x);
 //
-// backward gets all inputs and one gradient per output (null where none arrived), and returns one gradient per input
-// (null for none). It must not write into its arguments. Such a function has one derivative: differentiating its
-// gradient is a NotImplementedError. A function that must be differentiable any number of times derives from
-// FunctionNode.
+// backward gets all inputs and one gradient per output (null if absent), and returns one gradient per input (null for
+// none). It must not write into its arguments. Differentiating the gradient of such a function is a
+// NotImplementedError. A function that must be differentiable any number of times derives from FunctionNode.
 //
-// One object is one node of a graph. Calling it again is allowed and removes the earlier results from the graph:
-// backpropagating through them is then a RuntimeError.
+// One object is one node of a graph. A second call is allowed and removes the earlier results from the graph:
+// backpropagation through them is then a RuntimeError.
 #pragma once
 
 #include <concepts>
@@ -33,8 +32,8 @@ class CATENA_EXPORT Function : public FunctionNode {
 
   std::string label() const override;  // the name of the class
 
-  // The default implementations call forward_gpu and backward_gpu when an input (in backward: or a gradient) is on a
-  // GPU, else the _cpu forms.
+  // The default implementations call forward_gpu and backward_gpu if an input (in backward: or a gradient) is on a GPU,
+  // else forward_cpu and backward_cpu.
   Arrays forward(const Arrays& inputs) override;
   virtual Arrays forward_cpu(const Arrays& inputs);  // NotImplementedError
   virtual Arrays forward_gpu(const Arrays& inputs);
@@ -46,7 +45,7 @@ class CATENA_EXPORT Function : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& grad_outputs) final;
 };
 
-// The members of Variable that Outputs forwards as they are: those that read, and those that change it.
+// Members of Variable that Outputs forwards unchanged: the getters, and the members that change the variable.
 // clang-format off
 #define CATENA_OUTPUT_GETTERS(X)                                                                                     \
   X(data) X(grad) X(grad_variable) X(creator) X(rank) X(volatile_flag) X(requires_grad) X(name) X(is_same) X(id)     \
@@ -62,16 +61,16 @@ class CATENA_EXPORT Function : public FunctionNode {
 //   auto y = f(x);  y.backward(); y.data(); y.shape(); y * 2      Variable y = f(x);
 //   auto ys = f(x);  ys[0]; for (const Variable& y : ys) ...      Variables ys = f(x);
 //
-// The members of Variable are those of the only output, ValueError if there are several. A list, of one output, too,
-// are [i], begin() and end(), num_outputs() and what this converts to as Variables; size() is the number of elements of
-// the only output, or that of the outputs.
+// The members of Variable are those of the only output; ValueError if there are several. For the list of outputs, also
+// of one output, use [i], begin(), end(), num_outputs() and the conversion to Variables. size() is the number of
+// elements of the only output, or the number of outputs if there are several.
 class CATENA_EXPORT Outputs : public Variables {
  public:
   Outputs(Variables list) noexcept : Variables(std::move(list)) {}
   operator Variable() const { return only(); }
 
   std::size_t num_outputs() const noexcept { return Variables::size(); }
-  // IndexError if there is no output i.
+  // Throws an IndexError if there is no output i.
   const Variable& operator[](std::size_t i) const { return at(i); }
   Variable& operator[](std::size_t i) { return const_cast<Variable&>(at(i)); }
   std::int64_t size() const { return num_outputs() == 1 ? only().size() : std::int64_t(num_outputs()); }
@@ -119,7 +118,7 @@ class CATENA_EXPORT Outputs : public Variables {
 
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Outputs& y);
 
-// A function object; the graph shares its ownership. f(x), f(x, y), or a list: f(xs).
+// A handle of a function object; the graph shares its ownership. Calls: f(x), f(x, y), or with a list, f(xs).
 template <class F> class FunctionPtr : public NodePtr<F> {
  public:
   using NodePtr<F>::NodePtr;
@@ -136,5 +135,5 @@ template <class F, class... A> FunctionPtr<F> make_function(A&&... a) {
 
 }  // namespace autograd
 
-// Its length as a range is not its size().
+// size() is not the length of the range.
 template <> inline constexpr bool std::ranges::disable_sized_range<autograd::Outputs> = true;

@@ -23,7 +23,7 @@ void FunctionNode::operator delete(void* p, std::size_t n) noexcept { internal::
 
 FunctionNode::~FunctionNode() { drop_inputs(); }
 
-// Held for a few instructions; contended only when one thread drops a variable while another works on its graph.
+// Held for a few instructions only. Threads contend only if one destroys a variable while another works on its graph.
 class FunctionNode::OutputLock {
  public:
   explicit OutputLock(const FunctionNode& f) noexcept : lock_(f.output_lock_) {
@@ -120,7 +120,7 @@ Variables FunctionNode::backward(const Targets& targets, const Variables&) { ret
 
 namespace {
 
-// The k-th word of the names, or nothing.
+// Returns the k-th word of the names, or nothing.
 std::string_view word(std::string_view names, int k) {
   for (; k > 0; --k) {
     const std::size_t space = names.find(' ');
@@ -130,7 +130,7 @@ std::string_view word(std::string_view names, int k) {
   return names.substr(0, names.find(' '));
 }
 
-// A hint for errors about dtypes: "x is float64, W float32: x.astype(float32)". Empty for other errors.
+// Returns a hint for errors about dtypes: "x is float64, W float32: x.astype(float32)". Empty for other errors.
 std::string cure_of(const catena::InvalidType& e, const type_check::TypeInfoTuple& types, std::string_view names) {
   const std::string& expect = e.expect();
   if (expect.find(".dtype") == expect.npos) return {};
@@ -220,7 +220,7 @@ void FunctionNode::fail_nan(const char* where) const {
   throw catena::RuntimeError(text);
 }
 
-// The name is the variable's own one, if it has one, else what the function calls that input.
+// The name is that of the variable, if it has one, else the function's name for that input.
 std::string FunctionNode::describe(const char* what, int index, VariableNode* n) const {
   const Variable held = n != nullptr ? n->hold() : Variable();
   std::string name = held ? held.name() : "";
@@ -267,7 +267,7 @@ void FunctionNode::start(const internal::Plan&) {
     catena::check<catena::RuntimeError>(raw_style_, label(),
                                         "this function node was applied before; one node is one call: make another");
     drop_inputs();
-    // The earlier outputs still have this node as their creator, but it no longer lists them.
+    // The earlier outputs still have this node as their creator, but are removed from its list.
     const OutputLock lock(*this);
     outputs_.clear();
   }
@@ -335,7 +335,7 @@ Variable FunctionNode::connect_output(const internal::Plan& plan, int index, con
   n->data = data;
   n->volatile_flag = plan.flag;
   n->requires_grad = plan.requires_grad;
-  if (plan.graph) {  // set_creator without the lock: no other thread knows this output yet
+  if (plan.graph) {  // sets the creator without the lock: no other thread has this output yet
     retain(this);
     n->creator = this;
     n->output_index = index;
@@ -372,8 +372,8 @@ void FunctionNode::retain_outputs(std::initializer_list<int> indices) {
 }
 
 namespace {
-// A handle to `data` that stands for `root` in graphs. The variable itself may be destroyed or hold another array by
-// now.
+// Returns a handle to `data` that represents `root` in graphs. The variable itself may be destroyed by now, or hold
+// another array.
 Variable alias(VariableNode* root, const Array& data) {
   auto* n = new VariableNode;
   Variable v = Access::adopt(n);

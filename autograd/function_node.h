@@ -1,5 +1,6 @@
 // FunctionNode: one application of a differentiable function. The backward rule is written on Variables, so every
-// derivative can be differentiated again. Reference-style functions on raw arrays derive from Function (function.h)
+// derivative can be differentiated again. Functions on raw arrays in the style of Chainer derive from Function
+// (function.h).
 // instead.
 //
 //   struct Exp : FunctionNode {
@@ -11,7 +12,7 @@
 //
 // Plain elementwise functions do not need a class: see functions/elementwise.h, where one is an entry of a table.
 //
-// Thread safety: a graph belongs to one thread at a time; its variables may be dropped on any thread.
+// Thread safety: a graph belongs to one thread at a time; its variables may be destroyed on any thread.
 #pragma once
 
 #include <span>
@@ -33,34 +34,34 @@ class FunctionHook;
 namespace internal {
 class BackwardWatch;
 }
-using Targets = catena::SmallVector<int, 4>;  // indices of the inputs whose gradient is wanted
+using Targets = catena::SmallVector<int, 4>;  // indices of the inputs whose gradients are computed
 
 namespace internal {
 
 using NamedHooks = std::vector<std::pair<std::string, catena::Shared<FunctionHook>>>;
 
-// How a call takes part in a graph, determined by the inputs' flags and the thread's mode.
+// The graph mode of a call, determined by the flags of the inputs and the mode of the thread.
 struct Plan {
   Flag flag = AUTO;           // of the outputs
   bool requires_grad = true;  // of the outputs
   bool graph = false;
 };
-// TypeError naming the input for a null one; ValueError when ON and OFF are mixed.
+// Throws a TypeError that names the input if one is null, and a ValueError if ON and OFF are mixed.
 CATENA_EXPORT Plan plan_of(std::span<const Variable> inputs);
 
-// The number of writes to the array's memory that a graph made before them does not permit: the low bits of its
+// Returns the number of writes to the array's memory that a graph made before them does not permit: the low bits of the
 // version.
 inline std::uint32_t version_of(const Array& a) noexcept {
   return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(catena::MemoryOrder::relaxed)) : 0;
 }
-// The number of updates by optimizers (OptimizerWrite): the high bits.
+// Returns the number of updates by optimizers (OptimizerWrite): the high bits of the version.
 inline std::uint32_t updates_of(const Array& a) noexcept {
-  // The highest bit is the array library's mark of memory whose address it has given out.
+  // The highest bit is the array library's mark for memory whose address was given out.
   return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(catena::MemoryOrder::relaxed) >> 32) << 1 >> 1
                     : 0;
 }
-// While an object of this class lives, writes to the array count as an optimizer's update. Earlier graphs permit them:
-// rules compute with the new values. The version of the memory changes in any case.
+// While an object of this class exists, writes to the array count as an optimizer's update. Earlier graphs permit
+// updates: their rules compute with the new values. The version of the memory changes in any case.
 class OptimizerWrite {
  public:
   explicit OptimizerWrite(const Array& a) : array_(a), before_(version_of(a)) {}
@@ -83,7 +84,7 @@ class OptimizerWrite {
 
 class CATENA_EXPORT FunctionNode {
  public:
-  // FunctionNode::type_check_enable = false: set_type_check(false) of flag.h.
+  // `FunctionNode::type_check_enable = false` is set_type_check(false) of flag.h.
   static constexpr internal::TypeCheckEnable type_check_enable{};
 
   FunctionNode() = default;
@@ -93,8 +94,8 @@ class CATENA_EXPORT FunctionNode {
   static void* operator new(std::size_t n);  // from a thread-local free list
   static void operator delete(void* p, std::size_t n) noexcept;
 
-  // Checks types, runs hooks and forward, and builds the graph when the inputs' flags and the thread's mode ask for
-  // one. A node may be applied once; applying it again is a RuntimeError.
+  // Checks types, runs hooks and forward, and builds the graph if the inputs' flags and the mode of the thread require
+  // one. RuntimeError if the node was applied before.
   Variables apply(const Variables& inputs);
 
   virtual std::string label() const = 0;
@@ -102,10 +103,10 @@ class CATENA_EXPORT FunctionNode {
   virtual std::string_view input_names() const;
   virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
   virtual Arrays forward(const Arrays& inputs) = 0;
-  // One gradient per target, in order; null = absent (no gradient flows there). grad_outputs: null where absent, never
+  // Returns one gradient per target, in order; null: no gradient flows there. grad_outputs are null where absent, never
   // allocated zeros. Must not write into the arrays of grad_outputs (except as gradient_is_spare allows) or of retained
-  // values. Not called when no gradient that depends on its result can be read, because no Variable refers to an input
-  // or to an input's ancestors.
+  // values. Not called if no Variable refers to an input or to an ancestor of an input, because no gradient could then
+  // be read.
   virtual Variables backward(const Targets& targets, const Variables& grad_outputs);
 
   int rank() const noexcept { return rank_; }
@@ -115,47 +116,49 @@ class CATENA_EXPORT FunctionNode {
   void unchain();                             // outputs lose their creator, inputs are dropped
   const std::string& stack() const noexcept;  // the call stack of the application, in debug mode
 
-  // The graph around this node. input_node: null after unchain; output: null when no Variable of that output is left.
+  // The graph around this node. input_node is null after unchain; output is null if no Variable of that output exists.
   internal::VariableNode* input_node(std::size_t i) const noexcept { return i < inputs_.size() ? inputs_[i] : nullptr; }
-  Variable input(std::size_t i) const;  // null when no Variable of it is left
+  Variable input(std::size_t i) const;  // null if no Variable of it exists
   Variable output(std::size_t i) const;
 
-  // Hooks of this node alone, by name, in order. They run after the thread's hooks; a hook with the name of a thread's
-  // hook replaces it. TypeError for null, KeyError for a duplicate or unknown name.
+  // Hooks of this node only, by name, in order. They run after the hooks of the thread; a hook with the name of a
+  // thread hook replaces it. TypeError for null, KeyError for a duplicate or unknown name.
   void add_hook(catena::Shared<FunctionHook> hook, const std::string& name = "");
   void delete_hook(const std::string& name);
   const internal::NamedHooks& local_function_hooks() const noexcept;
 
  protected:
-  // To be called in forward: the arrays that backward will read. All other arrays are freed with their variables.
+  // To be called in forward with the arrays that backward will read. All other arrays are freed with their variables.
   void retain_inputs(std::initializer_list<int> indices);
   void retain_outputs(std::initializer_list<int> indices);
-  // In backward: the retained value as a variable of the graph, so that the rule stays differentiable. RuntimeError
-  // when the array was written after forward, unless by an optimizer or within allow_in_place_changes() (debug.h).
+  // To be called in backward: returns the retained value as a variable of the graph, so that the rule can be
+  // differentiated. RuntimeError if the array was written after forward, unless by an optimizer or within
+  // allow_in_place_changes() (debug.h).
   Variable retained_input(int index) const;
   Variable retained_output(int index);
-  // The same check for an array that is neither input nor output: `version` is version_of(a) at the time of forward.
+  // Does the same check for an array that is neither input nor output. `version` is version_of(a) at the time of
+  // forward.
   void check_unchanged(const Array& a, std::uint32_t version, std::string_view what) const {
     if (internal::version_of(a) != version) [[unlikely]]
       fail_changed(a, what);
   }
-  // Shape and dtype of input i, kept without its data.
+  // Shape and dtype of input i, which are available without its data.
   Shape input_shape(int i) const;
   Dtype input_dtype(int i) const;
-  // autograd::apply; derived classes would otherwise find the member function of that name.
+  // Calls autograd::apply, which the member function of that name would hide in derived classes.
   static Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) {
     return autograd::apply(kernel, inputs);
   }
-  // False if the gradients being computed will not be differentiated again: a fused backward kernel may then be used.
+  // False if the gradients will not be differentiated again, so that a fused backward kernel may be used.
   static bool needs_double_backprop() noexcept { return internal::modes().double_backprop; }
-  // In backward: whether the gradient of the only output was made in this run and holds the only reference to its
+  // To be called in backward: true if this run made the gradient of the only output and has the only reference to its
   // memory, so that the rule may write its result there.
   bool gradient_is_spare() const noexcept { return gradient_is_spare_; }
 
-  // Inputs and outputs may live on several devices (copies between devices).
+  // True if inputs and outputs may be on several devices (copies between devices).
   virtual bool allows_mixed_devices() const noexcept { return false; }
 
-  // For functions that run forward without a node when no graph is wanted (functions/elementwise.h).
+  // For functions that run forward without a node if no graph is needed (functions/elementwise.h).
   void check_types(const type_check::TypeInfoTuple& in_types) const;  // adds "Invalid operation is performed in: ..."
   Variable connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in,
                           const Array& out);
@@ -169,7 +172,8 @@ class CATENA_EXPORT FunctionNode {
   friend void retain(FunctionNode* f) noexcept {
     if (f) f->refs_.fetch_add(1, catena::MemoryOrder::relaxed);
   }
-  CATENA_EXPORT friend void release(FunctionNode* f) noexcept;  // iterative: chains of any length die without recursion
+  // iterative, so that chains of any length are destroyed without recursion
+  CATENA_EXPORT friend void release(FunctionNode* f) noexcept;
 
   struct Retained {
     int index;
@@ -180,17 +184,17 @@ class CATENA_EXPORT FunctionNode {
       version = internal::version_of(a);
     }
   };
-  // A record of the last backward pass from an output of this node, with which the next pass is compared: one of the
-  // variables that got a gradient, a parameter if there is one.
+  // Record of the last backward pass from an output of this node, with which the next pass is compared. It has one
+  // variable that got a gradient, if possible a parameter.
   struct Pass {
     internal::VariableNode *leaf = nullptr, *grad = nullptr;  // owning references, but no handles
-    std::uint32_t grad_version = 0, updates = 0;              // of the gradient's memory, and of that of the data
-    const catena::Storage* memory = nullptr;                  // of the data
+    std::uint32_t grad_version = 0, updates = 0;              // versions of the memory of the gradient and of the data
+    const catena::Storage* memory = nullptr;                  // the memory of the data
     Pass() = default;
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
     ~Pass();
-    // From the free lists of graphs, as there is one for every backward pass.
+    // Allocated from the free lists of graphs, because every backward pass makes one.
     static void* operator new(std::size_t bytes);
     static void operator delete(void* block, std::size_t bytes) noexcept;
   };
@@ -198,7 +202,7 @@ class CATENA_EXPORT FunctionNode {
     std::string stack;
     internal::NamedHooks hooks;
   };
-  // Guards outputs_ against a variable that is destroyed on another thread.
+  // Protects outputs_ while another thread destroys a variable.
   class OutputLock;
 
   void start(const internal::Plan& plan);
@@ -220,20 +224,20 @@ class CATENA_EXPORT FunctionNode {
   std::uint32_t recomputation_ = 0;
   std::uint64_t run_ = 0;         // the last backward run that enqueued this node
   std::uint64_t searched_ = 0;    // the last backward run that set leads_to_kept_
-  bool leads_to_kept_ = false;    // whether a gradient behind this node is kept
+  bool leads_to_kept_ = false;    // true if a gradient is kept for which this node is needed
   FunctionNode* next_ = nullptr;  // link in the list of nodes to be destroyed
   mutable catena::Atomic<bool> output_lock_{false};
   bool applied_ = false;
   bool gradient_is_spare_ = false;
-  // A Function (function.h) retains all its inputs and may be applied again, which removes its earlier outputs from the
-  // graph.
+  // True for a Function (function.h): it retains all its inputs, and may be applied again, which removes its earlier
+  // outputs from the graph.
   bool raw_style_ = false;
   catena::SmallVector<internal::VariableNode*, 3> inputs_;   // owning
-  catena::SmallVector<internal::VariableNode*, 2> outputs_;  // not owning: a destroyed node clears its entry
+  catena::SmallVector<internal::VariableNode*, 2> outputs_;  // not owning: the destructor of an output clears its entry
   catena::SmallVector<Retained, 2> retained_inputs_;
   catena::SmallVector<Retained, 1> retained_outputs_;
   catena::Owned<Extras> extras_;
-  catena::Owned<Pass> last_pass_;  // null: none has begun here
+  catena::Owned<Pass> last_pass_;  // null: no backward pass has begun here
 };
 
 // Owning pointer to a node.

@@ -11,7 +11,7 @@
 namespace autograd::gradient_check {
 namespace {
 
-// One element of an array, set to other values and restored at the end.
+// Sets one element of an array to other values; restores it at the end.
 class Element {
  public:
   Element(const Array& a, std::int64_t index) {
@@ -117,7 +117,7 @@ Arrays data_of(const Variables& v) {
   return a;
 }
 
-// Puts all outputs behind one node and sets their gradients, so that one backward call reaches all of them.
+// Passes all outputs through one node and sets their gradients, so that one backward call reaches all of them.
 Variables joined_outputs(const char* check, const Variables& ys, Arrays& gy) {
   const Variables joined = identity(ys);
   if (gy.empty()) {
@@ -150,12 +150,13 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
   for (Variable p : o.params) p.cleargrad();
   Arrays gy = gy_given;
   {
-    Variables ys = joined_outputs(check, f(xs), gy);  // holds all outputs: a destroyed one would lose its gradient
+    // handles of all outputs: a destroyed output would lose its gradient
+    Variables ys = joined_outputs(check, f(xs), gy);
     ys[0].backward();
   }
 
-  // Operands of the numerical side: the compared floating inputs, converted to options.dtype if given, and the
-  // parameters themselves.
+  // The numerical side perturbs the compared floating inputs, converted to options.dtype if given, and the parameters
+  // themselves.
   Arrays moved = x, perturbed;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (o.dtype && catena::is_floating(x[i].dtype())) moved[i] = astype(x[i], *o.dtype);
@@ -199,7 +200,7 @@ void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, con
   const std::vector<bool> skip = skipped_inputs("check_double_backward", x, o);
   catena::check<catena::ValueError>(ggx.size() == x.size(), "check_double_backward", ggx.size(), " x_grad_grad for ",
                                     x.size(), " inputs");
-  // The first gradients as a function of the inputs and of the given output gradients.
+  // Computes the first gradients as a function of the inputs and of the given output gradients.
   std::vector<std::size_t> given;
   Arrays inputs = x, weights;
   Options options = o;

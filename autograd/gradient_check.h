@@ -1,8 +1,8 @@
-// Comparison of backward with numerical differentiation.
+// Compares backward with numerical differentiation.
 //
-// A function is anything that takes Variables, one by one or as a list, and returns one, a list or a tuple of them: a
-// link, a function object, a function, a lambda. It is called many times, each time with the same random numbers: a
-// mask of dropout is drawn once.
+// A function takes Variables, one by one or as a list, and returns one Variable, a list or a tuple: a link, a function
+// object, a function, a lambda. It is called many times, each time with the same random numbers, so that a dropout mask
+// stays the same.
 #pragma once
 
 #include <concepts>
@@ -21,7 +21,7 @@ namespace internal {
 CATENA_EXPORT Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs,
                                     const Arrays& grad_outputs, double eps);
 
-// The result of f as arrays; f may return arrays, Variables or numbers.
+// Returns the result of f as arrays; f may return arrays, Variables or numbers.
 template <class R> Arrays arrays_of(const R& result) {
   if constexpr (std::is_base_of_v<Arrays, R>) {
     return result;
@@ -52,10 +52,10 @@ template <class R> Arrays arrays_of(const R& result) {
 
 }  // namespace internal
 
-// Central differences of f() at the current values of `inputs`, which f reads: for every input the gradient of
-// sum_k(outputs[k] * grad_outputs[k]), in the input's dtype; null grad_outputs are skipped. f returns an array, a
-// Variable, a number, or several. Inputs are perturbed in place and restored, also when f throws. Type checks are off
-// during the call. AssertionError unless eps > 0; RuntimeError when host and device arrays are mixed.
+// Returns central differences of f() at the current values of `inputs`, which f reads: for every input the gradient of
+// sum_k(outputs[k] * grad_outputs[k]), in the dtype of the input; null grad_outputs are ignored. f returns an array, a
+// Variable, a number, or several. Inputs are perturbed in place and restored, also if f throws. Type checks are off
+// during the call. AssertionError unless eps > 0; RuntimeError if host and device arrays are mixed.
 template <std::invocable F>
 Arrays numerical_grad(F&& f, const Arrays& inputs, const Arrays& grad_outputs, double eps = 1e-3) {
   return internal::numerical_grad([&f] { return internal::arrays_of(f()); }, inputs, grad_outputs, eps);
@@ -65,7 +65,7 @@ struct Options {
   double eps = 1e-3, atol = 1e-5, rtol = 1e-4;
   std::vector<bool> no_grads = {};  // inputs that must have no gradient; default: the inputs of non-floating dtypes
   std::optional<Dtype> dtype = {};  // floating dtype of the numerical side
-  Variables params = {};            // parameters whose gradients are compared, too
+  Variables params = {};            // parameters whose gradients are compared as well
 };
 
 using Call = catena::Function<Variables(const Variables&)>;
@@ -80,23 +80,23 @@ template <class F> Call as_call(F& f) {
 }
 }  // namespace internal
 
-// Compares the gradients that backward gives for func's outputs and y_grad with numerical_grad. A null y_grad is
-// absent; an empty list stands for one output of one element. AssertionError names the input that differs; TypeError if
-// func does not take as many Variables as there are x_data.
+// Compares the gradients by backward for func's outputs and y_grad with numerical_grad. A null y_grad is absent; an
+// empty list stands for one output of one element. The AssertionError names the input that differs. TypeError if func
+// does not take as many Variables as there are x_data.
 template <class F>
 void check_backward(F&& func, const Arrays& x_data, const Arrays& y_grad = {}, const Options& options = {}) {
   internal::check_backward(internal::as_call(func), x_data, y_grad, options);
 }
 
-// The same for the gradients of the gradients, as functions of x and y_grad. x_grad_grad: weights of the first
-// gradients, one per input (null for inputs without one).
+// Does the same for the gradients of the gradients, as functions of x and y_grad. x_grad_grad: weights of the first
+// gradients, one per input (null for inputs without a gradient).
 template <class F>
 void check_double_backward(F&& func, const Arrays& x_data, const Arrays& y_grad, const Arrays& x_grad_grad,
                            const Options& options = {}) {
   internal::check_double_backward(internal::as_call(func), x_data, y_grad, x_grad_grad, options);
 }
 
-// Deprecated: testing::assert_allclose.
+// Deprecated: use testing::assert_allclose.
 CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol = 1e-5, double rtol = 1e-4,
                                    bool verbose = true);
 

@@ -13,7 +13,7 @@ namespace {
 
 using HookList = std::vector<std::pair<std::string, FunctionHook*>>;
 
-// A pointer, so that a thread without hooks pays one load; the list is allocated only while it has entries.
+// A pointer, so that a thread without hooks needs only one load; the list exists only while it has entries.
 constinit thread_local HookList* hooks_of_thread = nullptr;
 
 }  // namespace
@@ -64,7 +64,7 @@ std::vector<FunctionHook*> merged_hooks(const NamedHooks& local) {
 // ---- TimerHook ----------------------------------------------------------------------------------
 
 namespace {
-// Device work is asynchronous: the measured time ends when the device has finished it.
+// Waits for the device, so that the measured time includes its asynchronous work.
 void finish(const Arrays& arrays) {
   for (const Array& a : arrays)
     if (a && a.device().kind != Device::Kind::cpu) return a.backend().synchronize(a.device());
@@ -87,7 +87,7 @@ void TimerHook::backward_preprocess(const FunctionNode&, const Arrays& in_data, 
 }
 void TimerHook::stop(const FunctionNode& function, const Arrays& arrays) {
   const std::int64_t started = started_.back();
-  started_.pop_back();  // first: waiting for the device may throw what its work has led to
+  started_.pop_back();  // first: waiting for the device may throw an error of earlier work
   finish(arrays);
   const std::int64_t elapsed = nanoseconds() - started;
   call_history_.emplace_back(function.label(), 1e-9 * static_cast<double>(elapsed));
@@ -123,7 +123,7 @@ void CUDAProfileHook::failed(const FunctionNode&) noexcept { ranges_->range_pop(
 
 // ---- PrintHook ----------------------------------------------------------------------------------
 
-// `sep` would separate the parts of a line; every line here has one part.
+// `sep` would separate the parts of a line, but every line here has one part.
 PrintHook::PrintHook(std::string /*sep*/, std::string end, std::ostream* file, bool flush)
     : end_(std::move(end)), file_(file ? file : &std::cout), flush_(flush) {}
 

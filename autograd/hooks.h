@@ -8,7 +8,7 @@
 //   }
 //   std::cout << timer.total_time();
 //
-// Inside a backward rule nested operations run no hooks: a hook sees one backward per function.
+// Operations inside a backward rule run no hooks: a hook is called once per function and backward pass.
 //
 // Thread safety: a scope belongs to the thread that opened it. A hook registered by several threads must be
 // thread-safe.
@@ -26,8 +26,8 @@ namespace autograd {
 
 class ProfileExtension;
 
-// Base class; every step does nothing unless overridden. In backward, in_data holds the arrays that are still alive
-// (null otherwise), and out_grad is null where no gradient arrived.
+// Base class; every member function does nothing unless overridden. In backward, in_data holds the arrays that still
+// exist (else null), and out_grad is null where there is no gradient.
 class CATENA_EXPORT FunctionHook {
  public:
   virtual ~FunctionHook();
@@ -36,13 +36,13 @@ class CATENA_EXPORT FunctionHook {
   virtual void forward_postprocess(const FunctionNode& function, const Arrays& in_data);
   virtual void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad);
   virtual void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad);
-  // In place of the postprocess of a forward or backward whose preprocess has returned, when an exception leaves it: a
-  // hook ends here what it began there. Functions inside of others are reported first, and of one function the hooks in
-  // the reverse order.
+  // Called instead of the postprocess if an exception leaves a forward or backward whose preprocess has returned, so
+  // that a hook can end what its preprocess began. Inner functions are reported before outer ones, and the hooks of one
+  // function in reverse order.
   virtual void failed(const FunctionNode& function) noexcept;
 };
 
-// Registers a hook for the calling thread until the end of the scope, under its name. KeyError when the name is taken.
+// Registers a hook on the calling thread until the end of the scope, under its name. KeyError if the name is in use.
 class CATENA_EXPORT HookScope {
  public:
   explicit HookScope(FunctionHook& hook);
@@ -54,11 +54,11 @@ class CATENA_EXPORT HookScope {
   FunctionHook* hook_;
 };
 
-// The calling thread's hooks, in the order of registration.
+// Returns the hooks of the calling thread, in the order of registration.
 CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> function_hooks();
 
-// Measures every forward and backward with the host's clock, until the device of the inputs has finished. Calls that
-// end with an exception are not in the history.
+// Measures the wall time of every forward and backward until the device of the inputs has finished. Calls that end with
+// an exception are not in the history.
 class CATENA_EXPORT TimerHook : public FunctionHook {
  public:
   std::string name() const override { return "TimerHook"; }
@@ -68,18 +68,18 @@ class CATENA_EXPORT TimerHook : public FunctionHook {
   void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
   void failed(const FunctionNode& function) noexcept override;
 
-  // Label of the function and seconds, in order of execution.
+  // Labels of functions and seconds, in the order of execution.
   const std::vector<std::pair<std::string, double>>& call_history() const noexcept { return call_history_; }
   double total_time() const noexcept;
 
  private:
   void stop(const FunctionNode& function, const Arrays& in_data);
-  std::vector<std::int64_t> started_;  // in nanoseconds; a stack: functions may call functions
+  std::vector<std::int64_t> started_;  // in nanoseconds; a stack, because functions may call functions
   std::vector<std::pair<std::string, double>> call_history_;
 };
 
-// Shows every forward and backward on the timeline of a profiler as a range LABEL.forward or LABEL.backward (NVTX). The
-// ranges are those of the host: of work on a GPU they cover the launches. An exception ends its ranges.
+// Marks every forward and backward on the timeline of a profiler as a range LABEL.forward or LABEL.backward (NVTX). The
+// ranges cover host time: for work on a GPU they cover the launches. An exception ends its ranges.
 class CATENA_EXPORT CUDAProfileHook : public FunctionHook {
  public:
   CUDAProfileHook();  // RuntimeError if the default backend has no such ranges
@@ -111,13 +111,14 @@ class CATENA_EXPORT PrintHook : public FunctionHook {
 };
 
 namespace internal {
-// Null when the thread has no hooks.
+// Returns null if the thread has no hooks.
 CATENA_EXPORT const std::vector<std::pair<std::string, FunctionHook*>>* thread_hooks() noexcept;
-// The thread's hooks, then the function's; a hook of the function replaces one of the thread with the same name.
+// Returns the hooks of the thread, then those of the function; a hook of the function replaces a thread hook with the
+// same name.
 std::vector<FunctionHook*> merged_hooks(const NamedHooks& local);
 
-// The hooks around one forward or backward: step(hook) is a preprocess in before(), a postprocess in after(). The hooks
-// whose postprocess was not reached hear of it in the destructor.
+// Calls the hooks around one forward or backward: step(hook) calls preprocess in before() and postprocess in after().
+// The destructor calls `failed` for hooks whose postprocess was not called.
 class HookedCall {
  public:
   HookedCall(const FunctionNode& function, std::vector<FunctionHook*> hooks)

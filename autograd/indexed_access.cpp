@@ -35,12 +35,12 @@ void scatter(catena::ScatterMode mode, const IndexedAccess& to, const Input& val
 
 namespace {
 
-// The place, among the elements along the indexed axes in C order, of every position of the loop's index axes, as
-// int64.
+// Returns, for every position of the loop's index axes, the position among the elements along the indexed axes in C
+// order, as int64.
 Array places_of(const IndexedAccess& to, const Dims& index_first, const Shape& index_shape) {
   Array place;
   for (std::size_t j = 0; j < to.indices.size(); ++j) {
-    // Along the other axes the index is the same.
+    // The index does not change along the other axes.
     Array index = transpose(broadcast_to(to.indices[j], to.loop), index_first);
     for (int axis = index_shape.size(); axis < index.ndim(); ++axis) index = slice(index, axis, 0, 1);
     const std::int64_t length = to.base.shape(int(to.axes[int(j)]));
@@ -57,7 +57,7 @@ void scatter_sums(const IndexedAccess& to, const Array& values) {
   const bool in_order = to.base.device().kind == Device::Kind::cpu && catena::itemsize(dtype) >= 4;
   if (in_order || !catena::is_floating(dtype) || values.size() == 0)
     return scatter(catena::ScatterMode::add, to, *values.get());
-  // The index axes before the others, in the loop and in the base.
+  // The order of axes, in the loop and in the base, with the index axes first.
   Dims index_first, base_first = to.axes;
   Shape index_shape;
   std::int64_t columns = 1;

@@ -17,15 +17,15 @@ struct IndexedAccess {
   const Shape& loop;
   const Dims& base_axis;
   std::string_view name = "index";      // used in messages
-  const Dims* axes_as_given = nullptr;  // what messages call `axes`, if not by the same numbers
+  const Dims* axes_as_given = nullptr;  // axes for messages, if they differ from `axes`
   bool wraps = false;                   // as in catena::call::Index
 };
 
-// out has the loop shape and the dtype of the base.
+// `out` must have the loop shape and the dtype of the base.
 CATENA_EXPORT void gather(const IndexedAccess& from, const Array& out);
 CATENA_EXPORT void scatter(catena::ScatterMode mode, const IndexedAccess& to, const Input& values);
-// Adds `values`, of the loop shape, to a base of zeros. The floats that go to one element are added in the order of the
-// loop on every device, those of 16 bits in float32.
+// Adds `values`, of the loop shape, to a base of zeros. Floats that go to one element are added in the order of the
+// loop on every device; 16-bit floats are added in float32.
 CATENA_EXPORT void scatter_sums(const IndexedAccess& to, const Array& values);
 
 }  // namespace autograd::internal

@@ -1,10 +1,10 @@
-// Folder autograd/linalg_extension: the dense linear algebra of a backend: its interface, checks and portable
-// implementation. ndarray's implementation, LAPACK on the CPU and cuSOLVER on CUDA, is in autograd/ndarray_backend;
+// Folder autograd/linalg_extension: interface, checks and portable implementation of a backend's dense linear algebra.
+// The implementation for ndarray, with LAPACK on the CPU and cuSOLVER on CUDA, is in autograd/ndarray_backend;
 // differentiable functions are in autograd/functions. This folder may use autograd, autograd/backend and kernels.
 //
-// LinalgExtension: what a backend computes of matrices beside products. The class itself is the portable
-// implementation, Gauss-Jordan elimination in float64 in host memory, so it works with every backend. A backend with a
-// faster one derives from it (Backend::find_extension).
+// LinalgExtension: matrix operations of a backend other than products. The class itself is the portable implementation,
+// Gauss-Jordan elimination in float64 in host memory, so it works with every backend. A backend with a faster
+// implementation derives from it (Backend::find_extension).
 //
 //   Array y = linalg_extension(a).inv(a);
 //
@@ -28,10 +28,11 @@ class CATENA_EXPORT LinalgExtension {
   LinalgExtension& operator=(const LinalgExtension&) = delete;
   virtual ~LinalgExtension();
 
-  // The inverses (..., n, n). A singular matrix is a LinAlgError that names it, or, unless `check`, gives NaN.
-  // ValueError for a null array and matrices that are not square, TypeError for a dtype that is not floating.
+  // Returns the inverses (..., n, n). For a singular matrix, throws a LinAlgError that names it, or gives NaN if
+  // `check` is false. ValueError for a null array and for matrices that are not square, TypeError for a dtype that is
+  // not floating.
   Array inv(const Array& a, bool check = true);
-  // The determinants (...): 0 of a singular matrix, 1 of one without elements.
+  // Returns the determinants (...): 0 for a singular matrix, 1 for a matrix without elements.
   Array det(const Array& a);
 
  protected:
@@ -40,7 +41,7 @@ class CATENA_EXPORT LinalgExtension {
   virtual Array do_det(const Array& a);
 };
 
-// The implementation for a's backend and device, or the portable one.
+// Returns the implementation for the backend and device of `a`, or the portable one.
 CATENA_EXPORT LinalgExtension& linalg_extension(const Array& a);
 CATENA_EXPORT LinalgExtension& portable_linalg_extension();
 

@@ -1,10 +1,10 @@
-// Folder autograd/nn_extension: the neural-network operations of a backend: their interface, checks and portable
-// implementation. Implementations by cuDNN and oneDNN are in autograd/ndarray_backend, differentiable functions in
-// nn/functions. This folder may use autograd, autograd/backend and kernels.
+// Folder autograd/nn_extension: interface, checks and portable implementation of a backend's neural-network operations.
+// Implementations by cuDNN and oneDNN are in autograd/ndarray_backend, differentiable functions in nn/functions. This
+// folder may use autograd, autograd/backend and kernels.
 //
-// NnExtension: the neural-network operations that vendor libraries offer. The class itself is the portable
-// implementation on the value API, so it works with every backend. A backend with a faster implementation derives from
-// it and overrides some of its functions (Backend::find_extension).
+// NnExtension: the neural-network operations of vendor libraries. The class itself is the portable implementation on
+// the value API, so it works with every backend. A backend with a faster implementation derives from it and overrides
+// some functions (Backend::find_extension).
 //
 //   Array y = nn_extension(x).convolution(x, w, b, {.stride = {2, 2}, .pad = {1, 1}, .dilate = {1, 1}});
 //
@@ -26,8 +26,8 @@
 
 namespace autograd {
 
-// The number of positions of a window of k taps at distance d that moves by s over size + 2 p elements. With cover_all
-// the last window may extend beyond the padding, so that every element is in a window.
+// Returns the number of positions of a window of k elements at distance d that moves by s over size + 2 p elements.
+// With cover_all the last window may extend beyond the padding, so that every element is in a window.
 CATENA_EXPORT std::int64_t get_conv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p,
                                             bool cover_all = false, std::int64_t d = 1);
 CATENA_EXPORT std::int64_t get_deconv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p,
@@ -47,8 +47,8 @@ struct PoolingSpec {
 
 // ---- recurrent networks ----
 enum class RnnMode : std::uint8_t { relu, tanh, lstm, gru };
-// The number of matrices, and of biases, of one layer in one direction. The first half is applied to the input, the
-// second to the previous state.
+// Returns the number of matrices (and of biases) of one layer in one direction. The first half is applied to the input,
+// the second half to the previous state.
 //   relu, tanh  h' = act(W0 x + b0 + W1 h + b1)
 //   lstm        i = s(W0 x + b0 + W4 h + b4), f = s(W1 x + b1 + W5 h + b5), a = tanh(W2 x + b2 + W6 h + b6),
 //               o = s(W3 x + b3 + W7 h + b7); c' = f c + i a, h' = o tanh(c')
@@ -56,8 +56,8 @@ enum class RnnMode : std::uint8_t { relu, tanh, lstm, gru };
 //               a = tanh(W2 x + b2 + r (W5 h + b5)); h' = (1 - z) a + z h
 CATENA_EXPORT int rnn_matrices(RnnMode mode) noexcept;
 
-// Layer k > 0 reads the outputs of layer k - 1, both directions concatenated, after dropout. Each direction d has a
-// mask of its own, that of the kernel "dropout" for (seed, offsets[(k - 1) * directions + d]), so rnn_backward and all
+// Layer k > 0 reads the outputs of layer k - 1, both directions concatenated, after dropout. Each direction d has its
+// own mask: the mask of the kernel "dropout" for (seed, offsets[(k - 1) * directions + d]), so rnn_backward and all
 // implementations use the same masks.
 struct RnnSpec {
   RnnMode mode = RnnMode::lstm;
@@ -66,16 +66,16 @@ struct RnnSpec {
   bool training = true;  // false: no dropout; rnn_backward is then not possible
   double dropout = 0;
   std::uint64_t seed = 0;
-  // (layers - 1) * directions offsets if there is dropout: the result of Generator::take for the elements of the
-  // layer's input, or live_scalar of it. They own their arrays.
+  // With dropout, (layers - 1) * directions offsets: the result of Generator::take for the elements of the layer's
+  // input, or live_scalar of it. They own their arrays.
   std::vector<Operand> offsets;
-  // Set for do_rnn only, of one layer in both directions: x has the input of direction 0 and beside it that of
-  // direction 1, and so has its gradient.
+  // Set only for do_rnn with one layer and two directions: x has the inputs of direction 0 and, beside them, the inputs
+  // of direction 1; the gradient of x has the same layout.
   bool separate_inputs = false;
 };
 
-// Sequences in order of decreasing length, packed: first the rows of all sequences at time 0, then those of all
-// sequences longer than 1 at time 1, and so on.
+// Sequences in order of decreasing length, packed: first the rows of all sequences at time 0, then the rows at time 1
+// of all sequences longer than 1, and so on.
 struct RnnOperands {
   Array x;                            // (rows of all times, inputs)
   std::vector<std::int64_t> batches;  // rows at each time, non-increasing
@@ -90,13 +90,13 @@ struct RnnResult {
   Array y;  // (rows of all times, units * directions), of the last layer
   // The states after the last element of each sequence, in the shape of hx; cy for lstm only.
   Array hy, cy;
-  // Arrays for rnn_backward, which reads y, too, but neither hy nor cy; their content depends on the implementation.
+  // Arrays for rnn_backward, which also reads y, but neither hy nor cy. Their content depends on the implementation.
   // They are never modified.
   std::vector<Array> saved;
   std::vector<RnnResult> parts;
-  NnExtension* maker = nullptr;  // whose result it is: another one's rnn_backward passes the call on
+  NnExtension* maker = nullptr;  // the implementation that made the result; rnn_backward of others forwards to it
 };
-// A null gradient is absent and counts as zero.
+// A null gradient counts as zero.
 struct RnnOutputGradients {
   Array gy, ghy, gcy;
   bool wants_gx = true;  // false: gx may be null
@@ -114,58 +114,58 @@ class CATENA_EXPORT NnExtension {
   NnExtension& operator=(const NnExtension&) = delete;
   virtual ~NnExtension();
 
-  // x w^T + b for x (N, inputs), w (outputs, inputs) and b (outputs) or null, all of one dtype. Meant for a w that
-  // stays as it is from call to call: an implementation may bring it into a layout of its own and keep that
+  // Returns x w^T + b for x (N, inputs), w (outputs, inputs) and b (outputs) or null, all of one dtype. Use it for a w
+  // that does not change from call to call: an implementation may convert w into its own layout and cache the result
   // (derived.h).
   Array linear(const Array& x, const Array& w, const Array& b);
 
-  // Cross-correlation of x (N, C, spatial...) with w; b is (outputs) or null. The result has x's dtype. AssertionError
-  // when an output length is not positive.
+  // Returns the cross-correlation of x (N, C, spatial...) with w, in the dtype of x; b is (outputs) or null.
+  // AssertionError if an output length is not positive.
   Array convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec);
-  // The gradient of x: gy (N, outputs, out...) to (N, C, spatial...), in gy's dtype.
+  // Returns the gradient of x, (N, C, spatial...), for gy (N, outputs, out...), in the dtype of gy.
   Array convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec);
-  // The gradient of w, whose spatial lengths are `kernel`.
+  // Returns the gradient of w, whose spatial lengths are `kernel`.
   Array convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, Dtype dtype,
                                     const ConvolutionSpec& spec);
 
-  // {y, indexes}: indexes (int32) are row-major positions in the window, padding included; of equal maxima the first. A
-  // window that lies in the padding gives -inf and an index outside x.
+  // Returns {y, indexes}. indexes (int32) are row-major positions in the window, padding included; among equal maxima,
+  // the first. A window that covers only padding gives -inf and an index outside x.
   Arrays max_pooling(const Array& x, const PoolingSpec& spec);
-  // y alone, the same bits, in less time.
+  // Returns only y, with the same bits, in less time.
   Array max_pooling_values(const Array& x, const PoolingSpec& spec);
   Array max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec);
-  // The elements of x at the positions `indexes`: the derivative of max_pooling_backward.
+  // Returns the elements of x at the positions `indexes`: the derivative of max_pooling_backward.
   Array max_pooling_by_index(const Array& x, const Array& indexes, const PoolingSpec& spec);
-  // Window sum divided by the number of elements of the window, padding included.
+  // Returns the window sums divided by the number of elements of the window, padding included.
   Array average_pooling(const Array& x, const PoolingSpec& spec);
   Array average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec);
 
-  // Normalizes over `axes` of x; gamma and beta broadcast to x and have length 1 along `axes`. {y, mean, biased
+  // Normalizes x over `axes`; gamma and beta broadcast to x and have length 1 along `axes`. Returns {y, mean, biased
   // variance, 1 / sqrt(variance + eps)}; the statistics have length 1 along `axes` and are float32 for 16-bit x.
   Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes);
-  // {gx, ggamma, gbeta}; mean and inv_std are results of batch_normalization. ggamma and gbeta have length 1 along
-  // `axes`.
+  // Returns {gx, ggamma, gbeta}. mean and inv_std are results of batch_normalization. ggamma and gbeta have length 1
+  // along `axes`.
   Arrays batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
                                       const Array& inv_std, const Dims& axes);
   // All operands broadcast to x.
   Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                   const Array& var, double eps);
 
-  // A recurrent network; all results have x's dtype. ValueError when operands do not fit each other.
+  // Computes a recurrent network; all results have the dtype of x. ValueError if operands do not fit each other.
   RnnResult rnn(const RnnOperands& operands, const RnnSpec& spec);
-  // The gradients of all operands, each in the shape and dtype of its operand. `result` is the result of rnn for the
-  // same operands and spec.
+  // Returns the gradients of all operands, each in the shape and dtype of its operand. `result` is the result of rnn
+  // for the same operands and spec.
   RnnGradients rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result,
                             const RnnOutputGradients& g);
 
-  // im2col: x (N, C, spatial...) to (N, C, k..., out...), positions outside x being `outside`; col2im is its adjoint
-  // for 0.
+  // im2col converts x (N, C, spatial...) to (N, C, k..., out...); positions outside x have the value `outside`. col2im
+  // is the adjoint of im2col with 0 outside.
   Array im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& spec, const Scalar& outside = 0);
   Array col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 
  protected:
-  // The dtype in which the do_ functions of convolutions get operands of `dtype`: float32 for 16-bit floats. An
-  // implementation that multiplies those directly, accumulates in float32 and rounds once returns `dtype`.
+  // Returns the dtype in which the do_ functions of convolutions get operands of `dtype`: float32 for 16-bit floats. An
+  // implementation that multiplies 16-bit floats directly, accumulates in float32 and rounds once returns `dtype`.
   virtual Dtype convolution_dtype(Dtype dtype) const;
   virtual Array do_linear(const Array& x, const Array& w, const Array& b);
   virtual Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
@@ -187,8 +187,8 @@ class CATENA_EXPORT NnExtension {
                                                  const Array& inv_std, const Dims& axes);
   virtual Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                              const Array& var, double eps);
-  // Without dropout, x and states in float32 or float64; ws and bs have any floating dtypes, and their gradients that
-  // of x. If the call has dropout, do_rnn is called for each layer. `result` is the result of do_rnn of the same
+  // Called without dropout; with dropout, rnn calls do_rnn for each layer. x and the states are float32 or float64. ws
+  // and bs have any floating dtypes; their gradients have the dtype of x. `result` is the result of do_rnn of the same
   // object, or of a call of rnn, without hy and cy.
   virtual RnnResult do_rnn(const RnnOperands& operands, const RnnSpec& spec);
   virtual RnnGradients do_rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result,
@@ -197,14 +197,15 @@ class CATENA_EXPORT NnExtension {
   virtual Array do_col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 };
 
-// The implementation for x's backend and device, or the portable one. On CUDA the portable one without `use_cudnn`, of
-// which the default is the thread's configuration (autograd/config.h).
+// Returns the implementation for the backend and device of x, or the portable one. On CUDA, returns the portable one if
+// `use_cudnn` is false; its default is the configuration of the thread (autograd/config.h).
 CATENA_EXPORT NnExtension& nn_extension(const Array& x, std::optional<bool> use_cudnn = {});
 CATENA_EXPORT NnExtension& portable_nn_extension();
 
-// The implementation of this thread's last NnExtension operation: "portable", "onednn" or "cudnn"; "" before the first.
+// Returns the implementation of this thread's last NnExtension operation: "portable", "onednn" or "cudnn"; "" before
+// the first.
 CATENA_EXPORT std::string_view last_implementation() noexcept;
-// For implementations.
+// To be called by implementations.
 CATENA_EXPORT void set_last_implementation(std::string_view name) noexcept;  // name: a string literal
 
 }  // namespace autograd

@@ -2,8 +2,8 @@
 //
 // The other operand may be a constant: a host number or an array. It is converted to the dtype of the variable, so it
 // never changes the dtype of the result, and gets no gradient. An array constant must broadcast to the shape of the
-// variable and be on its device. Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h; the
-// two-operand form that is labelled in graphs like Chainer's is operator_matmul.
+// variable and be on its device. Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h;
+// operator_matmul is the two-operand form whose label in graphs is Chainer's.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@
 
 namespace autograd {
 
-// A host number or an array that takes part in a differentiable function without a gradient. TypeError for a null
+// A host number or an array that is an operand of a differentiable function but gets no gradient. TypeError for a null
 // array.
 class Constant {
  public:
@@ -29,7 +29,7 @@ class Constant {
   bool is_array() const noexcept { return bool(array_); }
   const Array& array() const noexcept { return array_; }
   const Scalar& scalar() const noexcept { return scalar_; }
-  // As graph labels show it: 1.5, (-2), constant array.
+  // Returns the text for graph labels: 1.5, (-2), constant array.
   CATENA_EXPORT std::string label() const;
 
  private:
@@ -42,7 +42,7 @@ class Constant {
 template <class T>
 concept ConstantLike = ArrayLike<T> || std::is_arithmetic_v<T> || std::same_as<T, Scalar> ||
     std::same_as<T, Constant> || std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>;
-class Outputs;  // of function.h: what a function object returns
+class Outputs;  // defined in function.h: the result of a function object
 template <class T>
 concept VariableLike = std::derived_from<T, Variable> || std::same_as<T, Outputs>;
 template <class A, class B>

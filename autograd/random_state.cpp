@@ -48,7 +48,7 @@ void RandomState::restore() const {
 
 void RandomState::restore_what_can_be() const {
   default_generator() = generator_;
-  // The library's generators belong to all threads: those that are as they were are left alone.
+  // Restores only generators that have changed, because the library's generators are shared by all threads.
   const std::vector<RandomExtension::State> now = states_of_library();
   std::vector<RandomExtension::State> changed;
   for (const RandomExtension::State& s : others_) {
@@ -86,7 +86,8 @@ bool RandomState::has_changed() const noexcept {
   return now.seed != generator_.seed || now.offset != generator_.offset;
 }
 
-// Twice the finaliser of splitmix64 (Steele, Lea and Flood 2014), by which neighbouring numbers give unrelated results.
+// Applies the finaliser of splitmix64 (Steele, Lea and Flood 2014) twice, so that neighbouring numbers give unrelated
+// results.
 std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t number) noexcept {
   const auto mixed = [](std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
@@ -98,7 +99,7 @@ std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t number) noexcept {
 }
 
 RandomScope::RandomScope(std::uint64_t seed) : before_(default_generator()) {
-  // The array library draws other numbers than the framework.
+  // The array library gets another seed than the framework, so that their numbers differ.
   if (RandomExtension* const others = find_random_extension()) others_ = others->scope(derived_seed(seed, 1));
   default_generator() = {derived_seed(seed, 0), 0};
 }

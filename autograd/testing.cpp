@@ -17,7 +17,7 @@ using catena::check;
 using catena::concat;
 using catena::testing::skip_unless;
 
-// ---- what a test needs --------------------------------------------------------------------------
+// ---- requirements of tests ----------------------------------------------------------------------
 namespace {
 
 bool is_asked_to_skip(std::string_view attribute) {
@@ -35,7 +35,7 @@ bool skip_if_asked(std::string_view attribute) {
 
 constexpr Device cuda_device(int id) { return {Device::Kind::cuda, static_cast<std::int16_t>(id)}; }
 
-// Why arrays cannot be on a CUDA device; empty if they can.
+// Returns the reason why arrays cannot be on a CUDA device; empty if they can.
 std::string missing_device(int id) {
   try {
     full({1}, 0, Dtype::float32, cuda_device(id));
@@ -167,7 +167,7 @@ void unary_math_function_unittest(const UnaryFunction& func, const UnaryMathFunc
 // ---- assertions ---------------------------------------------------------------------------------
 namespace {
 
-// Equal, both NaN, or within the tolerance; an infinity equals only itself.
+// True for equal numbers, two NaN, or numbers within the tolerance; an infinity equals only itself.
 bool near(double a, double b, double atol, double rtol) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return true;
   if (std::isinf(a) || std::isinf(b)) return false;

@@ -24,27 +24,27 @@ using catena::testing::ParameterSet;
 using catena::testing::product;
 using catena::testing::product_dict;
 
-// ---- what a test needs --------------------------------------------------------------------------
-// True if the machine has the named requirement. If not, a line on standard output gives the reason why the test is
-// skipped. Requirements named by the environment variable CATENA_TEST_SKIP, as in "slow,gpu", count as absent; without
-// gpu, so do cudnn and multi_gpu.
+// ---- requirements of tests ----------------------------------------------------------------------
+// True if the machine meets the named requirement. If not, a line on standard output gives the reason why the test is
+// skipped. Requirements in the environment variable CATENA_TEST_SKIP, as in "slow,gpu", count as not met; without gpu,
+// cudnn and multi_gpu are not met either.
 namespace attr {
 CATENA_EXPORT bool gpu();                 // a CUDA device
-CATENA_EXPORT bool cudnn();               // and cuDNN
-CATENA_EXPORT bool multi_gpu(int count);  // so many CUDA devices
-CATENA_EXPORT bool slow();                // time
+CATENA_EXPORT bool cudnn();               // a CUDA device and cuDNN
+CATENA_EXPORT bool multi_gpu(int count);  // at least `count` CUDA devices
+CATENA_EXPORT bool slow();                // slow tests are not skipped
 }  // namespace attr
 // Requirements are "<name>" or, for catena, "catena>=0.1" with one of == != <= >= < >. Names are catena, cpu, cuda and
-// cudnn. ValueError for a text of another form; another name is not there.
+// cudnn; any other name counts as not installed. ValueError for a text of another form.
 CATENA_EXPORT bool with_requires(const std::vector<std::string_view>& requirements);
 
 // ---- functions ----------------------------------------------------------------------------------
 struct UnaryMathFunction {
-  // The expected value of each element. Default: the function of <cmath> that has the name of the label; ValueError
-  // if there is none.
+  // Returns the expected value of an element. Default: the function of <cmath> whose name is the label; ValueError if
+  // there is none.
   catena::Function<double(double)> func_expected = {};
   std::string label_expected = {};  // default: the label of func's node in lower case
-  // x and the gradient of y. Default: uniform numbers between -1 and 1.
+  // Returns x and the gradient of y. Default: uniform numbers between -1 and 1.
   catena::Function<Arrays(const Shape& shape, Dtype dtype)> make_data = {};
 };
 // Tests a differentiable elementwise function of one variable: values, dtypes, gradients and the label, for arrays of
@@ -55,8 +55,9 @@ CATENA_EXPORT void unary_math_function_unittest(const UnaryFunction& func, const
 
 // ---- assertions ---------------------------------------------------------------------------------
 
-// |x - y| <= atol + rtol |y| for every element. NaN equals NaN. Shapes must be equal, or one array has a single
-// element. Devices and dtypes may differ. The message shows the largest difference and its position.
+// Throws an AssertionError unless |x - y| <= atol + rtol |y| for every element. NaN equals NaN. Shapes must be equal,
+// or one array has a single element. Devices and dtypes may differ. The message shows the largest difference and its
+// position.
 CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol = 1e-5, double rtol = 1e-4,
                                    bool verbose = true);
 inline void assert_allclose(const Variable& x, const Variable& y, double atol = 1e-5, double rtol = 1e-4,

@@ -81,7 +81,7 @@ template <class T> struct Constant : ExprTag {
   void print(std::string& out) const { internal::print_value(out, value); }
 };
 
-// A value printed by a name.
+// A value that is printed as a name.
 template <class T> struct Named : ExprTag {
   static constexpr int priority = kAtom;
   T value;
@@ -105,7 +105,7 @@ template <class T> auto wrap(const T& v) {
   if constexpr (Expression<T>) return v;
   else return Constant<decltype(internal::plain(v))>(internal::plain(v));
 }
-// variable(n, "in_size"): a value that messages show by name. The name must outlive the expression (a literal does).
+// variable(n, "in_size"): a value that messages show as a name. The name must outlive the expression (a literal does).
 template <class T> auto variable(const T& value, std::string_view name) {
   return Named<decltype(internal::plain(value))>(internal::plain(value), name);
 }
@@ -235,7 +235,7 @@ struct SizeOf : ExprTag {
 };
 
 // The types of all inputs, as expressions: entries are read when a condition is evaluated. Refers to the arrays or
-// types it was constructed from, which must outlive it.
+// types from which it was constructed, which must outlive it.
 class TypeInfoTuple {
  public:
   explicit TypeInfoTuple(std::span<const Array> arrays, std::string_view name = "in_types") noexcept
@@ -419,7 +419,7 @@ template <bool kList, class... E> struct Sequence : ExprTag {
 template <class... E> auto tuple(const E&... e) { return Sequence<false, decltype(wrap(e))...>(wrap(e)...); }
 template <class... E> auto list(const E&... e) { return Sequence<true, decltype(wrap(e))...>(wrap(e)...); }
 
-// The text that an expression prints.
+// Returns the text of an expression.
 template <Expression E> std::string to_string(const E& e) { return internal::text(e); }
 
 // ---- expect ----
@@ -437,10 +437,10 @@ template <class Op, class L, class R> void expect_one(const Binary<Op, L, R>& co
 }
 }  // namespace internal
 
-// InvalidType for the first condition that does not hold.
+// Throws an InvalidType for the first condition that is false.
 template <class... C> void expect(const C&... condition) { (internal::expect_one(condition), ...); }
 
-// Whether all arrays belong to one backend and one kind of device.
+// True if all arrays have the same backend and kind of device.
 CATENA_EXPORT bool same_types(std::span<const Array> arrays) noexcept;
 
 }  // namespace autograd::type_check

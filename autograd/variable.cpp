@@ -28,7 +28,7 @@ Variable VariableNode::grad_handle() noexcept {
 }
 
 void VariableNode::set_grad(const Variable& g, bool shared) {
-  const Variable old = Access::adopt(grad);  // released after the new one is in place
+  const Variable old = Access::adopt(grad);  // released after the new gradient is in place
   grad = Access::node(g);
   if (grad != nullptr) grad->handles.fetch_add(1, catena::MemoryOrder::relaxed);
   grad_shared = shared;
@@ -217,7 +217,7 @@ void Variable::backward(const BackwardOptions& options) { internal::run_backward
 void Variable::unchain() { checked().root()->set_creator(nullptr, 0); }
 
 void Variable::unchain_backward() {
-  // Unchaining a function drops its inputs, so their creators are collected first.
+  // Unchaining a function removes its inputs, so their creators are collected first.
   std::vector<NodePtr<FunctionNode>> pending;
   const auto visit = [&pending](FunctionNode* f) {
     if (f == nullptr) return;

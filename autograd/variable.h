@@ -1,19 +1,19 @@
-// Folder autograd: the tape. Here are Variable, function nodes, the backward engine, hooks, modes, type checks,
-// gradient checks and the value API over arrays. Neural-network functions and links are in nn, optimizers and loops in
-// training; arrays themselves are known only through autograd/backend. autograd may include kernels; only
+// Folder autograd: the tape. It has Variable, function nodes, the backward engine, hooks, modes, type checks, gradient
+// checks and the value API over arrays. Neural-network functions and links are in nn, optimizers and training loops in
+// training. Arrays are accessed only through autograd/backend. autograd may include kernels; only
 // autograd/ndarray_backend includes ndarray.
 //
 // Variable: an array with a gradient and the function that made it.
 //
-// A Variable is a shared handle: copies refer to the same variable (identity belongs to the object, as in Chainer). The
-// graph behind it consists of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own
-// their input nodes, output nodes own their creator, and arrays stay alive only where a function retains them.
+// A Variable is a shared handle: copies refer to the same variable (the object has the identity, as in Chainer). The
+// graph consists of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own their input
+// nodes, output nodes own their creator, and a function keeps only the arrays that it retains.
 //
-// An array converts to a Variable: `Variable x(a)`, `Variable x = a` and an array given where a Variable is expected
-// mean the same, a root with volatile AUTO, which is part of a graph unless the thread's mode or another input says
-// otherwise. For a temporary made in a call no gradient is computed, since it could not be read.
+// An array converts to a Variable: `Variable x(a)`, `Variable x = a` and an array argument for a Variable parameter all
+// make a root with volatile AUTO. The root is part of a graph unless the mode of the thread or another input prevents
+// it. No gradient is computed for a temporary Variable made in a call, because nobody could read it.
 //
-// Thread safety: a graph belongs to one thread at a time; handles may be copied and dropped on any thread, also while
+// Thread safety: a graph belongs to one thread at a time. Handles may be copied and destroyed on any thread, also while
 // another thread runs backward through their variables.
 #pragma once
 
@@ -48,7 +48,7 @@ struct VariableOptions {
 
 struct BackwardOptions {
   bool retain_grad = false;             // keep the gradients of intermediate variables
-  bool enable_double_backprop = false;  // gradients get a graph of their own and can be differentiated again
+  bool enable_double_backprop = false;  // gradients get a graph and can be differentiated again
 };
 
 using Variables = catena::SmallVector<Variable, 4>;
@@ -59,7 +59,7 @@ using Variables = catena::SmallVector<Variable, 4>;
 class CATENA_EXPORT Variable {
  public:
   Variable() noexcept = default;  // null: an absent variable, e.g. a missing gradient
-  // A root: no creator, rank 0. TypeError for a null array; options.grad is checked against data as in set_grad.
+  // Makes a root: no creator, rank 0. TypeError for a null array; options.grad is checked against data as in set_grad.
   template <ArrayLike T> Variable(const T& data) : Variable(wrap(data)) {}
   template <ArrayLike T> Variable(const T& data, const VariableOptions& options) : Variable(wrap(data)) {
     set_options(options);
@@ -76,15 +76,16 @@ class CATENA_EXPORT Variable {
     if (node_) drop_handle();
   }
 
-  explicit operator bool() const noexcept { return node_ != nullptr; }  // null or not, independent of its value
+  // false for a null Variable; independent of the value
+  explicit operator bool() const noexcept { return node_ != nullptr; }
   bool is_same(const Variable& o) const noexcept { return node_ == o.node_; }
   const void* id() const noexcept { return node_; }
 
   const Array& data() const;  // ValueError for a null Variable, like all members below
   void set_data(const Array& data);
-  // Null when there is none. Setting stores a reference, not a copy: backward adds to the array that was set. TypeError
-  // when the backend, the kind of the device or the dtype differs from that of data, ValueError when the number of the
-  // device or the shape does.
+  // Returns null if there is no gradient. set_grad stores a reference, not a copy: backward adds to that array.
+  // TypeError if the backend, the kind of device or the dtype differs from that of data; ValueError if the number of
+  // the device or the shape differs.
   Array grad() const;
   void set_grad(const Array& grad);
   Variable grad_variable() const;  // the gradient with its graph (after enable_double_backprop)
@@ -95,8 +96,8 @@ class CATENA_EXPORT Variable {
   Flag volatile_flag() const noexcept;
   void set_volatile(Flag f);
   bool requires_grad() const noexcept;
-  // False: no gradient is computed for this variable, and optimizers leave a parameter alone. RuntimeError for a
-  // variable that a function made: only roots can be cut off.
+  // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
+  // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
   const std::string& name() const;
   void set_name(const std::string& name);
@@ -105,7 +106,7 @@ class CATENA_EXPORT Variable {
   std::int64_t shape(int axis) const { return present().shape(axis); }
   int ndim() const { return present().ndim(); }
   std::int64_t size() const { return present().size(); }
-  std::int64_t len() const { return present().size(); }  // number of elements, as the reference's len()
+  std::int64_t len() const { return present().size(); }  // number of elements, as Chainer's len()
   Dtype dtype() const { return present().dtype(); }
   Device device() const { return present().device(); }
   std::string label() const;        // "(2, 3), float32"; "float32" for 0-d data; "(4), float32" for one dimension
@@ -113,7 +114,7 @@ class CATENA_EXPORT Variable {
   std::string repr() const;         // <variable NAME> or <variable at 0xADDR>
   std::string debug_print() const;  // header, device, volatile, backend, shape, dtype, statistics, grad
 
-  void to_device(Device device);  // data and grad, in place; arrays that are there already are not copied
+  void to_device(Device device);  // moves data and grad in place; arrays on that device are not copied
   void to_cpu() { to_device({}); }
   void to_gpu(std::optional<int> id = {});
   void cleargrad();
@@ -126,15 +127,16 @@ class CATENA_EXPORT Variable {
   void backward(const BackwardOptions& options = {});
   void backward(bool retain_grad) { backward(BackwardOptions{.retain_grad = retain_grad}); }
   void unchain();           // this variable becomes a root
-  void unchain_backward();  // all variables behind it become roots, too; their memory is released
+  void unchain_backward();  // all variables that it depends on become roots as well; frees their memory
 
-  // The only element of the data, converted to E; ValueError if the size is not 1. double(loss) is loss.item<double>().
+  // Returns the only element of the data, converted to E; ValueError if the size is not 1. double(loss) is
+  // loss.item<double>().
   template <class E> E item() const { return autograd::item(present()).template to<E>(); }
   template <class E>
   requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
 
   // ---- differentiable functions as members ----
-  // x[0], x(0, Slice(1, 3)), x(ellipsis, newaxis), x({0, 2}): get_item of functions/array.h.
+  // Indexing: x[0], x(0, Slice(1, 3)), x(ellipsis, newaxis), x({0, 2}). See get_item in functions/array.h.
   template <class... K>
   requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) Variable operator()(
       const K&... keys) const {
@@ -160,7 +162,7 @@ class CATENA_EXPORT Variable {
   }
   Variable T() const { return transpose(); }
 
-  // Truth value, equality and order of variables are not defined. Compilers show these lines with their error.
+  // Truth value, equality and order of variables are not defined. Compilers show these lines in their error messages.
   friend bool operator==(const Variable&, const Variable&) = delete;  // is_same(), or compare the arrays data()
   friend bool operator<(const Variable&, const Variable&) = delete;   // compare the arrays data()
   friend bool operator>(const Variable&, const Variable&) = delete;   // compare the arrays data()
@@ -168,11 +170,11 @@ class CATENA_EXPORT Variable {
   friend bool operator>=(const Variable&, const Variable&) = delete;  // compare the arrays data()
 
  protected:
-  // A root with volatile AUTO whose data is set later (a parameter of unknown shape). Until set_data, data() is a null
-  // array, and shape(), dtype() and the like are a ValueError.
+  // A root whose data is set later, with volatile AUTO (a parameter of unknown shape). Until set_data, data() is a null
+  // array, and shape(), dtype() and similar members throw a ValueError.
   struct Pending {};
   explicit Variable(Pending);
-  void drop_data();  // back to the pending state; the gradient is dropped, too
+  void drop_data();  // back to the pending state; also removes the gradient
 
  private:
   friend struct internal::Access;
@@ -180,7 +182,7 @@ class CATENA_EXPORT Variable {
   Variable item_at(const std::vector<IndexItem>& items) const;
   explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
   static Variable wrap(const Array& data);
-  void set_options(const VariableOptions& options);  // of a new variable
+  void set_options(const VariableOptions& options);  // to be called for a new variable only
   void add_handle() const noexcept;
   void drop_handle() noexcept;
   internal::VariableNode& checked() const;
@@ -188,11 +190,11 @@ class CATENA_EXPORT Variable {
   internal::VariableNode* node_ = nullptr;
 };
 
-// variable([1. 2.]), with the name if there is one: variable W([1. 2.]). Copies the values to the host.
+// Prints variable([1. 2.]), or with a name: variable W([1. 2.]). Copies the values to the host.
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
 
-// Gradients of `outputs` (weighted by grad_outputs, ones when absent) with respect to `inputs`. No variable's .grad is
-// changed. Null for an input that no output depends on.
+// Returns the gradients of `outputs` (weighted by grad_outputs, default ones) with respect to `inputs`; null for an
+// input on which no output depends. Does not change any variable's .grad.
 CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs = {},
                              bool enable_double_backprop = false);
 

@@ -1,14 +1,14 @@
-// VariableNode: the object that Variables refer to and that function nodes have as inputs. For the engine, graph dumps
-// and tests; users hold Variables.
+// VariableNode: the object to which Variables and function nodes refer. For the engine, graph dumps and tests; users
+// have Variables.
 //
 // Two counts avoid reference cycles. `handles` counts Variables: when it reaches 0, the array and the gradient are
-// released, so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs`
-// counts functions that have this node as an input (plus kHandles until the handles are gone and what they held is
-// released): when it reaches 0, the node is destroyed and its reference to its creator is released. The name lives as
-// long as the node: graphs of variables that nobody holds any more show it.
+// released, so a gradient whose graph refers back to this node (double backprop) does not keep itself alive. `refs`
+// counts functions that have this node as an input, plus kHandles until the handles are gone and their array and
+// gradient are released. When `refs` reaches 0, the node is destroyed and its reference to its creator is released. The
+// name exists as long as the node, so graphs show it even when no Variable is left.
 //
-// The last handle may be dropped on any thread, also while an engine works on the graph. Code that reads or
-// writes data or grad without a handle of its own therefore calls hold() first.
+// The last handle may be destroyed on any thread, also while an engine works on the graph. Code that reads or writes
+// data or grad and has no handle therefore must call hold() first.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,12 @@ struct CATENA_EXPORT VariableNode {
   Flag volatile_flag = AUTO;
   bool requires_grad = true;
   bool grad_shared = false;  // `grad` may share its array with other variables: never write into it
-  // A parameter of a link; an optimizer that updates it says so. A gradient of one without the other is lost.
+  // Whether the variable is a parameter of a link, and whether an optimizer updates it (the optimizer sets this). The
+  // gradient of a parameter that no optimizer updates is lost.
   bool is_parameter = false, has_optimizer = false;
   bool held_by_run = false;  // the run that wrote `grad` has a handle, until it has read `grad`
-  // The dtype, device and shape of data when it was used as an input; data may be released before the gradient arrives.
+  // The dtype, device and shape of data when it was used as an input; data may be released before the gradient is
+  // computed.
   Dtype dtype = Dtype::float32;
   Device device;
   catena::SmallVector<std::int64_t, 4> shape;
@@ -47,10 +49,10 @@ struct CATENA_EXPORT VariableNode {
   static void* operator new(std::size_t n);
   static void operator delete(void* p, std::size_t n) noexcept;
 
-  // The node that stands for this one in graphs.
+  // Returns the node that represents this node in graphs.
   VariableNode* root() noexcept { return alias_of ? alias_of : this; }
-  Variable handle() noexcept;  // null when no Variable is left
-  // The same; after it returned null, no other thread touches data and grad any more.
+  Variable handle() noexcept;  // null if no Variable is left
+  // Like handle(); after it has returned null, no other thread accesses data or grad.
   Variable hold() noexcept;
   Variable grad_handle() noexcept;
   void set_grad(const Variable& g, bool shared);
@@ -62,7 +64,7 @@ inline void retain(VariableNode* n) noexcept { n->refs.fetch_add(1, catena::Memo
 inline void release(VariableNode* n, std::uint32_t count = 1) noexcept {
   if (n->refs.fetch_sub(count, catena::MemoryOrder::acq_rel) == count) n->destroy();
 }
-// An output of a function may be in destruction on another thread: takes a reference only if the count is not 0.
+// Takes a reference only if the count is not 0, because another thread may be destroying an output of a function.
 inline bool try_retain(catena::Atomic<std::uint32_t>& count) noexcept {
   std::uint32_t n = count.load(catena::MemoryOrder::relaxed);
   while (n != 0)
@@ -74,10 +76,10 @@ inline bool try_retain(catena::Atomic<std::uint32_t>& count) noexcept {
 struct Access {
   static VariableNode* node(const Variable& v) noexcept { return v.node_; }
   static Variable adopt(VariableNode* n) noexcept { return Variable(n); }
-  static void forget(Variable& v) noexcept { v.node_ = nullptr; }  // does not release the reference
+  static void forget(Variable& v) noexcept { v.node_ = nullptr; }  // the reference is not released
 };
 
-// Two arguments of a call as a list that does not count references: the arguments outlive the call.
+// A list of two arguments of a call that does not count references, because the arguments outlive the call.
 class BorrowedPair {
  public:
   BorrowedPair(const Variable& a, const Variable& b) noexcept
@@ -93,19 +95,19 @@ class BorrowedPair {
   Variable list_[2];
 };
 
-// Variable::label() of data with that shape and dtype.
+// Returns Variable::label() for data of this shape and dtype.
 CATENA_EXPORT std::string label_of(const Shape& shape, Dtype dtype);
 
-// An array as a root with volatile AUTO.
+// Makes a root with volatile AUTO of an array.
 inline Variable constant_variable(const Array& a) {
   auto* n = new VariableNode;
   n->data = a;
   return Access::adopt(n);
 }
 
-// TypeError or ValueError (with Chainer's texts) when an array cannot be the gradient of `data`, which had this dtype,
-// shape and device when it was used (null: released since). `function` is the function that made it; null when the user
-// did.
+// Throws a TypeError or ValueError (with Chainer's texts) if `grad` cannot be the gradient of `data`. `data` is null if
+// it was released; dtype, shape and device are those at the time of use. `function` is the function that made the
+// gradient; null if the user made it.
 CATENA_EXPORT void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape,
                               Device device, const Array& grad);
 

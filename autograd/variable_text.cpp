@@ -59,7 +59,7 @@ std::ostream& operator<<(std::ostream& out, const Variable& v) {
   if (!v) return out << "<null variable>";
   const std::string head = v.name().empty() ? "variable(" : "variable " + catena::printable(v.name()) + "(";
   if (!v.data()) return out << head << "no data yet)";
-  // Further lines stand below the first, as NumPy prints them.
+  // Further lines are aligned below the first one, as NumPy prints them.
   const std::string values = autograd::to_string(v.data());
   out << head;
   for (std::size_t i = 0; i < values.size(); ++i) {

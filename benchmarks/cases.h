@@ -1,6 +1,6 @@
 // The benchmark cases in one table, used by Google Benchmark (google_main.cpp) and by compare.sh (worker.cpp). Shapes
 // are defined only here; the peers of compare.sh receive them. Inputs are hashes of the elements' positions, so that
-// all contenders have equal inputs and results can be compared before times are.
+// all contenders have equal inputs and results can be compared before times are measured.
 //
 //   const Cases cases{{"overhead/sum", {{"n", 100}}, {}, [](const Parameters& p) {
 //     return ready([a = uniform({p.at("n")}, 0)] { return a.sum(); });
@@ -23,14 +23,14 @@ namespace bench {
 // A case that is set up on the current device.
 struct Ready {
   std::function<void(std::int64_t calls)> run;  // the timed part; does not wait for the device
-  std::function<nd::Array()> result;            // the result that contenders compare; called before the first run
+  std::function<nd::Array()> result;            // the result for the comparison; called before the first run
 };
 
 struct Case {
   std::string name;       // topic/case
   Parameters full, tiny;  // the parameters that differ from `full` in a trial run
   Ready (*setup)(const Parameters& p);
-  Parameters (*draw)(Draw& draw) = nullptr;  // the parameters of a shape of a sweep; null: none is drawn
+  Parameters (*draw)(Draw& draw) = nullptr;  // draws the parameters of a shape of a sweep; null: the case has no sweep
 
   Parameters parameters(bool is_tiny) const;
 };
@@ -46,24 +46,24 @@ class Cases {
 // is created.
 void choose_device(int& argc, char** argv);
 
-// uniform_values in C order: float32 on [low, high).
+// Returns uniform_values in C order: float32 on [low, high).
 nd::Array uniform(const nd::Shape& shape, std::int64_t seed, double low = 0, double high = 1);
-// The operand of a case: values on [low, high) of the dtype and behind the offset that p has (float32 and 0, if it has
-// none), floor(100 u) for integers and u < 0.5 for bool, where u are the values on [0, 1).
+// Returns the operand of a case, with the dtype and the offset of p (default: float32 and 0). Values are on [low,
+// high), but floor(100 u) for integers and u < 0.5 for bool, where u are the values on [0, 1).
 nd::Array input(const Parameters& p, const nd::Shape& shape, std::int64_t seed, double low = 0, double high = 1);
-// p[name], or `otherwise` if p does not have it.
+// Returns p[name], or `otherwise` if p does not have it.
 std::int64_t get(const Parameters& p, const char* name, std::int64_t otherwise);
-// int32 labels of [0, classes).
+// Returns int32 labels of [0, classes).
 nd::Array labels(std::int64_t n, std::int64_t seed, std::int64_t classes);
 
-// All elements of arrays of one dtype, one array behind the other: the result of a case that has several.
+// Concatenates all elements of arrays of one dtype, for a case with several results.
 nd::Array joined(const std::vector<nd::Array>& arrays);
 
-// A case whose result is that of a call of f.
+// Returns a case whose result is that of a call of f.
 template <class F> Ready ready(F f) { return {repeated(f), f}; }
 
-// Calls f(set) on p["sets"] inputs made by make(seed), the next one in each call. For cases that measure memory
-// bandwidth: together the inputs exceed the last-level cache.
+// Returns a case that calls f(set) on p["sets"] inputs made by make(seed), the next one in each call. For cases that
+// measure memory bandwidth: together the inputs exceed the last-level cache.
 template <class Make, class F> Ready rotating(const Parameters& p, Make make, F f) {
   std::vector<decltype(make(std::int64_t{}))> sets;
   for (std::int64_t seed = 0; seed < p.at("sets"); ++seed) sets.push_back(make(seed));

@@ -37,7 +37,7 @@ namespace bench {
 
 using Parameters = std::map<std::string, std::int64_t>;
 
-// Wellons' lowbias32 of a position and a seed, on [0, 1) in steps of 2^-24.
+// Wellons' lowbias32 of a position and a seed, scaled to [0, 1) in steps of 2^-24.
 inline double unit(std::size_t i, std::int64_t seed) {
   std::uint32_t x = std::uint32_t(i) * 0x9E3779B9u + std::uint32_t(seed) * 0x85EBCA6Bu + 1;
   x = (x ^ (x >> 16)) * 0x7FEB352Du;
@@ -45,8 +45,8 @@ inline double unit(std::size_t i, std::int64_t seed) {
   return ((x ^ (x >> 16)) >> 8) * 0x1p-24;
 }
 
-// low + (high - low) * unit at every position, in C order. Large arrays repeat, so that making them takes no longer
-// than measuring them.
+// Returns low + (high - low) * unit at every position, in C order. Large arrays repeat values, so that making them does
+// not take longer than the measurement.
 inline std::vector<float> uniform_values(std::size_t n, std::int64_t seed, double low = 0, double high = 1) {
   constexpr std::size_t kPeriod = (1 << 24) + 43;
   std::vector<float> values(n);
@@ -68,7 +68,7 @@ inline std::string fingerprint(const std::vector<double>& values, std::size_t it
   return text;
 }
 
-// Calls f in a loop that is compiled together with f, so that a call has no indirection.
+// Returns a function that calls f in a loop compiled together with f, so that a call has no indirection.
 template <class F> std::function<void(std::int64_t)> repeated(F f) {
   return [f = std::move(f)](std::int64_t calls) mutable {
     for (std::int64_t i = 0; i < calls; ++i) f();
@@ -137,7 +137,7 @@ class Contender {
     return std::to_string(timed(calls));
   }
 
-  // The untimed call brings back into the caches what other contenders displaced, which is nothing to a long call.
+  // The untimed call reloads the caches after other contenders have run; for a long call this is negligible.
   std::int64_t timed(std::int64_t calls) {
     using Clock = std::chrono::steady_clock;
     constexpr std::int64_t kLongCall = 1'000'000'000;
@@ -153,7 +153,7 @@ class Contender {
     return ns;
   }
 
-  std::int64_t call_ns_ = 0;  // of the case, when it was last timed
+  std::int64_t call_ns_ = 0;  // time of the last measured call of the case
 };
 
 }  // namespace bench

@@ -1,5 +1,4 @@
-// The files of cases that read or write some: a folder of their own, and images. compare/peers/files.py makes the same
-// images.
+// The files of cases that read or write: a temporary folder, and images. compare/peers/files.py makes the same images.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace bench {
 
-// A folder that is removed with the object. IOError where it cannot be made.
+// A folder that is removed with the object. IOError if it cannot be made.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -22,12 +21,12 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Image i of size x size pixels of red, green and blue: a slope and noise, as smooth and as compressible as a
+// Returns image i of size x size pixels of red, green and blue: a slope and noise, as smooth and as compressible as a
 // photograph.
 std::vector<std::uint8_t> image(std::int64_t i, std::int64_t size);
-// A PNG file of it (ISO/IEC 15948), whose rows are the differences of neighbouring pixels.
+// Returns a PNG file of it (ISO/IEC 15948), whose rows are the differences of neighbouring pixels.
 std::string png(const std::vector<std::uint8_t>& pixels, std::int64_t size);
-// Writes the images 0 to n - 1; their names and labels, which are labels(n, seed, 10) of cases.h.
+// Writes the images 0 to n - 1. Returns their names and labels, which are labels(n, seed, 10) of cases.h.
 std::vector<std::pair<std::string, std::int64_t>> write_images(const TemporaryFolder& folder, std::int64_t n,
                                                                std::int64_t size, std::int64_t seed);
 

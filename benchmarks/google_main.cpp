@@ -1,4 +1,4 @@
-// Runs the cases that are linked to this program under Google Benchmark. --device cpu|cuda selects the device.
+// Runs the cases linked to this program with Google Benchmark. --device cpu|cuda selects the device.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void measure(benchmark::State& state, const bench::Case& c) {
     const nd::Device device = nd::current_device();
     ready.run(1);
     nd::synchronize(device);
-    // Batches of about a millisecond, so that checking the iteration count and waiting for the device cost little.
+    // Batches of about a millisecond, so that checking the iteration count and waiting for the device take little time.
     const auto start = Clock::now();
     ready.run(1);
     nd::synchronize(device);

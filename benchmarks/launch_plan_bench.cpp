@@ -1,4 +1,4 @@
-// The host's planning of one CUDA launch, without the driver's part. Needs no device.
+// Measures the host's planning of one CUDA launch, without the driver. Needs no device.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -29,7 +29,7 @@ int loop_of(const catena::KernelDef& def) { return catena::choose_loop_by_output
 void elementwise(benchmark::State& state, const Shape& shape, bool strided) {
   Operands x(shape, strided);
   const catena::Strides packed = catena::c_strides(shape, sizeof(float));
-  if (strided) x.all[2].strides = &packed;  // so that the axes do not merge
+  if (strided) x.all[2].strides = &packed;  // so that the axes are not merged
   const catena::EagerProgram add(catena::kernels::add, loop_of(catena::kernels::add));
   for (auto _ : state) benchmark::DoNotOptimize(nd::cuda::plan_elementwise(add, x.all, shape, 100));
 }

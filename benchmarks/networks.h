@@ -1,5 +1,5 @@
-// The networks of the cases that train and infer: those of examples/mnist, and a ResNet-18 for images of 32x32. Their
-// weights are hashes, so that all contenders compute the same.
+// The networks of the cases for training and inference: those of examples/mnist, and a ResNet-18 for images of 32x32.
+// Their weights are hashes, so that all contenders compute the same.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// Weights on [-sqrt(3 / fan_in), sqrt(3 / fan_in)), biases 0.
+// Sets weights on [-sqrt(3 / fan_in), sqrt(3 / fan_in)) and biases 0.
 template <class Layer> void initialize(Layer& layer, std::int64_t seed) {
   const autograd::Shape shape = layer.W.shape();
   const double range = std::sqrt(3.0 / double(layer.W.size() / shape[0]));
@@ -30,7 +30,7 @@ struct MLP : nn::Chain {
   static nd::Shape input(std::int64_t batch) { return {batch, 784}; }
 };
 
-// Of images of `size` x `size` (28) and `channels` (1).
+// For images of `size` x `size` (28) and `channels` (1).
 struct CNN : nn::Chain {
   int channels, size;
   nn::Convolution2D conv1, conv2{16, 32, 5};
@@ -55,7 +55,7 @@ struct CNN : nn::Chain {
   static nd::Shape input(std::int64_t batch) { return {batch, 784}; }
 };
 
-// Two 3x3 convolutions and a shortcut, which is a 1x1 convolution where the shape changes (He et al. 2015, figure 2 and
+// Two 3x3 convolutions and a shortcut, which is a 1x1 convolution if the shape changes (He et al. 2015, figure 2 and
 // option B).
 struct BasicBlock : nn::Chain {
   nn::Convolution2D conv1, conv2;

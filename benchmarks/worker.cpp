@@ -1,6 +1,6 @@
 // Catena as a contender of compare.sh (requests: contender.h). --device cpu|cuda selects the device. With --instead
-// CASE=OTHER (may be repeated) it is a peer that has these cases alone, each as another case with the parameters of
-// CASE: two ways to do the same are compared in turns.
+// CASE=OTHER (may be repeated), it is a peer that has only these cases, and runs OTHER with the parameters of CASE: two
+// ways to do the same are then measured alternately.
 #include <cstring>
 #include <map>
 #include <set>
@@ -23,7 +23,7 @@ class Ours : public bench::Contender {
     std::ostringstream out;
     std::size_t lines = 0;
     for (const bench::Case& c : bench::Cases::all()) {
-      std::set<bench::Parameters> drawn;  // a rule may have only few shapes
+      std::set<bench::Parameters> drawn;  // a set, because a rule may have only few shapes
       for (std::int64_t number = 0; c.draw && number < shapes; ++number) {
         bench::Draw draw(c.name, seed, number, most);
         const bench::Parameters p = c.draw(draw);
@@ -42,7 +42,7 @@ class Ours : public bench::Contender {
     std::string name, variant;
     words >> name;
     if (const auto other = instead_.find(name); other != instead_.end()) name = other->second;
-    // As a peer of another build, this program is asked for its one variant by name.
+    // As a peer of another build, this program gets requests with the name of its only variant.
     if (const auto parameters_at = words.tellg(); words >> variant && variant != "default") words.seekg(parameters_at);
     for (const bench::Case& c : bench::Cases::all()) {
       if (c.name == name) ready_ = c.setup(parameters(words));

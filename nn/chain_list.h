@@ -16,7 +16,7 @@
 namespace nn {
 
 namespace internal {
-// A function of one variable; options and coefficients beyond it get their defaults, which their types know.
+// Makes a function of one variable: further arguments (options and coefficients) get the defaults of their types.
 template <class O> inline constexpr bool knows_default = std::is_class_v<O> && !std::is_same_v<O, Variable>;
 template <class... O>
 requires(sizeof...(O) > 0 &&
@@ -42,7 +42,7 @@ struct SequenceElement {
 };
 }  // namespace internal
 
-// Children "0", "1", ... in the order of insertion. Called, it calls them in order; a derived class may do otherwise.
+// Children "0", "1", ... in the order of insertion. A call calls them in order; a derived class may change that.
 class CATENA_EXPORT ChainList : public Link {
  public:
   ChainList() = default;
@@ -59,7 +59,7 @@ class CATENA_EXPORT ChainList : public Link {
   }
   std::size_t size() const noexcept { return links_.size(); }
   Link& operator[](std::int64_t i) const;  // negative: from the end; IndexError
-  // The children that a slice selects: for (nn::Link* child : list[Slice(1, {})]) ...
+  // Returns the children that a slice selects: for (nn::Link* child : list[Slice(1, {})]) ...
   std::vector<Link*> operator[](const catena::Slice& slice) const;
 
   class Iterator {
@@ -78,7 +78,7 @@ class CATENA_EXPORT ChainList : public Link {
   Iterator begin() const noexcept { return Iterator(links_.data()); }
   Iterator end() const noexcept { return Iterator(links_.data() + links_.size()); }
 
-  // Calls the children in order, each with the result of the previous one; the first gets all arguments.
+  // Calls the children in order, each with the result of the previous one; the first child gets all arguments.
   Variable call(const Variables& args) override;
   Variable operator()(const Variables& args) { return ChainList::call(args); }
   Variable operator()(const Variable& x) { return ChainList::call({x}); }
@@ -93,8 +93,8 @@ class CATENA_EXPORT ChainList : public Link {
 };
 
 // A sequence of links and functions: Sequential(Linear(100), relu, Linear(10)). The children are the links, named "0",
-// "1", ... by their position among the links, as in Chainer. Of a function with defaults they are taken: dropout,
-// leaky_relu.
+// "1", ... by their position among the links, as in Chainer. Functions with options, such as dropout and leaky_relu,
+// are called with their defaults.
 class CATENA_EXPORT Sequential : public Link {
  public:
   using Function = autograd::UnaryFunction;
@@ -115,7 +115,7 @@ class CATENA_EXPORT Sequential : public Link {
   }
   void append(Element element) { elements_.push_back(std::move(element)); }
   std::size_t size() const noexcept { return elements_.size(); }
-  // n copies of this sequence in series, each newly initialised.
+  // Returns a sequence of n copies of this sequence, each newly initialised.
   Sequential repeat(int n) const;
 
   Variable call(const Variables& args) override;

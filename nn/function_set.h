@@ -1,5 +1,5 @@
-// FunctionSet, the container of models before version 1.5 of the reference. Deprecated: a Chain with members
-// (NN_MEMBERS) or with add_link does the same. No umbrella header includes this file.
+// FunctionSet: the container of models in Chainer before version 1.5. Deprecated: a Chain with members (NN_MEMBERS) or
+// with add_link does the same. No umbrella header includes this file.
 #pragma once
 
 #include <initializer_list>
@@ -13,8 +13,8 @@
 
 namespace nn {
 
-// A Chain whose children are set by name and may be replaced. A child comes to the device to which the set was moved,
-// as with add_link; before, it stays where it is. The first object of the process gives a warning.
+// A Chain whose children are set by name and may be replaced. If the set was moved to a device, a new child is moved
+// there too, as with add_link; otherwise it stays where it is. The first object in the process gives a warning.
 //
 //   nn::FunctionSet model({{"l1", nn::Linear(784, 100)}, {"l2", nn::Linear(100, 10)}});
 //   model["l3"] = nn::Linear(10, 10);                   // another child, or in place of one
@@ -29,7 +29,7 @@ class CATENA_EXPORT FunctionSet : public Chain {
     Part(std::string child, L&& l) : name(std::move(child)), link(std::forward<L>(l)) {}
     Part(std::string child, internal::AnyLink l) : name(std::move(child)), link(std::move(l)) {}
   };
-  // The member under a name: it can be assigned to, used as a Link, or called.
+  // The member with a name: it can be assigned to, used as a Link, or called.
   class CATENA_EXPORT Entry {
    public:
     Entry(FunctionSet& set, std::string_view name) : set_(set), name_(name) {}
@@ -54,16 +54,16 @@ class CATENA_EXPORT FunctionSet : public Chain {
   FunctionSet(std::initializer_list<Part> parts = {});
   Entry operator[](std::string_view name) { return {*this, name}; }
 
-  // The arrays of all parameters in the order of params(); null arrays where there are none yet.
+  // Return the arrays of all parameters in the order of params(); null for an array that does not exist yet.
   std::vector<Array> parameters() const;
   std::vector<Array> gradients() const;
-  // Puts these arrays into the parameters. ValueError for another number of them; nothing is changed then.
+  // Makes these the arrays of the parameters. ValueError for another number of arrays; nothing is changed then.
   void set_parameters(const std::vector<Array>& arrays);
   void set_gradients(const std::vector<Array>& arrays);  // a null array: no gradient
-  // The set itself, which optimizers take.
+  // Returns the set itself, for optimizers.
   FunctionSet& collect_parameters();
-  // Copies the elements into the parameters, across devices. ValueError for another number or shape of arrays; nothing
-  // is copied then.
+  // Copies the elements to the parameters, across devices. ValueError for another number or shape of arrays; nothing is
+  // copied then.
   void copy_parameters_from(const std::vector<Array>& arrays);
 
  protected:

@@ -134,8 +134,8 @@ Initializer HeUniform(double scale, Options o) {
   return {[scale](const Array& a) { fill_uniform(a, scale * std::sqrt(6 / fan_in(a))); }, o.dtype};
 }
 
-// Chainer takes a factor of the SVD of a Gaussian matrix. Orthonormalizing its rows gives the same (Haar) distribution
-// without LAPACK. It runs once per parameter, on the host.
+// Chainer uses a factor of the SVD of a Gaussian matrix. Orthonormalizing the rows of such a matrix gives the same
+// (Haar) distribution without LAPACK. It runs once per parameter, on the host.
 Initializer Orthogonal(double scale, Options o) {
   return {[scale](const Array& a) {
             check<ValueError>(a.size() > 0, "Orthogonal", "the array of shape ", a.shape(), " is empty");

@@ -1,4 +1,5 @@
-// Initializers fill new parameters. A value type that holds any callable that fills an array, and optionally a dtype.
+// Initializers fill new parameters. An Initializer is a value with any callable that fills an array, and optionally a
+// dtype.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,7 @@ class CATENA_EXPORT Initializer {
   Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}
 
   explicit operator bool() const noexcept { return bool(fill_); }
-  // Fills the array. AssertionError if its dtype is not the initializer's, where this has one.
+  // Fills the array. AssertionError if the initializer has a dtype and the array another one.
   void operator()(const autograd::Array& a) const;
   std::optional<autograd::Dtype> dtype() const noexcept { return dtype_; }
   const autograd::Array& array() const noexcept { return array_; }  // null unless it was made from an array
@@ -34,14 +35,14 @@ class CATENA_EXPORT Initializer {
 struct Fans {
   std::int64_t fan_in, fan_out;
 };
-// The fans (product of shape[1:], shape[0]). ValueError for fewer than 2 axes.
+// Returns the fans (product of shape[1:], shape[0]). ValueError for fewer than 2 axes.
 CATENA_EXPORT Fans get_fans(const autograd::Shape& shape);
-// A new array of `shape` in the initializer's dtype (float32 if it has none), filled by it.
+// Returns a new array of `shape` in the initializer's dtype (float32 if it has none), filled by the initializer.
 CATENA_EXPORT autograd::Array generate_array(const Initializer& initializer, const autograd::Shape& shape,
                                              std::optional<autograd::Device> device = {});
 // Fills `weights` and multiplies by `scale`; a null initializer is HeNormal(1 / sqrt 2).
 CATENA_EXPORT void init_weight(const autograd::Array& weights, const Initializer& initializer = {}, double scale = 1.0);
-// An initializer that calls init_weight with these arguments; links use it for the square root of `wscale`.
+// Returns an initializer that calls init_weight with these arguments; links pass the square root of `wscale`.
 CATENA_EXPORT Initializer scaled_initializer(const Initializer& initializer, double scale);
 
 namespace initializers {

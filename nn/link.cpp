@@ -32,8 +32,7 @@ void MemberVisitor::persistent(std::string_view, std::string&) {}
 void MemberVisitor::link(std::string_view, Link&) {}
 void MemberVisitor::shared_link(std::string_view name, Link& child) { link(name, child); }
 
-// Gives names to what a link has: to its children those of its list, to its parameters these, too, unless they have
-// one.
+// Sets names: names of children from the list of members, and names of parameters that have none.
 struct internal::Naming {
   static void give(Parameter& p, std::string_view name) {
     check<ValueError>(bool(p), "Link", "the parameter ", name, " is null, because its model has been moved from: use ",
@@ -58,7 +57,7 @@ Link::~Link() = default;
 
 namespace {
 
-// Visiting does not change the link, but a class has one member list, which is not const.
+// Visiting does not change the link, but the generated visiting function is not const.
 Link& mutable_link(const Link& l) { return const_cast<Link&>(l); }
 
 template <class F> class ParameterVisitor final : public MemberVisitor {
@@ -69,7 +68,7 @@ template <class F> class ParameterVisitor final : public MemberVisitor {
  private:
   F f_;
 };
-// Calls f for the children, but for each of the links in `shared` only once.
+// Calls f for the children, but only once for each of the links in `shared`.
 template <class F> class ChildVisitor final : public MemberVisitor {
  public:
   ChildVisitor(F f, std::vector<const Link*>& shared) : f_(f), shared_(shared) {}
@@ -88,7 +87,7 @@ template <class F> void for_own_parameters(const Link& l, F f) {
   ParameterVisitor<F> v(f);
   mutable_link(l).visit_members(v);
 }
-// `shared` collects the links that were reached through a shared pointer.
+// `shared` collects the links reached through a shared pointer.
 template <class F> void for_children(const Link& l, std::vector<const Link*>& shared, F f) {
   ChildVisitor<F> v(f, shared);
   mutable_link(l).visit_members(v);
@@ -98,7 +97,7 @@ template <class F> void for_children(const Link& l, F f) {
   for_children(l, shared, f);
 }
 
-// Own parameters first, then children depth-first. `path` is a buffer that is extended and truncated in place.
+// Visits own parameters first, then children depth-first. `path` is a buffer that is extended and truncated in place.
 template <class F> void for_parameters(const Link& l, std::string& path, std::vector<const Link*>& shared, F& f) {
   const std::size_t length = path.size();
   const auto enter = [&](std::string_view name) {
@@ -139,7 +138,7 @@ std::vector<PathParameter> parameters_of(const Link& l) {
   return list;
 }
 
-// The parameters of two structurally equal links in pairs, in the order of `target`.
+// Pairs of parameters of two structurally equal links, in the order of `target`.
 struct Pairing {
   std::string path;
   Parameter *target, *source;
@@ -271,7 +270,7 @@ void Link::zerograds() {
 
 void Link::copyparams(const Link& from) {
   const std::vector<Pairing> pairs = paired("Link.copyparams", *this, from);
-  for (const Pairing& p : pairs)  // no parameter is copied unless all can be
+  for (const Pairing& p : pairs)  // no parameter is copied unless all can be copied
     check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ",
                     p.path, " of the source has no data yet");
   for (const Pairing& p : pairs) {
@@ -299,7 +298,7 @@ std::int64_t Link::count_params() const {
 
 namespace {
 
-// A link's own entries.
+// Saves or loads the link's own entries.
 class MembersIO final : public MemberVisitor {
  public:
   MembersIO(Serializer& s, const Link& link) : s_(s), link_(link) {}
@@ -325,7 +324,7 @@ class MembersIO final : public MemberVisitor {
   const Link& link_;
 };
 
-// A child that several members share is in the file under each of its paths.
+// Saves or loads the children. A child that several members share is in the file under each of its paths.
 class ChildrenIO final : public MemberVisitor {
  public:
   explicit ChildrenIO(Serializer& s) : s_(s) {}
@@ -372,7 +371,7 @@ void apply_copy_mode(Link& copied, const Link& source, CopyMode mode) {
   Naming::give(copied, "");
   if (mode == CopyMode::copy) return;
   for (const Pairing& p : paired("copy", copied, source)) {
-    if (p.target->is_same(*p.source)) continue;  // of a link that both hold by a shared pointer
+    if (p.target->is_same(*p.source)) continue;  // the link is shared by both
     p.target->set_grad({});
     if (!p.source->is_initialized()) continue;
     if (mode == CopyMode::share) p.target->set_data(p.source->data());
@@ -532,7 +531,7 @@ bool Link::update_enabled() const {
   return any;
 }
 
-// ---- where errors happen ------------------------------------------------------------------------
+// ---- places of errors ---------------------------------------------------------------------------
 namespace internal {
 
 void throw_not_callable(const char* type, std::size_t num_args) {
@@ -543,8 +542,8 @@ static constinit thread_local const CallScope* innermost_call = nullptr;
 CallScope::CallScope(const Link& root) noexcept : root_(&root), outer_(std::exchange(innermost_call, this)) {}
 CallScope::~CallScope() { innermost_call = outer_; }
 
-// The path of a link from the outermost link whose call is in progress and that contains it; empty when it is that
-// link.
+// Returns the path of a link from the outermost link that contains it and whose call is in progress; empty for that
+// outermost link itself.
 std::string path_in_call(const Link& link) {
   std::string path;
   for (const CallScope* scope = innermost_call; scope != nullptr; scope = scope->outer_)

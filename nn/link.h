@@ -1,9 +1,9 @@
-// Folder nn: layers and what they consist of: links, parameters, initializers, the reporter. Functions are in
-// nn/functions, layer classes in nn/links, files in nn/serializers; optimizers and training loops are in training. This
-// folder may use autograd and kernels.
+// Folder nn: layers and their parts: links, parameters, initializers, the reporter. Functions are in nn/functions,
+// layer classes in nn/links, files in nn/serializers; optimizers and training loops are in training. This folder may
+// use autograd and kernels.
 //
-// Link: an object with parameters. The members of a class are listed once; naming, saving, moving and copying all use
-// that list.
+// Link: an object with parameters. A class lists its members once; naming, saving, moving and copying all use this
+// list.
 //
 //   struct MLP : nn::Chain {
 //     nn::Linear l1, l2;
@@ -12,12 +12,12 @@
 //     Variable operator()(const Variable& x) { return l2(nn::relu(l1(x))); }
 //   };
 //
-// Members whose number is known at run time only: containers in the list, or add_param and add_link.
+// For members whose number is known only at run time, list a container, or use add_param and add_link.
 //
 // A C++ copy of a link is a deep copy: parameters, gradients and persistents are independent (nn::copy offers other
-// modes). Links behind a std::shared_ptr are what the pointer says: shared with the copy. Thread safety: a link belongs
-// to one thread at a time. Several threads may call a link in no_backprop_mode if all its parameters are initialised
-// and its operator() changes no member.
+// modes). Links behind a std::shared_ptr are shared with the copy. Thread safety: a link belongs to one thread at a
+// time. Several threads may call a link in no_backprop_mode if all its parameters are initialised and its operator()
+// changes no member.
 #pragma once
 
 #include <concepts>
@@ -57,7 +57,7 @@ class CATENA_EXPORT Persistent {
   Array array_;
 };
 
-// Visits a member list. Persistents are arrays, int64, double, bool or strings.
+// Visits the members of a link. Persistents are arrays, int64, double, bool or strings.
 class CATENA_EXPORT MemberVisitor {
  public:
   virtual ~MemberVisitor();
@@ -68,12 +68,12 @@ class CATENA_EXPORT MemberVisitor {
   virtual void persistent(std::string_view name, double& v);
   virtual void persistent(std::string_view name, std::string& v);
   virtual void link(std::string_view name, Link& child);
-  // A child that other members may hold, too; as link() unless overridden.
+  // Visits a child that other members may share; calls link() unless overridden.
   virtual void shared_link(std::string_view name, Link& child);
 };
 
 namespace internal {
-// The members that add_param, add_persistent and add_link added to one link, in this order. Copied deeply.
+// The members that add_param, add_persistent and add_link added to one link, in this order. Copies are deep.
 class CATENA_EXPORT AddedMembers {
  public:
   struct Member;
@@ -81,7 +81,7 @@ class CATENA_EXPORT AddedMembers {
   AddedMembers() = default;
   AddedMembers(const AddedMembers& o);
   AddedMembers(AddedMembers&&) noexcept = default;
-  AddedMembers& operator=(const AddedMembers& o);  // parameters that both have keep their identity
+  AddedMembers& operator=(const AddedMembers& o);  // parameters that exist in both keep their identity
   AddedMembers& operator=(AddedMembers&&) noexcept = default;
   ~AddedMembers() = default;
   void visit(MemberVisitor& v) const;
@@ -112,7 +112,7 @@ struct ParamShape {
 
 class CATENA_EXPORT Link {
  public:
-  using Variable = autograd::Variable;  // as users' classes write it
+  using Variable = autograd::Variable;  // for use in users' classes
   Link();
   // Adds these parameters as add_param(name, shape, dtype) does: Link({{"W", {3, 2}}, {"b", {3}}}).
   explicit Link(std::initializer_list<ParamShape> params);
@@ -122,11 +122,11 @@ class CATENA_EXPORT Link {
   Link& operator=(Link&&) noexcept;
   virtual ~Link();
 
-  // The name under which a parent has this link; empty for the root. A parent gives it when the link is added, and to
-  // what its class lists when its parameters are first listed.
+  // Returns the name of this link in its parent; empty for the root. add_link sets the name at once; the names of
+  // members listed by a class are set when its parameters are first listed.
   const std::string& name() const noexcept { return name_; }
 
-  // All parameters: the link's own in member order, then those of the children depth-first. A parameter that
+  // Returns all parameters: the link's own in member order, then those of the children depth-first. A parameter that
   // several members share is listed once, under the first of its paths.
   std::vector<Variable> params() const;
   std::vector<NamedParam> namedparams() const;
@@ -135,15 +135,15 @@ class CATENA_EXPORT Link {
   std::vector<Link*> links(bool skipself = false);
   std::vector<NamedLink> namedlinks(bool skipself = false);
   std::vector<std::pair<std::string, Link*>> children();
-  bool has_uninitialized_params() const;  // of this link, without its children
-  // One of its own parameters by name, listed or added; KeyError listing the names.
+  bool has_uninitialized_params() const;  // does not include children
+  // Returns one of the link's own parameters by name, listed or added. The KeyError lists the names.
   Parameter& param(std::string_view name);
 
-  // Members beyond the class's list, after it in every order. AttributeError for a name that is taken, empty or has a
-  // slash. The references stay valid as long as the link is neither moved from nor destroyed. A size of -1 is found
-  // when the parameter is initialised. The variable gets the name. Without an initializer the data are NaN, of `dtype`
-  // (else the initializer's dtype counts), and the gradient is NaN until it is cleared or set: what was forgotten
-  // shows.
+  // Adds a member; added members follow the class's list in every order. AttributeError for a name that is in use, is
+  // empty or has a slash. The reference stays valid until the link is moved from or destroyed. A size of -1 is
+  // determined when the parameter is initialised. The variable gets the name. Without an initializer the data are NaN,
+  // of `dtype` (with one, its dtype is used), and the gradient is NaN until it is cleared or set, so that a missing
+  // initialisation is noticed.
   Parameter& add_param(const std::string& name, const Shape& shape, Initializer initializer = {});
   template <std::same_as<Dtype> D>
   Parameter& add_param(const std::string& name, const Shape& shape, D dtype, Initializer initializer = {}) {
@@ -154,22 +154,24 @@ class CATENA_EXPORT Link {
   }
   Persistent& add_persistent(const std::string& name, const Array& value);
 
-  // Freezes the parameters at or below a path ("/l1", "/l1/W"; all by default), by set_requires_grad(false): they get
-  // no gradients, and optimizers with their hooks leave them as they are. They are saved as ever. KeyError for a path
-  // without parameters. Running statistics are no parameters.
+  // Freezes the parameters at or below a path ("/l1", "/l1/W"; all by default) by set_requires_grad(false): they get no
+  // gradients, and optimizers and their hooks do not change them. They are saved as usual. KeyError for a path without
+  // parameters. Running statistics are no parameters.
   void disable_update(std::string_view path = {});
   void enable_update(std::string_view path = {});
-  bool update_enabled() const;  // whether any parameter is not frozen
+  bool update_enabled() const;  // true if any parameter is not frozen
 
   Link& to_device(Device device);
   Link& to_cpu() { return to_device({}); }
   Link& to_gpu(std::optional<int> id = {});
-  Device device() const;  // the device it was moved to; before, that of its parameters; the default device without any
+  // Returns the device to which the link was moved; if it was not, the device of its parameters; without parameters,
+  // the default device.
+  Device device() const;
 
   void cleargrads();
   void zerograds();
-  // Copies the data of a structurally equal link, across devices; pending parameters are created. Gradients and
-  // persistents are unchanged. KeyError naming a path that the source lacks, ValueError for another shape; nothing is
+  // Copies the data of a structurally equal link, across devices; creates pending parameters. Gradients and persistents
+  // are unchanged. A KeyError names a path that the source does not have; ValueError for another shape. Nothing is
   // copied then.
   void copyparams(const Link& from);
   // Adds the gradients of a structurally equal link, across devices. A null gradient of the source is skipped; a null
@@ -177,13 +179,13 @@ class CATENA_EXPORT Link {
   void addgrads(const Link& from);
   std::int64_t count_params() const;
 
-  // Parameters and persistents under their names, children under theirs. ValueError when a pending parameter is saved;
-  // loading creates pending parameters with the stored shape.
+  // Stores parameters and persistents under their names, children under theirs. Saving a pending parameter is a
+  // ValueError; loading creates pending parameters with the stored shape.
   virtual void serialize(Serializer& s);
 
-  // The result of the class's operator() (e.g. the loss) for a list of arguments. Generated by NN_MEMBERS.
+  // Returns the result of the class's operator() (e.g. the loss) for a list of arguments. Generated by NN_MEMBERS.
   virtual Variable call(const Variables& args);
-  // Calls v for every member: those of the class's list, then the added ones.
+  // Calls v for every member: first the class's list, then the added members.
   void visit_members(MemberVisitor& v) {
     visit_declared(v);
     added_.visit(v);
@@ -194,14 +196,16 @@ class CATENA_EXPORT Link {
   virtual void visit_declared(MemberVisitor& v);
   Link& own_link(const std::string& name, internal::AnyLink link);
   static void set_name(Link& child, std::string_view name);
-  // Names a new child. It comes to the device to which this link was moved; a link that was not leaves it where it is.
+  // Names a new child. If this link was moved to a device, moves the child there; otherwise the child stays where it
+  // is.
   void adopt(Link& child, std::string_view name) const;
-  // The device it was moved to; before, that of the first parameter with data; null where there is none.
+  // Returns the device to which the link was moved, else that of the first parameter with data; nothing if there is
+  // none.
   std::optional<Device> own_device() const;
-  // Gives the variables of the members listed so far, which have no name yet, the names of the members. For the end of
-  // constructors; it is done by itself when the parameters are first listed.
+  // Gives variables without a name the names of the members listed so far. To be called at the end of constructors;
+  // without such a call, the names are set when the parameters are first listed.
   void name_params();
-  // Called after this link was moved, for members that are not in the list (recurrent state).
+  // Called after this link was moved, for members outside the list (recurrent state).
   virtual void on_device_changed() {}
 
  private:
@@ -215,7 +219,7 @@ class CATENA_EXPORT Link {
 };
 
 namespace internal {
-// A child of any link class; owned, copied deeply.
+// A child of any link class; owned, copies are deep.
 class CATENA_EXPORT AnyLink {
  public:
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, std::decay_t<L>>>>
@@ -249,7 +253,7 @@ class CATENA_EXPORT Chain : public Link {
   template <class L> std::decay_t<L>& add_link(const std::string& name, L&& link) {
     return static_cast<std::decay_t<L>&>(own_link(name, internal::AnyLink(std::forward<L>(link))));
   }
-  Link& operator[](std::string_view name) const;  // the child of that name; KeyError listing the names
+  Link& operator[](std::string_view name) const;  // returns a child; the KeyError lists the names
 
   // Visits the children in order.
   class CATENA_EXPORT Iterator {
@@ -270,8 +274,8 @@ class CATENA_EXPORT Chain : public Link {
   Iterator end() const;
 };
 
-// How nn::copy copies a model. share: new variables over the same arrays and persistents, without gradients. copy:
-// independent arrays, like a C++ copy. init: independent arrays, parameters newly initialised.
+// Modes of nn::copy. share: new variables with the same arrays and persistents, without gradients. copy: independent
+// arrays, like a C++ copy. init: independent arrays, parameters newly initialised.
 enum class CopyMode { share, copy, init };
 CATENA_EXPORT void apply_copy_mode(Link& copied, const Link& source, CopyMode mode);
 template <class L>
@@ -285,8 +289,8 @@ namespace internal {
 
 CATENA_EXPORT std::string indexed_name(std::string_view name, std::size_t i);  // "blocks/0"
 
-// Of containers every element is visited ("blocks/0", as a ChainList would name them), of optionals and pointers what
-// is there.
+// For containers, visits every element ("blocks/0", as a ChainList would name it); for optionals and pointers, the
+// object if there is one.
 template <class M> void visit_member(MemberVisitor& v, std::string_view name, M& member) {
   if constexpr (std::is_base_of_v<Parameter, M>) {
     v.parameter(name, member);
@@ -327,7 +331,7 @@ template <class... M> void visit_all(MemberVisitor& v, std::string_view names, M
   (visit_member(v, next(), members), ...);
 }
 
-// The link whose call is in progress on this thread; errors below it name the path from the outermost one.
+// A call of a link in progress on this thread; errors inside it name the path from the outermost link.
 class CATENA_EXPORT CallScope {
  public:
   explicit CallScope(const Link& root) noexcept;
@@ -340,10 +344,10 @@ class CATENA_EXPORT CallScope {
   const Link* root_;
   const CallScope* outer_;
 };
-// In a catch clause: throws the exception in flight again, with "/path/of/link: Type: detail" ahead of its message
-// unless a link further down has done so. Errors of Catena's basic classes only; all others pass unchanged.
+// To be called in a catch clause: rethrows the current exception with "/path/of/link: Type: detail" before its message,
+// unless an inner link has added a path. Only errors of Catena's basic classes are changed.
 [[noreturn]] CATENA_EXPORT void rethrow_at(const Link& link, std::string_view type, const std::string& detail = {});
-// "x is float64, W float32: x.astype(float32)", or nothing where the dtypes agree or are not there.
+// Returns "x is float64, W float32: x.astype(float32)"; empty if the dtypes agree or are unknown.
 CATENA_EXPORT std::string dtype_detail(const Variable& x, const Parameter& W);
 
 [[noreturn]] CATENA_EXPORT void throw_not_callable(const char* type, std::size_t num_args);
@@ -366,7 +370,7 @@ template <class Self> Variable apply(Self& self, const Variables& a) {
     if (a.size() == 3) return self(a[0], a[1], a[2]);
   throw_not_callable(typeid(Self).name(), a.size());
 }
-// Calls apply(self, args) within a CallScope, with errors located.
+// Calls apply(self, args) within a CallScope; errors get the path of the link.
 CATENA_EXPORT Variable invoke_at(Link& self, const std::type_info& type, const Variables& args,
                                  Variable (*apply)(Link& self, const Variables& args));
 template <class Self> Variable invoke(Self& self, const Variables& args) {
@@ -377,9 +381,9 @@ template <class Self> Variable invoke(Self& self, const Variables& args) {
 }  // namespace internal
 
 // Lists the members of a link class: parameters, persistents and children, and optionals, smart pointers, vectors and
-// arrays of them. Their names without a trailing underscore are the keys; elements are "<name>/0", "<name>/1", ...
+// arrays of them. The keys are their names without a trailing underscore; elements are "<name>/0", "<name>/1", ...
 #define NN_MEMBERS(...) NN_MEMBERS_OF(::nn::Link __VA_OPT__(, ) __VA_ARGS__)
-// The same for a class whose base class has members of its own.
+// The same for a class whose base class has its own members.
 #define NN_MEMBERS_OF(Base, ...)                                                 \
   void visit_declared(::nn::MemberVisitor& visitor) override {                   \
     Base::visit_declared(visitor);                                               \

@@ -1,6 +1,6 @@
-// Folder nn/links: layers and models, classes with parameters derived from Link. Their functions are in nn/functions;
-// the base classes and containers are in nn. This folder may use nn, nn/functions and autograd. This file is its
-// umbrella header.
+// Folder nn/links: layers and models, which are classes with parameters derived from Link. Their functions are in
+// nn/functions; the base classes and containers are in nn. This folder may use nn, nn/functions and autograd. This file
+// is its umbrella header.
 #pragma once
 
 #include <catena/nn/caffe/caffe_function.h>

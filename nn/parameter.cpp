@@ -12,7 +12,7 @@ using catena::RuntimeError;
 
 static void mark(const Variable& v) { autograd::internal::Access::node(v)->is_parameter = true; }
 
-// Shape and dtype are set by initialize().
+// initialize() sets shape and dtype.
 Parameter::Parameter(Initializer initializer) : Variable(Pending()), initializer_(std::move(initializer)) {
   mark(*this);
 }
@@ -27,7 +27,7 @@ Parameter::Parameter(const Array& data)
   mark(*this);
 }
 
-// Out of line, as every class with parameters would expand them several times.
+// Out of line, because every class with parameters would otherwise contain several copies of this code.
 Parameter::Parameter(Parameter&& o) noexcept = default;
 Parameter& Parameter::operator=(Parameter&& o) noexcept = default;
 Parameter::~Parameter() = default;

@@ -153,14 +153,14 @@ std::pair<double, double> Summary::make_statistics() const {
   return {mean, std::sqrt(std::fmax(x2_ / double(n_) - mean * mean, 0.0))};
 }
 
-// Pending values are not read, so that adding does not synchronise. Above this number they are read, which bounds the
+// Pending values are not read, so that adding does not synchronise. Above this number they are read, to limit the
 // memory of a summary over a long interval.
 constexpr std::size_t kMaxPending = 4096;
 
 void DictSummary::add(const std::string& key, const Observed& value, std::int64_t weight) {
   if (!value.is_scalar()) return;
-  // The value is taken without its graph, so that the graph's memory can be released before the summary is read: as a
-  // number where reading waits for nothing, else as a copy on its device.
+  // Stores the value without its graph, so that the memory of the graph can be released before the summary is read: as
+  // a number if reading does not block, else as a copy on its device.
   const auto taken = [&]() -> Observed {
     if (value.is_constant()) return value;
     const autograd::Array& data = value.variable().data();

@@ -1,5 +1,5 @@
-// Reporter: links and extensions report values by name, independent of how they are used. The training loop collects
-// them in an observation.
+// Reporter: links and extensions report values by name, and do not depend on how the values are used. The training loop
+// collects them in an observation.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class CATENA_EXPORT Observed {
   Observed(const autograd::Variable& v);
   Observed(const autograd::Array& a);
   template <autograd::ForeignArray T> Observed(const T& a) : Observed(autograd::Array(a)) {}
-  // The value of an array that is no longer written to, so that it can be kept without a copy.
+  // The value of an array that will not be written any more, so that it can be kept without a copy.
   static Observed constant(const autograd::Array& a);
-  double value() const;                                                      // a device value is copied to the host
+  double value() const;                                                      // copies a device value to the host
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
@@ -44,7 +44,7 @@ class CATENA_EXPORT Observation {
   using Entry = std::pair<std::string, Observed>;
   void set(const std::string& key, const Observed& value);
   const Observed* find(std::string_view key) const noexcept;
-  const Observed& at(std::string_view key) const;  // KeyError listing the available keys
+  const Observed& at(std::string_view key) const;  // the KeyError lists the available keys
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
   void clear() noexcept { entries_.clear(); }
   bool empty() const noexcept { return entries_.empty(); }
@@ -57,7 +57,7 @@ class CATENA_EXPORT Observation {
 };
 
 namespace internal {
-// std::map<std::string, Variable> and the like: a range of pairs of a name and a value.
+// A range of pairs of a name and a value, such as std::map<std::string, Variable>.
 template <class T>
 concept NamedValues = requires(const T& values) {
   std::string(values.begin()->first);
@@ -69,17 +69,16 @@ concept NamedValues = requires(const T& values) {
 // Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
 class CATENA_EXPORT Reporter {
  public:
-  // Registers an observer (by address); its reports get the key "<name>/<key>".
+  // Registers an observer (by address); the keys of its reports are "<name>/<key>".
   void add_observer(const std::string& name, const void* observer);
   void add_observer(const std::string& name, const Link* observer) {
     add_observer(name, static_cast<const void*>(observer));
   }
   // Registers the root as `prefix` and its descendants as prefix + path.
   void add_link(const std::string& prefix, Link& root);
-  // Reports under the observer's prefix, or under the bare key for a null observer. KeyError for an unregistered
-  // observer.
+  // Reports under the observer's prefix; a null observer has none. KeyError for an unregistered observer.
   void report(const std::string& key, const Observed& value, const void* observer = nullptr);
-  // A link is registered by the address of its Link subobject, so it is found from any of its classes.
+  // A link is registered by the address of its Link subobject, so that a pointer to any of its classes finds it.
   void report(const std::string& key, const Observed& value, const Link* observer) {
     report(key, value, static_cast<const void*>(observer));
   }
@@ -115,10 +114,10 @@ class CATENA_EXPORT Reporter {
   std::vector<std::pair<const void*, std::string>> names_;
 };
 
-// The innermost reporter of this thread; RuntimeError when there is none.
+// Returns the innermost reporter of this thread; RuntimeError if there is none.
 CATENA_EXPORT Reporter& get_current_reporter();
-CATENA_EXPORT Reporter* find_current_reporter() noexcept;  // null when there is none
-// Reports to the thread's current reporter; no effect without one.
+CATENA_EXPORT Reporter* find_current_reporter() noexcept;  // null if there is none
+// Reports to the thread's current reporter; does nothing if there is none.
 CATENA_EXPORT void report(const std::string& key, const Observed& value, const void* observer = nullptr);
 inline void report(const std::string& key, const Observed& value, const Link* observer) {
   report(key, value, static_cast<const void*>(observer));
@@ -137,17 +136,17 @@ void report(const Values& values, const Observer* observer = nullptr) {
   return get_current_reporter().scope(observation);
 }
 
-// Running mean and standard deviation of scalars, in double precision. Arrays are added up on their device, which is
-// not waited for until a result is read.
+// Running mean and standard deviation of scalars, in double precision. Arrays are summed on their device, without
+// waiting until a result is read.
 class CATENA_EXPORT Summary {
  public:
   void add(double value, std::int64_t weight = 1) noexcept;  // counts as `weight` equal values
-  // ValueError for an array of more or less than one element; nothing is added then.
+  // Throws a ValueError for an array with more or less than one element, and then adds nothing.
   template <autograd::ArrayLike A> void add(const A& value, std::int64_t weight = 1) {
     add_array(autograd::Array(value), weight);
   }
   void add(const autograd::Variable& value, std::int64_t weight = 1) { add_array(value.data(), weight); }
-  double compute_mean() const;                        // RuntimeError when the summary is empty
+  double compute_mean() const;                        // RuntimeError if the summary is empty
   std::pair<double, double> make_statistics() const;  // mean, population deviation
   std::int64_t count() const noexcept { return n_; }
   double sum() const;
@@ -156,15 +155,15 @@ class CATENA_EXPORT Summary {
 
  private:
   void add_array(const autograd::Array& value, std::int64_t weight);
-  void collect() const;  // adds what is on a device to the host's sums
+  void collect() const;  // adds the sums on a device to those on the host
 
   mutable double x_ = 0, x2_ = 0;
   std::int64_t n_ = 0;
   mutable autograd::Array on_device_;  // float64 (2): the sums of values and squares on a device; null: none
 };
 
-// One Summary per key, each with its own count; values that are not scalars are ignored. Device values are read when
-// the mean is computed, so adding does not synchronise.
+// One Summary per key, with separate counts; values that are not scalars are ignored. Device values are read when the
+// mean is computed, so adding does not synchronise.
 class CATENA_EXPORT DictSummary {
  public:
   void add(const Observation& observation, std::int64_t weight = 1);
@@ -179,7 +178,7 @@ class CATENA_EXPORT DictSummary {
   void flush() const;
   Summary& summary(const std::string& key) const;
   mutable std::vector<std::pair<std::string, Summary>> summaries_;
-  mutable std::map<std::string, std::size_t, std::less<>> places_;  // in summaries_
+  mutable std::map<std::string, std::size_t, std::less<>> places_;  // index in summaries_
   struct Pending {
     std::string key;
     Observed value;

@@ -20,7 +20,8 @@ WalkerAlias::WalkerAlias(const std::vector<double>& probs) {
     largest = std::max(largest, p);
   }
   check<ValueError>(total > 0, "WalkerAlias", "all probabilities are 0");
-  // Sums that are no normal float32 would divide by 0 or infinity: such probabilities are scaled, the largest to 1.
+  // If the sum is no normal float32, dividing would give 0 or infinity. Such probabilities are scaled so that the
+  // largest is 1.
   double scale = 1;
   if (total < double(std::numeric_limits<float>::min()) || total > double(std::numeric_limits<float>::max())) {
     scale = largest;
@@ -32,12 +33,12 @@ WalkerAlias::WalkerAlias(const std::vector<double>& probs) {
     std::int32_t value;
   };
   std::vector<Share> shares(n);
-  // Probabilities are float32, as the reference's, so that the same table results.
+  // Probabilities are float32, as in Chainer, so that the tables are equal.
   for (std::size_t k = 0; k < n; ++k)
     shares[k] = {double(float(probs[k] / scale) / float(total)) * double(n), std::int32_t(k)};
   std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.share < b.share; });
-  // Every cell is filled by a value up to its threshold. Values whose share exceeds a cell fill up the cells before
-  // theirs, in order.
+  // Each cell is filled by one value up to its threshold. Values whose share is larger than a cell fill the rest of the
+  // preceding cells, in order.
   std::vector<float> threshold(n);
   std::vector<std::int32_t> values(2 * n);
   std::size_t filled = 0;
@@ -50,7 +51,7 @@ WalkerAlias::WalkerAlias(const std::vector<double>& probs) {
     threshold[k] = float(rest);
     values[2 * k] = shares[k].value;
   }
-  // The remaining probability of the last cells is a rounding error; it goes to the value of the cell.
+  // The remaining probability of the last cells is a rounding error, which is added to the value of the cell.
   for (; filled < n; ++filled) values[2 * filled + 1] = values[2 * filled];
   const std::int64_t cells = std::int64_t(n);
   threshold_ = autograd::array(threshold, {cells});
@@ -62,7 +63,7 @@ Array WalkerAlias::sample(const Shape& shape) const {
   const Array place =
       autograd::random_uniform(shape, 0, 1, Dtype::float64, autograd::default_generator(), threshold_.device()) *
       double(n);
-  // u n may round to n.
+  // The product u n may be rounded to n.
   const Array cell = autograd::apply(catena::kernels::minimum, {autograd::astype(place, Dtype::int64), n - 1});
   const Array second = autograd::apply(catena::kernels::greater,
                                        {place - autograd::astype(cell, Dtype::float64),

@@ -89,14 +89,14 @@ std::vector<DatasetPtr> as_datasets(const std::vector<Array>& arrays) {
   return datasets;
 }
 
-// The values of component k of a tuple.
+// Returns the values of component k of a tuple.
 std::vector<Array> tuple_values(Example e, std::size_t k) {
   check<TypeError>(!e.is_map(), "TupleDataset", "the examples of component ", k,
                    " are maps, which have no place in a tuple");
   return std::move(e.values);
 }
 
-// The value of a component of a map.
+// Returns the value of a component of a map.
 Array single_value(const Example& e, const std::string& key) {
   check<TypeError>(!e.is_map() && e.values.size() == 1, "DictDataset", "an example of ", key, " has ", e.values.size(),
                    e.is_map() ? " named values" : " values", "; a single array is needed");
@@ -193,7 +193,7 @@ std::optional<Example> SubDataset::get_batch(std::span<const std::int64_t> indic
 
 namespace {
 
-// Uniform in 0..n-1; the bias is below 2^-32 for any n that fits in memory.
+// Returns a uniform number in 0..n-1; the bias is below 2^-32 for any n that fits in memory.
 std::uint64_t bounded(std::uint64_t n, std::uint64_t seed, std::uint64_t counter) {
   return catena::multiply_high(catena::random_bits64(seed, counter, 0), n);
 }
@@ -281,7 +281,7 @@ std::vector<DatasetPair> get_cross_validation_datasets(AnyDataset dataset, int n
   }
   std::vector<DatasetPair> pairs;
   for (std::int64_t fold = n_fold - 1; fold >= 0; --fold) {
-    // The last fold of the order is the test set. Rotating it to the front makes the previous fold the last one.
+    // The test set is the last fold of the order. Rotating it to the front makes the previous fold the last one.
     const std::int64_t test_size = n * (fold + 1) / n_fold - n * fold / n_fold, train_size = n - test_size;
     pairs.push_back(split_dataset(dataset, train_size, order));
     std::rotate(order.begin(), order.begin() + train_size, order.end());
@@ -297,7 +297,7 @@ std::vector<DatasetPair> get_cross_validation_datasets_random(AnyDataset dataset
 
 namespace {
 
-// The examples of a batch, and how messages call them.
+// The examples of a batch, with their names for messages.
 struct Stack {
   const Examples& batch;
   std::span<const std::int64_t> indices;
@@ -309,7 +309,7 @@ struct Stack {
   std::string component(std::size_t k) const {
     return batch[0].is_map() ? "\"" + batch[0].names[k] + '"' : catena::concat("component ", k);
   }
-  // The array of example i that belongs to component k of the first example.
+  // Returns the array of example i that belongs to component k of the first example.
   const Array& of(std::size_t i, std::size_t k) const {
     const Example& e = batch[i];
     if (!e.is_map()) return e.values[k];
@@ -341,7 +341,7 @@ void check_components(const Stack& stack) {
   }
 }
 
-// Without padding (null) the shapes must be equal.
+// Without padding (null), the shapes must be equal.
 Array stack_component(const Stack& stack, std::size_t k, const double* padding) {
   const Array& first = stack.of(0, k);
   Shape common = first.shape();
@@ -367,7 +367,7 @@ Array stack_component(const Stack& stack, std::size_t k, const double* padding) 
     autograd::Strides strides = out.strides();
     const std::int64_t offset = std::int64_t(i) * strides[0];
     strides.erase(0);
-    autograd::assign(out.backend().view(out, x.shape(), strides, offset), x);  // x is copied to the origin of row i
+    autograd::assign(out.backend().view(out, x.shape(), strides, offset), x);  // copies x to the beginning of row i
   }
   return out;
 }
@@ -424,7 +424,7 @@ Example to_device(std::optional<Device> device, const Example& x) {
 namespace {
 struct Root {
   std::mutex mutex;
-  std::string path;  // empty: not set; the environment variables apply
+  std::string path;  // empty: not set, so the environment variables apply
 };
 Root& root() {
   static Root r;

@@ -21,8 +21,8 @@ namespace training {
 using autograd::Array;
 using autograd::Device;
 
-// A component of an example: an array, or a host number as a 0-d array on the CPU. Integers are int64, float is
-// float32, other real numbers are float64, bool stays bool.
+// A component of an example: an array, or a host number as a 0-d array on the CPU. Integers become int64, float becomes
+// float32, other real numbers float64, bool stays bool.
 class CATENA_EXPORT ExampleValue {
  public:
   ExampleValue(const Array& a) : array_(a) {}
@@ -44,7 +44,7 @@ class CATENA_EXPORT ExampleValue {
   Array array_;
 };
 
-// An example or a batch: a list of components (a tuple), or named components (a map). A plain array is a list of one.
+// An example or a batch: a list of components (a tuple), or named components (a map). A single array is a list of one.
 struct CATENA_EXPORT Example {
   std::vector<Array> values;
   std::vector<std::string> names;  // names of the values if the example is a map, else empty
@@ -52,7 +52,7 @@ struct CATENA_EXPORT Example {
   Example() = default;
   Example(Array a) : values{std::move(a)} {}
   Example(std::vector<Array> tuple) : values(std::move(tuple)) {}
-  // A number, and a tuple of arrays and numbers: Example({x, 3}).
+  // Make an example of a number, and of a tuple of arrays and numbers: Example({x, 3}).
   template <class T>
   requires std::is_arithmetic_v<T> Example(T number) : values{ExampleValue(number).array()} {}
   Example(std::initializer_list<ExampleValue> tuple);
@@ -62,8 +62,8 @@ struct CATENA_EXPORT Example {
 };
 using Examples = std::vector<Example>;
 
-// The parameter type of iterators, evaluators and the functions below for a dataset: an object of a class that derives
-// from Dataset, or an array, whose examples are its entries along the first axis.
+// The parameter type of iterators, evaluators and the functions below for a dataset: an object of a class derived from
+// Dataset, or an array, whose examples are its elements along the first axis.
 //
 // Thread safety: if a loading iterator uses the dataset, get_example must be callable from several threads.
 class CATENA_EXPORT Dataset {
@@ -71,13 +71,15 @@ class CATENA_EXPORT Dataset {
   virtual ~Dataset();
   virtual std::int64_t size() const = 0;
   virtual Example get_example(std::int64_t i) const = 0;  // 0 <= i < size()
-  // The stacked examples of a batch, for datasets with a faster way than example by example; empty if not supported.
+  // Returns the stacked examples of a batch, for datasets with a faster way than loading one by one; empty if not
+  // supported.
   virtual std::optional<Example> get_batch(std::span<const std::int64_t> indices) const;
 
-  // Range-checked: IndexError naming the index and the size. Negative indices count from the end.
+  // Range-checked: the IndexError names the index and the size. Negative indices count from the end.
   template <class I>
   requires catena::is_index<I> Example operator[](I i) const { return at(static_cast<std::int64_t>(i)); }
-  // The examples of a list of indices, d[{0, -1}], of a vector, or of a one-dimensional integer array (else TypeError).
+  // Returns the examples for a list of indices, d[{0, -1}], a vector, or a one-dimensional integer array (else
+  // TypeError).
   Examples operator[](std::initializer_list<catena::Integer> indices) const;
   Examples operator[](const std::vector<std::int64_t>& indices) const;
   Examples operator[](const Array& indices) const;
@@ -89,10 +91,10 @@ class CATENA_EXPORT Dataset {
 // Datasets are shared: iterators, subsets and splits refer to the same object.
 using DatasetPtr = catena::Shared<const Dataset>;
 template <> struct CATENA_EXPORT HeldFrom<const Dataset> { static DatasetPtr make(const Array& a); };
-// A dataset as an argument: what is given by name is borrowed, a temporary is owned, a pointer is shared.
+// A dataset argument: an lvalue is borrowed, a temporary is owned, a pointer is shared.
 using AnyDataset = Held<const Dataset>;
 
-// An array as a dataset: example i is its entry i along the first axis, as a view. ValueError for a 0-d array.
+// An array as a dataset: example i is the view x[i] along the first axis. ValueError for a 0-d array.
 class CATENA_EXPORT ArrayDataset : public Dataset {
  public:
   explicit ArrayDataset(Array array);
@@ -105,8 +107,8 @@ class CATENA_EXPORT ArrayDataset : public Dataset {
   Array array_;
 };
 
-// Several datasets or arrays of equal size (ValueError naming two that differ); example i is the tuple of their
-// examples i, where the components of tuples are joined. A component whose examples are maps is a TypeError.
+// Several datasets or arrays of equal size (the ValueError names two that differ). Example i is the tuple of their
+// examples i; components that are tuples are concatenated. A component whose examples are maps is a TypeError.
 class CATENA_EXPORT TupleDataset : public Dataset {
  public:
   explicit TupleDataset(std::vector<Array> arrays);
@@ -118,7 +120,7 @@ class CATENA_EXPORT TupleDataset : public Dataset {
   std::int64_t size() const override { return datasets_[0]->size(); }
   Example get_example(std::int64_t i) const override;
   std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
-  // The components, where all of them are arrays, else nothing.
+  // Returns the components if all of them are arrays, else nothing.
   const std::vector<Array>& arrays() const noexcept { return arrays_; }
 
  private:
@@ -126,8 +128,8 @@ class CATENA_EXPORT TupleDataset : public Dataset {
   std::vector<Array> arrays_;
 };
 
-// Named datasets or arrays of equal size (ValueError naming one that differs); example i is the map of their examples
-// i, which must be single arrays (TypeError). DictDataset({{"image", x}, {"label", t}}).
+// Named datasets or arrays of equal size (the ValueError names one that differs). Example i is the map of their
+// examples i, which must be single arrays (TypeError). DictDataset({{"image", x}, {"label", t}}).
 class CATENA_EXPORT DictDataset : public Dataset {
  public:
   explicit DictDataset(HeldMap<const Dataset> datasets);
@@ -139,11 +141,12 @@ class CATENA_EXPORT DictDataset : public Dataset {
   HeldMap<const Dataset> datasets_;
 };
 
-// A dataset whose examples are transform(example of another one):
+// A dataset of the results of transform(example) for the examples of another dataset:
 //   TransformDataset(images, [](training::Example e) { e.values[0] = e.values[0] / 255; return e; })
 class CATENA_EXPORT TransformDataset : public Dataset {
  public:
-  TransformDataset(AnyDataset dataset, catena::Function<Example(Example)> transform);  // TypeError for an empty one
+  // TypeError for an empty transform
+  TransformDataset(AnyDataset dataset, catena::Function<Example(Example)> transform);
   std::int64_t size() const override { return dataset_->size(); }
   Example get_example(std::int64_t i) const override { return transform_(dataset_->get_example(i)); }
 
@@ -152,7 +155,7 @@ class CATENA_EXPORT TransformDataset : public Dataset {
   catena::Function<Example(Example)> transform_;
 };
 
-// order[start..finish) of a dataset, or start..finish without an order. ValueError when out of range.
+// Examples order[start..finish) of a dataset, or start..finish without an order. ValueError if out of range.
 class CATENA_EXPORT SubDataset : public Dataset {
  public:
   SubDataset(AnyDataset dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order = {});
@@ -170,23 +173,23 @@ class CATENA_EXPORT SubDataset : public Dataset {
 using DatasetPair = std::pair<DatasetPtr, DatasetPtr>;
 CATENA_EXPORT DatasetPair split_dataset(AnyDataset dataset, std::int64_t split_at,
                                         std::vector<std::int64_t> order = {});
-// A random split. With a seed (below 2^32, else ValueError) the order is numpy_permutation(n, seed), so that Chainer
-// splits likewise; without one it is drawn from the thread's default generator.
+// Splits at random. With a seed (below 2^32, else ValueError), the order is numpy_permutation(n, seed), as in Chainer;
+// without one, it is drawn from the thread's default generator.
 CATENA_EXPORT DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size,
                                                std::optional<std::uint64_t> seed = {});
-// n parts of size / n examples each; the remainder is not used.
+// Returns n parts of size / n examples each; the remaining examples are not used.
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(AnyDataset dataset, int n, std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(AnyDataset dataset, int n,
                                                              std::optional<std::uint64_t> seed = {});
-// n_fold (train, test) pairs. Fold i has the positions size * i / n_fold to size * (i + 1) / n_fold of the order as
-// test set; the last fold comes first in the result.
+// Returns n_fold (train, test) pairs. The test set of fold i has the positions size * i / n_fold to size * (i + 1) /
+// n_fold of the order; the last fold is the first in the result.
 CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(AnyDataset dataset, int n_fold,
                                                                      std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(AnyDataset dataset, int n_fold,
                                                                             std::optional<std::uint64_t> seed = {});
-// A random permutation of 0..n-1 (Fisher-Yates).
+// Returns a random permutation of 0..n-1 (Fisher-Yates).
 CATENA_EXPORT std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g);
-// numpy.random.RandomState(seed).permutation(n): the Mersenne Twister MT19937.
+// Returns numpy.random.RandomState(seed).permutation(n), with the Mersenne Twister MT19937.
 CATENA_EXPORT std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed);
 
 // Padding of unequal shapes: one value for all components, or one per component (empty: shapes must be equal).
@@ -196,17 +199,17 @@ struct Padding {
   Padding(double v) : values{v} {}
   Padding(std::vector<std::optional<double>> per_component) : values(std::move(per_component)) {}
 };
-// Stacks examples along a new first axis, component by component, and moves the result to `device`. The components of
-// maps are found by name, in any order; the result has the names and the order of the first example. Arrays of one kind
-// (float16 and float32) become the wider dtype. ValueError for an empty batch; ValueError naming the example, by its
-// number in the batch and, if `indices` has it, in the dataset, that differs from the first one in its components, its
-// shapes (without padding) or the kind of its dtypes.
+// Stacks examples along a new first axis, component by component, and moves the result to `device`. Components of maps
+// are matched by name, in any order; the result has the names and the order of the first example. Arrays of one kind
+// (float16 and float32) are converted to the wider dtype. ValueError for an empty batch, and for an example that
+// differs from the first one in its components, its shapes (without padding) or the kind of its dtypes. The message
+// names the example by its number in the batch and, if `indices` has it, in the dataset.
 CATENA_EXPORT Example concat_examples(const Examples& batch, std::optional<Device> device = {},
                                       const Padding& padding = {}, std::span<const std::int64_t> indices = {});
 CATENA_EXPORT Example to_device(std::optional<Device> device, const Example& x);
 
-// Root folder of cached data sets: set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT, else
-// ~/.chainer/dataset.
+// The root folder of cached data sets: that of set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT,
+// else ~/.chainer/dataset.
 CATENA_EXPORT std::string get_dataset_root();
 CATENA_EXPORT void set_dataset_root(const std::string& path);
 CATENA_EXPORT std::string get_dataset_directory(const std::string& name, bool create_directory = true);

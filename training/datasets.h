@@ -1,6 +1,6 @@
-// Folder training/datasets: the data sets that Catena provides, datasets of image files, download, caches and file
-// formats. The Dataset interface, splits and batches are in training/dataset.h. This folder may use training, autograd
-// and kernels. This file is its umbrella header, with the names that Chainer's module `datasets` has.
+// Folder training/datasets: the data sets of Catena, datasets of image files, download, caches and file formats. The
+// Dataset interface, splits and batches are in training/dataset.h. This folder may use training, autograd and kernels.
+// This file is its umbrella header, with the names of Chainer's module `datasets`.
 #pragma once
 
 #include <catena/training/dataset.h>

@@ -30,8 +30,8 @@ class CATENA_EXPORT Extension {
   Extension& operator=(const Extension&) = default;
   Extension& operator=(Extension&&) = default;
   virtual ~Extension();
-  // Called by Trainer::run() before everything else: for finding out what would stop the extension later, such as a
-  // file that cannot be written. Nothing by default.
+  // Called by Trainer::run() before everything else, to detect problems that would stop the extension later, such as a
+  // file that cannot be written. Does nothing by default.
   virtual void initialize(Trainer& trainer);
   virtual void operator()(Trainer& trainer);  // nothing by default
   virtual void finalize();
@@ -42,14 +42,16 @@ class CATENA_EXPORT Extension {
   TriggerSpec trigger = {1, iteration};
   int priority = PRIORITY_READER;
   bool invoke_before_training = false;
-  // It writes the state of the trainer, which is to be that after everything else of the iteration: its trigger is
-  // asked after all extensions without this mark, whatever their priorities, and it runs when all triggers have been
-  // asked. Extensions of PRIORITY_SNAPSHOT are taken for such; those with the mark run after those without.
+  // True if the extension writes the state of the trainer, which must be the state after everything else of the
+  // iteration. Its trigger is evaluated after those of all other extensions, whatever the priorities, and it runs after
+  // all triggers have been evaluated. Extensions with PRIORITY_SNAPSHOT are treated in the same way, and run before
+  // those with this flag.
   bool saves_trainer = false;
-  // The name where none was set: that of the class, without its namespace.
+  // Returns the name if none was set: that of the class, without its namespace.
   virtual std::string default_name() const;
 
-  // The name under which it is registered, with its suffix. Before that, what was set; empty: default_name() counts.
+  // Returns the name under which it is registered, with its suffix. Before registration, the name that was set; empty
+  // if none was set.
   const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 

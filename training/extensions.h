@@ -1,6 +1,6 @@
-// Folder training/extensions: the extensions that a trainer calls: evaluation, logging, progress, snapshots. The
-// interface Extension, triggers and the trainer are in training. This folder may use training, nn and autograd. This
-// file is its umbrella header.
+// Folder training/extensions: extensions for trainers: evaluation, logging, progress, snapshots. The interface
+// Extension, triggers and the trainer are in training. This folder may use training, nn and autograd. This file is its
+// umbrella header.
 #pragma once
 
 #include <catena/training/extensions/dump_graph.h>

@@ -18,7 +18,8 @@ using catena::ValueError;
 
 namespace {
 
-// fmt would fill a text of a gigabyte, and by L, a and A, which Python lacks, it makes numbers of the program's locale.
+// Rejects widths that would need a gigabyte of text, and the types L, a and A, which depend on the program's locale and
+// which Python does not have.
 void check_spec(std::string_view spec) {
   constexpr std::int64_t kMost = 4096;  // characters
   const std::size_t align = spec.size() > 1 && std::string_view("<>^").find(spec[1]) != std::string_view::npos ? 2 : 0;
@@ -45,7 +46,7 @@ template <class T> std::string formatted(std::string_view spec, const T& value) 
   }
 }
 
-// The specification with right alignment, unless it states another one.
+// Returns the specification with right alignment, unless it has another alignment.
 std::string to_the_right(std::string_view spec) {
   const auto is_align = [](char c) { return c == '<' || c == '>' || c == '^'; };
   const bool given = !spec.empty() && (is_align(spec[0]) || (spec.size() > 1 && is_align(spec[1])));
@@ -54,7 +55,7 @@ std::string to_the_right(std::string_view spec) {
 
 std::string number_text(double value, std::string_view spec) {
   const std::size_t point = spec.find('.');
-  // Python's percentage type, which fmt lacks.
+  // Python's percentage type, which fmt does not have.
   if (spec.ends_with('%')) {
     const std::string_view digits = point == spec.npos ? "" : spec.substr(point, spec.size() - 1 - point);
     return formatted(to_the_right(spec.substr(0, std::min(point, spec.size() - 1))),
@@ -62,7 +63,7 @@ std::string number_text(double value, std::string_view spec) {
   }
   const bool plain = point == spec.npos && (spec.empty() || (spec.back() >= '0' && spec.back() <= '9'));
   if (plain) return formatted(to_the_right(spec), repr(value));
-  // fmt aligns inf and nan to the left.
+  // fmt would align inf and nan to the left.
   return std::isfinite(value) ? formatted(spec, value) : formatted(to_the_right(spec), value);
 }
 

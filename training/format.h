@@ -12,19 +12,19 @@ namespace training {
 class Trainer;
 
 // Replaces every {field} or {field:spec} by lookup(field), formatted by a format specification as in Python:
-// [[fill]align][sign][0][width][.precision][type], where align is one of < > ^. "{{" and "}}" stand for braces.
-// ValueError for an invalid pattern; lookup throws for unknown fields.
+// [[fill]align][sign][0][width][.precision][type], where align is one of < > ^. "{{" and "}}" mean braces. ValueError
+// for an invalid pattern; lookup must throw for unknown fields.
 CATENA_EXPORT std::string format_fields(std::string_view pattern,
                                         const catena::Function<LogValue(std::string_view)>& lookup);
 
-// Fields of a trainer: .updater.iteration, .updater.epoch, .updater.epoch_detail, .elapsed_time, .out; a 0 may precede
-// the dot.
+// Formats fields of a trainer: .updater.iteration, .updater.epoch, .updater.epoch_detail, .elapsed_time, .out; a 0 may
+// precede the dot.
 CATENA_EXPORT std::string format_trainer(std::string_view pattern, const Trainer& trainer);
-// ValueError when format_trainer would fail. Extensions call it in their constructor, so that the error appears before
-// training.
+// Throws a ValueError if format_trainer would fail. Extensions call it in their constructor, so that the error appears
+// before training.
 CATENA_EXPORT void check_trainer_pattern(std::string_view pattern);
 
-// One value, formatted by a format specification.
+// Returns one value, formatted by a format specification.
 CATENA_EXPORT std::string format_value(const LogValue& value, std::string_view spec);
 
 }  // namespace training

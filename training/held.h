@@ -11,10 +11,11 @@
 
 namespace training {
 
-// A specialisation says how a Base is made of something that is none: make(x) gives a shared pointer to it.
+// A specialisation defines a conversion of other types to a Base: make(x) returns a shared pointer to it.
 template <class Base> struct HeldFrom {};
 
-// An lvalue is borrowed (it must outlive the holder), an rvalue is owned, a shared pointer shares ownership.
+// A reference or an owner: an lvalue is borrowed (it must outlive the holder), an rvalue is owned, a shared pointer is
+// shared.
 template <class Base> class Held {
  public:
   Held(Base& borrowed) : p_(catena::Shared<Base>::borrowed(&borrowed)) {}
@@ -36,7 +37,7 @@ template <class Base> class Held {
 
 template <class Base> using HeldMap = std::vector<std::pair<std::string, Held<Base>>>;  // in insertion order
 
-// The object held under a name; KeyError listing the names.
+// Returns the object with a name; the KeyError lists the names.
 template <class Base> Base& find_held(const HeldMap<Base>& map, const std::string& name, const char* op) {
   std::string names;
   for (const auto& [key, held] : map) {

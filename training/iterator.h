@@ -1,4 +1,4 @@
-// Iterators: the order in which training reads a dataset.
+// Iterators, which define the order in which training reads a dataset.
 #pragma once
 
 #include <cstddef>
@@ -16,35 +16,35 @@
 
 namespace training {
 
-// One minibatch: a list of examples, or the batch as stacked by the dataset.
+// One minibatch: a list of examples, or the batch as the dataset stacked it.
 struct CATENA_EXPORT Batch {
   Examples examples;
   std::optional<Example> stacked;
-  std::vector<std::int64_t> indices = {};  // of the examples in the dataset, for messages; may be empty
+  std::vector<std::int64_t> indices = {};  // indices of the examples in the dataset, for messages; may be empty
   std::int64_t size() const;               // number of examples
 };
 
-// An iterator of one's own needs next(), epoch(), epoch_detail(), is_new_epoch() and serialize().
+// A user's iterator must implement next(), epoch(), epoch_detail(), is_new_epoch() and serialize().
 class CATENA_EXPORT Iterator {
  public:
   virtual ~Iterator();
   virtual std::optional<Batch> next() = 0;  // empty: the iteration has ended
-  virtual std::int64_t batch_size() const;  // examples asked for per batch; NotImplementedError unless overridden
+  virtual std::int64_t batch_size() const;  // requested examples per batch; NotImplementedError unless overridden
   virtual std::int64_t epoch() const = 0;   // number of completed sweeps
   virtual double epoch_detail() const = 0;
   virtual std::optional<double> previous_epoch_detail() const;  // before the last next()
   virtual bool is_new_epoch() const = 0;
   virtual void finalize();
   virtual void serialize(nn::Serializer& s) = 0;
-  // The generators alone, for an iterator that begins anew after a resume. Nothing by default.
+  // Stores only the generators, for an iterator that starts again after a resume. Does nothing by default.
   virtual void serialize_generator(nn::Serializer& s);
   virtual bool can_reset() const { return false; }
   virtual void reset();  // NotImplementedError unless can_reset
-  // An independent iterator at the same position. NotImplementedError where a class does not override it:
+  // Returns an independent iterator at the same position. NotImplementedError unless a class overrides it:
   //   catena::Owned<training::Iterator> copy() const override { return catena::Owned<Iterator>(new Mine(*this)); }
   virtual catena::Owned<Iterator> copy() const;
 
-  // for (const Batch& batch : iterator): calls next() until the iteration has ended, which one that repeats never does.
+  // for (const Batch& batch : iterator): calls next() until the iteration ends. With `repeat` it never ends.
   class Cursor {
    public:
     explicit Cursor(Iterator* of) : of_(of), batch_(of->next()) {}
@@ -64,23 +64,25 @@ class CATENA_EXPORT Iterator {
   std::nullptr_t end() const noexcept { return nullptr; }
 };
 
-// Loads examples in the calling thread. A sweep ends with the call that reaches its end: with `repeat` the batch is
-// completed from the new order, without it the last batch is short. It has its own generator, so that a resumed run
-// continues with the same orders.
+// Loads examples in the calling thread. A sweep ends with the call that reaches its end: with `repeat`, the batch is
+// completed from the new order; without it, the last batch is short. The iterator has its own generator, so that a
+// resumed run continues with the same orders.
 //
-// Random numbers of the dataset: while it gives an example, the generators of the library, nd::random and
-// autograd::default_generator(), are replaced by some that follow from the iterator's seed, the number of sweeps begun
-// (the epoch; a reset() begins one, too) and the index of the example; if the dataset stacks batches, of the first
-// example of the batch. So what it draws (random crops, say) is the same for any order of loading, any number of
-// workers (MultithreadIterator, MultiprocessIterator), and after a resume, and does not change what the program draws
-// elsewhere. A generator that get_example makes without a seed (nd::random::default_rng()) follows, too; one that the
-// dataset keeps does not, for its numbers go to whichever example is loaded next.
+// Random numbers of the dataset: while it loads an example, the generators of the library, nd::random and
+// autograd::default_generator(), are replaced. The replacements depend on the seed of the iterator, the number of
+// sweeps begun (the epoch; reset() also begins one) and the index of the example, or, if the dataset stacks batches, of
+// the first example of the batch. The numbers that the dataset draws (for random crops, for example) are thus the same
+// for any order of loading, any number of workers (MultithreadIterator, MultiprocessIterator), and after a resume, and
+// do not change the numbers that the program draws elsewhere. This also holds for a generator that get_example makes
+// without a seed (nd::random::default_rng()), but not for a generator that the dataset keeps, whose numbers go to
+// whichever example is loaded next.
 class CATENA_EXPORT SerialIterator : public Iterator {
  public:
   struct Options {
     bool repeat = true;
     bool shuffle = true;
-    // Of the orders and of what the dataset draws. Empty: drawn from the thread's default generator at construction.
+    // Seed of the orders and of the numbers that the dataset draws. Empty: drawn from the thread's default generator at
+    // construction.
     std::optional<std::uint64_t> seed = {};
   };
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
@@ -93,7 +95,7 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   double epoch_detail() const override { return sweep_.epoch_detail(); }
   std::optional<double> previous_epoch_detail() const override { return sweep_.previous_epoch_detail(); }
   bool is_new_epoch() const override { return sweep_.is_new_epoch(); }
-  // Stores the position, the order, and the generators. ValueError when an order of another length is loaded.
+  // Stores the position, the order, and the generators. Loading an order of another length is a ValueError.
   void serialize(nn::Serializer& s) override { sweep_.serialize(s); }
   void serialize_generator(nn::Serializer& s) override { sweep_.serialize_generator(s); }
   bool can_reset() const override { return true; }
@@ -108,9 +110,9 @@ class CATENA_EXPORT SerialIterator : public Iterator {
 };
 
 namespace internal {
-// The examples of a batch, in the calling thread. An error names the example.
+// Loads the examples of a batch in the calling thread. Errors name the example.
 Batch load_batch(const Dataset& dataset, Selection selected);
-// Where an error happened: "example 4", or "the batch of the examples 4, 1, ...".
+// Returns the place of an error: "example 4", or "the batch of the examples 4, 1, ...".
 std::string place_of(std::span<const std::int64_t> indices, bool is_batch);
 }  // namespace internal
 

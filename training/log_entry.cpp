@@ -15,7 +15,7 @@ namespace training {
 using catena::check;
 using catena::KeyError;
 
-constexpr std::size_t kSearched = 16;  // up to so many items are found by looking at each
+constexpr std::size_t kSearched = 16;  // up to this number of items, a linear search is used
 
 std::size_t LogEntry::place(std::string_view key) const noexcept {
   if (items_.size() <= kSearched) {

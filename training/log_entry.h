@@ -23,7 +23,7 @@ class CATENA_EXPORT LogEntry {
   void set(const std::string& key, LogValue value);  // an existing key keeps its position
   void erase(std::string_view key);
   const LogValue* find(std::string_view key) const noexcept;
-  const LogValue& at(std::string_view key) const;  // KeyError listing the keys
+  const LogValue& at(std::string_view key) const;  // the KeyError lists the keys
   double number(std::string_view key) const;       // TypeError for text
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
   std::size_t size() const noexcept { return items_.size(); }
@@ -32,21 +32,22 @@ class CATENA_EXPORT LogEntry {
   friend bool operator==(const LogEntry& a, const LogEntry& b) { return a.items_ == b.items_; }
 
  private:
-  std::size_t place(std::string_view key) const noexcept;  // of its item, or size()
+  std::size_t place(std::string_view key) const noexcept;  // index of its item, or size()
   void number();
   std::vector<Item> items_;
-  std::map<std::string, std::size_t, std::less<>> places_;  // of entries with many items, which a file may ask for
+  // index for entries with many items, as a file may have them
+  std::map<std::string, std::size_t, std::less<>> places_;
 };
 using Log = std::vector<LogEntry>;
 
-// The shortest text that parses to the same number, as Python prints it: 1.0, 0.0005, 1e-05, 1e+22, inf, nan.
+// Returns the shortest text that parses to the same number, as Python prints it: 1.0, 0.0005, 1e-05, 1e+22, inf, nan.
 CATENA_EXPORT std::string repr(double value);
 
-// An array of objects. indent < 0: on one line with ", " and ": "; else over several lines. Non-finite numbers are
-// written as NaN, Infinity and -Infinity.
+// Returns an array of objects. indent < 0: on one line with ", " and ": "; else on several lines. Non-finite numbers
+// are written as NaN, Infinity and -Infinity.
 CATENA_EXPORT std::string to_json(const Log& log, int indent = -1);
-// Parses the output of to_json, with any spacing. ValueError starting with `context` for other text. true and false are
-// read as 1 and 0, null as NaN.
+// Parses the output of to_json, with any spacing. For other text, throws a ValueError that starts with `context`. true
+// and false are read as 1 and 0, null as NaN.
 CATENA_EXPORT Log log_from_json(std::string_view text, std::string_view context);
 
 }  // namespace training

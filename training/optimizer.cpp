@@ -29,14 +29,14 @@ using catena::ValueError;
 // ---- passes of a kernel -------------------------------------------------------------------------
 namespace {
 
-// The loop for parameters of `dtype`, which is the type of the last operand.
+// Returns the loop for parameters of `dtype`, the type of the last operand.
 int loop_for(const catena::KernelDef& kernel, Dtype dtype) {
   for (int i = 0; i < int(kernel.num_loops); ++i)
     if (kernel.loop_table[i].type[std::size_t(kernel.num_operands() - 1)] == dtype) return i;
   catena::fail<TypeError>(kernel.name, "there is no update for parameters of ", dtype);
 }
 
-// The tensors of one dtype, device and array library: one launch.
+// The tensors of one dtype, device and array library, updated in one launch.
 struct Launch {
   Launch(const catena::KernelDef& kernel, const Array& parameter)
       : dtype(parameter.dtype()),
@@ -49,7 +49,7 @@ struct Launch {
     return parameter.dtype() == dtype && parameter.device() == device && parameter->owner == owner;
   }
 
-  // Arrays are borrowed: those of parameters, gradients and states outlive the step, the others are in `held`.
+  // Arrays of parameters, gradients and states are borrowed, because they outlive the step; `held` owns the others.
   void read(const Array& a) {
     if (a.is_c_contiguous()) operands.push_back(a.get());
     else operands.push_back(held.emplace_back(autograd::copy(a)).get());
@@ -81,12 +81,12 @@ struct Launch {
   const catena::KernelDef& kernel;
   const int loop;
   catena::TensorTable table;
-  // Of one step.
+  // Used only during one step.
   std::vector<catena::ArrayHeader*> operands;
   std::vector<Array> held;
   std::vector<std::pair<Array, Array>>
-      stand_ins;              // an array that is not contiguous, and the one that the kernel writes
-  std::vector<Array> shared;  // operands that all tensors have in common
+      stand_ins;              // pairs of an array that is not contiguous and the one that the kernel writes instead
+  std::vector<Array> shared;  // operands used by all tensors
 };
 
 }  // namespace
@@ -94,15 +94,15 @@ struct Launch {
 struct Optimizer::Pass {
   explicit Pass(const catena::KernelDef& of) : kernel(of) {}
 
-  // Neighbours are mostly of the same launch.
+  // Neighbouring parameters mostly belong to the same launch.
   Launch& launch_of(const Array& parameter) {
     if (last != nullptr && last->takes(parameter)) return *last;
     const auto at = std::find_if(launches.begin(), launches.end(), [&](const auto& l) { return l->takes(parameter); });
     last = at != launches.end() ? at->get() : launches.emplace_back(std::make_unique<Launch>(kernel, parameter)).get();
     return *last;
   }
-  // All tensors have been given. Launches without one are forgotten. Where there are several, what the later ones
-  // refuse is found before the first one runs.
+  // Called after all tensors were added. Removes launches without a tensor. If there are several launches, checks the
+  // later ones before the first one runs.
   void complete(const catena::Hyper& hyper) {
     last = nullptr;
     std::erase_if(launches, [](const auto& l) { return l->operands.empty(); });
@@ -114,7 +114,7 @@ struct Optimizer::Pass {
   std::vector<std::unique_ptr<Launch>> launches;
   Launch* last = nullptr;
 
-  // For the time of one step: keeps the tables and forgets the arrays, however the step ends.
+  // The scope of one step: at the end, also after an exception, keeps the tables and releases the arrays.
   struct Step {
     explicit Step(Pass& p) : pass(p) {}
     ~Step() {
@@ -255,7 +255,7 @@ void Optimizer::prepare() {
 
 void Optimizer::prepare_states() {
   if (autograd::is_capturing()) check_capture();
-  // One arena per dtype and device for everything that is new.
+  // Allocates one arena per dtype and device for everything that is new.
   std::map<std::tuple<Dtype, Device::Kind, int>, std::vector<Slot*>> fresh;
   for (Slot& s : slots_) {
     const Array& p = s.param.param.data();
@@ -275,7 +275,7 @@ void Optimizer::prepare_states() {
                         " (setup starts anew)");
       if (state->owner == p->owner) {
         if (!(state.device() == p.device())) state = autograd::to_device(state, p.device());
-      } else {  // the model moved to another array library
+      } else {  // the model was moved to another array library
         const Array moved = p.backend().empty(state.shape(), state.dtype(), p.device());
         autograd::copy_across(moved, state);
         state = moved;
@@ -335,7 +335,7 @@ void Optimizer::reallocate_cleared_grads() {
     if (s.takes_part() && !s.has_grad()) s.param.param.set_grad(autograd::zeros_like(s.param.param.data()));
 }
 
-// While one lives, the gradient arrays that hooks make are known.
+// While an object exists, the gradient arrays that hooks make are recorded.
 struct Optimizer::HookScope {
   std::vector<Slot>& slots;
   ~HookScope() {
@@ -370,8 +370,8 @@ void Optimizer::step(Variable loss) try {
   loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
   if (!not_updated.empty()) check_untrained(not_updated);
-  if (use_cleargrads_) check_reached();                     // gradients that were set to zero say nothing
-  static_cast<void>(autograd::internal::take_untrained());  // of earlier calls of Variable::backward
+  if (use_cleargrads_) check_reached();  // if gradients were set to zero, they contain no information
+  static_cast<void>(autograd::internal::take_untrained());  // results of earlier calls of Variable::backward
   struct Step {
     bool& in_step;
     explicit Step(bool& flag) : in_step(flag) { in_step = true; }
@@ -402,7 +402,7 @@ void Optimizer::release_graph() {
   loss_ = {};
 }
 
-// Of all that a step may train, something should have got a gradient.
+// Warns unless at least one parameter that this step may update has a gradient.
 void Optimizer::check_reached() {
   const auto reached = [this] {
     return std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) {
@@ -420,7 +420,7 @@ void Optimizer::check_reached() {
 }
 
 void Optimizer::check_untrained(const UntrainedParameters& not_updated) {
-  refresh_slots();  // the step may have given the model new parameters
+  refresh_slots();  // the step may have added parameters to the model
   const nn::Link& model = target();
   for (const auto& [p, user] : not_updated) {
     if (!p || autograd::internal::Access::node(p)->has_optimizer) continue;
@@ -443,7 +443,7 @@ std::uint64_t Optimizer::frozen_slots() const noexcept {
 void Optimizer::update() try {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
-  // From here on, writes to the parameters, by hooks or by the rule, belong to this update.
+  // From here on, writes to the parameters, by hooks or by the rule, count as this update.
   std::vector<autograd::internal::OptimizerWrite> writes;
   writes.reserve(slots_.size());
   for (const Slot& s : slots_)
@@ -473,7 +473,7 @@ void Optimizer::watch() {
     void persistent(std::string_view name, nn::Persistent& a) override {
       autograd::watch_array("persistent " + path + "/" + std::string(name), [&a] { return a.array(); });
     }
-    // A graph holds the values of the capture.
+    // A captured graph uses the values at the time of the capture.
     void persistent(std::string_view name, bool& v) override {
       value(name, [&v] { return std::uint64_t(v); });
     }
@@ -503,7 +503,7 @@ Optimizer::Pass& Optimizer::pass_of(const catena::KernelDef& kernel) {
   return *passes_.emplace_back(std::make_unique<Pass>(kernel));
 }
 
-// Everything that can fail without a kernel having run comes first: then neither parameters, states nor t have changed.
+// Everything that can fail runs before the first kernel: after an error, parameters, states and t are unchanged.
 void Optimizer::launch() {
   Pass& pass = pass_of(*rule_.kernel);
   const Pass::Step step(pass);
@@ -520,7 +520,7 @@ void Optimizer::launch() {
   const catena::Hyper hyper = rule_.block(hyper_, t_ + 1);
   pass.complete(hyper);
   ++t_;
-  // Where this update is captured, a replay is an update of its own: the first launch counts it, all of them see the
+  // In captured work, a replay is another update: the first launch increments the counter, and all launches read the
   // new values.
   bool first = true;
   for (const auto& launch : pass.launches) {
@@ -531,7 +531,7 @@ void Optimizer::launch() {
     try {
       launch->run(launch->call(hyper, &next));
     } catch (...) {
-      if (first) --t_;  // nothing has been updated
+      if (first) --t_;  // no parameter has been updated
       throw;
     }
     first = false;
@@ -549,7 +549,7 @@ void Optimizer::update_each() {
     try {
       update_one(s.param.param, s.states);
     } catch (...) {
-      if (first) --t_;  // nothing has been updated
+      if (first) --t_;  // no parameter has been updated
       catena::rethrow_from(catena::concat(rule_.name, ", parameter ", s.param.path));
     }
     first = false;

@@ -1,8 +1,8 @@
 // Optimizers. One step is a few fused kernels: the update rule is an entry of a table (a multi-tensor kernel, its
-// states, its hyperparameters), and every parameter of a dtype and device is updated in one launch.
+// states, its hyperparameters), and one launch updates all parameters with one dtype and device.
 //
-// Chainer's interface before 1.3, in which setup() took a pair of lists of parameters and gradients and rules returned
-// one state, is not offered: setup() takes the link, and update_one() has all states of a parameter.
+// Chainer's interface before 1.3, in which setup() took lists of parameters and gradients and rules had one state, is
+// not supported: setup() takes the link, and update_one() gets all states of a parameter.
 //
 // Thread safety: an optimizer and its target belong to one thread at a time.
 #pragma once
@@ -32,17 +32,17 @@ using nn::Serializer;
 
 class Optimizer;
 
-// Called with the optimizer after gradients are there and before they are used.
+// A hook: called with the optimizer after the gradients are computed and before they are used.
 using Hook = catena::Function<void(Optimizer&)>;
-// A hook class: callable, with the name under which it is registered.
+// A class of hooks: callable, and registered under its name.
 template <class H>
 concept NamedHook = requires(H& h, Optimizer& o) {
   h(o);
   { h.name } -> std::convertible_to<std::string>;
 };
 
-// Describes an optimizer. With a kernel, all parameters are updated in one launch; without one,
-// the class overrides update_one:
+// Describes an optimizer. With a kernel, one launch updates all parameters; without one, the class overrides
+// update_one:
 //
 //   class Signum : public training::Optimizer {
 //    public:
@@ -55,7 +55,7 @@ concept NamedHook = requires(H& h, Optimizer& o) {
 //     }
 //   };
 //
-// Arrays may also go through any kernel of the array library, such as an nd::ElementwiseKernel given as text.
+// The code may also use any kernel of the array library, such as an nd::ElementwiseKernel given as text.
 struct UpdateRule {
   struct HyperParameter {
     const char* name;
@@ -66,10 +66,11 @@ struct UpdateRule {
     double initial = 0.0;
   };
   const char* name;                           // "Adam"
-  const catena::KernelDef* kernel = nullptr;  // gradient in, parameter and states in-out
+  const catena::KernelDef* kernel = nullptr;  // input: the gradient; in-outs: parameter and states
   std::vector<HyperParameter> hyper = {};
   std::vector<State> states = {};
-  // The kernel's hyperparameter block from the values of `hyper`, in order, and the number of this update (from 1).
+  // Returns the kernel's hyperparameter block for the values of `hyper`, in order, and the number of this update (from
+  // 1).
   catena::Hyper (*block)(std::span<const double> values, std::int64_t t) = nullptr;
   // Computes get_hyper("lr") if no hyperparameter has that name. If null, get_hyper("lr") is a KeyError.
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
@@ -82,8 +83,8 @@ class CATENA_EXPORT Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // An lvalue is borrowed and must outlive the optimizer; an rvalue is owned. Forgets states, hooks and counters.
-  // ValueError for a link without parameters, which nothing could train.
+  // An lvalue is borrowed and must outlive the optimizer; an rvalue is owned. Resets states, hooks and counters.
+  // ValueError for a link without parameters.
   void setup(Link& target);
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>>
   void setup(L&& target) {
@@ -93,22 +94,22 @@ class CATENA_EXPORT Optimizer {
   }
   Link& target() const;  // RuntimeError before setup
 
-  // Updates every parameter from the gradients that are there: null ones become zeros (reallocate_cleared_grads: unused
-  // parameters decay, momentum goes on), then the hooks (call_hooks), then t += 1 and the rule. Frozen parameters
-  // (Variable::set_requires_grad, Link::disable_update) are left out of all of this, as are their states. In captured
-  // work (autograd/capture.h) a replay is an update of its own, with the hyperparameters of its time; hooks run at the
-  // capture only. Parameters, states, gradients, persistents and the list of hooks are watched. A parameter that is
-  // first met while capturing is a RuntimeError: replays would make it and its states anew.
+  // Updates every parameter from the present gradients. First, null gradients become zeros (reallocate_cleared_grads),
+  // so that unused parameters decay and their momentum continues; then the hooks run (call_hooks); then t += 1 and the
+  // rule. Frozen parameters (Variable::set_requires_grad, Link::disable_update) and their states are excluded. In
+  // captured work (autograd/capture.h), a replay is another update, with the current hyperparameters; hooks run only
+  // during the capture. Parameters, states, gradients, persistents and the list of hooks are watched. A parameter that
+  // is new during a capture is a RuntimeError, because each replay would create it and its states again.
   //
-  // Without any gradient, a warning: the loss was probably that of another model, such as a copy made after setup(). If
-  // the last Variable::backward gave one to a parameter that neither this optimizer nor another one updates (it is not
-  // in NN_MEMBERS), a warning; in debug mode a RuntimeError.
+  // If there is no gradient at all, warns: the loss was probably that of another model, such as a copy made after
+  // setup(). If the last Variable::backward gave a gradient to a parameter that no optimizer updates (it is not in
+  // NN_MEMBERS), warns, or throws a RuntimeError in debug mode.
   virtual void update();
   // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are
-  // covered), backpropagates and calls update(). The graph of the loss lives until the next update begins, so that it
-  // can be drawn; in captured work it is dropped at once. A parameter that got a gradient, but that neither this
-  // optimizer nor another one updates, is a warning that names the function that used it; in debug mode a RuntimeError,
-  // before anything is updated. A loss that depends on no parameter of the model is a warning, too.
+  // included), backpropagates and calls update(). The graph of the loss exists until the next update begins, so that it
+  // can be drawn; in captured work it is released at once. If a parameter that no optimizer updates got a gradient, a
+  // warning names the function that used it; in debug mode this is a RuntimeError, before anything is updated. A loss
+  // that depends on no parameter of the model gives a warning as well.
   template <class F, class... A> void update(F&& lossfun, A&&... args) {
     release_graph();
     Variable loss;
@@ -118,17 +119,18 @@ class CATENA_EXPORT Optimizer {
     }
     step(std::move(loss));
   }
-  // The loss of the last update(lossfun), with its graph; null before, in captured work and after release_graph().
+  // Returns the loss of the last update(lossfun), with its graph; null before, in captured work and after
+  // release_graph().
   const Variable& loss() const noexcept { return loss_; }
-  // Unchains the graph of the last loss: its memory is released, and whoever keeps the loss keeps its value alone.
+  // Unchains the graph of the last loss: its memory is released, and handles of the loss keep only its value.
   void release_graph();
 
-  // Whether update(lossfun) makes gradients null before backward, the default, or sets them to zero. The parameters are
-  // the same either way.
+  // Selects whether update(lossfun) makes gradients null before backward (the default) or sets them to zero. The
+  // updated parameters are the same.
   void use_cleargrads(bool use = true) noexcept { use_cleargrads_ = use; }
-  // Called before the hooks and after each of them. Gives every parameter that takes part (it has data and is not
-  // frozen) and whose gradient is null a gradient of zeros. A class that overrides it may leave gradients null: the
-  // hooks of this library and the update leave those parameters alone.
+  // Called before the hooks and after each of them. Gives a gradient of zeros to every parameter that has data, is not
+  // frozen and has a null gradient. An override may leave gradients null: the hooks of this library and the update then
+  // ignore those parameters.
   virtual void reallocate_cleared_grads();
   // Runs the hooks in the order of their registration, with reallocate_cleared_grads() after each.
   virtual void call_hooks();
@@ -138,8 +140,8 @@ class CATENA_EXPORT Optimizer {
   std::int64_t epoch() const noexcept { return epoch_; }
   void new_epoch() noexcept { ++epoch_; }
 
-  // Hooks run in the order of registration. RuntimeError before setup, KeyError for a taken (unknown) name, TypeError
-  // for null.
+  // Hooks run in the order of registration. RuntimeError before setup; KeyError for adding a name that exists or
+  // removing one that does not; TypeError for null.
   void add_hook(Hook hook, const std::string& name);
   template <NamedHook H> void add_hook(H hook) {
     const std::string name = hook.name;
@@ -147,14 +149,15 @@ class CATENA_EXPORT Optimizer {
   }
   void remove_hook(const std::string& name);
 
-  // Hyperparameters by the reference's names ("lr", "alpha", ...). KeyError listing the names there are.
+  // Hyperparameters by Chainer's names ("lr", "alpha", ...). The KeyError lists the existing names.
   double get_hyper(std::string_view name) const;
   void set_hyper(std::string_view name, double value);
   std::vector<std::string> hyper_names() const;
   double lr() const { return get_hyper("lr"); }
   const UpdateRule& rule() const noexcept { return rule_; }
 
-  // Creates states of parameters that have none yet, frozen ones aside, and moves states to where their parameters are.
+  // Creates states of parameters that have none yet, except frozen ones, and moves states to the devices of their
+  // parameters.
   void prepare();
   // States of the parameter at `path` ("/l1/W"), in the order of rule().states; empty before prepare.
   std::vector<Array> states(const std::string& path) const;
@@ -163,19 +166,19 @@ class CATENA_EXPORT Optimizer {
   // are not stored. Loading with pending parameters: ValueError, since their states would be lost (load the model
   // first). States that this rule does not have: a warning.
   virtual void serialize(Serializer& s);
-  // Hyperparameters by name: stores those whose values differ from the constructor's, and sets those that are stored.
-  // So a value that a program gives to the constructor of a resumed run counts unless training had changed it.
+  // Hyperparameters by name: stores those that differ from the values of the constructor, and sets those that are
+  // stored. A value that a resumed program passes to the constructor is thus used unless training had changed it.
   void serialize_hyper(Serializer& s);
 
-  // One fused pass of a multi-tensor kernel over the gradients of all parameters: what hooks are made of. The kernel's
-  // operands are `shared` ('@' inputs), then the parameter when it takes one, then the gradient as in-out. Parameters
-  // get new gradient arrays, for backward may have given one array to several of them.
+  // Runs one fused pass of a multi-tensor kernel over the gradients of all parameters, for hooks. The kernel's operands
+  // are `shared` ('@' inputs), then the parameter if the kernel has it as an input, then the gradient as in-out.
+  // Parameters get new gradient arrays, because backward may have given one array to several of them.
   void transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
 
-  // Chainer's older names for target().zerograds(); the norm of grads_norm(target()) as a number;
-  // GradientClipping(maxnorm), WeightDecay(decay) once, now; and the addition of arrays to the gradients of
-  // target().params(), in their order, on any device (a null gradient becomes a copy, a null array adds nothing;
-  // ValueError unless there is one array for each).
+  // Chainer's older names. zero_grads: target().zerograds(). compute_grads_norm: grads_norm(target()) as a number.
+  // clip_grads and weight_decay: apply GradientClipping(maxnorm) or WeightDecay(decay) once. accumulate_grads: adds
+  // arrays to the gradients of target().params(), in their order, on any device; a null gradient becomes a copy, a null
+  // array adds nothing; ValueError unless there is one array for each.
   void zero_grads();
   double compute_grads_norm() const;
   void clip_grads(double maxnorm);
@@ -183,20 +186,20 @@ class CATENA_EXPORT Optimizer {
   void accumulate_grads(std::span<const Array> grads);
 
  protected:
-  // For rules without a kernel. Fills the states of one parameter, in the order of rule().states. Default: arrays like
+  // For rules without a kernel: fills the states of one parameter, in the order of rule().states. Default: arrays like
   // the parameter, filled with State::initial. Any shapes and dtypes are possible.
   virtual void init_state(const Variable& param, std::span<Array> states);
-  // One step of one parameter; t() is the number of the update, from 1, and param.grad() is not null. Writes into
-  // param.data(); states may be written or replaced. Not in captured work (RuntimeError): replays would not see the
-  // hyperparameters of their time.
+  // Updates one parameter once; t() is the number of the update, from 1, and param.grad() is not null. Writes into
+  // param.data(); may write or replace states. RuntimeError in captured work, because replays would not use the current
+  // hyperparameters.
   virtual void update_one(Variable& param, std::span<Array> states);
 
  private:
   struct Slot {
     nn::NamedParam param;
     std::vector<Array> states;
-    Array own_grad;    // the gradient array that a hook of this update made: only that one may be written in place
-    bool met = false;  // it had data in an earlier prepare()
+    Array own_grad;    // gradient array made by a hook of this update; only such an array may be written in place
+    bool met = false;  // it had data in an earlier call of prepare()
     bool is_frozen() const noexcept { return !param.param.requires_grad(); }
     bool takes_part() const { return param.param.data() && !is_frozen(); }
     bool has_grad() const noexcept;
@@ -205,7 +208,7 @@ class CATENA_EXPORT Optimizer {
   void check_rule(const Serializer& s) const;
   void set_target(Link& target);
   void step(Variable loss);
-  // Parameters that got a gradient and that no optimizer updates, with the functions that used them.
+  // Parameters that got a gradient but that no optimizer updates, with the functions that used them.
   using UntrainedParameters = std::vector<std::pair<Variable, std::string>>;
   void check_untrained(const UntrainedParameters& not_updated);
   void check_reached();
@@ -221,7 +224,7 @@ class CATENA_EXPORT Optimizer {
   void watch();
   void launch();
   void update_each();
-  struct Pass;  // of a kernel over all parameters
+  struct Pass;  // one kernel over all parameters
   Pass& pass_of(const catena::KernelDef& kernel);
 
   UpdateRule rule_;
@@ -234,11 +237,11 @@ class CATENA_EXPORT Optimizer {
   std::int64_t t_ = 0, epoch_ = 0;
   std::vector<std::pair<std::string, Hook>> hooks_;
   std::vector<Slot> slots_;
-  std::vector<catena::Owned<Pass>> passes_;  // kept from step to step: their tables change little
-  std::uint64_t changes_ = 0;                // of target and hooks
+  std::vector<catena::Owned<Pass>> passes_;  // kept from step to step, because their tables seldom change
+  std::uint64_t changes_ = 0;                // number of changes of target and hooks
 };
 
-// Gradient descent with the rule of an entry; the base that users of the reference know.
+// Chainer's name of the base class of gradient descent methods.
 using GradientMethod = Optimizer;
 
 }  // namespace training

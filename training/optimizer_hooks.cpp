@@ -25,7 +25,7 @@ Array grads_norm(const Link& target) {
   for (const Variable& p : target.params()) {
     const Array g = p.grad();
     if (!g || !p.requires_grad()) continue;
-    // The square of a 16-bit norm may be out of its dtype's range.
+    // The square of a 16-bit norm may overflow its dtype.
     const Dtype wide = catena::compute_dtype(g.dtype());
     const Array part =
         autograd::astype(autograd::reduce(catena::kernels::sum_squares, g, {}, false, wide), Dtype::float64);
@@ -37,7 +37,7 @@ Array grads_norm(const Link& target) {
 
 void GradientClipping::operator()(Optimizer& optimizer) const {
   const Array rate = threshold / grads_norm(optimizer.target());
-  // NaN compares false, so it leaves the gradients alone, as an infinite rate (norm 0) does.
+  // Comparisons with NaN are false, so NaN does not change the gradients; neither does an infinite rate (norm 0).
   const Array below_one = autograd::apply(catena::kernels::less, {rate, 1.0});
   const Array scale = autograd::where(below_one, rate, 1.0);
   optimizer.transform_grads(catena::kernels::scale_by, {}, {&scale, 1});
@@ -55,7 +55,8 @@ void GradientNoise::operator()(Optimizer& optimizer) const {
   for (Variable p : optimizer.target().params()) {
     const Array g = p.grad();
     if (g && p.requires_grad())
-      p.set_grad(g + noise_func(g.shape(), g.dtype(), g.device(), *this, optimizer));  // g may be another one's, too
+      // the array of g may also be the gradient of another parameter
+      p.set_grad(g + noise_func(g.shape(), g.dtype(), g.device(), *this, optimizer));
   }
 }
 

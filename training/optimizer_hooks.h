@@ -1,4 +1,4 @@
-// Optimizer hooks: they edit gradients before the update, each in one fused pass and without reading a device.
+// Optimizer hooks. They change gradients before the update, each in one fused pass and without reading device values.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ struct CATENA_EXPORT Lasso {
   void operator()(Optimizer& optimizer) const;
 };
 
-// Scales all gradients by threshold / n when n, the L2 norm over all of them (summed in float64), exceeds the
-// threshold. A norm of 0 or NaN changes nothing.
+// Scales all gradients by threshold / n if n exceeds the threshold; n is the L2 norm over all gradients, summed in
+// float64. A norm of 0 or NaN changes nothing.
 struct CATENA_EXPORT GradientClipping {
   std::string name = "GradientClipping";
   double threshold;
@@ -43,8 +43,8 @@ struct CATENA_EXPORT GradientHardClipping {
 };
 
 struct GradientNoise;
-// An array of noise of that shape and dtype on that device, for one gradient. t() of the optimizer is the number of
-// updates before this one.
+// Returns an array of noise of that shape and dtype on that device, for one gradient. t() of the optimizer is the
+// number of updates before this one.
 using NoiseFunction =
     catena::Function<Array(const autograd::Shape& shape, autograd::Dtype dtype, autograd::Device device,
                            const GradientNoise& hook, const Optimizer& optimizer)>;
@@ -53,8 +53,8 @@ CATENA_EXPORT Array exponential_decay_noise(const autograd::Shape& shape, autogr
                                             autograd::Device device, const GradientNoise& hook,
                                             const Optimizer& optimizer);
 
-// g <- g + noise_func(...), drawn for each parameter by itself. Unlike the other hooks it draws at every update, so it
-// cannot be captured (RuntimeError): replays would add the noise of the capture.
+// g <- g + noise_func(...), with separate noise for each parameter. It draws at every update, so it cannot be captured
+// (RuntimeError): replays would add the noise of the capture again.
 struct CATENA_EXPORT GradientNoise {
   std::string name = "GradientNoise";
   double eta;
@@ -64,8 +64,8 @@ struct CATENA_EXPORT GradientNoise {
   void operator()(Optimizer& optimizer) const;
 };
 
-// sqrt of the sum of squares of all gradients of a link, those of frozen parameters aside, as a 0-d float64 array on
-// the device of the first one.
+// Returns the square root of the sum of squares of all gradients of a link, except those of frozen parameters, as a 0-d
+// float64 array on the device of the first one.
 CATENA_EXPORT Array grads_norm(const Link& target);
 
 }  // namespace training

@@ -1,5 +1,6 @@
-// The optimizers. Hyperparameters are given by name or in their order: Adam({.alpha = 0.01}), Adam(0.01),
-// MomentumSGD(0.01, 0.9). Formulas: g is the gradient after hooks, p the parameter, t the number of the update, from 1.
+// The optimizers. Hyperparameters are passed by name or in their order: Adam({.alpha = 0.01}), Adam(0.01),
+// MomentumSGD(0.01, 0.9). In formulas, g is the gradient after hooks, p the parameter, t the number of the update, from
+// 1.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +14,7 @@ template <class T>
 concept Number = std::is_arithmetic_v<T>;
 }
 
-// From options by name, from none, and from hyperparameters in their order.
+// Constructors from options by name, without arguments, and from hyperparameters in their order.
 #define CATENA_OPTIMIZER_CONSTRUCTORS(Class) \
   explicit Class(Options o);                 \
   Class() : Class(Options{}) {}              \
@@ -38,9 +39,9 @@ class CATENA_EXPORT MomentumSGD : public Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(MomentumSGD)
 };
 
-// m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v);  p <- p - lr_t m / (sqrt(v) + eps),
-// lr_t = alpha sqrt(1 - beta2^t) / (1 - beta1^t).  States m, v.  (Kingma, Ba: Adam, arXiv:1412.6980, the form of its
-// section 2.) get_hyper("lr") gives lr_t.
+// m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v);  p <- p - lr_t m / (sqrt(v) + eps), lr_t = alpha sqrt(1
+// - beta2^t) / (1 - beta1^t).  States m, v.  (Kingma, Ba: Adam, arXiv:1412.6980, in the form of its section 2.)
+// get_hyper("lr") returns lr_t.
 class CATENA_EXPORT Adam : public Optimizer {
  public:
   struct Options {

@@ -5,9 +5,9 @@
 namespace training::internal {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t(1) << 53;  // double holds it exactly
+constexpr std::int64_t kMost = std::int64_t(1) << 53;  // double represents it exactly
 
-// Is false for NaN, too.
+// False for NaN, too.
 template <class T>
 void serialize_number(nn::Serializer& s, std::string_view key, T& value, std::string_view who, T least) {
   T stored = value;

@@ -1,4 +1,4 @@
-// The state of running means in snapshots. Internal to training and training/extensions.
+// Stores the state of running means in snapshots. Internal to training and training/extensions.
 #pragma once
 
 #include <catena/nn/reporter.h>
@@ -6,8 +6,8 @@
 
 namespace training::internal {
 
-// The keys of later versions of Chainer: "_names" (a JSON list) and "_summaries/<i>/_x", "_x2", "_n". Loading what has
-// no names empties the summary.
+// Uses the keys of later versions of Chainer: "_names" (a JSON list) and "_summaries/<i>/_x", "_x2", "_n". If a file
+// has no names, loading clears the summary.
 CATENA_EXPORT void serialize_summary(nn::Serializer& s, nn::DictSummary& summary);
 
 }  // namespace training::internal

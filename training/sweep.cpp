@@ -91,8 +91,8 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
   }
   double previous = previous_epoch_detail_.value_or(-1.0);
   s("previous_epoch_detail", previous);
-  // Chainer does not store the generator's state; with it, the orders after a resume equal those of the uninterrupted
-  // run.
+  // Chainer does not store the generator's state. With the state, the orders after a resume equal those of an
+  // uninterrupted run.
   const auto own = s["_catena"];
   (*own)("seed", generator_.seed);
   (*own)("offset", generator_.offset);

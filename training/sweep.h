@@ -1,4 +1,4 @@
-// Where an iterator is in its sweeps of a dataset. Internal to training; iterators are the interface.
+// The position of an iterator in its sweeps over a dataset. Internal to training; users use iterators.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace training::internal {
 
-// The numbers that the dataset draws from the library's generators while it loads one example, or stacks one batch,
-// follow from a seed of the example: a function of the iterator's seed, of the number of sweeps begun before, and of
-// the index of the example (of the first one, if the dataset stacks batches).
+// The selected examples and their seeds. While the dataset loads an example or stacks a batch, the library's generators
+// are seeded with the seed of the example (of the first one, if the dataset stacks batches). This seed depends on the
+// iterator's seed, the number of sweeps begun before, and the index of the example.
 struct CATENA_EXPORT Selection {
-  // The examples from the end of the piece before up to `end`, and the seed of their sweep.
+  // The examples from the end of the previous piece up to `end`, and the seed of their sweep.
   struct Piece {
     std::size_t end;
     std::uint64_t seed;
@@ -25,16 +25,16 @@ struct CATENA_EXPORT Selection {
   std::vector<Piece> pieces;
 
   bool is_empty() const noexcept { return indices.empty(); }
-  std::uint64_t seed(std::size_t k) const noexcept;  // of example k
-  Selection only(std::size_t k) const;               // example k alone
+  std::uint64_t seed(std::size_t k) const noexcept;  // seed of example k
+  Selection only(std::size_t k) const;               // only example k
 };
 
-// The indices of batch after batch, in sequence or in a new random order for every sweep. A sweep ends with the batch
-// that reaches its end: with `repeat` the batch is completed from the next sweep, without it the last batch is short.
+// The indices of the batches, in sequence or in a new random order for every sweep. A sweep ends with the batch that
+// reaches its end: with `repeat`, the batch is completed from the next sweep; without it, the last batch is short.
 // Copies share the current order, so a copy that runs ahead costs little.
 class CATENA_EXPORT Sweep {
  public:
-  // `who`: the class of the iterator, for messages. ValueError for a batch size below 1 and for no examples.
+  // `who`: class name of the iterator, for messages. ValueError for a batch size below 1, and if there are no examples.
   Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool repeat, bool shuffle,
         std::optional<std::uint64_t> seed);
   Selection next();  // empty: the iteration has ended
@@ -48,11 +48,12 @@ class CATENA_EXPORT Sweep {
   std::optional<double> previous_epoch_detail() const noexcept { return previous_epoch_detail_; }
   bool is_new_epoch() const noexcept { return is_new_epoch_; }
 
-  // Position, order, the generator of further orders, and what the seeds of examples follow from. ValueError when an
-  // order of another length is loaded. `order_always`: without a shuffled order, -1 is stored in its place, because
-  // Chainer's MultiprocessIterator wants to find the key.
+  // Stores position, order, the generator of further orders, and the state from which the seeds of examples are
+  // computed. Loading an order of another length is a ValueError. `order_always`: without a shuffled order, stores -1
+  // instead, because Chainer's MultiprocessIterator requires the key.
   void serialize(nn::Serializer& s, bool order_always = false);
-  // The generator of further orders, where orders are random, and what the seeds of examples follow from.
+  // Stores the generator of further orders, if orders are random, and the state from which the seeds of examples are
+  // computed.
   void serialize_generator(nn::Serializer& s);
 
  private:
@@ -61,9 +62,9 @@ class CATENA_EXPORT Sweep {
   const char* who_;
   std::int64_t size_, batch_size_;
   bool repeat_, shuffle_;
-  autograd::Generator generator_;  // of orders
+  autograd::Generator generator_;  // generator of orders
   std::uint64_t streams_;          // the iterator's seed for the draws of the dataset
-  std::uint64_t sweeps_ = 0;       // begun so far, those before a rewind() included
+  std::uint64_t sweeps_ = 0;       // number of sweeps begun so far, including those before a rewind()
   catena::Shared<const std::vector<std::int64_t>> order_;
   std::int64_t position_ = 0, epoch_ = 0;
   bool is_new_epoch_ = false;

@@ -36,7 +36,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// f(), with the place in the message of what it throws.
+// Returns f(); adds the place to the message of an exception.
 template <class F, class... Place> void located(F&& f, const Place&... place) {
   try {
     f();
@@ -45,7 +45,7 @@ template <class F, class... Place> void located(F&& f, const Place&... place) {
   }
 }
 
-// If the reader of a pipe that the extension prints to is gone, the training goes on.
+// If the reader of a pipe to which the extension prints has ended, the training continues.
 void call(Extension& extension, Trainer& trainer) {
   const catena::BrokenPipeScope unread;
   extension(trainer);
@@ -121,7 +121,7 @@ bool Trainer::should_stop() {
 
 bool Trainer::asks_to_stop() {
   if (!stop_) return false;
-  // As a stop trigger an interval means "at or beyond": a run that is resumed beyond it must not start.
+  // As a stop trigger, an interval means "at or beyond": a run that is resumed beyond it must not start.
   if (const auto* interval = dynamic_cast<const IntervalTrigger*>(stop_.get())) return interval->reached(*this);
   if (asked_at_ == updater_->iteration()) return stops_;
   const bool stop = asks(*stop_);
@@ -179,7 +179,7 @@ void Trainer::loop() {
     observation_.clear();
     const Reporter::Scope scope = reporter_.scope(observation_);
     update();
-    // A loss on a device is waited for, so it is read rarely: a loss that is NaN once stays so.
+    // Reading a loss on a device waits for the device, so it is done seldom; a NaN loss stays NaN.
     constexpr std::int64_t kDeviceInterval = 100;
     watch_losses(updater_->iteration() % kDeviceInterval == 0);
     extend_iteration(others, savers, stop);
@@ -257,7 +257,7 @@ void Trainer::run() try {
   try {
     finalize_all();
   } catch (...) {
-    // The loop's error is the cause; an error during finalization must not replace it.
+    // The error of the loop is the cause, so an error during finalization must not replace it.
     if (!cause) throw;
   }
   if (cause) std::rethrow_exception(cause);
@@ -283,7 +283,7 @@ void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {
 
 namespace {
 
-// Chainer does not store the generators. The thread's is the one from which dropout and others draw.
+// Chainer does not store the generators. The thread's generator is used by dropout and other functions.
 void serialize_generators(nn::Serializer& s) {
   if (s.is_writer() || s.contains("seed")) {
     autograd::Generator& g = autograd::default_generator();
@@ -321,7 +321,8 @@ void serialize_generators(nn::Serializer& s) {
 
 }  // namespace
 
-// A stop trigger that has a state is not asked again where it was asked before the snapshot: its answer holds.
+// A stop trigger with a state that was already evaluated before the snapshot is not evaluated again; its result is
+// stored.
 void Trainer::serialize_stop(nn::Serializer& s) {
   if (!stop_ || dynamic_cast<const IntervalTrigger*>(stop_.get()) != nullptr) return;
   const auto own = s["_catena/stop_trigger"];

@@ -3,7 +3,7 @@
 // may use nn, autograd and kernels.
 //
 // Trainer: runs an updater until its stop trigger fires, with extensions around every update. It can be saved and
-// resumed at any iteration: a resumed run equals the uninterrupted one.
+// resumed at any iteration: a resumed run equals an uninterrupted one.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class CATENA_EXPORT Trainer {
   //   trainer.extend([](training::Trainer& t) { ... }, {.name = "mine", .finalizer = [&] { file.close(); }});
   void extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options = {});
   void add(catena::Shared<Extension> extension, const ExtendOptions& options = {});
-  Extension& get_extension(const std::string& name);  // ValueError listing the names
+  Extension& get_extension(const std::string& name);  // the ValueError lists the names
   std::vector<std::string> extension_names() const;
 
   // May be called once (else RuntimeError). Creates `out` (IOError if it cannot, also where an extension will not be
@@ -74,9 +74,9 @@ class CATENA_EXPORT Trainer {
   };
   const std::optional<Position>& previous_position() const noexcept { return previous_; }
 
-  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, what a stop trigger
-  // that has a state answered at this iteration (it is not asked again), the thread's random generator and those of the
-  // array library (nd::random). To resume, construct the same objects, load, and call run().
+  // Stores "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, the result at
+  // this iteration of a stop trigger with a state (so that it is not evaluated again), and the generators of the thread
+  // and of the array library (nd::random). To resume, construct the same objects, load, and call run().
   void serialize(nn::Serializer& s);
 
  private:
@@ -110,7 +110,8 @@ class CATENA_EXPORT Trainer {
   std::vector<catena::Owned<Entry>> entries_;
   State state_ = State::fresh;
   std::optional<Position> previous_;
-  // Where the stop trigger was last asked after an update, in this run or in the one that is resumed, and its answer.
+  // The iteration after whose update the stop trigger was last evaluated, in this run or the resumed one, and its
+  // result.
   std::optional<std::int64_t> asked_at_;
   bool stops_ = false;
   std::size_t unasked_ = 0;  // extensions whose triggers will still be asked in this iteration

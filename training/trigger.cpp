@@ -20,10 +20,10 @@ IntervalTrigger::IntervalTrigger(double period, Unit unit) : period_(period), un
 
 namespace {
 
-// The number of whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss a multiple by rounding errors, so a
-// value slightly below a multiple counts as the multiple.
+// Returns the number of whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss a multiple by rounding errors,
+// so a value slightly below a multiple counts as the multiple.
 std::int64_t multiples(double progress, double period) {
-  constexpr double kMost = 9e18;  // std::int64_t holds a little more
+  constexpr double kMost = 9e18;  // std::int64_t can hold slightly larger values
   const double ratio = std::fmax(std::fmin(progress / period, kMost), -kMost), nearest = std::round(ratio);
   return static_cast<std::int64_t>(
       std::fabs(ratio - nearest) <= 1e-10 * std::fmax(1.0, std::fabs(ratio)) ? nearest : std::floor(ratio));
@@ -33,7 +33,7 @@ double progress_of(const Updater& updater, Unit unit) {
   return unit == Unit::epoch ? updater.epoch_detail() : double(updater.iteration());
 }
 
-// Before the last update. An updater outside of a running trainer may not know it in epochs.
+// Returns the progress before the last update. An updater outside a running trainer may not have it in epochs.
 double progress_before(const Trainer& trainer, Unit unit) {
   if (const auto& previous = trainer.previous_position())
     return unit == Unit::epoch ? previous->epoch_detail : double(previous->iteration);
@@ -70,10 +70,10 @@ void IntervalTrigger::serialize(nn::Serializer& s) {
     s("previous_iteration", last.iteration);
     internal::serialize_progress(s, "previous_epoch_detail", last.epoch_detail, "IntervalTrigger");
     const double progress = unit_ == Unit::epoch ? last.epoch_detail : double(last.iteration);
-    if (progress < 0) return;  // later versions of Chainer mark what they do not know by -1
+    if (progress < 0) return;  // later versions of Chainer store -1 for unknown values
     last_call_ = last;
     fired_ = multiples(progress, period_);
-  } else if (const auto own = s["_catena"]; own->contains("fired")) {  // in the first snapshots of this library
+  } else if (const auto own = s["_catena"]; own->contains("fired")) {  // key of the first snapshots of this library
     std::int64_t fired = 0;
     internal::serialize_count(*own, "fired", fired, "IntervalTrigger");
     fired_ = fired;

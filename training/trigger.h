@@ -24,15 +24,15 @@ class CATENA_EXPORT Trigger {
   virtual void serialize(nn::Serializer& s);
 };
 
-// Fires once per multiple of `period` (for epochs it may be fractional), also after a resume. If calls were skipped, it
-// fires once for all multiples passed since. As a stop trigger (reached()) it means "progress >= period".
+// Fires once per multiple of `period` (which may be fractional for epochs), also after a resume. If calls were skipped,
+// fires once for all multiples passed since. As a stop trigger (reached()), it means "progress >= period".
 class CATENA_EXPORT IntervalTrigger : public Trigger {
  public:
   IntervalTrigger(double period, Unit unit);  // ValueError unless period > 0
   bool operator()(Trainer& trainer) override;
   bool reached(const Trainer& trainer) const;
-  // Where the last call was, under the keys of later versions of Chainer: "previous_iteration" and
-  // "previous_epoch_detail". Without them (1.24 stores nothing) the updater's position tells what has fired.
+  // Stores the position of the last call under the keys of later versions of Chainer: "previous_iteration" and
+  // "previous_epoch_detail". Without them (1.24 stores nothing), the state is computed from the updater's position.
   void serialize(nn::Serializer& s) override;
   double period() const noexcept { return period_; }
   Unit unit() const noexcept { return unit_; }
@@ -65,7 +65,7 @@ class CATENA_EXPORT TriggerSpec {
   requires std::is_convertible_v<S, catena::Shared<Trigger>> TriggerSpec(S shared)
       : make_([kept = catena::Shared<Trigger>(std::move(shared))] { return kept; }) {}
   catena::Shared<Trigger> make() const { return make_ ? make_() : nullptr; }  // null: never
-  // The default of options whose user has a trigger of its own.
+  // The default of options for extensions that have their own trigger.
   static TriggerSpec not_given() {
     TriggerSpec spec;
     spec.given_ = false;

@@ -14,10 +14,11 @@ namespace training {
 
 namespace {
 
-// Positions in epochs are quotients: 0.1 + 0.2 counts as 0.3.
+// Positions in epochs are quotients, so 0.1 + 0.2 must count as 0.3.
 bool reached(double progress, double point) { return progress >= point - 1e-10 * std::fmax(1.0, std::fabs(point)); }
 
-// Where the last update began. An iterator need not know it; the trainer does. Before the first update: below all.
+// Returns the position at the beginning of the last update, from the iterator or else the trainer; before the first
+// update, a value below all positions.
 double previous_epoch_detail(const Trainer& trainer) {
   if (const std::optional<double> known = trainer.updater().previous_epoch_detail()) return *known;
   const auto& before = trainer.previous_position();

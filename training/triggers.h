@@ -18,7 +18,7 @@
 
 namespace training {
 
-// Fires at every listed iteration; for epochs, at the first iteration at which a point is reached or passed (once where
+// Fires at every listed iteration; for epochs, at the first iteration that reaches or passes a listed point (once if
 // one iteration passes several). It has no state: a resumed run fires at the same iterations.
 class CATENA_EXPORT ManualScheduleTrigger : public Trigger {
  public:
@@ -36,10 +36,10 @@ class CATENA_EXPORT ManualScheduleTrigger : public Trigger {
   Unit unit_;
 };
 
-// Takes the means of an observed value over the intervals of an inner trigger. Fires when the inner trigger does and
-// the mean is the first one, or compare(best mean so far, new mean) holds. An interval in which the value was not
-// observed does not fire, which is warned of once; neither does a mean that is NaN. It must be asked at every
-// iteration, as trainers do. A copy has the same arguments and begins anew.
+// Computes the means of an observed value over the intervals of an inner trigger. Fires if the inner trigger fires and
+// the mean is the first one, or compare(best mean so far, new mean) is true. It does not fire for an interval in which
+// the value was not observed (with one warning), or for a NaN mean. It must be called at every iteration, as trainers
+// do. A copy has the same arguments and starts again.
 class CATENA_EXPORT BestValueTrigger : public Trigger {
  public:
   BestValueTrigger(std::string key, catena::Function<bool(double best, double value)> compare,
@@ -47,8 +47,8 @@ class CATENA_EXPORT BestValueTrigger : public Trigger {
   BestValueTrigger(const BestValueTrigger& o) : BestValueTrigger(o.key_, o.compare_, o.spec_) {}
   BestValueTrigger& operator=(const BestValueTrigger&) = delete;
   bool operator()(Trainer& trainer) override;
-  // "interval_trigger", "summary" and, once there is one, "best_value", the keys of later versions of Chainer (1.24
-  // stores nothing). All are optional when loading.
+  // Stores "interval_trigger", "summary" and, if there is one, "best_value", with the keys of later versions of Chainer
+  // (1.24 stores nothing). All are optional when loading.
   void serialize(nn::Serializer& s) override;
   const std::optional<double>& best_value() const noexcept { return best_; }
 
@@ -62,13 +62,13 @@ class CATENA_EXPORT BestValueTrigger : public Trigger {
   bool warned_ = false;
 };
 
-// Fires when the mean is greater than all before: MaxValueTrigger("validation/main/accuracy", {1, epoch}).
+// Fires if the mean is greater than all before: MaxValueTrigger("validation/main/accuracy", {1, epoch}).
 class CATENA_EXPORT MaxValueTrigger : public BestValueTrigger {
  public:
   explicit MaxValueTrigger(std::string key, TriggerSpec trigger = {1, epoch});
 };
 
-// Fires when the mean is less than all before.
+// Fires if the mean is less than all before.
 class CATENA_EXPORT MinValueTrigger : public BestValueTrigger {
  public:
   explicit MinValueTrigger(std::string key, TriggerSpec trigger = {1, epoch});

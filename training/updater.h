@@ -26,17 +26,18 @@ CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device
 // Computes the loss from the variables of a batch.
 using LossFunction = catena::Function<Variable(const Variables&)>;
 
-// The arguments of the model for a batch, in order. If the batch is a map, each Variable has its key as name.
+// Returns the arguments of the model for a batch, in order. If the batch is a map, the key becomes the name of the
+// Variable.
 CATENA_EXPORT Variables to_variables(const Example& batch, autograd::Flag volatile_flag = autograd::OFF);
-// The argument of that name: argument(args, "image") in an operator()(const Variables& args). KeyError listing the
-// names.
+// Returns the argument of that name: argument(args, "image") in an operator()(const Variables& args). The KeyError
+// lists the names.
 CATENA_EXPORT const Variable& argument(const Variables& args, std::string_view name);
 
 class CATENA_EXPORT Updater {
  public:
   virtual ~Updater();
   virtual void connect_trainer(Trainer& trainer);
-  virtual Optimizer& get_optimizer(const std::string& name) = 0;  // KeyError listing the names
+  virtual Optimizer& get_optimizer(const std::string& name) = 0;  // the KeyError lists the names
   virtual std::vector<std::pair<std::string, Optimizer*>> get_all_optimizers() = 0;
   virtual void update() = 0;
   virtual void finalize();
@@ -57,12 +58,13 @@ class CATENA_EXPORT StandardUpdater : public Updater {
     LossFunction loss_func = {};
     // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured
     // as a graph, and further updates with batches of that shape replay it. Batches of another shape (a short last one)
-    // run as without the option. After a watched object was replaced (a parameter's array, a state, a hook, the mode
-    // `train`, a seed), two ordinary updates precede the new capture. Results are bit-identical. Host code of model,
-    // loss and hooks runs only in updates that are not replayed, so a step must not depend on it: reported numbers are
-    // those of the capture (reported arrays are current), variables stored in the model (Classifier::loss) are those of
-    // the last such update, and recurrent state does not continue from batch to batch. RuntimeError when the step
-    // contains work that cannot be captured. On other devices the option has no effect.
+    // are processed as without the option. After a watched object was replaced (a parameter's array, a state, a hook,
+    // the mode `train`, a seed), two ordinary updates precede the new capture. Results are bit-identical. Host code of
+    // the model, the loss and hooks runs only in updates that are not replayed, so a step must not depend on it:
+    // reported numbers are those of the capture (reported arrays are current), variables stored in the model
+    // (Classifier::loss) are those of the last update that was not replayed, and recurrent state does not continue from
+    // batch to batch. RuntimeError if the step contains work that cannot be captured. On other devices the option has
+    // no effect.
     bool capture = false;
   };
   StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options);
@@ -76,7 +78,8 @@ class CATENA_EXPORT StandardUpdater : public Updater {
   std::vector<std::pair<std::string, Optimizer*>> get_all_optimizers() override;
   Iterator& get_iterator(const std::string& name);
   void finalize() override;
-  // "iterator:<name>", "model:<name>", "optimizer:<name>", "iteration"; a model is restored before its optimizer.
+  // Stores "iterator:<name>", "model:<name>", "optimizer:<name>", "iteration"; a model is restored before its
+  // optimizer.
   void serialize(nn::Serializer& s) override;
   std::int64_t iteration() const override { return iteration_; }
   std::int64_t epoch() const override;

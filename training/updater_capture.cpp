@@ -7,8 +7,8 @@
 namespace training::internal {
 namespace {
 
-// The first update allocates parameters and states and compiles kernels; the second one also covers what links allocate
-// in their second call.
+// The first update allocates parameters and states and compiles kernels; the second includes allocations that links
+// make in their second call.
 constexpr int kWarmUps = 2;
 
 // A number or an array stored in a link: a graph can write into the array, but can replace neither.
@@ -55,7 +55,7 @@ void check_kept(Link& model, const std::vector<Kept>& before) {
         ", which a replay cannot do (write into its array, or train without capture)");
 }
 
-// Counters that host code advances in a step. After a failed step they are restored, because no device work has run.
+// Counters that host code increments in a step. After a failed step they are restored, because no device work has run.
 struct Counters {
   Optimizer& optimizer;
   std::int64_t t = optimizer.t();
@@ -117,7 +117,7 @@ void CapturedStep::capture(const std::vector<Array>& batch, Optimizer& optimizer
   } catch (...) {
     counters.restore();
     for (const Kept& k : kept) k.restore();
-    model.cleargrads();  // the graph's memory, in which they are, was never written
+    model.cleargrads();  // gradients are in the memory of the graph, which was never written
     throw;
   }
   grads_.clear();

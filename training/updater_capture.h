@@ -32,17 +32,17 @@ class CapturedStep {
   bool is_due(const std::vector<Array>& batch);
   void capture(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step);
   bool replay(const std::vector<Array>& batch,
-              Optimizer& optimizer);  // false: not replayed, nothing has run
+              Optimizer& optimizer);  // returns false if nothing was replayed and nothing has run
   void put_back_grads() const;
   void report() const;
 
   std::optional<autograd::CapturedWork> work_;
-  std::vector<Array> inputs_;  // the arrays that the graph reads; every batch is copied there
-  std::vector<Kind> kinds_;    // of inputs_
+  std::vector<Array> inputs_;  // the arrays that the graph reads; every batch is copied to them
+  std::vector<Kind> kinds_;    // kinds of inputs_
   std::vector<std::pair<Variable, Array>> grads_;
   nn::Reporter* reporter_ = nullptr;  // the current reporter at the capture
   nn::Observation reported_;
-  std::vector<Kind> ordinary_kinds_;  // of the last batch that was not replayed
+  std::vector<Kind> ordinary_kinds_;  // kinds of the last batch that was not replayed
   int ordinary_updates_ = 0;          // consecutive updates with batches of these kinds
 };
 

@@ -19,7 +19,7 @@ void Backend::recurrence(const catena::call::Recurrence& call) {
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     Arrays parts;
     const auto at = [&](catena::ArrayHeader* a) -> catena::ArrayHeader* {
-      if (a->shape.size() < shape.size() || a->shape[0] != shape[0]) return a;  // the same at all positions
+      if (a->shape.size() < shape.size() || a->shape[0] != shape[0]) return a;  // the same array for all positions
       a->refs.fetch_add(1, catena::MemoryOrder::relaxed);
       Shape part = a->shape;
       part[0] = 1;

@@ -15,21 +15,24 @@ class CATENA_EXPORT CommExtension {
   static constexpr std::string_view kName = "communication";
   virtual ~CommExtension();
 
-  // Why there is no communication on this machine ("NCCL is unavailable: ..."); empty if there is.
+  // Returns the reason if communication is unavailable on this machine ("NCCL is unavailable: ..."); else an empty
+  // text.
   virtual std::string why_unavailable() const = 0;
 
-  // Devices of this process, one rank each. Every call has one array per device, in the order of the devices: all of
-  // one shape and dtype (floating, or integers of 8, 32 or 64 bits), C-contiguous, else ValueError or TypeError. The
-  // work is enqueued on the current stream of each device. Thread safety: a group belongs to one thread at a time.
+  // A group of devices of this process, one rank each. Every call gets one array per device, in the order of the
+  // devices. The arrays must have one shape and dtype (floating, or integers of 8, 32 or 64 bits) and be C-contiguous,
+  // else ValueError or TypeError. The work is enqueued on the current stream of each device. Thread safety: a group
+  // belongs to one thread at a time.
   class CATENA_EXPORT Group {
    public:
     virtual ~Group();
-    // arrays[0] += arrays[1] + ...; the others are unchanged. The order of the additions is the library's: of two
-    // arrays the sum is exact, of more it may differ from others in rounding, but is the same in every call.
+    // Computes arrays[0] += arrays[1] + ...; the other arrays are unchanged. The library chooses the order of the
+    // additions: with two arrays the sum is correctly rounded; with more, its rounding may differ from another order,
+    // but is the same in every call.
     virtual void reduce(std::span<const Array> arrays) = 0;
-    virtual void broadcast(std::span<const Array> arrays) = 0;  // arrays[0] to all others
+    virtual void broadcast(std::span<const Array> arrays) = 0;  // copies arrays[0] to all others
   };
-  // RuntimeError when there is no communication; ValueError for a device that does not exist or is named twice.
+  // RuntimeError if communication is unavailable; ValueError for a device that does not exist or occurs twice.
   virtual catena::Owned<Group> connect(std::span<const Device> devices) = 0;
 };
 

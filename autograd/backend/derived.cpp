@@ -14,13 +14,13 @@ using catena::Storage;
 struct Result {
   std::ptrdiff_t offset;  // of the source's first element in its storage
   const void* what;
-  Array array;  // null: asked for once
+  Array array;  // null: requested only once so far
 };
 
-// The results of one storage at one version.
+// The results for one storage at one version.
 struct Source {
   std::uint64_t version;
-  void (*destroy)(Storage*);  // that of the storage, in whose place destroy_with_results is
+  void (*destroy)(Storage*);  // the storage's own function, which destroy_with_results replaces
   std::vector<Result> results;
 };
 
@@ -28,9 +28,9 @@ std::size_t bytes_of(const Array& a) { return a && a->storage != nullptr ? a->st
 
 class Table {
  public:
-  // The kept result. Else null, and `keep` tells whether the bytes have been asked for before.
+  // Returns the kept result. If there is none, returns null and sets `keep` to true if it was requested before.
   Array find(const Array& a, const void* what, bool& keep) {
-    std::vector<Result> outdated;  // released after the lock
+    std::vector<Result> outdated;  // destroyed after the lock
     const std::lock_guard lock(mutex_);
     Source* source = source_of(a, outdated);
     if (source == nullptr) return {};
@@ -65,8 +65,8 @@ class Table {
     return r.offset == offset_of(a) && r.what == what;
   }
 
-  // The caller has a reference to the storage, so its destruction does not run at the same time, nor before what is
-  // written here is visible to the thread that it runs on.
+  // The caller has a reference to the storage. So it is not destroyed during this call, and the thread that destroys it
+  // later sees the writes made here.
   Source* source_of(const Array& a, std::vector<Result>& outdated) {
     Storage* storage = a->storage;
     const std::uint64_t version = storage->version.load(catena::MemoryOrder::acquire);

@@ -7,7 +7,7 @@
 
 namespace autograd {
 
-// An lvalue array is borrowed and must outlive the operand; a temporary is held.
+// An lvalue array is borrowed and must outlive the operand; the operand owns a reference to a temporary.
 class Operand {
  public:
   Operand(const Array& a) : array_(a.get()), borrowed_(true) {
@@ -16,7 +16,7 @@ class Operand {
   Operand(Array&& a) : array_(std::move(a)) {
     catena::check<catena::ValueError>(bool(array_), "Operand", "the array is null");
   }
-  Operand(const Array&& a) : array_(a) {  // a temporary that is const, as conditional expressions give
+  Operand(const Array&& a) : array_(a) {  // a const temporary, as from a conditional expression
     catena::check<catena::ValueError>(bool(array_), "Operand", "the array is null");
   }
   Operand(const Scalar& s) noexcept : scalar_(s) {}

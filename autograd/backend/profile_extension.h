@@ -13,8 +13,8 @@ class CATENA_EXPORT ProfileExtension {
   static constexpr std::string_view kName = "profile";
   virtual ~ProfileExtension();
 
-  // Begins a range of the calling thread, nested in those that are open; ends the innermost one. Without a profiler
-  // they do nothing.
+  // range_push begins a range of the calling thread, nested in the open ranges; range_pop ends the innermost one. Both
+  // do nothing without a profiler.
   virtual void range_push(const std::string& name) = 0;
   virtual void range_pop() = 0;
 };

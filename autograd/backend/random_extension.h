@@ -1,4 +1,4 @@
-// The random generators that an array library has beside the framework's own: seeded with it, stored in snapshots.
+// The random generators of an array library: the framework seeds them and stores their states in snapshots.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ class CATENA_EXPORT RandomExtension {
   struct State {
     Device device;
     std::uint64_t seed = 0, offset = 0;
-    // Changes with each draw that restore() cannot take back, as of a generator of cuRAND; restore() ignores it.
+    // Counts draws that restore() cannot repeat, such as draws of a generator of cuRAND. restore() ignores it.
     std::uint64_t unrepeatable_draws = 0;
   };
-  // Seeds the generators of all devices, those that are made later included.
+  // Seeds the generators of all devices, including generators that are made later.
   virtual void seed(std::uint64_t seed) = 0;
-  virtual std::vector<State> states() const = 0;  // of the generators that were used
+  virtual std::vector<State> states() const = 0;  // states of the generators that were used
   virtual void restore(std::span<const State> states) = 0;
 
-  // While one lives, the thread that asked for it has generators of its own, which begin as after seed(seed). seed(),
-  // states() and restore() mean these.
+  // While a scope exists, the thread that made it has its own generators, which begin as after seed(seed). On this
+  // thread, seed(), states() and restore() then use these generators.
   class CATENA_EXPORT Scope {
    public:
     virtual ~Scope();
-    virtual void begin(std::uint64_t seed) = 0;  // the own generators anew
+    virtual void begin(std::uint64_t seed) = 0;  // starts the scope's generators again
   };
   virtual catena::Owned<Scope> scope(std::uint64_t seed) = 0;
 };
 
-// That of the default backend; null when it has none, or when there is no default backend.
+// Returns the extension of the default backend; null if it has none, or if there is no default backend.
 CATENA_EXPORT RandomExtension* find_random_extension();
 
 }  // namespace autograd

@@ -27,7 +27,7 @@ std::string Constant::label() const {
     *std::to_chars(text, text + sizeof text - 3, s.to_double()).ptr = 0;
   }
   std::string t = text;
-  if (s.is_floating() && t.find_first_of(".en") == std::string::npos) t += ".0";  // as Python prints a floating integer
+  if (s.is_floating() && t.find_first_of(".en") == std::string::npos) t += ".0";  // as Python prints it
   return t[0] == '-' ? "(" + t + ")" : t;
 }
 
@@ -121,7 +121,7 @@ constexpr ElementwiseFunction kConstantPower = {.label = "$ ** _",
                                                 .gradient = constant_power_gradient,
                                                 .constant_first = true};
 
-// x ** 2 without the general power function; its label shows the exponent.
+// x ** 2 by a multiplication instead of the power function; its label shows the exponent.
 class PowerOfTwo final : public FunctionNode {
  public:
   explicit PowerOfTwo(const Constant& c) : c_(c) {}
@@ -142,7 +142,7 @@ class PowerOfTwo final : public FunctionNode {
 
 // ---- matrix products ----------------------------------------------------------------------------
 
-// The constant as a variable without gradient, on the device and in the dtype of x.
+// Returns the constant as a variable without gradient, on the device and in the dtype of x.
 Variable constant_operand(const Constant& c, const Variable& x) {
   catena::check<catena::ValueError>(c.is_array(), "_ @ C", "the constant must be an array, not the number ",
                                     c.scalar());

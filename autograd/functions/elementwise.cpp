@@ -50,7 +50,7 @@ class Elementwise final : public FunctionNode {
     return text;
   }
 
-  // Only called when the fast check below has failed.
+  // Called only if the fast check below has failed.
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
     if (!function_.any_dtype) expect(in_types[0].dtype.kind() == 'f');
@@ -117,7 +117,7 @@ bool types_fit(const ElementwiseFunction& function, std::span<const Array* const
 Variable call(const ElementwiseFunction& function, std::span<const Variable> inputs, std::span<const Constant> c) try {
   const internal::Plan plan = internal::plan_of(inputs);
   const internal::Modes& modes = internal::modes();
-  // Hooks and debug mode are rare and take the general path.
+  // Hooks and debug mode are rare and use the general path.
   if (!modes.in_backward_rule && (internal::thread_hooks() != nullptr || is_debug())) [[unlikely]] {
     Variables list;
     for (const Variable& v : inputs) list.push_back(v);

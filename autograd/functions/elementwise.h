@@ -26,13 +26,13 @@ struct ElementwiseValues {
   const Variable& gy;
   std::span<const Constant> c;
 };
-// The same for fused rules.
+// The same values as arrays, for fused rules.
 struct ElementwiseArrays {
   Array x0, x1, y;
   Array gy;
   std::span<const Constant> c;
   bool overwrite_gy = false;
-  // kernel(inputs), written over gy if overwrite_gy allows it.
+  // Returns kernel(inputs), written over gy if overwrite_gy allows it.
   CATENA_EXPORT Array result(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) const;
 };
 
@@ -42,14 +42,14 @@ constexpr Retain operator|(Retain a, Retain b) {
 }
 
 struct ElementwiseFunction {
-  const char* label;  // "$" stands for the first constant
+  const char* label;  // "$" is replaced by the first constant
   const catena::KernelDef* kernel;
   Retain retain = kRetainNothing;
-  // The gradient of input `target` in the shape of the result; the caller sums it to the input's shape.
+  // Returns the gradient of input `target` in the shape of the result; the caller sums it to the shape of the input.
   Variable (*gradient)(int target, const ElementwiseValues& v) = nullptr;
   Array (*fused)(int target, const ElementwiseArrays& v) = nullptr;
   bool any_dtype = false;       // otherwise inputs must be floating
-  bool constant_first = false;  // the kernel takes the constants before the inputs
+  bool constant_first = false;  // the kernel has the constants before the inputs
 };
 
 // Inputs broadcast against each other and must have one dtype (else InvalidType). Constants follow the inputs as
@@ -62,13 +62,13 @@ CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Va
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x,
                                    std::span<const Constant> c);  // at most two
 
-// g where the bool array `condition` is true, 0 elsewhere (never NaN). Differentiable in g.
+// Returns g where the bool array `condition` is true, 0 elsewhere (never NaN). Differentiable in g.
 CATENA_EXPORT Variable masked(const Variable& g, const Array& condition);
-// Zeros like g without a gradient: the gradient of a piecewise constant function.
+// Returns zeros like g, without a gradient: the gradient of a piecewise constant function.
 CATENA_EXPORT Variable zeros_of(const Variable& g);
 
 namespace internal {
-// The constant converted to the dtype of x, as an operand of kernels.
+// Returns the constant converted to the dtype of x, as an operand of kernels.
 CATENA_EXPORT Constant converted(const char* op, const Constant& c, const Variable& x);
 }  // namespace internal
 

@@ -17,7 +17,7 @@ using type_check::TypeInfoTuple;
 
 namespace {
 
-// The names that the list uses.
+// Names that the list of functions uses.
 constexpr Retain retain_x = kRetainX, retain_y = kRetainY, retain_nothing = kRetainNothing;
 constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
 template <const catena::KernelDef& kRow> Array run_fused(int, const ElementwiseArrays& v) {
@@ -25,7 +25,7 @@ template <const catena::KernelDef& kRow> Array run_fused(int, const ElementwiseA
 }
 #define rule_fused(name) run_fused<catena::kernels::name>
 
-// The reference labels a function by its name, but its activations by their classes.
+// Chainer labels a function with its name, but activations with the names of their classes.
 constexpr const char* label_of(std::string_view name) {
   return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
 }
@@ -231,14 +231,14 @@ Variable identity(const Variable& x) { return apply_node<Identity>({x})[0]; }
 
 namespace {
 
-// y broadcast to x, its axes being those of x from `axis` on.
+// Broadcasts y to the shape of x; the axes of y correspond to those of x from `axis` on.
 Variable along_axes(const char* label, const Variable& x, const Variable& y, int axis) {
   internal::check_input_types(
       label, {x, y},
       [axis](const TypeInfoTuple& in_types) {
         using namespace type_check;
         const auto at = variable(axis, "axis");
-        // With an axis of the length of x, y is a number.
+        // If `axis` is the rank of x, y is a number.
         expect(-in_types[0].ndim <= at, at <= in_types[0].ndim, in_types[0].dtype == in_types[1].dtype);
       },
       "x y");

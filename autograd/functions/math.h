@@ -1,4 +1,4 @@
-// Folder autograd/functions: the differentiable functions of arrays that NumPy has, too: arithmetic, mathematics,
+// Folder autograd/functions: differentiable functions of arrays that NumPy has as well: arithmetic, mathematics,
 // reductions, indexing, joining, linear algebra. Functions of neural networks are in nn/functions. This folder may use
 // autograd and kernels.
 //
@@ -55,7 +55,7 @@ template <std::same_as<bool> B> Variable tanh(const Variable& x, B) { return tan
 
 namespace internal {
 CATENA_EXPORT Variable select(const Variable& condition, const Variable& x, const Variable& y);
-// A constant as an operand of select beside `other`: in its dtype, without a gradient.
+// Converts a constant to an operand of select: in the dtype of `other`, without a gradient.
 CATENA_EXPORT Variable branch(const Constant& c, const Variable& other);
 }  // namespace internal
 
@@ -71,9 +71,9 @@ CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2
 CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y);
 // The gradient is 0 at and outside the bounds. AssertionError unless x_min < x_max.
 CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
-// x where the condition holds, y elsewhere; the three shapes broadcast. x or y may be a constant, a number or an array,
-// which is converted to the other's dtype and gets no gradient. InvalidType unless the condition is bool, as a Variable
-// or an array, x and y have one dtype, and the shapes broadcast.
+// Returns x where the condition is true, y elsewhere; the three shapes broadcast. x or y may be a constant, a number or
+// an array, which is converted to the other's dtype and gets no gradient. InvalidType unless the condition is bool (a
+// Variable or an array), x and y have one dtype, and the shapes broadcast.
 template <class C, class X, class Y>
 requires(VariableLike<C> || ArrayLike<C>) && VariableOperands<X, Y> Variable
     where(const C& condition, const X& x, const Y& y) {
@@ -81,11 +81,11 @@ requires(VariableLike<C> || ArrayLike<C>) && VariableOperands<X, Y> Variable
   else if constexpr (!VariableLike<Y>) return internal::select(condition, x, internal::branch(internal::operand(y), x));
   else return internal::select(condition, x, y);
 }
-// x + y and x * y, where the axes of y are those of x from `axis` on; y is broadcast over the others. InvalidType for
-// an axis out of range and lengths that do not fit (in debug mode an AssertionError if they differ).
+// Returns x + y and x * y. The axes of y correspond to those of x from `axis` on; y is broadcast over the others.
+// InvalidType for an axis out of range and lengths that do not fit (in debug mode an AssertionError if they differ).
 CATENA_EXPORT Variable bias(const Variable& x, const Variable& y, int axis = 1);
 CATENA_EXPORT Variable scale(const Variable& x, const Variable& y, int axis = 1);
-// The same arrays and gradients behind one function node.
+// Returns the same arrays; all gradients pass through one function node.
 CATENA_EXPORT Variables identity(const Variables& xs);
 CATENA_EXPORT Variable identity(const Variable& x);
 

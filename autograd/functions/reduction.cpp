@@ -109,12 +109,12 @@ class LogSumExp final : public Reduction {
     retain_outputs({0});
     const Dims axes = axes_of(x[0]);
     const Array greatest = amax(x[0], axes, true);
-    // Elements of a slice whose greatest one is infinite are not shifted.
+    // Elements of a slice with an infinite maximum are not shifted.
     const Array shift = where(apply(catena::kernels::isfinite, {greatest}), greatest, 0);
     const Array y = apply(catena::kernels::log, {sum(apply(catena::kernels::exp, {x[0] - shift}), axes, true)}) + shift;
     return {keepdims_ ? y : reshape(y, catena::reduced_shape(x[0].shape(), axes, false))};
   }
-  // Where y is -inf, x - y is NaN and the gradient 0.
+  // Where y is -inf, x - y is NaN, so the gradient is set to 0.
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable y = retained_output(0);
     const Array empty = apply(catena::kernels::equal, {y.data(), -std::numeric_limits<double>::infinity()});
@@ -173,7 +173,7 @@ namespace {
 
 bool is_narrow(const Variable& x) { return x && catena::is_floating(x.dtype()) && catena::itemsize(x.dtype()) < 4; }
 
-// The weights in a shape that broadcasts to x: those along `axes`, in the order in which these were given.
+// Returns the weights in a shape that broadcasts to x: with the axes `axes`, in the order given.
 Variable weights_along(const Variable& x, const Variable& weights, const Axes& axes) {
   if (!axes.given()) return weights;
   const Dims sorted = catena::normalize_axes("average", axes, x.ndim());
@@ -204,14 +204,14 @@ Variable average(const Variable& x, const Axes& axes, const Variable& weights, b
           expect(in_types[1].shape[k] == in_types[0].shape[catena::normalize_axis("average", axes.values()[k], rank)]);
       },
       "x weights");
-  // The sums of 16-bit floats may be out of their range, where the quotient is not.
+  // The sums of 16-bit floats may overflow although the quotient does not.
   if (is_narrow(x))
     return cast(average(cast(x, Dtype::float32), axes, cast(weights, Dtype::float32), keepdims), x.dtype());
   return sum(x * weights_along(x, weights, axes), axes, keepdims) / sum(weights);
 }
 
 Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {
-  // exp(x - y) of 16-bit floats would have the error of a rounded y.
+  // For 16-bit floats, exp(x - y) would have the rounding error of y.
   if (is_narrow(x)) return cast(logsumexp(cast(x, Dtype::float32), axes, keepdims), x.dtype());
   return apply_node<LogSumExp>({x}, axes, keepdims)[0];
 }

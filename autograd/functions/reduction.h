@@ -9,13 +9,13 @@ namespace autograd {
 
 // Floating input. InvalidType for an axis out of range, ValueError for a repeated one.
 CATENA_EXPORT Variable sum(const Variable& x, const Axes& axes = {}, bool keepdims = false);
-// Sums over the axes that broadcasting `shape` to x's shape adds or stretches: the adjoint of broadcast_to.
+// Sums over the axes that broadcasting `shape` to the shape of x adds or extends: the adjoint of broadcast_to.
 CATENA_EXPORT Variable sum_to(const Variable& x, const Shape& shape);
-// The mean; 16-bit floats are summed and divided in float32.
+// Returns the mean; 16-bit floats are summed and divided in float32.
 CATENA_EXPORT Variable mean(const Variable& x, const Axes& axes = {}, bool keepdims = false);
-// sum(x w) / sum(w) for weights w of the shape of x, or, if axes are given, of the lengths of x along these. Null
-// weights are equal ones. Differentiable in both. InvalidType for weights of another dtype or shape. average and mean
-// are the same.
+// Returns sum(x w) / sum(w). The weights w have the shape of x, or, if axes are given, the lengths of x along these
+// axes. Null weights are equal weights, as in mean. Differentiable in x and w. InvalidType for weights of another dtype
+// or shape.
 CATENA_EXPORT Variable average(const Variable& x, const Axes& axes = {}, const Variable& weights = {},
                                bool keepdims = false);
 inline Variable mean(const Variable& x, const Axes& axes, const Variable& weights, bool keepdims = false) {
@@ -25,13 +25,14 @@ inline Variable mean(const Variable& x, const Axes& axes, const Variable& weight
 CATENA_EXPORT Variable max(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Variable min(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 
-// log(sum(exp(x))) without overflow; -inf of elements that all are -inf, whose gradients are 0.
+// Returns log(sum(exp(x))) without overflow; -inf if all elements are -inf, and then their gradients are 0.
 CATENA_EXPORT Variable logsumexp(const Variable& x, const Axes& axes = {}, bool keepdims = false);
-// The sum of the squares of x (B, ...) over all axes but the first: (B). At least 2 axes (InvalidType).
+// Returns the sum of the squares of x (B, ...) over all axes but the first, (B). At least 2 axes (InvalidType).
 CATENA_EXPORT Variable batch_l2_norm_squared(const Variable& x);
 
-// The position, as int32, of the greatest or least element along an axis, which the result lacks, or in the flattened
-// array; of equal elements the first. Floating input; no gradient. ValueError if there are no elements.
+// Returns, as int32, the position of the greatest or least element along an axis, which the result does not have, or in
+// the flattened array; among equal elements, the first. Floating input; no gradient. ValueError if there are no
+// elements.
 CATENA_EXPORT Variable argmax(const Variable& x, std::optional<int> axis = {});
 CATENA_EXPORT Variable argmin(const Variable& x, std::optional<int> axis = {});
 

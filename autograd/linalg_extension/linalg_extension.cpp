@@ -21,8 +21,8 @@ void check_matrices(const char* op, const Array& a) {
 
 Dtype working_dtype(Dtype t) { return catena::itemsize(t) < 4 ? Dtype::float32 : t; }
 
-// Gauss-Jordan elimination with partial pivoting. a (n, n) is destroyed; b (n, n), unless it is null, becomes the
-// product of a's inverse with it. Returns the determinant, and 0, with b undefined, for a singular matrix.
+// Gauss-Jordan elimination with partial pivoting. Overwrites `a` (n, n); replaces b (n, n), if it is not null, by a^-1
+// b. Returns the determinant; for a singular matrix returns 0 and leaves b undefined.
 double eliminate(double* a, double* b, std::int64_t n) {
   double det = 1;
   for (std::int64_t k = 0; k < n; ++k) {
@@ -62,7 +62,7 @@ double eliminate(double* a, double* b, std::int64_t n) {
   return det;
 }
 
-// "the matrix", or "matrix (1, 2) of the stack", for the i-th matrix.
+// Returns "the matrix", or "matrix (1, 2) of the stack" for the i-th matrix.
 std::string name_of(const Array& a, std::int64_t i) {
   if (a.ndim() == 2) return "the matrix";
   Dims place = Dims::filled(a.ndim() - 2, 0);

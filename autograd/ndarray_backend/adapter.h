@@ -1,9 +1,9 @@
-// Folder autograd/ndarray_backend: the only folder of the framework that includes ndarray. Here are the adapter of
+// Folder autograd/ndarray_backend: the only folder of the framework that includes ndarray. It has the adapter of
 // ndarray to the backend interface, the conversion of arrays (convert.h), and the extensions by cuDNN, oneDNN and CUDA
 // graphs. Portable implementations are in autograd/nn_extension. Programs use ndarray_backend.h and convert.h; the
 // other headers are internal.
 //
-// Seam S2 over ndarray: passes calls on to ndarray's call layer (ndarray/engine/execute.h).
+// The implementation of Backend by ndarray: passes calls on to ndarray's call layer (ndarray/engine/execute.h).
 #pragma once
 
 #include <catena/autograd/backend/backend.h>

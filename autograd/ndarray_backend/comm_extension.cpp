@@ -19,7 +19,7 @@ class NcclRanks final : public CommExtension::Group {
 
   void reduce(std::span<const Array> arrays) override {
     check_count("reduce", arrays);
-    NcclGroup group;  // one thread calls for all ranks
+    NcclGroup group;  // one thread makes the calls for all ranks
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       const nd::Array a = arrays[r];
       ranks_[r].reduce(a, a, 0);
@@ -45,7 +45,7 @@ class NcclRanks final : public CommExtension::Group {
   void check_count(const char* op, std::span<const Array> arrays) const {
     catena::check<catena::ValueError>(arrays.size() == ranks_.size(), op, "there are ", arrays.size(), " arrays for ",
                                       ranks_.size(), " devices");
-    for (const Array& a : arrays)  // NCCL would wait for elements that do not come
+    for (const Array& a : arrays)  // NCCL would wait forever for missing elements
       catena::check<catena::ValueError>(a.shape() == arrays[0].shape() && a.dtype() == arrays[0].dtype(), op,
                                         "an array of ", a.dtype(), " and shape ", a.shape(), " beside one of ",
                                         arrays[0].dtype(), " and shape ", arrays[0].shape());
@@ -65,7 +65,7 @@ class NcclExtension final : public CommExtension {
     }
   }
   catena::Owned<Group> connect(std::span<const Device> devices) override {
-    catena::reserve_standard_descriptors();  // for NCCL's sockets
+    catena::reserve_standard_descriptors();  // so that NCCL's sockets do not get numbers 0 to 2
     return catena::Owned<Group>(new NcclRanks(devices));
   }
 };

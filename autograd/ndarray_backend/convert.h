@@ -1,8 +1,8 @@
-// One array type to the eye: autograd::Array gets the members and operators of nd::Array, and each converts to the
-// other. Both are handles to the same header, so a conversion costs a check and a reference count. Elements are shared:
-// a write through one handle is visible through the other.
+// Conversions between autograd::Array and nd::Array. autograd::Array gets the members and operators of nd::Array, and
+// each converts to the other. Both are handles to the same header, so a conversion costs a check and a reference count.
+// Elements are shared: a write through one handle is visible through the other.
 //
-// Keys with index arrays need <catena/ndarray/routines/indexing.h>, as those of an nd::Array do.
+// As with nd::Array, keys with index arrays need <catena/ndarray/routines/indexing.h>.
 //
 //   nd::Array x = nd::ones({2, 3});
 //   nn::Linear l(3, 4);
@@ -28,7 +28,7 @@ template <> struct foreign_array<nd::Array> {
       ndarray_backend();
     return Array(retained(a));
   }
-  // ValueError for an array of another library; copy_across copies its elements.
+  // Throws a ValueError for an array of another library; copy_across copies the elements of such an array.
   static nd::Array to(const Array& a) {
     if (a) nd::internal::check_owner("nd::Array", a);
     return nd::Array(retained(a));
@@ -42,7 +42,7 @@ template <> struct foreign_array<nd::Array> {
   }
 };
 
-// Classes that are nd::Arrays, such as the result of a kernel.
+// For classes derived from nd::Array, such as the result of a kernel.
 template <std::derived_from<nd::Array> A>
 requires(!std::same_as<A, nd::Array>) struct foreign_array<A> {
   static Array from(const A& a) { return foreign_array<nd::Array>::from(nd::Array(a)); }
@@ -56,7 +56,7 @@ template <> struct catena::array_behind<autograd::Array> : nd::internal::ArrayBe
 
 namespace autograd {
 
-// As an nd::Array prints; "None" for an absent array.
+// Prints an array like nd::Array; "None" for a null array.
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Array& a);
 
 namespace internal {
@@ -70,7 +70,8 @@ template <class X> decltype(auto) to_nd(const X& x) {
 }
 }  // namespace internal
 
-// The operators that the framework itself does without. Where the other operand is an nd::Array, its own are called.
+// The operators that the framework itself does not use. If one operand is an nd::Array, the operators of nd::Array are
+// called.
 #define CATENA_OPERATOR(op)                                                              \
   template <class X, class Y>                                                            \
   requires internal::ArrayOperands<X, Y> nd::Array operator op(const X& x, const Y& y) { \

@@ -1,4 +1,4 @@
-// The reference's module `cuda` for programs with networks: that of the arrays, nd::cuda, and what concerns cuDNN.
+// Chainer's module `cuda` for programs with networks: nd::cuda, plus functions for cuDNN.
 //
 //   namespace cuda = autograd::cuda;
 //   cuda::check_cuda_available();
@@ -46,16 +46,16 @@ using nd::cuda::to_gpu;
 using nd::cuda::zeros;
 using nd::cuda::zeros_like;
 
-// Whether convolutions and the like are cuDNN's on CUDA: there is a device, cuDNN was found, and the environment
-// variable CHAINER_CUDNN is not 0 at the first call.
+// True if cuDNN computes convolutions and similar functions on CUDA: there is a device, cuDNN was found, and the
+// environment variable CHAINER_CUDNN was not 0 at the first call.
 CATENA_EXPORT bool cudnn_enabled();
-// RuntimeError "CUDA is unavailable: <why>" unless there is a device. Warns (RuntimeWarning), once per program, if
-// cuDNN is not found although CHAINER_CUDNN does not disable it.
+// Throws a RuntimeError "CUDA is unavailable: <why>" unless there is a device. Warns (RuntimeWarning) once per program
+// if cuDNN is not found although CHAINER_CUDNN does not disable it.
 CATENA_EXPORT void check_cuda_available();
 
-// The limit of the work space of one call of cuDNN in bytes, for the whole process; algorithms that need more are not
-// used. Initially 8 MiB. ValueError for a negative size. using_config({.max_workspace_size = ...}) sets another one for
-// a thread, which get_max_workspace_size then returns.
+// Sets the limit in bytes for the workspace of one call of cuDNN, for the whole process; algorithms that need more are
+// not used. Initially 8 MiB. ValueError for a negative size. using_config({.max_workspace_size = ...}) sets another
+// limit for a thread, which get_max_workspace_size then returns.
 CATENA_EXPORT void set_max_workspace_size(std::int64_t size);
 CATENA_EXPORT std::int64_t get_max_workspace_size() noexcept;
 

@@ -1,11 +1,12 @@
-// LinalgExtension by nd::linalg: LAPACK and our own elimination on the CPU, cuSOLVER on CUDA. Internal to this folder.
+// LinalgExtension by nd::linalg: LAPACK and the library's own elimination on the CPU, cuSOLVER on CUDA. Internal to
+// this folder.
 #pragma once
 
 #include <catena/autograd/linalg_extension.h>
 
 namespace autograd::internal {
 
-// Null where nd::linalg has no factorizations: on the CPU, if Catena was built without OpenBLAS.
+// Returns null if nd::linalg has no factorizations: on the CPU, if Catena was built without OpenBLAS.
 LinalgExtension* ndarray_linalg_extension(Device device);
 
 }  // namespace autograd::internal

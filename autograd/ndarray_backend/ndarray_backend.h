@@ -5,8 +5,8 @@
 
 namespace autograd {
 
-// The adapter of ndarray: its arrays are nd::Arrays, shared without a copy, on nd's devices and streams. Created on
-// first use, never destroyed. Thread-safe.
+// Returns the adapter of ndarray. Its arrays are nd::Arrays, shared without a copy, on the devices and streams of
+// ndarray. Created at the first call, never destroyed. Thread-safe.
 CATENA_EXPORT Backend& ndarray_backend();
 
 }  // namespace autograd

@@ -44,7 +44,7 @@ void check_output(const char* op, const Dims& out) {
   for (std::int64_t n : out) check<AssertionError>(n > 0, op, "Output sizes should be positive, they are ", out);
 }
 
-// The spec with all entries checked and one dilation per axis.
+// Returns the spec with all entries checked and one dilation per axis.
 ConvolutionSpec checked(const char* op, const ConvolutionSpec& given, int rank) {
   ConvolutionSpec spec = given;
   if (spec.dilate.empty()) spec.dilate = Dims::filled(rank, 1);
@@ -83,7 +83,8 @@ Dims pooling_outsize(const char* op, const Array& x, const PoolingSpec& spec) {
   return out;
 }
 
-// Pooling over more than two axes is computed on columns; their 16-bit sums would round after every tap.
+// True for 16-bit pooling over more than two axes: it is computed on columns, and 16-bit sums would round after every
+// tap.
 bool needs_wider(const Array& x) { return x.ndim() > 4 && catena::itemsize(x.dtype()) < 4; }
 
 }  // namespace
@@ -197,8 +198,8 @@ Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, 
 
 namespace {
 
-// Sizes of a convolution. It is computed in steps of a few images, because the columns of a batch can be many times as
-// large as the batch.
+// Sizes of a convolution. It is computed for a few images at a time, because the columns of a batch can be many times
+// larger than the batch.
 struct Sizes {
   Sizes(std::int64_t images, std::int64_t inputs, std::int64_t outputs, const Dims& kernel, const Dims& out,
         const ConvolutionSpec& spec)
@@ -211,7 +212,7 @@ struct Sizes {
     step = std::clamp<std::int64_t>(kMaxColumns / std::max<std::int64_t>(groups * ck * std::max(p, o), 1), 1,
                                     std::max<std::int64_t>(n, 1));
   }
-  std::int64_t n, groups, o, p, ck;  // images, groups, outputs of a group, positions, column length of a group
+  std::int64_t n, groups, o, p, ck;  // images, groups, outputs per group, positions, column length per group
   std::int64_t step;
 };
 
@@ -381,7 +382,7 @@ int rnn_matrices(RnnMode mode) noexcept { return mode == RnnMode::lstm ? 8 : mod
 
 namespace {
 
-// The shape of a for messages; a null array has none.
+// Returns the shape of `a` for messages; empty for a null array.
 Shape shape_of(const Array& a) { return a ? a.shape() : Shape(); }
 
 void check_batches(const char* op, const Array& x, const std::vector<std::int64_t>& batches) {
@@ -444,7 +445,7 @@ void check_rnn(const char* op, const RnnOperands& o, const RnnSpec& spec) {
 
 Array converted(const Array& a, Dtype dtype) { return a ? astype(a, dtype) : a; }
 
-// The weights stay what they are: an implementation may keep what it makes of them.
+// The weights are not converted, because an implementation may cache a result computed from them.
 RnnOperands converted(const RnnOperands& o, Dtype dtype) {
   return {astype(o.x, dtype), o.batches, astype(o.hx, dtype), converted(o.cx, dtype), o.ws, o.bs};
 }
@@ -469,7 +470,7 @@ RnnOperands layer_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t lay
   return {x, o.batches, rows(o.hx), rows(o.cx), items(o.ws), items(o.bs)};
 }
 
-// y = a after the dropout below `layer` for one direction. Its adjoint is the same product.
+// Writes `a`, after the dropout below `layer` for one direction, to y. The adjoint is the same product.
 void drop_into(const Array& y, const Array& a, const RnnSpec& spec, std::int64_t layer, std::int64_t direction) {
   const Operand& offset = spec.offsets[std::size_t((layer - 1) * directions_of(spec) + direction)];
   const Operand in[] = {a, Scalar(spec.seed), offset, spec.dropout};
@@ -480,7 +481,7 @@ Array columns_of(const Array& a, std::int64_t direction, std::int64_t width) {
   return slice(a, 1, direction * width, (direction + 1) * width);
 }
 
-// The inputs of `layer` for each direction, one beside the other.
+// Returns the inputs of `layer` for each direction, side by side.
 Array dropped(const Array& a, const RnnSpec& spec, std::int64_t layer) {
   const std::int64_t width = a.shape(1), directions = directions_of(spec);
   const Array y = a.backend().empty({a.shape(0), width * directions}, a.dtype(), a.device());
@@ -488,7 +489,7 @@ Array dropped(const Array& a, const RnnSpec& spec, std::int64_t layer) {
   return y;
 }
 
-// The gradient of `a` above.
+// Returns the gradient of `a` of dropped().
 Array dropped_backward(const Array& gy, const RnnSpec& spec, std::int64_t layer) {
   const std::int64_t directions = directions_of(spec), width = gy.shape(1) / directions;
   Array sum;
@@ -501,7 +502,7 @@ Array dropped_backward(const Array& gy, const RnnSpec& spec, std::int64_t layer)
   return sum;
 }
 
-// The non-null arrays, concatenated along the first axis.
+// Returns the arrays concatenated along the first axis; null arrays are skipped.
 Array stacked(const std::vector<Array>& parts) {
   if (!parts.front() || parts.size() == 1) return parts.front();
   return concatenate(parts, 0);
@@ -537,7 +538,7 @@ RnnResult NnExtension::rnn(const RnnOperands& given, const RnnSpec& spec) {
 
 namespace {
 
-// hy and cy have the shapes of hx and cx.
+// Checks the gradients; hy and cy have the shapes of hx and cx.
 RnnOutputGradients checked(const char* op, const RnnOutputGradients& given, const RnnOperands& o,
                            const RnnResult& result) {
   const auto fitting = [&](const Array& g, const Array& to, const char* name) {
@@ -604,7 +605,7 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
 // ---- columns ------------------------------------------------------------------------------------
 namespace {
 
-// x with its padding of `outside`, as long as the windows reach.
+// Returns x with padding of value `outside`, up to the ends of the windows.
 Array padded_with(const Scalar& outside, const Array& x, const Dims& kernel, const ConvolutionSpec& spec,
                   const Dims& out) {
   Shape shape = x.shape();

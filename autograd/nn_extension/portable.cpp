@@ -14,7 +14,8 @@ namespace {
 
 void ran() { set_last_implementation("portable"); }
 
-// One spatial axis is an image of height 1: (N, C, W) as (N, C, 1, W), (N, C, K, O) as (N, C, 1, K, 1, O).
+// Adds an axis of height 1 for one spatial axis: (N, C, W) becomes (N, C, 1, W), (N, C, K, O) becomes (N, C, 1, K, 1,
+// O).
 Array lifted(const Array& x) { return expand_dims(x, 2); }
 Array lifted_columns(const Array& col) { return expand_dims(expand_dims(col, 2), 4); }
 Dims lifted(const Dims& d, std::int64_t first) { return {first, d[0]}; }
@@ -26,7 +27,7 @@ ConvolutionSpec lifted(const ConvolutionSpec& s) {
 }
 Array flattened(const Array& x) { return squeeze(x, 2); }
 
-// A new array on the device of x, of shape (n, c, spatial...).
+// Returns a new array on the device of x, of shape (n, c, spatial...).
 Array near(const Array& x, const Dims& spatial, Dtype dtype) {
   Shape shape{x.shape(0), x.shape(1)};
   for (std::int64_t n : spatial) shape.push_back(n);
@@ -38,7 +39,7 @@ Dims lengths_of(const Array& x, int first, int count) {
 }
 
 // ---- any number of spatial axes -----------------------------------------------------------------
-// The elements that a tap reads: padded[start : start + step * out : step] along every spatial axis.
+// Returns the elements that a tap reads: padded[start : start + step * out : step] along every spatial axis.
 Array tap(const Array& padded, const Dims& at, const ConvolutionSpec& spec, const Dims& out) {
   Array view = padded;
   for (int i = 0; i < at.size(); ++i) {
@@ -57,7 +58,7 @@ template <class F> void for_each_tap(const Dims& size, F&& f) {
   }
 }
 
-// Lengths of the padded image, within which all taps lie.
+// Returns the lengths of the padded image, which includes all taps.
 Dims padded_lengths(const Dims& spatial, const Dims& taps, const ConvolutionSpec& spec, const Dims& out) {
   Dims lengths;
   for (int i = 0; i < spatial.size(); ++i)
@@ -72,7 +73,7 @@ Array inner(const Array& padded, const Dims& spatial, const Dims& pad) {
   return view;
 }
 
-// The columns of tap `at`: col[:, :, at...].
+// Returns the columns of tap `at`: col[:, :, at...].
 Array column(const Array& col, const Dims& at) {
   Array view = col;
   for (std::int64_t k : at) {
@@ -107,9 +108,9 @@ Array images_by_views(const Array& col, const Dims& spatial, const ConvolutionSp
   return copy(inner(padded, spatial, spec.pad));
 }
 
-// Whether to compute with strided views. On the CPU one strided copy per tap is 4 to 15 times as fast as the indexed
-// kernel, which computes an index per element; on a GPU one launch is faster than many. 16-bit sums must not round
-// between taps, so over one or two axes they use the kernel. Both add in the same order.
+// True if strided views are faster. On the CPU one strided copy per tap is faster than the indexed kernel, which
+// computes an index per element; on a GPU one launch is faster than many. 16-bit sums must not round between taps, so
+// over one or two axes they use the kernel. Both add in the same order.
 bool by_views(const Array& a, const Dims& taps, const Dims& out) {
   if (taps.size() > 2) return true;
   return a.device().kind == Device::Kind::cpu && catena::itemsize(a.dtype()) >= 4 &&
@@ -125,14 +126,14 @@ ConvolutionSpec as_convolution(const PoolingSpec& s) {
   return spec;
 }
 
-// The elements of all windows: (n, c, positions in the window, out...).
+// Returns the elements of all windows: (n, c, positions in the window, out...).
 Array windows(const Array& x, const PoolingSpec& spec, const Dims& out, const Scalar& outside) {
   Shape shape{x.shape(0), x.shape(1), catena::size_of(spec.size)};
   for (std::int64_t n : out) shape.push_back(n);
   return reshape(columns_by_views(x, spec.size, as_convolution(spec), out, outside), shape);
 }
 
-// True where the position in the window equals `indexes`.
+// Returns an array that is true where the position in the window equals `indexes`.
 Array is_indexed(const Array& indexes, const PoolingSpec& spec) {
   const std::int64_t count = catena::size_of(spec.size);
   std::vector<std::int32_t> numbers;
@@ -249,12 +250,12 @@ Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spat
 // ---- batch normalisation ------------------------------------------------------------------------
 namespace {
 
-// Batch normalization when neighbours in memory belong to different channels (channels-last). A row-wise kernel would
-// read every channel with a large stride; this class instead views the array as a matrix whose rows hold several
-// positions with all their channels, over which contiguous elementwise and reduction calls run.
+// Batch normalization of channels-last arrays, in which neighbours in memory belong to different channels. A row-wise
+// kernel would read every channel with a large stride. This class views the array as a matrix whose rows have several
+// positions with all their channels, and runs contiguous elementwise and reduction calls on it.
 class NeighbouringChannels {
  public:
-  // Absent when the channels are not innermost or the array is not dense.
+  // Returns nothing if the channels are not innermost or the array is not dense.
   static std::optional<NeighbouringChannels> of(const Array& x, const Dims& axes) {
     const auto item = static_cast<std::int64_t>(catena::itemsize(x.dtype()));
     if (x.size() == 0 || item < 4) return {};
@@ -275,20 +276,20 @@ class NeighbouringChannels {
   }
 
   double positions() const { return double(positions_); }
-  // x, or an array of its shape, as (groups, rows of a group, elements of a row).
+  // Returns x, or an array of its shape, as (groups, rows of a group, elements of a row).
   Array matrix(const Array& x) const {
     return reshape(transpose(x, order_), {groups_, positions_ / (together_ * groups_), together_ * channels_});
   }
   Array restored(const Array& matrix, const Shape& shape) const {
     return transpose(reshape(matrix, ordered(shape)), inverse_);
   }
-  // One element per channel, repeated along a row.
+  // Returns the statistic, one element per channel, repeated along a row.
   Array along_row(const Array& statistic) const {
     const Array one = reshape(transpose(statistic, order_), {1, channels_});
     return reshape(broadcast_to(one, {together_, channels_}), {together_ * channels_});
   }
-  // The sum over all rows from the sums of each group (groups are summed in parallel), then over the positions of a
-  // row.
+  // Returns the sum over all rows, from the sums of each group (groups are summed in parallel), and then over the
+  // positions of a row.
   Array total(const Array& sums, const Shape& shape) const {
     return transpose(reshape(sum(reshape(sums, {groups_ * together_, channels_}), 0), ordered(shape)), inverse_);
   }
@@ -356,7 +357,7 @@ Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array&
 Array NnExtension::do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta,
                                                 const Array& mean, const Array& var, double eps) {
   ran();
-  // On the CPU a root and a quotient per channel cost less than those of every element.
+  // On the CPU one root and quotient per channel are faster than one per element.
   if (x.device().kind == Device::Kind::cpu && catena::itemsize(x.dtype()) >= 4)
     return apply(catena::kernels::batch_norm_write, {x, gamma, beta, mean, apply(catena::kernels::rsqrt, {var + eps})});
   return apply(catena::kernels::fixed_batch_norm, {x, gamma, beta, mean, var, eps});

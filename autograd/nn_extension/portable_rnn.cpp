@@ -1,5 +1,5 @@
-// Portable recurrent networks of NnExtension, by layer and direction: one matrix product over the inputs of all times,
-// then the steps that depend on the previous state in the order of time.
+// Portable recurrent networks of NnExtension. For each layer and direction: one matrix product over the inputs of all
+// times, then the steps that depend on the previous state, in the order of time.
 #include <algorithm>
 
 #include <catena/autograd/array.h>
@@ -11,7 +11,7 @@ namespace {
 
 Array rows_of(const Array& a, std::int64_t begin, std::int64_t count) { return slice(a, 0, begin, begin + count); }
 
-// Block k of columns that are `width` wide; a view.
+// Returns blocks k to k + count of columns, each `width` wide, as a view.
 Array block(const Array& a, std::int64_t k, std::int64_t width, std::int64_t count = 1) {
   return slice(a, a.ndim() - 1, k * width, (k + count) * width);
 }
@@ -22,7 +22,7 @@ void apply_to(const catena::KernelDef& def, const Array& a) {
   apply_into(def, in, {&a, 1});
 }
 
-// One layer in one direction. `reverse`: from the last time to the first.
+// One layer in one direction. `reverse`: from the last time to the first one.
 struct Chain {
   RnnMode mode;
   const std::vector<std::int64_t>& batches;
@@ -52,7 +52,7 @@ struct Chain {
     for (std::size_t t = n; t-- > 0;) f(begin -= batches[t], batches[t]);
   }
 
-  // The previous state of each row: `first` at the first element of a sequence, then the rows of `states`.
+  // Returns the previous state of each row: `first` at the first element of a sequence, else a row of `states`.
   Array before(const Array& states, const Array& first) const {
     const Array to = states.backend().empty(states.shape(), states.dtype(), states.device());
     std::int64_t last_begin = 0, last_count = 0;
@@ -70,8 +70,8 @@ struct Chain {
 // ---- forward ------------------------------------------------------------------------------------
 struct ChainResult {
   Array hy, cy;
-  // gates: (rows, gates * units), after their activation, of an lstm before it; null for relu and tanh, where it is y.
-  // extra: the cell states (lstm) or the candidate's product with the state (gru).
+  // gates: (rows, gates * units) after their activation (lstm: before it); null for relu and tanh, whose gate is y.
+  // extra: the cell states (lstm), or the product of the candidate's matrix and the state (gru).
   Array gates, extra;
 };
 
@@ -124,14 +124,14 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
 }
 
 // ---- backward -----------------------------------------------------------------------------------
-// The factors of the derivatives that do not depend on later times, computed for all times at once: each step of the
-// walk then only multiplies them by the gradient of h'. A step of an lstm is one kernel instead.
+// The factors of the derivatives that do not depend on later times, computed for all times at once. Each step then only
+// multiplies them by the gradient of h'. For an lstm, a step is one kernel instead.
 struct Factors {
-  // (rows, gates, units): derivatives of h' by the gates' arguments; gru: the last block by the candidate's product
-  // with the state.
+  // (rows, gates, units): the derivatives of h' with respect to the gates' arguments; gru: the last block is the
+  // derivative with respect to the candidate's product with the state.
   Array gates;
   Array through;    // gru: z
-  Array candidate;  // gru: derivative of h' by the candidate's argument
+  Array candidate;  // gru: derivative of h' with respect to the candidate's argument
 };
 
 Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const Array& h_before) {
@@ -183,7 +183,7 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
   to.ghx = copy(ghy);
   if (lstm) to.gcx = copy(gcy);
   Array sums = x.backend().empty({rows, c.gates(), n}, x.dtype(),
-                                 x.device());  // gradients of the gates' arguments on the state's side
+                                 x.device());  // gradients of the gates' arguments on the side of the state
   Array candidate = gru ? x.backend().empty({rows, n}, x.dtype(), x.device()) : Array();
   c.walk(
       [&](std::int64_t begin, std::int64_t count) {
@@ -236,7 +236,7 @@ RnnOperands converted(const RnnOperands& o) {
 
 std::int64_t directions_of(const RnnSpec& spec) { return spec.bidirectional ? 2 : 1; }
 
-// State k = layer * directions + direction.
+// Returns the chain of state k = layer * directions + direction.
 Chain chain_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t k) {
   const std::size_t matrices = std::size_t(rnn_matrices(spec.mode)), first = std::size_t(k) * matrices;
   return {spec.mode,
@@ -304,7 +304,7 @@ RnnGradients NnExtension::do_rnn_backward(const RnnOperands& given, const RnnSpe
   for (std::int64_t layer = spec.layers - 1; layer >= 0; --layer) {
     const Array x = layer == 0 ? o.x : saved(layer - 1, per_layer - 1), y = saved(layer, per_layer - 1);
     Array gx;
-    std::vector<Array> gxs;  // of separate inputs
+    std::vector<Array> gxs;  // for separate inputs
     for (std::int64_t d = 0; d < directions; ++d) {
       const std::int64_t k = layer * directions + d;
       const Array ys = block(y, d, n), gates = saved(layer, 2 * d);

@@ -16,7 +16,7 @@ using catena::Step;
 
 constexpr std::int64_t kMostPositions = 9;
 
-// A new (n, c, spatial...) in the memory layout of `like`: channels innermost or outermost.
+// Returns a new (n, c, spatial...) in the memory layout of `like`: channels innermost or outermost.
 Array empty_images(const Array& like, const Dims& spatial, Dtype dtype) {
   const int last = like.ndim() - 1;
   const bool channels_last = like.shape(1) > 1 &&
@@ -33,7 +33,7 @@ Array empty_images(const Array& like, const Dims& spatial, Dtype dtype) {
   return transpose(memory, axes);
 }
 
-// The elements at position k (in C order) of every window, as a view.
+// Returns the elements at position k (in C order) of every window, as a view.
 Array position(const Array& images, std::int64_t k, const PoolingSpec& spec, const Dims& out) {
   Array view = images;
   for (int axis = spec.size.size() - 1; axis >= 0; --axis) {
@@ -76,10 +76,10 @@ class Steps {
 };
 
 struct Windows {
-  Dims lengths;        // lengths of an image that contains all windows, padding included
-  bool inside = true;  // whether all windows lie within the unpadded image
+  Dims lengths;        // lengths of an image with all windows, padding included
+  bool inside = true;  // true if all windows are within the unpadded image
   bool disjoint = true;
-  bool tiling = true;  // whether every element is in exactly one window
+  bool tiling = true;  // true if every element is in exactly one window
 };
 
 Windows arranged(const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
@@ -94,7 +94,7 @@ Windows arranged(const Dims& spatial, const PoolingSpec& spec, const Dims& out) 
   return w;
 }
 
-// The view of the unpadded image in an image of `arranged` lengths.
+// Returns the view of the unpadded image in an image of `arranged` lengths.
 Array image_of(const Array& images, const Dims& spatial, const PoolingSpec& spec) {
   Array view = images;
   for (int i = 0; i < spatial.size(); ++i) view = slice(view, i + 2, spec.pad[i], spec.pad[i] + spatial[i]);
@@ -110,7 +110,7 @@ bool is_small(const Array& x, const PoolingSpec& spec, const Dims& out) {
 }
 bool on_cpu(const Array& x) { return x.device().kind == Device::Kind::cpu; }
 
-// Adds the gradients for position k of every window to gx, in place. Used when windows overlap.
+// Adds the gradients for position k of every window to gx, in place. Used if windows overlap.
 void add_position(const Array& gy, const Array& indexes, std::int64_t k, const Array& gx) {
   const Dtype dtype = gy.dtype();
   Steps steps;
@@ -124,7 +124,7 @@ void add_position(const Array& gy, const Array& indexes, std::int64_t k, const A
   steps.run(inputs, {&gx, 1});
 }
 
-// The image, and around it what windows beyond it read.
+// Returns the image with padding, so that windows that extend beyond it can be read.
 Array padded_for_maxima(const Array& x, const PoolingSpec& spec, const Dims& out) {
   const Dims spatial = spatial_of(x);
   const Windows w = arranged(spatial, spec, out);
@@ -170,7 +170,7 @@ Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& 
   return results;
 }
 
-// `maximum` takes its first operand where both are equal or NaN, so that the same elements win.
+// `maximum` returns its first operand if both are equal or NaN, so the same elements are chosen as in max_pooling.
 Array max_pooling_values_program(const Array& x, const PoolingSpec& spec, const Dims& out) {
   const std::int64_t n = catena::size_of(spec.size);
   const Dtype dtype = x.dtype();
@@ -204,7 +204,8 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
   const Array images = empty_images(indexes, w.lengths, dtype);
   if (!w.tiling || !w.disjoint) fill(images, 0);
   if (!w.disjoint) {
-    // In descending order of the positions, so that an element adds its windows in their order.
+    // In descending order of the positions, so that an element adds the gradients of its windows in the order of the
+    // windows.
     for (std::int64_t k = n - 1; k >= 0; --k) add_position(gy, indexes, k, position(images, k, spec, out));
     return image_of(images, spatial, spec);
   }

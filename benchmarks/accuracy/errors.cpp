@@ -1,13 +1,13 @@
-// Prints the errors of sums, statistics, products and normalizations beside float64, a line for each:
+// Prints the errors of sums, statistics, products and normalizations compared with float64, one line each:
 //   dtype <tab> operation <tab> numbers <tab> error
-// numpy_errors.py prints the same for NumPy, table.py makes the table of docs/accuracy.md.
+// numpy_errors.py prints the same for NumPy; table.py makes the table of docs/accuracy.md.
 //
 //   CATENA_DEVICE=cpu accuracy_errors [--most 1e8]
 //
-// An error is relative to the exact result for the stored numbers; that of a normalization is the largest one of its
-// elements, whose deviation is 1. Sums, means and products have positive numbers around 0.1: the larger error of two
-// sets, one of equal numbers, whose rounding errors all have one sign, and one of different ones. Variances and
-// normalizations have numbers of deviation 1 around 10000 (float32) or 8 (16 bits).
+// An error is relative to the exact result for the stored numbers; the error of a normalization is the largest one of
+// its elements, whose deviation is 1. Sums, means and products use positive numbers around 0.1; the printed error is
+// the larger one of two sets, one of equal numbers, whose rounding errors all have one sign, and one of different
+// numbers. Variances and normalizations use numbers of deviation 1 around 10000 (float32) or 8 (16 bits).
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -27,7 +27,7 @@ using nd::Dtype;
 
 constexpr std::int64_t kMostNormalized = 100'000'000;  // a normalization holds several arrays of that length
 
-// In [0, 1), the same as in numpy_errors.py.
+// Returns a number in [0, 1), the same as in numpy_errors.py.
 double fraction(std::int64_t i) { return double((std::uint64_t(i) * 2654435761u) % (1u << 24)) / double(1 << 24); }
 
 template <class F> Array numbers(std::int64_t n, Dtype dtype, F&& value) {
@@ -37,7 +37,7 @@ template <class F> Array numbers(std::int64_t n, Dtype dtype, F&& value) {
 }
 std::vector<float> stored(const Array& a) { return a.astype(Dtype::float32).to_vector<float>(); }
 
-// f(i) added up in double precision, in parts.
+// Returns the sum of f(i) in double precision, computed in parts.
 template <class F> double total(std::int64_t n, F&& f) {
   constexpr std::int64_t kPart = 4096;
   double all = 0;

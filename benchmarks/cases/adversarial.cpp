@@ -1,5 +1,5 @@
-// A step of a generative adversarial network: the model of the reference's examples/dcgan for images of 32x32 (Radford
-// et al., 2015), whose two parts have an Adam with weight decay each.
+// A step of a generative adversarial network: the model of Chainer's examples/dcgan for images of 32x32 (Radford et
+// al., 2015). Each of its two parts has an Adam with weight decay.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -14,7 +14,7 @@ namespace {
 
 using autograd::Variable;
 
-// Weights of the deviation 0.02, as those of the example.
+// Initializes weights with the deviation 0.02, as in the example.
 void initialize(std::initializer_list<nn::Parameter*> weights, std::int64_t seed) {
   const double range = 0.02 * std::sqrt(3.0);
   for (nn::Parameter* W : weights) W->set_data(uniform(W->shape(), seed++, -range, range));
@@ -22,7 +22,7 @@ void initialize(std::initializer_list<nn::Parameter*> weights, std::int64_t seed
 
 constexpr int kBottom = 4;  // the size of the smallest images
 
-// Vectors (N, hidden) to images (N, 3, 32, 32). `channels`: of the smallest images, 512 in the example.
+// Converts vectors (N, hidden) to images (N, 3, 32, 32). `channels`: of the smallest images, 512 in the example.
 struct Generator : nn::Chain {
   int channels;
   nn::Linear l0;
@@ -51,12 +51,12 @@ struct Generator : nn::Chain {
   }
 };
 
-// Images to logits (N, 1), with noise before every activation.
+// Converts images to logits (N, 1), with noise before every activation.
 struct Discriminator : nn::Chain {
   nn::Convolution2D c0_0, c0_1, c1_0, c1_1, c2_0, c2_1, c3_0;
   nn::Linear l4;
   nn::BatchNormalization bn0_1, bn1_0, bn1_1, bn2_0, bn2_1, bn3_0;
-  double noise = 0.2;  // its deviation
+  double noise = 0.2;  // deviation of the noise
   explicit Discriminator(int c)
       : c0_0(3, c / 8, 3, 1, 1),
         c0_1(c / 8, c / 4, 4, 2, 1),
@@ -104,8 +104,8 @@ struct Adversaries {
     dis_adam.setup(dis);
     for (training::Adam* adam : {&gen_adam, &dis_adam}) adam->add_hook(training::WeightDecay(0.0001));
   }
-  // The losses of both parts. The generator learns from the discriminator that has just been updated: the weights that
-  // an output was computed with must be there when it is differentiated.
+  // Returns the losses of both parts. The generator is trained with the discriminator just updated, because the weights
+  // used for an output must still be there when it is differentiated.
   std::pair<Variable, Variable> step() {
     const auto& [x, z] = batches[at];
     if (++at == batches.size()) at = 0;
@@ -135,7 +135,7 @@ Ready dcgan(const Parameters& p) {
           }};
 }
 
-// Large batches of narrower networks, so that a step has no more than about 10^11 multiplications.
+// Large batches use narrower networks, so that a step has at most about 10^11 multiplications.
 Parameters batches(Draw& draw) {
   const std::int64_t batch = draw.at_most(draw.one_of({1, 2, 8, 32, 100, 256}));
   const std::int64_t most = std::min<std::int64_t>(512, 16384 / batch), channels = draw.length(32, most);

@@ -1,4 +1,4 @@
-// The overhead of the graph, on arrays so small that arithmetic takes no time, and a gradient of a gradient.
+// The overhead of the graph, on arrays so small that arithmetic takes almost no time, and a gradient of a gradient.
 #include <memory>
 
 #include <catena/benchmarks/cases.h>
@@ -48,8 +48,8 @@ struct Critic : nn::Chain {
   autograd::Variable operator()(const autograd::Variable& x) { return l3(tanh(l2(tanh(l1(x))))); }
 };
 
-// The mean of (|dy/dx| - 1)^2 over the batch, which keeps a critic's slope near 1 (Gulrajani et al. 2017), and its
-// gradients. The compared result is that of the first layer's weights.
+// The mean of (|dy/dx| - 1)^2 over the batch, which keeps the slope of a critic near 1 (Gulrajani et al. 2017), and its
+// gradients. The compared result is the gradient of the weights of the first layer.
 Ready gradient_penalty(const Parameters& p) {
   return rotating(
       p,

@@ -1,5 +1,5 @@
-// Convolutions: one of 3x3 that keeps the image's size, as in the middle of a residual network; the layers of
-// ResNet-18; one filter for each channel; the transposed convolution.
+// Convolutions: one of 3x3 that keeps the size of the image, as in the middle of a residual network; the layers of
+// ResNet-18; one filter per channel; the transposed convolution.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>
@@ -12,7 +12,7 @@ const Parameters tiny{{"batch", 2}, {"channels", 3}, {"outputs", 4}, {"size", 6}
 
 std::int64_t kernel(const Parameters& p) { return get(p, "kernel", 3); }
 nn::ConvolutionOptions options(const Parameters& p) { return {.stride = get(p, "stride", 1), .pad = get(p, "pad", 1)}; }
-// The side of the output.
+// Returns the side of the output.
 std::int64_t output_size(const Parameters& p) {
   return (p.at("size") + 2 * get(p, "pad", 1) - kernel(p)) / get(p, "stride", 1) + 1;
 }
@@ -52,7 +52,7 @@ Ready forward_backward(const Parameters& p) {
       });
 }
 
-// One filter of k x k for each channel.
+// Returns one filter of k x k per channel.
 autograd::Variable channel_filters(const Parameters& p) {
   const std::int64_t k = kernel(p);
   return autograd::Variable(autograd::Array(uniform({1, p.at("channels"), k, k}, 1000, -0.3, 0.3)));
@@ -74,7 +74,7 @@ Ready depthwise(const Parameters& p) {
       });
 }
 
-// From the small images to the large ones.
+// Converts small images to large ones.
 Ready deconvolution(const Parameters& p) {
   const std::int64_t k = kernel(p), stride = get(p, "stride", 1), pad = get(p, "pad", 1);
   const std::int64_t side = stride * (p.at("size") - 1) + k - 2 * pad;
@@ -94,7 +94,7 @@ Ready deconvolution(const Parameters& p) {
       });
 }
 
-// The sum over images and positions, one per channel.
+// Returns the sums over images and positions, one per channel.
 Ready bias_gradient(const Parameters& p) {
   return rotating(
       p, [&](std::int64_t seed) { return gradients(p, seed); },
@@ -145,7 +145,7 @@ Parameters resnet_layer(Draw& draw) {
           {"sets", 1}};
 }
 
-// Layers of networks for small devices (Howard et al.: MobileNets, 2017): 3x3, every second one of which halves the
+// Layers of networks for small devices (Howard et al.: MobileNets, 2017): 3x3, with every second layer halving the
 // image.
 const Parameters depthwise_full{{"batch", 16}, {"channels", 128}, {"size", 56}, {"kernel", 3},
                                 {"stride", 1}, {"pad", 1},        {"sets", 4}};

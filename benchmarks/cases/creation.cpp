@@ -1,4 +1,4 @@
-// Arrays that are made from nothing, or from other arrays.
+// Arrays made without input, or from other arrays.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>
@@ -6,7 +6,7 @@
 namespace bench {
 namespace {
 
-// 0, 1, 2... Contenders compare sums, which float32 would round.
+// Returns 0, 1, 2... Contenders compare sums, which float32 would round.
 Ready arange(const Parameters& p) {
   const nd::Dtype dtype = catena::dtype_from_char(char(get(p, "dtype", 'l')));
   return ready([n = p.at("n"), dtype] { return nd::arange(n, dtype); });
@@ -16,7 +16,7 @@ Parameters ranges(Draw& draw) {
   return {{"n", draw.elements(dtype)}, {"dtype", dtype}};
 }
 
-// `count` arrays of n elements.
+// Concatenates `count` arrays of n elements.
 Ready concatenate(const Parameters& p) {
   return rotating(
       p,

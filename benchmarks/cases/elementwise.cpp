@@ -29,16 +29,16 @@ template <class F> Ready binary(const Parameters& p, F f) {
       [f](const Pair& s) { return f(s.first, s.second); });
 }
 
-// Six operations.
+// A chain of six operations.
 constexpr auto chain_of_six = [](auto x, auto y) { return nd::sqrt(x * y + 1) - nd::exp(x) * y; };
 
-// The first result, which is not timed, is computed until the background has compiled the function, as that of
-// torch.compile is.
+// The untimed first result waits until the background thread has compiled the function; torch.compile also compiles in
+// its first, untimed call.
 Ready fused_chain(const Parameters& p) {
   Ready ready = binary(p, nd::fuse(chain_of_six));
   return {ready.run, [ready] {
             const std::int64_t usual = nd::cpu::set_program_compilation(0);
-            if (usual < 0) nd::cpu::set_program_compilation(usual);  // switched off
+            if (usual < 0) nd::cpu::set_program_compilation(usual);  // compilation was switched off
             ready.result();
             nd::cpu::wait_for_program_compilation();
             nd::cpu::set_program_compilation(usual);
@@ -63,7 +63,7 @@ Ready transpose_copy(const Parameters& p) {
       p, [&](std::int64_t seed) { return matrix(p, seed); }, [](const nd::Array& a) { return a.T().copy(); });
 }
 
-// A copy in which the axes of (outer, axis, inner) stand as (inner, outer, axis).
+// Copies an array (outer, axis, inner) to memory in the order (inner, outer, axis).
 Ready permuted_copy(const Parameters& p) {
   return rotating(
       p,
@@ -109,7 +109,7 @@ Parameters any_line(Draw& draw) { return draw.line(kReal); }
 Parameters line_of_integers(Draw& draw) { return draw.line(kIntegers); }
 Parameters chain_line(Draw& draw) { return draw.line("fd"); }
 
-// An axis of length 1 that moves changes nothing: peers have nothing to copy.
+// Lengths are at least 2: moving an axis of length 1 changes nothing, so peers would copy nothing.
 Parameters at_least_two(Parameters p, std::initializer_list<const char*> lengths) {
   for (const char* length : lengths) p[length] = std::max<std::int64_t>(2, p.at(length));
   return p;

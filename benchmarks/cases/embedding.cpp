@@ -1,5 +1,5 @@
-// Word vectors: those of a batch of sentences with the gradient of the table, and a step of skip-gram with negative
-// sampling (examples/word2vec of the reference), drawing included.
+// Word vectors: the vectors of a batch of sentences with the gradient of the table, and a step of skip-gram with
+// negative sampling (Chainer's examples/word2vec), including the drawing of samples.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -40,7 +40,7 @@ Parameters sentences(Draw& draw) {
           {"sets", 2}};
 }
 
-// Word k is as frequent as in Zipf's law.
+// Returns the frequencies of words by Zipf's law.
 std::vector<double> counts(std::int64_t vocabulary) {
   std::vector<double> result;
   for (std::int64_t k = 0; k < vocabulary; ++k) result.push_back(double(1000000 / (k + 1) + 1));
@@ -63,7 +63,7 @@ struct SkipGram : nn::Chain {
 struct Trained {
   SkipGram model;
   training::Adam adam;
-  std::vector<std::pair<nd::Array, nd::Array>> batches;  // the numbers of two words of each pair
+  std::vector<std::pair<nd::Array, nd::Array>> batches;  // numbers of the two words of each pair
   std::size_t at = 0;
 
   explicit Trained(const Parameters& p) : model(p) {
@@ -81,12 +81,12 @@ struct Trained {
   }
 };
 
-// The compared result is the loss of the second step, with samples that are no random numbers.
+// The compared result is the loss of the second step, with fixed samples instead of random ones.
 Ready word2vec(const Parameters& p) {
   auto t = std::make_shared<Trained>(p);
   const std::int64_t words = p.at("vocabulary");
   return {repeated([t] { t->step(); }), [t, words] {
-            // The first column stands for the label.
+            // The first column is replaced by the label.
             t->model.loss.sampler = [words](const autograd::Shape& shape) {
               const std::int64_t samples = shape[1] - 1;
               const autograd::Array drawn = labels(shape[0] * samples, 9000, words),

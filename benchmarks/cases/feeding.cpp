@@ -1,4 +1,4 @@
-// Training on images that are read from PNG files during the step before, and the same steps on images in memory.
+// Training on images that are read from PNG files during the preceding step, and the same steps on images in memory.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -27,7 +27,7 @@ struct ImageFiles {
                 scaled) {}
 };
 
-// Some batches, again and again, in an order that is drawn for every sweep, or without one.
+// Repeats some batches, in an order drawn for every sweep, or in the order of the files.
 struct FromFiles {
   ImageFiles files;
   int threads;
@@ -72,8 +72,8 @@ template <class Source> struct Fed {
   }
 };
 
-// A call is several steps: batches that were loaded while other contenders ran are few among them. The compared result
-// is the loss of the second step, in the order of the files.
+// A call is several steps, so that few of its batches were loaded while other contenders ran. The compared result is
+// the loss of the second step, in the order of the files.
 template <class Source> Ready fed(const Parameters& p) {
   auto f = std::make_shared<Fed<Source>>(p);
   const std::int64_t steps = p.at("steps");
@@ -98,7 +98,7 @@ Parameters sizes(Draw& draw) {
 const Parameters full{{"batch", 64}, {"size", 32}, {"channels", 3}, {"images", 512}, {"workers", 1}, {"steps", 20}},
     tiny{{"batch", 2}, {"size", 16}, {"images", 5}, {"steps", 2}};
 
-// None in a build that cannot read the files.
+// Returns no cases in a build that cannot read the files.
 Cases cases_of_png() {
   if (!training::datasets::image_codecs().png) return {};
   return {{"training/png_feed", full, tiny, fed<FromFiles>, sizes},

@@ -17,7 +17,7 @@ Parameters as(Parameters p, char dtype) {
   return p;
 }
 
-// int64 positions on [0, n).
+// Returns int64 positions on [0, n).
 nd::Array positions(std::int64_t n, std::int64_t seed) { return labels(n, seed, n).astype(nd::int64); }
 
 template <class F> Ready masked(const Parameters& p, F f) {
@@ -56,7 +56,7 @@ Ready take_rows(const Parameters& p) {
       [](const Indexed& s) { return nd::take(s.values, s.index, {.axis = 0}); });
 }
 
-// Numbers below "classes".
+// Counts numbers below "classes".
 Ready bincount(const Parameters& p) {
   return rotating(
       p, [&](std::int64_t seed) { return labels(p.at("n"), seed, p.at("classes")).astype(nd::int64); },

@@ -1,4 +1,4 @@
-// The time of looking up a compiled kernel: one given as text, and one generated from a fused function.
+// The time to find a compiled kernel: one given as text, and one generated from a fused function.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {

@@ -1,5 +1,5 @@
 // Linear algebra. Matrices are well conditioned, so that results in float32 can be compared: numbers on [-1, 1), with
-// more on the diagonal. The result of a decomposition is what does not depend on signs, its values.
+// larger ones on the diagonal. The result of a decomposition is its values, which do not depend on signs.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -58,7 +58,7 @@ template <class F> Ready of_matrix(const Parameters& p, F f) {
       f);
 }
 
-// Up to 700 rows: the largest takes a second where LAPACK is slow.
+// At most 700 rows, so that no case takes long where LAPACK is slow.
 Parameters square(Draw& draw) {
   return {
       {"n", draw.length(2, draw.at_most(700))}, {"sets", 1}, {"dtype", draw.dtype("fd")}, {"offset", draw.offset()}};

@@ -1,4 +1,4 @@
-// Losses with the gradient of the scores.
+// Losses with the gradient with respect to the scores.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>
@@ -8,7 +8,7 @@ namespace {
 
 using autograd::Variable;
 
-// A call is f(x), its gradient included; the compared result is the loss and the gradient, for the first scores.
+// A call computes f(x) and its gradient; the compared result is the loss and the gradient for the first scores.
 template <class Make, class F> Ready with_gradient(const Parameters& p, Make make, F f) {
   const auto pass = [f](Variable x) {
     x.cleargrad();
@@ -24,7 +24,7 @@ template <class Make, class F> Ready with_gradient(const Parameters& p, Make mak
   return timed;
 }
 
-// A class of each row.
+// One class per row.
 Ready softmax_cross_entropy(const Parameters& p) {
   const auto scores = [p](std::int64_t seed) {
     return Variable(autograd::Array(input(p, {p.at("rows"), p.at("columns")}, seed, -3, 3)));
@@ -34,7 +34,7 @@ Ready softmax_cross_entropy(const Parameters& p) {
   });
 }
 
-// Lengths from half of `full` to all of it.
+// Returns lengths between half of `full` and `full`.
 nd::Array lengths(const Parameters& p, std::int64_t full, std::int64_t seed) {
   return full - labels(p.at("batch"), seed, full / 2 + 1);
 }
@@ -56,7 +56,7 @@ Ready ctc(const Parameters& p) {
 }
 
 Parameters scores(Draw& draw) { return draw.matrix("fd"); }
-// Labels that fit in half of the times, equal neighbours included.
+// Labels that fit into half of the times, including equal neighbours.
 Parameters utterances(Draw& draw) {
   const std::int64_t times = draw.length(8, 500), batch = draw.log_uniform(1, 64);
   const std::int64_t most = std::max<std::int64_t>(2, draw.at_most(20000000) / (times * batch));

@@ -36,7 +36,7 @@ Ready layer_norm(const Parameters& p) {
   });
 }
 
-// The compared result is all three gradients.
+// The compared result is the concatenation of all three gradients.
 Ready layer_norm_backward(const Parameters& p) {
   const nd::Dtype dtype = catena::dtype_from_char(char(get(p, "dtype", 'f')));
   const autograd::Variable gamma(autograd::Array(nd::ones({p.at("columns")}, dtype))),
@@ -58,7 +58,7 @@ Ready layer_norm_backward(const Parameters& p) {
   return timed;
 }
 
-// Of images that lie in memory with their channels last, over channels and positions: the rows are not contiguous.
+// For channels-last images, over channels and positions: the rows are not contiguous.
 Ready layer_norm_images(const Parameters& p) {
   const std::int64_t n = p.at("batch"), c = p.at("channels"), size = p.at("size"), columns = c * size * size;
   const autograd::Array gamma = autograd::ones({columns}), beta = autograd::zeros({columns});
@@ -75,7 +75,7 @@ Ready layer_norm_images(const Parameters& p) {
 }
 
 Parameters floats(Draw& draw) { return draw.matrix("fd"); }
-// Of two elements or three, the gradient of the rows is the difference of numbers that are nearly equal.
+// Excludes rows of two or three elements, whose gradient is the difference of nearly equal numbers.
 Parameters long_rows(Draw& draw) {
   Parameters p = draw.matrix("fd");
   p["columns"] = std::max<std::int64_t>(p["columns"], 8);

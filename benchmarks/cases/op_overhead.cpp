@@ -1,4 +1,4 @@
-// The time of one operation on arrays so small that arithmetic takes no time: dispatch, binding, allocation.
+// The time of one operation on arrays so small that arithmetic takes almost no time: dispatch, binding, allocation.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -8,7 +8,7 @@ const Parameters full{{"n", 100}}, tiny{};
 
 nd::Array operand(const Parameters& p, std::int64_t seed) { return uniform({p.at("n")}, seed); }
 
-// Up to where dispatch is most of the time.
+// Sizes for which dispatch takes most of the time.
 Parameters small(Draw& draw) { return {{"n", draw.length(1, 2000)}}; }
 Parameters small_matrix(Draw& draw) { return {{"rows", draw.length(4, 200)}, {"columns", draw.length(1, 200)}}; }
 

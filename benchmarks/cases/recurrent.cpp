@@ -1,5 +1,5 @@
-// Recurrent networks over sequences, forward and backward: all layers and times in one call, and cells called for one
-// time after the other. Weights are hashes in PyTorch's layout, of which the gates' matrices are blocks of rows.
+// Recurrent networks over sequences, forward and backward: all layers and times in one call, and cells called once per
+// time. Weights are hashes in PyTorch's layout, in which the matrices of gates are blocks of rows.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -14,7 +14,8 @@ using autograd::Array;
 using autograd::Variable;
 using autograd::Variables;
 
-// On [-1 / sqrt(units), 1 / sqrt(units)). Seeds: 4 for each layer, of matrices and biases of the input and the state.
+// Returns weights on [-1 / sqrt(units), 1 / sqrt(units)). There are 4 seeds per layer: matrices and biases of the input
+// and the state.
 nd::Array weights(const Parameters& p, const nd::Shape& shape, std::int64_t layer, std::int64_t which) {
   const double range = 1 / std::sqrt(double(p.at("units")));
   return uniform(shape, 1000 + 4 * layer + which, -range, range);
@@ -24,7 +25,7 @@ Array block(const Array& a, std::int64_t k, std::int64_t rows) {
 }
 std::int64_t input_size(const Parameters& p, std::int64_t layer) { return p.at(layer == 0 ? "inputs" : "units"); }
 
-// xs by time.
+// Returns the inputs as one array per time.
 Variables sequence(const Parameters& p, std::int64_t seed) {
   const Array x = uniform({p.at("times"), p.at("batch"), p.at("inputs")}, seed, -1);
   Variables xs;
@@ -90,7 +91,7 @@ Array by_unit(const Array& of_torch, std::int64_t n) {
   return autograd::contiguous(autograd::reshape(autograd::concatenate(gates, 1), of_torch.shape()));
 }
 
-// One link for each layer, without a bias of the state's side.
+// Uses one link per layer, without a bias on the state's side.
 Ready lstm_cells(const Parameters& p) {
   auto layers = std::make_shared<std::vector<nn::LSTM>>();
   const std::int64_t n = p.at("units");
@@ -114,7 +115,7 @@ Ready lstm_cells(const Parameters& p) {
           for (nn::LSTM& l : *layers) ys.back() = l(ys.back());
         }
         sum(autograd::concat(ys, 0)).backward();
-        // That of the input gate.
+        // Returns the gradient for the input gate.
         const Array gradient = layers->front().lateral.W.grad();
         return nd::Array(autograd::squeeze(autograd::slice(autograd::reshape(gradient, {n, 4, n}), 1, 1, 2), 1));
       });
@@ -152,7 +153,7 @@ struct LanguageModel : nn::Chain {
     out.W.set_data(weights(p, out.W.shape(), -1, 0));
   }
   NN_MEMBERS(embed, lstm, out)
-  // Words (times batch) by time.
+  // `words` is (times batch), ordered by time.
   Variable operator()(const Variable& words) {
     const Variables xs = split_axis(embed(words), times, 0);
     return out(autograd::concat(nn::n_step_lstm(lstm.n_layers, 0.0, state, state, ws, bs, xs).ys, 0));

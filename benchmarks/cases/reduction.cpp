@@ -24,7 +24,7 @@ template <class F> Ready of_block(const Parameters& p, F f) {
       },
       f);
 }
-// Of a bool for which the answer needs every element: false everywhere, or true.
+// Reduces bools whose result depends on every element: all false, or all true.
 template <class F> Ready of_equal_bools(const Parameters& p, bool value, F f) {
   return rotating(
       p,

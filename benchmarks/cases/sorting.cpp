@@ -17,7 +17,7 @@ template <class F> Ready of_matrix(const Parameters& p, F f) {
       f);
 }
 
-// At most 10^7 elements: a row of that length sorts in a second.
+// At most 10^7 elements, so that a case does not take too long.
 Parameters sorted(Draw& draw) {
   Parameters p = draw.matrix("fdBil");
   while (p["rows"] * p["columns"] > 10000000) p["rows"] = (p["rows"] + 1) / 2, p["columns"] = (p["columns"] + 1) / 2;
@@ -25,7 +25,8 @@ Parameters sorted(Draw& draw) {
 }
 Parameters summed(Draw& draw) { return draw.matrix("fdl"); }
 
-// The median of a line at its place. Contenders compare that element: the others may be in any order.
+// Moves the median of a line to its position. Contenders compare only that element, because the others may be in any
+// order.
 Ready partition(const Parameters& p) {
   const std::int64_t middle = p.at("n") / 2;
   Ready ready = rotating(

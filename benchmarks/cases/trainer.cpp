@@ -1,6 +1,6 @@
-// An epoch of the reference's examples/mnist on data of that form: by a trainer with all extensions of the example, and
-// by a loop that is written by hand and does the same: training with loss and accuracy, validation, and at the end a
-// file of the model and one of the optimizer.
+// An epoch of Chainer's examples/mnist on generated data of the same form, with a trainer and all extensions of the
+// example, and with a hand-written loop that does the same: training with loss and accuracy, validation, and at the end
+// a file of the model and one of the optimizer.
 #include <algorithm>
 #include <fstream>
 #include <memory>
@@ -27,7 +27,8 @@ struct Means {
 struct Epochs {
   nd::Array x, t, test_x, test_t;
   nn::Classifier<MLP> model;
-  // PyTorch adds eps to the corrected deviation, the reference to the uncorrected one: too small to tell them apart.
+  // PyTorch adds eps to the corrected deviation, Chainer to the uncorrected one; this eps is so small that it makes no
+  // difference.
   training::Adam adam{{.eps = 1e-12}};
   std::int64_t batch;
   TemporaryFolder folder;
@@ -44,15 +45,15 @@ struct Epochs {
     for (const autograd::Variable& p : model.params()) initial.push_back(autograd::copy(p.data()));
   }
 
-  // Every epoch is the first one: units that die in a long training leave moments that are subnormal numbers, with
-  // which an update takes longer.
+  // Every epoch is the first one: in a long training, inactive units have moments that become subnormal numbers, with
+  // which an update is slower.
   void restart() {
     const std::vector<autograd::Variable> params = model.params();
     for (std::size_t i = 0; i < params.size(); ++i) autograd::assign(params[i].data(), initial[i]);
     adam.setup(model);
   }
 
-  // Over the first `n` examples of both sets.
+  // Runs an epoch over the first `n` examples of both sets.
   Means by_trainer(std::int64_t n, bool shuffle) {
     restart();
     const auto of_first = [n](const nd::Array& images, const nd::Array& numbers) {
@@ -109,8 +110,8 @@ struct Epochs {
   }
 };
 
-// The compared result is the means of an epoch of a few batches in the order of the data: rounding errors grow from
-// update to update.
+// The compared result is the means of an epoch of a few batches in the order of the data, because rounding errors grow
+// from update to update.
 template <Means (Epochs::*run)(std::int64_t, bool)> Ready epochs(const Parameters& p) {
   auto e = std::make_shared<Epochs>(p);
   const std::int64_t n = p.at("images"), few = 5 * p.at("batch");
@@ -121,7 +122,7 @@ template <Means (Epochs::*run)(std::int64_t, bool)> Ready epochs(const Parameter
           }};
 }
 
-// Epochs of 60 updates, as a tenth of MNIST has with batches of 100; of 600 where an update takes microseconds.
+// Epochs of 60 updates, as for a tenth of MNIST with batches of 100; of 600 if an update takes microseconds.
 Parameters sizes(Draw& draw) {
   const std::int64_t batch = draw.at_most(draw.one_of({1, 8, 32, 100, 256}));
   const std::int64_t images = batch * (batch < 10 ? 600 : 60);

@@ -1,4 +1,4 @@
-// Training steps: the optimizer alone, and forward, backward and update of networks; and their outputs alone.
+// Training steps: the optimizer alone; forward, backward and update of networks; and only the outputs of networks.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -68,7 +68,7 @@ template <class Model> Ready steps(const Parameters& p) {
           }};
 }
 
-// Outputs of the network in test mode, without a graph.
+// Computes outputs of the network in test mode, without a graph.
 template <class Model> Ready outputs(const Parameters& p) {
   auto model = std::make_shared<Model>(p);
   return rotating(
@@ -80,7 +80,7 @@ template <class Model> Ready outputs(const Parameters& p) {
       });
 }
 
-// Parameters of up to a fifth of the limit in all: an update reads four arrays of that size.
+// Parameters with at most a fifth of the limit in total, because an update accesses four arrays of that size.
 Parameters parameters(Draw& draw) {
   const std::int64_t n = std::max<std::int64_t>(10, draw.elements() / 5);
   const std::int64_t tensors = draw.log_uniform(1, std::clamp<std::int64_t>(n / 10, 1, 200));

@@ -121,7 +121,7 @@ Arguments parse(int argc, char** argv) {
   return args;
 }
 
-// MNIST, or generated digits where its files cannot be had.
+// Returns MNIST, or generated digits if its files are not available.
 training::datasets::Mnist images(bool generated) {
   if (generated) return training::datasets::generated_mnist(2000, 500);
   try {
@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    // Everything is made there: weights, images, batches.
+    // Weights, images and batches are made on this device.
     nd::set_current_device(args.gpu < 0 ? nd::cpu_device
                                         : nd::Device{nd::Device::Kind::cuda, static_cast<std::int16_t>(args.gpu)});
     autograd::seed(args.seed);

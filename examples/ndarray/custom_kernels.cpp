@@ -14,12 +14,12 @@ int main() {
 
   // One element in, one element out; T is the dtype of the arrays.
   auto squared_diff = nd::ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff");
-  // The mapping of an element, the combination of two values, and the function of the result.
+  // The function of an element, the combination of two values, and the function of the result.
   auto l2norm = nd::ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm");
   std::cout << "norm of the squared differences: " << l2norm(squared_diff(x, y)).item<double>() << "\n";
   std::cout << "norms of rows: " << l2norm(nd::arange(10, {.dtype = nd::float32}).reshape(2, 5), {.axis = 1}) << "\n";
 
-  // Several outputs; the accumulator is a struct: the greatest element of each row and where it is.
+  // Several outputs; the accumulator is a struct: the greatest element of each row and its position.
   auto argmax = nd::ReductionKernel("T x", "T value, int64 index", "Best(x, _j / _out_ind.size())", "better(a, b)",
                                     "value = a.value; index = a.index", std::nullopt, "argmax_with_value",
                                     {.reduce_type = "Best", .preamble = R"(

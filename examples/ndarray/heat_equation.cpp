@@ -21,7 +21,7 @@ void check(bool condition, const char* what) {
   std::exit(1);
 }
 
-// `steps` steps of length r h^2, where h is the distance of the points. Stable for r <= 1/4.
+// Does `steps` steps of length r h^2, where h is the distance of the points. Stable for r <= 1/4.
 nd::Array diffuse(const nd::Array& start, double r, int steps) {
   const nd::Slice inner(1, -1), before({}, -2), behind(2, {});
   nd::Array u = start.copy();
@@ -31,7 +31,7 @@ nd::Array diffuse(const nd::Array& start, double r, int steps) {
   return u;
 }
 
-// A picture of values from 0 (black) over red and yellow to 1 (white), as a PPM file: three bytes per pixel.
+// Writes a picture of values from 0 (black) over red and yellow to 1 (white) as a PPM file: three bytes per pixel.
 void write_picture(const std::string& path, const nd::Array& u) {
   const nd::Array colours = nd::stack({nd::clip(3 * u, 0, 1), nd::clip(3 * u - 1, 0, 1), nd::clip(3 * u - 2, 0, 1)}, 2);
   const auto bytes = (colours * 255).astype(nd::uint8).to_vector<unsigned char>();
@@ -57,7 +57,7 @@ int main() {
   std::cout << "a mode decays to " << later.max().item<double>() << ", exactly " << decay << "\n";
   check(error < 1e-4, "the mode decays as the solution does");
 
-  // Two hot places, and a cold wall between them: after a while both have spread.
+  // Two hot spots with a cold wall between them; both spread with time.
   const nd::Array hot = nd::exp(-200 * (nd::square(x - 0.3) + nd::square(y - 0.4))) +
                         0.8 * nd::exp(-500 * (nd::square(x - 0.7) + nd::square(y - 0.65)));
   const nd::Array start = hot * nd::minimum(nd::minimum(x, 1 - x) * 50, 1) * nd::minimum(nd::minimum(y, 1 - y) * 50, 1);

@@ -26,7 +26,7 @@ struct Market {
 
 double normal_distribution(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
-// The discounted mean of max(exp(g) - strike, 0) for a normal g.
+// Returns the discounted mean of max(exp(g) - strike, 0) for a normal g.
 double lognormal_call(double mean, double deviation, const Market& m) {
   const double d = (mean - std::log(m.strike)) / deviation;
   return std::exp(-m.rate * m.years) *
@@ -34,7 +34,7 @@ double lognormal_call(double mean, double deviation, const Market& m) {
           m.strike * normal_distribution(d));
 }
 
-// The discounted payoff of a call for each of these final (or mean) prices.
+// Returns the discounted payoff of a call for each of these final (or mean) prices.
 nd::Array payoff(const nd::Array& prices, const Market& m) {
   return std::exp(-m.rate * m.years) * nd::maximum(prices - m.strike, 0);
 }
@@ -51,7 +51,7 @@ int main() {
   nd::random::seed(11);
   const double drift = m.rate - m.volatility * m.volatility / 2;
 
-  // A European call depends on the final price alone. Every normal number is used with both signs.
+  // A European call depends only on the final price. Every normal number is used with both signs.
   const nd::Array z = nd::random::standard_normal({1 << 20});
   const nd::Array both = nd::stack({z, -z});
   const nd::Array final_price = m.price * nd::exp(drift * m.years + m.volatility * std::sqrt(m.years) * both);
@@ -61,7 +61,7 @@ int main() {
   check(std::abs(european - exact) < 4 * european_error, "the price is that of Black and Scholes");
   check(european_error < 0.02, "a million paths give two digits");
 
-  // An Asian call pays by the mean of the prices at the end of each month: paths as rows.
+  // The payoff of an Asian call depends on the mean of the prices at the end of each month; the paths are rows.
   constexpr std::int64_t months = 12, paths = 100000;
   const double dt = m.years / months;
   const nd::Array steps = drift * dt + m.volatility * std::sqrt(dt) * nd::random::standard_normal({paths, months});
@@ -69,7 +69,7 @@ int main() {
   const nd::Array asian = payoff(nd::exp(logarithms).mean(1), m);
   const nd::Array geometric = payoff(nd::exp(logarithms.mean(1)), m);
 
-  // The mean of the logarithms is normal: its mean and variance are sums over the months.
+  // The mean of the logarithms is normal; its mean and variance are sums over the months.
   const double mean = std::log(m.price) + drift * dt * (months + 1) / 2;
   const double variance = m.volatility * m.volatility * dt * (months + 1) * (2 * months + 1) / (6.0 * months);
   const double exact_geometric = lognormal_call(mean, std::sqrt(variance), m);

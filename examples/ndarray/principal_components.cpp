@@ -23,7 +23,7 @@ int main() {
   constexpr std::int64_t points = 2000, dimensions = 6, kept = 2;
   nd::random::seed(7);
 
-  // Points of a plane that two orthonormal directions span, with deviations 5 and 2, far from the origin, and noise.
+  // Points in a plane that two orthonormal directions span, with deviations 5 and 2, far from the origin, plus noise.
   const auto [directions, r] = nd::linalg::qr(nd::random::standard_normal({dimensions, kept}));
   const nd::Array inside = nd::random::standard_normal({points, kept}) * nd::array({5.0, 2.0});
   const nd::Array noise = 0.1 * nd::random::standard_normal({points, dimensions});
@@ -38,14 +38,14 @@ int main() {
   std::cout << "share of the variance:           " << share << "\n";
   check(share(nd::Slice(0, kept)).sum().item<double>() > 0.99, "two components have nearly all of the variance");
 
-  // The plane of the first two components is the one that the points were made in: the cosines of the angles between
-  // them are the singular values of the product of both bases.
+  // The first two components span the plane of the points: the cosines of the angles between both planes are the
+  // singular values of the product of their bases.
   const nd::Array components = vh(nd::Slice(0, kept));
   const nd::Array cosines = nd::linalg::svd(nd::matmul(components, directions), {.compute_uv = false});
   std::cout << "cosines between the planes:      " << cosines << "\n";
   check(cosines.min().item<double>() > 0.999, "the plane is found");
 
-  // Projected to the plane and back, what is lost is the noise outside of it.
+  // Projection to the plane loses only the noise outside the plane.
   const nd::Array projected = nd::matmul(centred, components.T());
   const nd::Array lost = centred - nd::matmul(projected, components);
   const double error = (nd::linalg::norm(lost) / nd::linalg::norm(centred)).item<double>();

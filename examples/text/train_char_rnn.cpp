@@ -1,4 +1,4 @@
-// Trains a recurrent language model on the characters of a text by truncated backpropagation, and writes some text.
+// Trains a recurrent language model on the characters of a text by truncated backpropagation, and generates some text.
 // test: --generated --epoch 1 --unit 32 --length 20 --out result --no-progress
 // writes: result/log result/model.npz
 // prints: # characters: 72825 of 13 kinds, for validation: 8091
@@ -54,9 +54,9 @@ constexpr const char kHelp[] = R"(Catena example: a language model of characters
 )";
 
 // ---- text ----------------------------------------------------------------------------------------
-// Every character is a byte; those of the text are numbered in their order.
+// Every character is a byte; the characters of the text are numbered in ascending order.
 struct Text {
-  std::string characters;  // by their numbers
+  std::string characters;  // character of each number
   nd::Array train, valid;  // int32 numbers; the last tenth is for validation
 
   explicit Text(const std::string& text) {
@@ -74,7 +74,7 @@ struct Text {
     train = all(nd::Slice(0, n));
     valid = all(nd::Slice(n, {}));
   }
-  // KeyError for a character that the text lacks.
+  // Throws a KeyError for a character that the text does not have.
   std::int32_t number_of(char c) const {
     const std::size_t at = characters.find(c);
     catena::check<catena::KeyError>(at != std::string::npos, "train_char_rnn", "the text has no '", c, "'");
@@ -144,7 +144,7 @@ class TextIterator : public training::Iterator {
 };
 
 // ---- model ---------------------------------------------------------------------------------------
-// Goes on from the states after the last block of characters, through which no gradient flows.
+// Starts each block from the states after the previous one, through which no gradient flows.
 struct CharRNN : nn::Chain {
   nn::EmbedID embed;
   nn::NStepLSTM lstm;
@@ -156,7 +156,7 @@ struct CharRNN : nn::Chain {
   NN_MEMBERS(embed, lstm, out)
 
   void reset_state() { h = c = Variable(); }
-  // Scores (pieces * length, characters) of what follows each character of x (pieces, length).
+  // Returns the scores (pieces * length, characters) of the next character for each character of x (pieces, length).
   Variable scores(const Variable& x) {
     auto [hy, cy, ys] = lstm(h, c, separate(embed(x)));
     h = hy.data();
@@ -199,7 +199,7 @@ void train(const Arguments& args) {
   TextIterator valid_iter(text.valid, args.batchsize, args.bproplen, false);
   training::Trainer trainer(training::StandardUpdater(train_iter, optimizer), {double(args.epochs), training::epoch},
                             args.out);
-  CharRNN evaluated = nn::copy(model);  // the same weights, states of its own
+  CharRNN evaluated = nn::copy(model);  // the same weights, separate states
   trainer.extend(training::Evaluator(valid_iter, evaluated,
                                      {.eval_hook = [&](training::Evaluator&) { evaluated.reset_state(); }}));
   trainer.extend(training::LogReport());

@@ -10,7 +10,7 @@
 using autograd::Array;
 using autograd::Variable;
 
-// p <- p - lr sign(m), with m the running mean of the gradients. Every line is an operation over the whole array.
+// p <- p - lr sign(m), where m is the running mean of the gradients. Every line is an operation on the whole array.
 class Signum : public training::Optimizer {
  public:
   explicit Signum(double lr, double beta = 0.9)
@@ -24,7 +24,7 @@ class Signum : public training::Optimizer {
   }
 };
 
-// The same in one pass over the memory: the kernel is compiled at its first call, for the CPU or for the GPU.
+// The same in one pass over the memory: the kernel is compiled at its first call, for the CPU or the GPU.
 class FusedSignum : public training::Optimizer {
  public:
   explicit FusedSignum(double lr, double beta = 0.9)

@@ -26,7 +26,7 @@ std::string type_text(const LayerParameter& layer, bool v1) {
   return name.empty() ? concat("type ", layer.v1_type) : std::string(name);
 }
 
-// The blob that stands for a blob: that of a Split layer is its source.
+// Returns the blob itself, or, for a top of a Split layer, the source of the split.
 const std::string& source_of(const CaffeFunction& net, const std::string& blob) {
   const auto found = net.split_map.find(blob);
   return found == net.split_map.end() ? blob : found->second;
@@ -42,11 +42,12 @@ void add_split(CaffeFunction& net, const LayerParameter& layer, const std::strin
 void add_layer(CaffeFunction& net, const LayerParameter& layer) {
   CaffeFunction::Layer added{layer.name, {}, layer.top};
   for (const std::string& bottom : layer.bottom) added.bottoms.push_back(source_of(net, bottom));
-  for (const std::string& top : layer.top) net.split_map.erase(top);  // from here on it is a blob of its own
+  // From here on, it is a separate blob and not a top of a Split layer.
+  for (const std::string& top : layer.top) net.split_map.erase(top);
   net.layers.push_back(std::move(added));
 }
 
-// In a catch clause: names the layer, unless the error has the path of a link.
+// To be called in a catch clause: adds the name of the layer, unless the error has the path of a link.
 [[noreturn]] void rethrow_at_layer(const std::string& name) {
   try {
     throw;

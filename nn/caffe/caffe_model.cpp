@@ -15,11 +15,11 @@ using catena::ValueError;
 
 namespace {
 
-// Names and blobs of one layer. A field of two bytes may claim one, so there is a limit.
+// Limit for the names and blobs of one layer, because an entry may need only two bytes in the file.
 constexpr std::size_t kMaxRepeated = 65536;
 
-// Reads one field of M. A field whose wire type is not that of the member is skipped as unknown, as the library of
-// protocol buffers does.
+// Reads one field of M. A field whose wire type does not fit the member is skipped as unknown, as in the library of
+// protocol buffers.
 template <class M> struct Field {
   std::uint32_t number;
   void (*read)(M& message, const WireReader& reader, const WireField& field);
@@ -151,7 +151,7 @@ template <> struct Fields<SliceParameter> {
   using P = SliceParameter;
   static constexpr Field<P> list[] = {field<1, &P::slice_dim>(), field<2, &P::slice_point>(), field<3, &P::axis>()};
 };
-template <> struct Fields<SoftmaxParameter> {  // its engine makes no difference here
+template <> struct Fields<SoftmaxParameter> {  // its engine field is not needed here
   static constexpr Field<SoftmaxParameter> list[] = {field<2, &SoftmaxParameter::axis>()};
 };
 template <> struct Fields<BatchNormParameter> {
@@ -198,7 +198,7 @@ constexpr Field<L> kV1Layer[] = {field<2, &L::bottom>(),
                                  field<31, &L::slice_param>(),
                                  field<39, &L::softmax_param>()};
 
-// A message that occurs twice is one message: numbers of the second one replace, lists are continued.
+// A message that occurs twice is merged: numbers of the second replace those of the first, lists are continued.
 template <class M>
 requires(std::is_class_v<M> && !Repeated<M>::value) void take(M& message, const WireReader& reader,
                                                               const WireField& field) {
@@ -208,7 +208,7 @@ requires(std::is_class_v<M> && !Repeated<M>::value) void take(M& message, const 
 
 std::vector<std::byte> content_of(const std::string& path) {
   catena::FileSource source("CaffeFunction", path);
-  std::vector<std::byte> content(std::size_t(source.remaining().value_or(0)) + 1);  // one more shows the end
+  std::vector<std::byte> content(std::size_t(source.remaining().value_or(0)) + 1);  // one byte more, to detect the end
   for (std::size_t n = 0;;) {
     const std::size_t wanted = content.size() - n;
     const std::size_t got = source.read(content.data() + n, wanted);

@@ -1,8 +1,8 @@
-// A file of a network of Caffe: the messages of caffe.proto (https://github.com/BVLC/caffe), as far as CaffeFunction
-// uses them. Internal.
+// A network file of Caffe: the messages of caffe.proto (https://github.com/BVLC/caffe), limited to the fields that
+// CaffeFunction uses. Internal.
 //
-// Members have the names and the defaults of caffe.proto. The layers of V1 files are read into the same class as those
-// of later ones, which differ in the numbers of the fields only; V1 files have a number in place of the type's name.
+// Members have the names and the defaults of caffe.proto. The layers of V1 files are read into the same class as later
+// ones, from which they differ only in field numbers; V1 files have a number instead of the name of the type.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Blob {
   std::vector<float> data;
   std::vector<double> double_data;
 
-  // The elements, of whichever of the two lists there is, which are moved from it.
+  // Moves the elements out of whichever of the two lists is present.
   std::vector<float> values() &&;
 };
 
@@ -104,21 +104,21 @@ struct LayerParameter {
   ScaleParameter scale_param;
 };
 
-// The name that V1 files' numbers of types have in caffe.proto: "CONVOLUTION"; empty for others.
+// Returns the name in caffe.proto for a type number of V1 files: "CONVOLUTION"; empty for other numbers.
 std::string_view v1_type_name(std::int32_t type) noexcept;
 
-// A file in memory. Layers are decoded one at a time, so that the numbers of one layer only are there twice.
+// A file in memory. Layers are decoded one at a time, so only the numbers of one layer are in memory twice.
 class CATENA_EXPORT CaffeModel {
  public:
-  // IOError when the file cannot be read; ValueError when it is no message, or a message without layers.
+  // Throws an IOError if the file cannot be read, and a ValueError if it is no message, or a message without layers.
   explicit CaffeModel(const std::string& path);
   CaffeModel(const CaffeModel&) = delete;
   CaffeModel& operator=(const CaffeModel&) = delete;
 
   const std::string& context() const noexcept { return context_; }
-  bool is_v1() const noexcept { return v1_; }  // whether the layers are those of `layers`, not of `layer`
+  bool is_v1() const noexcept { return v1_; }  // true if the layers are in the field `layers`, not `layer`
   std::size_t size() const noexcept { return layers_.size(); }
-  // ValueError when it is no message.
+  // Throws a ValueError if it is no message.
   LayerParameter layer(std::size_t i) const;
 
  private:

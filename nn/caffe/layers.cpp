@@ -27,8 +27,8 @@ using Forward = CaffeFunction::Forward;
 
 namespace {
 
-// Elements of the dense weights of all grouped convolutions of a file, 1 GiB: they are larger than those in the file by
-// the number of groups. The weights of MobileNet have 3e7 elements.
+// Limit for the elements of the dense weights of all grouped convolutions of a file, 1 GiB: dense weights are larger
+// than those in the file by the number of groups. The weights of MobileNet have 3e7 elements.
 constexpr std::int64_t kMaxGroupedWeights = std::int64_t(1) << 28;
 
 // ---- forwards --------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ void check_bottoms(const Variables& bottoms, std::size_t n) {
     throw catena::TypeError(concat("it takes ", n, n == 1 ? " bottom" : " bottoms", ", not ", bottoms.size()));
 }
 
-// f(x), or f(net, x), of the only bottom.
+// Makes a function that returns f(x), or f(net, x), for the only bottom.
 template <class F> Forward unary(F f) {
   return [f](CaffeFunction& net, const Variables& bottoms) -> Variables {
     check_bottoms(bottoms, 1);
@@ -45,7 +45,7 @@ template <class F> Forward unary(F f) {
     else return {f(bottoms[0])};
   };
 }
-// The class's call of a child.
+// Adds a child and returns the function that calls it.
 template <class L> Forward call_child(const LayerSetup& s, L link) {
   const std::size_t index = ChildLinks::add(s.net, s.layer.name, std::move(link));
   return [index](CaffeFunction& net, const Variables& bottoms) -> Variables {
@@ -61,7 +61,7 @@ int checked_int(const LayerSetup& s, const char* what, std::uint32_t value) {
 Pair checked_pair(const LayerSetup& s, const char* what, std::uint32_t h, std::uint32_t w) {
   return {checked_int(s, what, h), checked_int(s, what, w)};
 }
-// Of *_h and *_w, if one of them is there, else of a list of one or two entries, or of none.
+// Returns *_h and *_w, if one of them is given, else the values of a list with one or two entries, or the default.
 Pair pair_of(const LayerSetup& s, const char* what, std::uint32_t h, std::uint32_t w,
              const std::vector<std::uint32_t>& list, std::uint32_t otherwise) {
   if (h > 0 || w > 0) return checked_pair(s, what, h, w);
@@ -75,7 +75,7 @@ Pair positive(const LayerSetup& s, const char* what, Pair p) {
 }
 
 // ---- weights ---------------------------------------------------------------------------------------
-// One of the layer's blobs, which is empty afterwards: float32 numbers that fill the shape.
+// One blob of the layer, moved out of it: float32 numbers that fill the shape.
 struct Weights {
   std::vector<float> values;
   Shape shape;
@@ -101,7 +101,7 @@ Weights weights_of(const LayerSetup& s, std::size_t i) {
                     " numbers, which do not fill its shape ", w.shape);
   return w;
 }
-// A bias: as many numbers as there are outputs.
+// Returns a bias: one number per output.
 Weights bias_of(const LayerSetup& s, std::size_t i, std::int64_t n) {
   Weights b = weights_of(s, i);
   check<ValueError>(std::int64_t(b.values.size()) == n, s.context, "blob ", i, " is a bias of ", b.values.size(),
@@ -120,7 +120,7 @@ void check_child_name(const LayerSetup& s) {
 }
 
 // ---- layers with weights ---------------------------------------------------------------------------
-// The weights of a grouped convolution as those of a dense one, which are 0 between the groups.
+// Returns the weights of a grouped convolution as those of a dense one, with 0 between groups.
 std::vector<float> dense_weights(const LayerSetup& s, Weights w, std::int64_t groups) {
   if (groups == 1) return std::move(w.values);
   const std::int64_t out = w.shape[0], channels = w.shape[1], taps = w.shape[2] * w.shape[3];
@@ -184,14 +184,14 @@ Forward batch_norm(const LayerSetup& s) {
   const auto size = std::int64_t(mean.values.size());
   Weights var = bias_of(s, 1, size);
   check<ValueError>(size >= 1 && size <= std::numeric_limits<int>::max(), s.context, "it has ", size, " channels");
-  if (s.layer.blobs.size() > 2) {  // the sums of decaying weights by which Caffe multiplies both
+  if (s.layer.blobs.size() > 2) {  // the scale factor, by which Caffe multiplies both sums
     const float factor = bias_of(s, 2, 1).values[0];
     if (factor != 0)
       for (Weights* w : {&mean, &var})
         for (float& v : w->values) v /= factor;
   }
   check_child_name(s);
-  // 1e-5 in float32 is less than 1e-5, the least number that cuDNN accepts.
+  // 1e-5 in float32 is less than the double 1e-5, the smallest number that cuDNN accepts.
   const double eps = p.eps == 1e-5f ? 1e-5 : double(p.eps);
   BatchNormalization link(int(size),
                           {.decay = p.moving_average_fraction, .eps = eps, .use_gamma = false, .use_beta = false});
@@ -231,8 +231,8 @@ struct PoolingGeometry {
   Pair ksize, stride, pad;
 };
 
-// The number of windows along an axis as Caffe counts them: the last one may extend beyond the padding, but begins
-// before the end of the image and the padding in front of it.
+// Returns the number of windows along an axis as Caffe counts them: the last one may extend beyond the padding, but
+// must begin inside the image or the padding before it.
 std::int64_t caffe_windows(std::int64_t length, int ksize, int stride, int pad) {
   const std::int64_t covered = std::max<std::int64_t>(length + 2 * std::int64_t(pad) - ksize, 0);
   std::int64_t n = (covered + stride - 1) / stride + 1;
@@ -244,7 +244,7 @@ void check_images(const Variable& x) {
   if (x.ndim() != 4) throw catena::InvalidType("x.ndim == 4", concat(x.ndim(), " != 4"));
 }
 
-// The first h x w pixels.
+// Returns the first h x w pixels.
 Variable cropped(const Variable& y, std::int64_t h, std::int64_t w) {
   if (y.shape(2) <= h && y.shape(3) <= w) return y;
   return y(catena::ellipsis, catena::Slice(0, h), catena::Slice(0, w));
@@ -256,7 +256,7 @@ Variable max_pooling(const Variable& x, const PoolingGeometry& g) {
                  caffe_windows(x.shape(3), g.ksize.x, g.stride.x, g.pad.x));
 }
 
-// For every window of an axis, its length over the part of it that lies in the image and its padding.
+// Returns, for every window of an axis, its length divided by the length of its part inside the image and its padding.
 std::vector<double> stretches(std::int64_t length, std::int64_t windows, int ksize, int stride, int pad) {
   std::vector<double> result;
   for (std::int64_t i = 0; i < windows; ++i) {
@@ -266,7 +266,7 @@ std::vector<double> stretches(std::int64_t length, std::int64_t windows, int ksi
   return result;
 }
 
-// Caffe divides by the part of the window that lies in the image and its padding.
+// Caffe divides the sum by the size of the part of the window inside the image and its padding.
 Variable ceil_average_pooling(const Variable& x, const PoolingGeometry& g) {
   check_images(x);
   const std::int64_t h = x.shape(2), w = x.shape(3);

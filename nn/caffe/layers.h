@@ -1,4 +1,4 @@
-// The types of layers of Caffe: from the message of a layer to the function that computes it. Internal.
+// The layer types of Caffe: conversion of the message of a layer to a function that computes it. Internal.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace nn::links::caffe::internal {
 
-// The children of a CaffeFunction, for functions of layers: they name a child by its index, so that they work for
-// copies of the CaffeFunction, too.
+// The children of a CaffeFunction, for functions of layers. A function refers to a child by its index, so that it also
+// works with copies of the CaffeFunction.
 struct ChildLinks {
   template <class L> static std::size_t add(CaffeFunction& net, const std::string& name, L link) {
     CaffeFunction::set_name(link, name);
@@ -23,7 +23,7 @@ struct ChildLinks {
   static Link& at(CaffeFunction& net, std::size_t i) { return net.children_[i].link.get(); }
 };
 
-// Collected over the layers of a file.
+// State shared by the layers of a file.
 struct SetUpState {
   std::set<std::string> children;    // names
   std::int64_t grouped_weights = 0;  // elements of the dense weights of grouped convolutions
@@ -32,13 +32,13 @@ struct SetUpState {
 // The arguments of the functions that set up a layer.
 struct LayerSetup {
   CaffeFunction& net;
-  LayerParameter& layer;  // whose weights are taken
+  LayerParameter& layer;  // its weights are moved out
   const CaffeFunctionOptions& options;
-  const std::string& context;  // begins errors: CaffeFunction: "file": the layer conv1 (Convolution)
+  const std::string& context;  // beginning of errors: CaffeFunction: "file": the layer conv1 (Convolution)
   SetUpState& state;
 };
 
-// Makes what the layer computes, and its child where it has one. Null: the layer computes nothing (Data, Split).
+// Returns the function of the layer, and adds its child if it has one. Null: the layer computes nothing (Data, Split).
 using SetUp = CaffeFunction::Forward (*)(const LayerSetup& setup);
 
 struct LayerType {
@@ -46,7 +46,7 @@ struct LayerType {
   std::int32_t v1_type;  // -1: unknown to V1 files
   SetUp set_up;
 };
-// Null for a type that is not supported.
+// Returns null for a type that is not supported.
 const LayerType* find_layer_type(const LayerParameter& layer, bool v1) noexcept;
 
 }  // namespace nn::links::caffe::internal

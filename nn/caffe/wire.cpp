@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are used as t
 
 namespace {
 
-constexpr std::size_t kMaxDepth = 100;  // of groups in groups, as in the library of protocol buffers
+constexpr std::size_t kMaxDepth = 100;  // of nested groups, as in the library of protocol buffers
 constexpr int kMaxVarint = 10;          // bytes
 
 }  // namespace
@@ -34,7 +34,7 @@ std::uint64_t WireReader::varint() {
   const std::uint64_t start = position();
   for (int i = 0; i < kMaxVarint; ++i) {
     const auto byte = std::to_integer<std::uint64_t>(take(1, "a number")[0]);
-    value |= (byte & 0x7f) << (7 * i);  // of the tenth byte one bit counts
+    value |= (byte & 0x7f) << (7 * i);  // only one bit of the tenth byte is used
     if (byte < 0x80) return value;
   }
   fail<ValueError>(context(), "is no model of Caffe: the number at byte ", start, " has more than ", kMaxVarint,

@@ -1,10 +1,10 @@
-// Folder nn/caffe: networks of Caffe. CaffeFunction (caffe_function.h) is the link; what reads the file are wire.h, the
-// encoding of protocol buffers, and caffe_model.h, the messages that such a file consists of. This folder may use nn
-// and, in sources, nn/functions, nn/links and the file streams of kernels/formats.
+// Folder nn/caffe: networks of Caffe. CaffeFunction (caffe_function.h) is the link; wire.h (the encoding of protocol
+// buffers) and caffe_model.h (the messages of a file) read the file. This folder may use nn and, in sources,
+// nn/functions, nn/links and the file streams of kernels/formats.
 //
-// This file: the fields of an encoded message, one after the other. The reader does not trust its input: what is
-// truncated, longer than what contains it or nested too deeply is a ValueError with the position in the file, and
-// nothing is allocated by a length that the file claims. Internal.
+// This file: the fields of an encoded message, one after the other. The reader does not trust its input: truncated
+// data, data longer than its container and too deep nesting are a ValueError with the position in the file, and memory
+// is never allocated by a length in the file. Internal.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +22,24 @@ enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, begin_g
 struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::varint;
-  std::uint64_t value = 0;           // of varint, fixed64 and fixed32
-  std::span<const std::byte> bytes;  // of bytes: a text, a message or packed numbers
+  std::uint64_t value = 0;           // for varint, fixed64 and fixed32
+  std::span<const std::byte> bytes;  // for bytes: a text, a message or packed numbers
 };
 
 class CATENA_EXPORT WireReader {
  public:
-  // A message that is a whole file. `context` begins the errors; it and the bytes outlive the reader.
+  // A message that is a whole file. `context` is the beginning of errors; `context` and the bytes must outlive the
+  // reader.
   WireReader(const std::string& context, std::span<const std::byte> file)
       : context_(&context), begin_(file.data()), rest_(file) {}
-  // A message, or packed numbers, within the one of `outer`.
+  // A message, or packed numbers, inside the message of `outer`.
   WireReader(const WireReader& outer, std::span<const std::byte> part)
       : context_(outer.context_), begin_(outer.begin_), rest_(part) {}
 
   bool at_end() const noexcept { return rest_.empty(); }
-  // The next field, or nothing at the end. Groups, an obsolete kind of field, are skipped.
+  // Returns the next field, or nothing at the end. Groups, an obsolete kind of field, are skipped.
   std::optional<WireField> next();
-  // Numbers of packed fields, of which there is one.
+  // Read the next number of a packed field; there must be one.
   std::uint64_t varint();
   std::uint32_t fixed32();
   std::uint64_t fixed64();
@@ -47,7 +48,7 @@ class CATENA_EXPORT WireReader {
   std::uint64_t position() const noexcept { return std::uint64_t(rest_.data() - begin_); }  // in the file
 
  private:
-  // The number of a field in front of its value, with the type.
+  // Reads the number and the type of a field, which precede its value.
   WireField tag();
   void value_of(WireField& field);
   void skip_group(std::uint32_t number);

@@ -76,8 +76,8 @@ constexpr ElementwiseFunction kELU = {.label = "ELU",
                                       .gradient =
                                           [](int, const ElementwiseValues& v) {
                                             const Array& x = v.x0.data();
-                                            // exp of min(x, 0): the masked branch must not overflow, or its derivative
-                                            // would be inf * 0.
+                                            // exp of min(x, 0): the masked branch must not overflow, because its
+                                            // derivative would be inf * 0.
                                             const Variable slope = exp(-relu(-v.x0)) * v.c[0];
                                             return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
                                           },
@@ -109,7 +109,7 @@ constexpr ElementwiseFunction kSoftplus = {
           return v.result(catena::kernels::softplus_bwd, {v.x0, constant(v.c[0]), v.gy});
         }};
 
-// leaky_relu with a slope that is differentiated, too.
+// leaky_relu whose slope is differentiated as well.
 constexpr ElementwiseFunction kPReLU = {.label = "PReLUFunction",
                                         .kernel = &catena::kernels::leaky_relu,
                                         .retain = autograd::kRetainXs,
@@ -120,7 +120,7 @@ constexpr ElementwiseFunction kPReLU = {.label = "PReLUFunction",
                                                  masked(v.gy * v.x1, below);
                                         }};
 
-// The two functions differ only in their kernels and their rules.
+// softmax and log_softmax differ only in their kernels and rules.
 class SoftmaxNode : public FunctionNode {
  public:
   explicit SoftmaxNode(int axis) : axis_(axis) {}

@@ -1,4 +1,4 @@
-// Folder nn/functions: the differentiable functions of neural networks without parameters of their own: activations,
+// Folder nn/functions: the differentiable functions of neural networks that have no parameters: activations,
 // connections, losses, normalization, pooling, noise, measures. Layers with parameters are in nn/links; arithmetic and
 // general functions are in autograd/functions. This folder may use autograd and kernels.
 //
@@ -13,7 +13,7 @@
 
 namespace nn {
 
-// A number whose type knows its default, so that Sequential can call a function that is passed without it.
+// A number with a default in its type, so that Sequential can call a function without passing the number.
 template <int Percent> struct Coefficient {
   double value = Percent / 100.0;
   Coefficient() = default;
@@ -41,23 +41,25 @@ inline constexpr FunctionWithCudnn<autograd::sigmoid> sigmoid;
 inline constexpr FunctionWithCudnn<autograd::tanh> tanh;
 }  // namespace functions
 
-// x where x >= 0, else W x: W has the shape of the axes of x from 1 on, or of the first ones of these; 0-d: one number.
+// x where x >= 0, else W x. W has the shape of x without axis 0, or a leading part of that shape; 0-d: one slope for
+// all.
 CATENA_EXPORT Variable prelu(const Variable& x, const Variable& W);
 // max(x, 0) and max(-x, 0), concatenated along an axis (InvalidType if there is no such axis).
 CATENA_EXPORT Variable crelu(const Variable& x, int axis = 1);
-// The maximum of each group of pool_size consecutive elements of an axis; equal maxima get the whole gradient each.
-// ValueError unless pool_size > 0; InvalidType unless it divides the length of the axis.
+// Returns the maximum of each group of pool_size consecutive elements of an axis. Every element that equals the maximum
+// gets the whole gradient. ValueError unless pool_size > 0; InvalidType unless it divides the length of the axis.
 CATENA_EXPORT Variable maxout(const Variable& x, int pool_size, int axis = 1);
 
-// One step of an LSTM. x (b, 4 n, ...) has the arguments of the candidate a, the input gate i, the forget gate f and
-// the output gate o of unit u in the channels 4 u to 4 u + 3. c = tanh(a) s(i) + s(f) c_prev, h = s(o) tanh(c). c_prev
-// is (B, n, ...) with B >= b: the sequences b to B have ended, their c stays as it is -> c (B, n, ...), h (b, n, ...).
+// One step of an LSTM. For unit u, the channels 4 u to 4 u + 3 of x (b, 4 n, ...) are the arguments of the candidate a,
+// the input gate i, the forget gate f and the output gate o. c = tanh(a) s(i) + s(f) c_prev, h = s(o) tanh(c). Returns
+// c (B, n, ...) and h (b, n, ...). c_prev is (B, n, ...) with B >= b: the sequences b to B have ended, and their c is
+// unchanged.
 //   auto [c, h] = lstm(c_prev, x);
 struct LSTMState {
   Variable c, h;
 };
 CATENA_EXPORT LSTMState lstm(const Variable& c_prev, const Variable& x);
-// One node of a binary tree of LSTM cells; x1 and x2 as x above, all of one batch size:
+// One node of a binary tree of LSTM cells. x1 and x2 are like x of lstm, with one batch size:
 // c = tanh(a1) s(i1) + tanh(a2) s(i2) + s(f1) c_prev1 + s(f2) c_prev2, h = s(o1 + o2) tanh(c).
 CATENA_EXPORT LSTMState slstm(const Variable& c_prev1, const Variable& c_prev2, const Variable& x1, const Variable& x2);
 

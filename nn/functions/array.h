@@ -1,5 +1,5 @@
-// Functions of arrays that networks need beside NumPy's, which are in autograd/functions/array.h: images, sequences,
-// selection.
+// Functions of arrays for networks that NumPy does not have: images, sequences, selection. Functions that NumPy has are
+// in autograd/functions/array.h.
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@ using autograd::CudnnOptions;
 using autograd::Variables;
 
 // ---- images -------------------------------------------------------------------------------------
-// Blocks of r x r pixels out of channels, and back: X (B, C r^2, H, W) <-> (B, C, r H, r W). Floating inputs.
-// InvalidType for lengths that r, or r^2, does not divide; ValueError for r < 1. Where the channel of pixel (i, j) of a
+// Moves channels to blocks of r x r pixels, and back: X (B, C r^2, H, W) <-> (B, C, r H, r W). Floating inputs.
+// InvalidType for lengths that are not multiples of r, or r^2; ValueError for r < 1. The channel of pixel (i, j) of a
 // block is:
 //   depth2space, space2depth        (i r + j) C + c
 //   pixel_shuffle, pixel_unshuffle  (c r + i) r + j
@@ -25,9 +25,9 @@ CATENA_EXPORT Variable space2depth(const Variable& X, int r);
 CATENA_EXPORT Variable pixel_shuffle(const Variable& X, int r);
 CATENA_EXPORT Variable pixel_unshuffle(const Variable& X, int r);
 
-// The patches that a convolution multiplies by its filters: x (n, c, h, w) -> (n, c kh kw, oh, ow), the channels in the
-// order (c, ky, kx), 0 outside of the image. Floating input (InvalidType); AssertionError for a window larger than the
-// padded image.
+// Returns the patches that a convolution multiplies by its filters: x (n, c, h, w) -> (n, c kh kw, oh, ow), with
+// channels in the order (c, ky, kx) and 0 outside the image. Floating input (InvalidType); AssertionError for a window
+// larger than the padded image.
 CATENA_EXPORT Variable im2col(const Variable& x, Pair ksize, const ConvolutionOptions& options = {});
 // im2col(x, 3, 2, 1)
 inline Variable im2col(const Variable& x, Pair ksize, Pair stride, Pair pad = 0, bool cover_all = false,
@@ -35,12 +35,12 @@ inline Variable im2col(const Variable& x, Pair ksize, Pair stride, Pair pad = 0,
   return im2col(x, ksize, ConvolutionOptions{.stride = stride, .pad = pad, .dilate = dilate, .cover_all = cover_all});
 }
 
-// Bilinear interpolation of x (n, c, h, w) at output_shape points (height, width), the corners of both images on each
-// other. Floating input of 4 axes (InvalidType); ValueError for a length that is not positive.
+// Bilinear interpolation of x (n, c, h, w) at output_shape points (height, width); the corners of both images coincide.
+// Floating input of 4 axes (InvalidType); ValueError for a length that is not positive.
 CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape);
 
-// The points of an affine map: theta (B, 2, 3) -> (B, 2, H, W) with [b, :, i, j] = theta[b] (X_j, Y_i, 1)^T, where X
-// and Y are W and H points from -1 to 1. Component 0 is the horizontal one. Floating (InvalidType); ValueError for a
+// Returns the points of an affine map: theta (B, 2, 3) -> (B, 2, H, W) with [b, :, i, j] = theta[b] (X_j, Y_i, 1)^T,
+// where X and Y are W and H points from -1 to 1. Component 0 is horizontal. Floating (InvalidType); ValueError for a
 // length that is not positive.
 // spatial_transformer_grid(theta, {4, 5}, false): see CudnnOptions.
 CATENA_EXPORT Variable spatial_transformer_grid(const Variable& theta, Pair output_shape,
@@ -60,20 +60,20 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, B 
 }
 
 // ---- sequences ----------------------------------------------------------------------------------
-// Sequences (l_i, ...) as rows of one array (len(xs), L, ...), followed by `padding`; L is `length` or the largest l_i.
-// InvalidType for no sequences, unequal dtypes or trailing shapes, and an l_i above `length`.
+// Returns sequences (l_i, ...) as rows of one array (len(xs), L, ...), followed by `padding`; L is `length` or the
+// largest l_i. InvalidType for no sequences, unequal dtypes or trailing shapes, and an l_i above `length`.
 CATENA_EXPORT Variable pad_sequence(const Variables& xs, std::optional<std::int64_t> length = {},
                                     const autograd::Scalar& padding = 0);
-// Sequences (l_i, ...) with l_0 >= l_1 >= ... -> l_0 arrays, of which number t has element t of every sequence that is
-// longer than t. InvalidType for increasing lengths, unequal dtypes or trailing shapes.
+// Converts sequences (l_i, ...) with l_0 >= l_1 >= ... to l_0 arrays; array t has element t of every sequence longer
+// than t. InvalidType for increasing lengths, unequal dtypes or trailing shapes.
 CATENA_EXPORT Variables transpose_sequence(const Variables& xs);
 
 // ---- selection ----------------------------------------------------------------------------------
-// y[i] = x[indices[i]] along the axis, or y[indices[i]] = x[i] if inv. indices: integers (n), n = x.shape(axis)
-// (InvalidType), a permutation; in debug mode a ValueError for a number that is missing.
+// y[i] = x[indices[i]] along the axis, or y[indices[i]] = x[i] if inv. `indices` is a permutation: integers (n), n =
+// x.shape(axis) (InvalidType). In debug mode, a missing number is a ValueError.
 CATENA_EXPORT Variable permutate(const Variable& x, const Variable& indices, int axis = 0, bool inv = false);
-// y[i] = x[i, t[i]] for x (n, m) of any dtype and integers t (n) (InvalidType). In debug mode a ValueError for a number
-// outside of [0, m).
+// y[i] = x[i, t[i]] for x (n, m) of any dtype and integers t (n) (InvalidType). In debug mode, a number outside [0, m)
+// is a ValueError.
 CATENA_EXPORT Variable select_item(const Variable& x, const Variable& t);
 
 }  // namespace nn

@@ -1,4 +1,4 @@
-// lstm and slstm: one kernel forward and one per side backward.
+// lstm and slstm: one kernel in forward, one per side in backward.
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
@@ -22,7 +22,7 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-// (b, 4 n, ...) as (b, n, 4, ...).
+// Splits (b, 4 n, ...) into (b, n, 4, ...).
 Shape by_gate(const Shape& x) {
   Shape shape{x[0], x[1] / 4, 4};
   for (int a = 2; a < x.size(); ++a) shape.push_back(x[a]);
@@ -45,7 +45,7 @@ struct GateVariables {
   }
 };
 
-// x (b, 4 n, ...) for c (B, n, ...), at these positions of the inputs.
+// Checks x (b, 4 n, ...) against c (B, n, ...); `c` and `x` are positions among the inputs.
 void expect_cell(const TypeInfoTuple& in_types, int c, int x, bool same_batch) {
   using namespace autograd::type_check;
   expect(in_types[c].dtype.kind() == 'f', in_types[x].dtype == in_types[c].dtype, in_types[c].ndim >= 2,
@@ -56,7 +56,7 @@ void expect_cell(const TypeInfoTuple& in_types, int c, int x, bool same_batch) {
   for (int a = 2; a < in_types.shape(std::size_t(c)).size(); ++a) expect(in_types[x].shape[a] == in_types[c].shape[a]);
 }
 
-// The gradients of one side: of its gates' arguments, in the shape of x, and of the state before.
+// The gradients of one side: of the arguments of its gates, in the shape of x, and of its previous state.
 struct SideArrays {
   Array x, c;
 };
@@ -72,7 +72,7 @@ SideArrays side_backward(const Array& x, const Array& before, const Operand& oth
   return g;
 }
 
-// The same on Variables. `out` is the output gate, `c` the new state; d is the gradient that reaches it.
+// The same on Variables. `out` is the output gate, `c` the new state, d the gradient of the new state.
 struct SideVariables {
   Variable x, c;
 };
@@ -137,7 +137,7 @@ class LSTM final : public FunctionNode {
     return {constant_variable(g.x), constant_variable(g.c)};
   }
 
-  // The state is computed again, so that it is differentiated by what it was computed from.
+  // The state is computed again as a function of the inputs, so that it can be differentiated.
   SideVariables rule(const Variable& before, const Variable& x, const Variable& gc, const Variable& gh,
                      std::int64_t b) const {
     const GateVariables v(x);
@@ -147,7 +147,7 @@ class LSTM final : public FunctionNode {
     return side_rule(v, c_before, from_h * o * (1 - square(squashed)) + from_c, from_h * squashed * o * (1 - o));
   }
 
-  // The states of sequences that had ended pass unchanged, and so do their gradients.
+  // The states of ended sequences pass through unchanged, and so do their gradients.
   static Variable with_ended(const Variable& g, const Variable& before, const Variable& gc, std::int64_t b) {
     if (b == before.shape(0)) return g;
     const Variable rest =

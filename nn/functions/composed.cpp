@@ -42,7 +42,7 @@ void expect_alike(const TypeInfoTuple& in_types) {
 }
 
 Variable root(const Variable& squares) {
-  // sqrt(s + [s == 0]) - [s == 0]: the derivative of the argument of a zero is that of a sum of squares, 0.
+  // sqrt(s + [s == 0]) - [s == 0]: the derivative of the root of 0 is finite, so the gradient, a multiple of 0, is 0.
   const Array none = autograd::astype(equal(squares.data(), 0), squares.dtype());
   return sqrt(squares + none) - none;
 }

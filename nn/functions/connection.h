@@ -11,19 +11,21 @@ namespace nn {
 
 using autograd::Variable;
 
-// y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M) in the dtype of x, which b must
-// have (InvalidType). The sum is rounded once, bias included.
+// y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M) in the dtype of x. InvalidType
+// unless b has that dtype. The sum is rounded once, bias included.
 CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {});
 
-// How the products are computed: options of all convolutions and their transposes. Both count for the derivatives, too.
-// The defaults are those of the thread's configuration (autograd::using_config).
-//   deterministic  only algorithms of cuDNN whose order of summation is fixed; the other implementations always fix it
-//   use_cudnn      false: arrays on CUDA are computed by the library's own kernels
+// Options of all convolutions and transposed convolutions for the computation of the products; they also apply to the
+// derivatives. The defaults are those of the thread's configuration (autograd::using_config).
+//   deterministic  only algorithms of cuDNN with a fixed order of summation; other implementations always have one
+//   use_cudnn      false: the library's own kernels compute arrays on CUDA
 struct ConvolutionOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;
-  bool cover_all = false;  // the last window may extend beyond the padding, so that every input pixel lies in a window
-  int groups = 1;  // output channel k of m reads input channels [g c / groups, (g + 1) c / groups), g = k groups / m
+  // The last window may extend beyond the padding, so that every input pixel is in a window.
+  bool cover_all = false;
+  // Output channel k of m reads input channels [g c / groups, (g + 1) c / groups), where g = k groups / m.
+  int groups = 1;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 // Cross-correlation: x (n, c, h, w), W (m, c / groups, kh, kw), b (m) or null -> (n, m, oh, ow), oh = (h + 2 pad -
@@ -35,7 +37,7 @@ CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, cons
 inline Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0) {
   return convolution_2d(x, W, b, ConvolutionOptions{.stride = stride, .pad = pad});
 }
-// convolution_2d with filters whose taps lie `dilate` pixels apart: dilated_convolution_2d(x, W, b, 1, 2, 2).
+// convolution_2d with filters whose taps are `dilate` pixels apart: dilated_convolution_2d(x, W, b, 1, 2, 2).
 CATENA_EXPORT Variable dilated_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                               const ConvolutionOptions& options = {});
 inline Variable dilated_convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride,
@@ -50,9 +52,8 @@ struct ConvolutionNdOptions {
   int groups = 1;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
-// convolution_2d over any number of spatial axes, which x has at least one of: x (n, c, d1, ..., dN), W (m, c / groups,
-// k1, ..., kN). AssertionError for options that do not have one length or N; other errors as for convolution_2d, those
-// of strides, pads, dilations and groups included.
+// convolution_2d over any number of spatial axes, at least one: x (n, c, d1, ..., dN), W (m, c / groups, k1, ..., kN).
+// AssertionError for options that have neither one length nor N; other errors as for convolution_2d.
 CATENA_EXPORT Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionNdOptions& options = {});
 // convolution_nd(x, W, b, 2), convolution_nd(x, W, b, {2, 1, 1}, 1)
@@ -65,8 +66,8 @@ struct DepthwiseConvolutionOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;
 };
-// Every channel of x (n, c, h, w) with its own d filters: W (d, c, kh, kw), b (c d) or null -> (n, c d, oh, ow), where
-// channel i d + j is that of input channel i and W[j, i]. Errors as for convolution_2d: ValueError for strides and
+// Applies d filters to each channel of x (n, c, h, w): W (d, c, kh, kw), b (c d) or null -> (n, c d, oh, ow). Output
+// channel i d + j belongs to input channel i and W[j, i]. Errors as for convolution_2d: ValueError for strides and
 // dilations below 1 and for negative pads.
 CATENA_EXPORT Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                                 const DepthwiseConvolutionOptions& options = {});
@@ -83,10 +84,10 @@ struct DeconvolutionOptions {
   int groups = 1;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
-// The transposed convolution: x (n, c, h, w), W (c, m / groups, kh, kw), b (m) or null -> (n, m, H, W), H = stride (h -
-// 1) + dilated kh - 2 pad, or of `outsize`, of which a convolution with this filter must have the size of x
-// (InvalidType). InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a size that is not
-// positive; ValueError for strides, dilations and groups below 1 and for negative pads.
+// The transposed convolution: x (n, c, h, w), W (c, m / groups, kh, kw), b (m) or null -> (n, m, H, W). H = stride (h -
+// 1) + dilated kh - 2 pad, or the height in `outsize`; InvalidType unless a convolution of that size with this filter
+// gives the size of x. InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a size that is
+// not positive; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                         const DeconvolutionOptions& options = {});
 inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0) {
@@ -105,8 +106,8 @@ struct DeconvolutionNdOptions {
   int groups = 1;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
-// deconvolution_2d over any number of spatial axes. AssertionError for options that do not have one length or as many
-// as there are spatial axes; other errors as for deconvolution_2d.
+// deconvolution_2d over any number of spatial axes. AssertionError for options that have neither one length nor one per
+// spatial axis; other errors as for deconvolution_2d.
 CATENA_EXPORT Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b = {},
                                         const DeconvolutionNdOptions& options = {});
 // deconvolution_nd(x, W, b, 2), deconvolution_nd(x, W, b, {2, 1, 1}, 1)
@@ -120,19 +121,19 @@ inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Var
 }
 
 // y[i, l] = sum_jk e1[i, j] e2[i, k] W[j, k, l] + e1 V1 + e2 V2 + b, where e1 and e2 are flattened to (I, J) and (I,
-// K): W (J, K, L), V1 (J, L), V2 (K, L), b (L) -> (I, L). The last three are given together or not at all (ValueError).
-// InvalidType unless the lengths fit and all have one floating dtype.
+// K): W (J, K, L), V1 (J, L), V2 (K, L), b (L) -> (I, L). V1, V2 and b must be given together or not at all
+// (ValueError). InvalidType unless the lengths fit and all have one floating dtype.
 CATENA_EXPORT Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, const Variable& V1 = {},
                                 const Variable& V2 = {}, const Variable& b = {});
 
 struct EmbedIDOptions {
-  std::optional<std::int64_t> ignore_label = {};  // its vectors are 0; it need not be a row of W
-  std::optional<std::int64_t> padding_idx = {};   // its row of W gets no gradient
+  std::optional<std::int64_t> ignore_label = {};  // the result for this label is 0; it may be no row of W
+  std::optional<std::int64_t> padding_idx = {};   // this row of W gets no gradient
 };
-// The rows of W (V, d) for integers x (...): (..., d). Gradients of one row are summed, in the order of x. A number
-// outside of [0, V), negative ones included, is an IndexError, in debug mode a ValueError; on other devices than the
-// CPU it is looked for in debug mode and after nd::check_indices(true), and wraps otherwise. InvalidType for other
-// ranks and dtypes.
+// Returns the rows of W (V, d) for integers x (...): (..., d). Gradients of one row are summed, in the order of x. A
+// number outside [0, V), also a negative one, is an IndexError, in debug mode a ValueError. On devices other than the
+// CPU, numbers are checked only in debug mode and after nd::check_indices(true), and wrap otherwise. InvalidType for
+// other ranks and dtypes.
 CATENA_EXPORT Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& options = {});
 inline Variable embed_id(const Variable& x, const Variable& W, std::int64_t ignore_label) {
   return embed_id(x, W, EmbedIDOptions{.ignore_label = ignore_label});

@@ -23,7 +23,7 @@ using internal::both;
 
 namespace {
 
-// Scores (N, C, d...) and labels (N, d...).
+// Checks scores (N, C, d...) and labels (N, d...).
 void expect_classes(const TypeInfoTuple& in_types) {
   using namespace autograd::type_check;
   expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f');
@@ -53,7 +53,7 @@ class Accuracy final : public FunctionNode {
     internal::check_labels("accuracy", in[1], y.shape(1), ignore_label_, true);
     const Array predicted = predicted_classes(y, t.shape());
     const Array hit = apply(catena::kernels::equal, {predicted, t});
-    // Counts can exceed the range of 16-bit floats.
+    // Counts may exceed the range of 16-bit floats.
     const Dtype counting = catena::compute_dtype(y.dtype());
     if (!ignore_label_) return {autograd::astype(autograd::mean(autograd::astype(hit, counting)), y.dtype())};
     const Array valid = apply(catena::kernels::not_equal, {t, *ignore_label_});
@@ -76,7 +76,7 @@ Variable accuracy(const Variable& y, const Variable& t, std::optional<int> ignor
 
 namespace {
 
-// A function without a gradient: a check and a computation on arrays.
+// A function without gradients: a check and a computation on arrays.
 class Measure final : public FunctionNode {
  public:
   using Check = void (*)(const TypeInfoTuple& in_types);
@@ -98,8 +98,8 @@ Variables measure(const char* label, const char* names, const Variables& inputs,
   return autograd::apply_node<Measure>(inputs, label, names, check, compute);
 }
 
-// How often each of 0 .. n - 1 is among the places where `counted` is true: one scatter, in which everything else goes
-// to a place of its own.
+// Counts each of 0 .. n - 1 among the values where `counted` is true, by one scatter. All other values are counted in
+// an additional element.
 Array histogram(const Array& values, const Array& counted, std::int64_t n) {
   const Array inside = both(counted, both(internal::greater_equal(values, 0), internal::less(values, n)));
   const Array places = autograd::reshape(autograd::where(inside, autograd::astype(values, Dtype::int64), n), {-1});

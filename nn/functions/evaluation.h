@@ -11,30 +11,30 @@ namespace nn {
 using autograd::Array;
 using autograd::Variable;
 
-// The fraction of samples whose argmax over axis 1 of y equals t (any integer dtype). Samples with ignore_label are not
-// counted; 0 if none is left. Of equal maxima the first counts. A negative label, with which losses mark what they
-// ignore, is never hit; any other label that is neither a class nor ignore_label is an error as in
-// softmax_cross_entropy, except that it counts as a miss where labels are not checked.
+// Returns the fraction of samples whose argmax over axis 1 of y equals t (any integer dtype); among equal maxima, the
+// first one. Samples with ignore_label are not counted; 0 if no sample is counted. A negative label, which losses use
+// for ignored samples, is always a miss. Any other label that is neither a class nor ignore_label is an error as in
+// softmax_cross_entropy; where labels are not checked, it is a miss.
 CATENA_EXPORT Variable accuracy(const Variable& y, const Variable& t, std::optional<int> ignore_label = {});
 
-// The fraction of scores y whose sign is right: y >= 0 counts as 1, y < 0 as 0. Labels -1 are not counted; 0 if none is
-// left. Equal shapes (InvalidType).
+// Returns the fraction of scores y with the right sign: y >= 0 means 1, y < 0 means 0. Labels -1 are not counted; 0 if
+// no label is counted. Equal shapes (InvalidType).
 CATENA_EXPORT Variable binary_accuracy(const Variable& y, const Variable& t);
 
 // ---- per class ----
-// y (N, C, d...) and t (N, d...) as in accuracy; the predicted class is the argmax over axis 1. Results have the shape
-// (label_num), support is int64: how many labels there are of each class. A class without any has the recall NaN, one
-// that is never predicted the precision NaN.
+// y (N, C, d...) and t (N, d...) are as in accuracy; the predicted class is the argmax over axis 1. Results have the
+// shape (label_num); support is int64, the number of labels of each class. A class without labels has recall NaN; a
+// class that is never predicted has precision NaN.
 struct ClassificationOptions {
   std::optional<int> label_num = {};  // default: the greatest label + 1, which waits for the device
   double beta = 1;                    // the weight of recall in fbeta
-  int ignore_label = -1;              // samples with this label are left out
+  int ignore_label = -1;              // samples with this label are not counted
 };
 struct ClassificationSummary {
   Variable precision, recall, fbeta, support;
 };
-// precision = hits / predictions, recall = hits / labels, fbeta = (1 + beta^2) p r / (beta^2 p + r). In debug mode a
-// label that is not less than label_num is an AssertionError; otherwise it is of no class.
+// precision = hits / predictions, recall = hits / labels, fbeta = (1 + beta^2) p r / (beta^2 p + r). A label that is
+// not less than label_num belongs to no class; in debug mode it is an AssertionError.
 CATENA_EXPORT ClassificationSummary classification_summary(const Variable& y, const Variable& t,
                                                            const ClassificationOptions& options = {});
 //   auto [p, support] = precision(y, t, 10);
@@ -50,9 +50,9 @@ CATENA_EXPORT ClassScores fbeta_score(const Variable& y, const Variable& t, std:
 CATENA_EXPORT ClassScores f1_score(const Variable& y, const Variable& t, std::optional<int> label_num = {},
                                    int ignore_label = -1);
 
-// 1 - sum((pred - truth)^2) / sum((truth - mean(truth))^2) over axis 0, 0 where the divisor is: the mean of all columns
-// ("uniform_average") or each of them ("raw_values"; ValueError for other texts). Equal shapes. Sample weights are a
-// NotImplementedError.
+// 1 - sum((pred - truth)^2) / sum((truth - mean(truth))^2) over axis 0; 0 where the divisor is 0. Returns the mean over
+// all columns ("uniform_average") or one value per column ("raw_values"); ValueError for other texts. Equal shapes.
+// Sample weights are a NotImplementedError.
 struct R2Options {
   Array sample_weight = {};
   std::string multioutput = "uniform_average";

@@ -1,5 +1,6 @@
 // Binary hierarchical softmax: labels are the leaves of a binary tree, and the probability of a label is the product of
-// those of the turns on its path. (Morin, Bengio: Hierarchical Probabilistic Neural Network Language Model, 2005.)
+// the probabilities of the turns on its path. (Morin, Bengio: Hierarchical Probabilistic Neural Network Language Model,
+// 2005.)
 #pragma once
 
 #include <concepts>
@@ -14,14 +15,15 @@ namespace nn {
 using autograd::Array;
 using autograd::Variable;
 
-// A tree whose leaves are labels: BinaryTree tree = {{3, 1}, {2, 0}}; BinaryTree copied{tree} is a copy. Trees may be
-// as deep as memory allows: nothing that is done with them recurses.
+// A tree whose leaves are labels: BinaryTree tree = {{3, 1}, {2, 0}}; BinaryTree copied{tree} is a copy. The depth is
+// limited only by memory, because no operation on trees is recursive.
 class CATENA_EXPORT BinaryTree {
  public:
   template <std::integral I> BinaryTree(I leaf) : label_(static_cast<std::int64_t>(leaf)) {}
-  // A node. No list of trees in braces: a list of one tree could be a copy of it as well as a node with one child.
+  // Makes a node. A list of trees in braces is not accepted: a list of one tree could mean a copy or a node with one
+  // child.
   BinaryTree(BinaryTree left, BinaryTree right);
-  // A node of any number of children, of which TreePaths wants two; without children the leaf 0.
+  // Makes a node with any number of children (TreePaths requires two); without children, the leaf 0.
   explicit BinaryTree(std::vector<BinaryTree> children) : children_(std::move(children)) {}
   BinaryTree(const BinaryTree& o);
   BinaryTree(BinaryTree&& o) noexcept = default;
@@ -33,7 +35,7 @@ class CATENA_EXPORT BinaryTree {
   ~BinaryTree();
 
   bool is_leaf() const noexcept { return children_.empty(); }
-  std::int64_t label() const noexcept { return label_; }  // of a leaf
+  std::int64_t label() const noexcept { return label_; }  // label of a leaf
   const std::vector<BinaryTree>& children() const noexcept { return children_; }
   CATENA_EXPORT friend bool operator==(const BinaryTree& a, const BinaryTree& b);
 
@@ -42,9 +44,9 @@ class CATENA_EXPORT BinaryTree {
   std::vector<BinaryTree> children_;
 };
 
-// The tree with the shortest paths for labels that occur so often: the two rarest subtrees become one again and again,
-// the rarer one on the left; of equally rare ones that with the entry that comes first in the list, so that labels
-// which never occur make a chain. ValueError for an empty list and for a count that is NaN.
+// Returns the Huffman tree, which has the shortest paths for labels with these counts. The two subtrees with the lowest
+// counts are joined repeatedly, the lower count on the left; among equal counts, the subtree with the entry that is
+// first in the list. Labels with count 0 thus make a chain. ValueError for an empty list and for a count that is NaN.
 CATENA_EXPORT BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>>& word_counts);
 //   create_huffman_tree(std::map<int, int>{{0, 8}, {1, 5}, {2, 6}, {3, 4}})   ((3, 1), (2, 0))
 template <class Counts>
@@ -59,21 +61,21 @@ BinaryTree create_huffman_tree(const Counts& word_counts) {
   return create_huffman_tree(list);
 }
 
-// The paths from the root of a tree to its labels, as tables of arrays. Internal nodes are numbered in preorder.
+// The paths from the root of a tree to its labels, as arrays. Internal nodes are numbered in preorder.
 class CATENA_EXPORT TreePaths {
  public:
-  // ValueError for a node that has not two children, for labels that are negative or beyond 2^31 - 1, and for paths
-  // that have more than 2^31 - 1 nodes together, as those of a chain of 65536 labels have: counts of 1 in place of 0
-  // make a Huffman tree of short paths.
+  // Throws a ValueError for a node without exactly two children, for labels that are negative or above 2^31 - 1, and
+  // for paths with more than 2^31 - 1 nodes in total. A chain of 65536 labels exceeds this limit: with counts of 1
+  // instead of 0, a Huffman tree has short paths.
   explicit TreePaths(const BinaryTree& tree);
 
   std::int64_t num_nodes() const noexcept { return num_nodes_; }
   std::int64_t num_labels() const noexcept { return std::int64_t(lengths_on_host_.size()); }  // the largest label + 1
-  // The number of nodes on the path of a label; -1 if it is no leaf.
+  // Returns the number of nodes on the path of a label; -1 if it is no leaf.
   std::int64_t length(std::int64_t label) const noexcept { return lengths_on_host_[std::size_t(label)]; }
   std::int64_t longest() const noexcept { return longest_; }
-  // The nodes of all paths (int32), and 1 or -1 (float32) where a path turns left or right; that of label k has
-  // lengths[k] (int32) elements from begins[k] (int32) on.
+  // The nodes of all paths (int32), and codes (float32): 1 where a path turns left, -1 where it turns right. The path
+  // of label k has lengths[k] (int32) elements from begins[k] (int32) on.
   const Array& nodes() const noexcept { return nodes_; }
   const Array& codes() const noexcept { return codes_; }
   const Array& begins() const noexcept { return begins_; }
@@ -86,9 +88,9 @@ class CATENA_EXPORT TreePaths {
   Array nodes_, codes_, begins_, lengths_;
 };
 
-// The sum over the batch of -log of the probabilities of the labels t: x (N, D), t (N), W (number of nodes, D) -> 0-d.
-// That of a label is the product of sigmoid(code W[node] x) over its path. x and W are of one floating dtype, t of any
-// integer dtype (InvalidType). A label that is no leaf is an IndexError on the CPU.
+// Returns the sum over the batch of -log of the probabilities of the labels t: x (N, D), t (N), W (number of nodes, D)
+// -> 0-d. The probability of a label is the product of sigmoid(code W[node] x) over its path. x and W have one floating
+// dtype, t any integer dtype (InvalidType). A label that is no leaf is an IndexError on the CPU.
 CATENA_EXPORT Variable binary_hierarchical_softmax(const Variable& x, const Variable& t, const Variable& W,
                                                    const TreePaths& paths);
 

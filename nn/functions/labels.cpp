@@ -14,7 +14,7 @@ void check_labels(std::string_view op, const autograd::Array& t, std::int64_t cl
   rule.high = classes;
   rule.ignored = ignored.value_or(0);
   rule.ignores = ignored.has_value();
-  // The exception of debug mode is the reference's; without it, the one of indices.
+  // In debug mode the exception is Chainer's; otherwise it is that of indices.
   if (autograd::is_debug())
     for (const std::int64_t label : autograd::to_vector<std::int64_t>(t))
       if (catena::breaks(label, rule)) throw catena::ValueError(catena::index_message(op, label, rule));

@@ -1,4 +1,4 @@
-// Lengths, strides and the like of spatial axes: of two, and of any number.
+// Lengths, strides and similar options of spatial axes: of two, or of any number.
 #pragma once
 
 #include <concepts>
@@ -20,16 +20,16 @@ struct Pair {
 class Lengths {
  public:
   Lengths(int all) : all_(true), v_{all} {}
-  // A list of two integers or more, of any types. No std::initializer_list: {} and {.stride = 2} could be one, too, and
-  // are the options of functions that take either.
+  // A list of two or more integers, of any types. Not a std::initializer_list: {} and {.stride = 2} would also match
+  // it, but mean the options of functions that accept both.
   template <std::convertible_to<catena::Integer> I, std::convertible_to<catena::Integer> J,
             std::convertible_to<catena::Integer>... More>
   Lengths(I first, J second, More... more) : v_{first, second, more...} {}
   Lengths(const catena::Dims& each) : v_(each) {}
   Lengths(Pair both) : v_{both.y, both.x} {}
 
-  // One for each of `axes`. AssertionError if there are others: "max_pooling_nd: stride (2, 2) needs one entry for each
-  // of 3 spatial axes".
+  // Returns one length per spatial axis. AssertionError for another number of lengths: "max_pooling_nd: stride (2, 2)
+  // needs one entry for each of 3 spatial axes".
   catena::Dims of(std::string_view op, std::string_view name, int axes) const {
     if (all_) return catena::Dims::filled(axes, v_[0]);
     catena::check<catena::AssertionError>(v_.size() == axes, op, name, " ", v_, " needs one entry for each of ", axes,
@@ -43,8 +43,8 @@ class Lengths {
 };
 
 namespace internal {
-// The first member of options of functions that take lengths in the same place: such options are written with names, so
-// that {2, 1} are lengths.
+// The first member of option structs of functions that also accept lengths in the same place. It makes {2, 1} mean
+// lengths: options can only be written with names.
 struct Named {
   explicit Named() = default;
 };

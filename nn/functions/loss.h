@@ -3,8 +3,8 @@
 // Labels are of any integer dtype and have no gradient; all other arguments are floating and of one dtype (InvalidType
 // otherwise). 16-bit floats are computed in float32 and rounded once.
 //
-// `reduce` is "mean", "sum" or "no", if nothing else is said; any other text is a ValueError. "no" gives the losses one
-// by one, the other two a 0-d result. The default comes first in the list at each function.
+// `reduce` is "mean", "sum" or "no", unless a comment says otherwise; any other text is a ValueError. "no" gives the
+// losses one by one, the others a 0-d result. At each function, the default comes first in the list.
 #pragma once
 
 #include <concepts>
@@ -24,7 +24,7 @@ using autograd::Shape;
 using autograd::Variable;
 using autograd::Variables;
 
-// Options of a loss that has no others. The text may stand by itself: gaussian_nll(x, mean, ln_var, "no").
+// Options of a loss that has no others. The text may also be passed alone: gaussian_nll(x, mean, ln_var, "no").
 struct Summed {
   std::string reduce = "sum";
 };
@@ -38,7 +38,7 @@ concept Text = std::convertible_to<T, std::string_view>;
 struct SoftmaxCrossEntropyOptions {
   bool normalize = true;    // divide by the number of labels that are not ignored; false: by the batch size
   bool cache_score = true;  // keep the softmax for backward instead of recomputing it
-  Array class_weight = {};  // (C), of the dtype of x
+  Array class_weight = {};  // (C), in the dtype of x
   int ignore_label = -1;
   std::string reduce = "mean";
   double label_smoothing = 0;  // e: the target is (1 - e) of the label and e / C of every class; 0 <= e < 1
@@ -48,10 +48,9 @@ struct SoftmaxCrossEntropyOptions {
 };
 // Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t (N, d...) of any integer dtype -> 0-d, or,
 // with reduce "no", the shape of t. InvalidType for other shapes and dtypes. A floating t of the shape of x gives the
-// probabilities of the classes themselves: the loss is -sum(t log softmax(x)), nothing is ignored, and t has a
-// gradient, too. A label that is neither a class nor ignore_label is an IndexError on the CPU. On CUDA it makes the
-// loss NaN, unless nd::check_indices is on (IndexError from the next call that waits for the device) or debug mode
-// (ValueError).
+// probabilities of the classes: the loss is -sum(t log softmax(x)), nothing is ignored, and t has a gradient, too. A
+// label that is neither a class nor ignore_label is an IndexError on the CPU. On CUDA it makes the loss NaN, unless
+// nd::check_indices is on (IndexError from the next call that waits for the device) or debug mode (ValueError).
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
 // In the order of the reference: softmax_cross_entropy(x, t, true, false).
@@ -73,7 +72,8 @@ struct SigmoidCrossEntropyOptions {
   std::string reduce = "mean";
   std::optional<bool> use_cudnn = {};  // see CudnnOptions
 };
-// -log of the probability that sigmoid(x) gives to the label t: 1 or 0; -1 is ignored and has the loss 0. Equal shapes.
+// -log of the probability of the label t (1 or 0) according to sigmoid(x). The label -1 is ignored and has the loss 0.
+// Equal shapes.
 CATENA_EXPORT Variable sigmoid_cross_entropy(const Variable& x, const Variable& t,
                                              const SigmoidCrossEntropyOptions& options = {});
 template <std::same_as<bool> B>
@@ -84,11 +84,11 @@ Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, B use_cudnn
 }
 
 struct HingeOptions {
-  std::string norm = "L1";  // or "L2": the squares; NotImplementedError for others
+  std::string norm = "L1";  // or "L2": the squares; NotImplementedError for other texts
   std::string reduce = "mean";
 };
-// max(0, 1 - s x) with s = 1 for the label's class and -1 for all others: x (N, K), t (N) -> (N, K); "mean" is the sum
-// over N.
+// max(0, 1 - s x) with s = 1 for the class of the label and s = -1 for all others: x (N, K), t (N) -> (N, K); "mean" is
+// the sum divided by N.
 CATENA_EXPORT Variable hinge(const Variable& x, const Variable& t, const HingeOptions& options = {});
 template <Text T>
 Variable hinge(const Variable& x, const Variable& t, const T& norm, const std::string& reduce = "mean") {
@@ -98,7 +98,7 @@ Variable hinge(const Variable& x, const Variable& t, const T& norm, const std::s
 // ---- distances; equal shapes --------------------------------------------------------------------
 CATENA_EXPORT Variable absolute_error(const Variable& x0, const Variable& x1);  // |x0 - x1|
 CATENA_EXPORT Variable squared_error(const Variable& x0, const Variable& x1);   // (x0 - x1)^2
-// Their means over all elements -> 0-d.
+// The means over all elements -> 0-d.
 CATENA_EXPORT Variable mean_absolute_error(const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1);
 
@@ -117,8 +117,8 @@ struct ContrastiveOptions {
   double margin = 1;  // positive (ValueError)
   std::string reduce = "mean";
 };
-// y d^2 / 2 + (1 - y) max(margin - d, 0)^2 / 2 for the distances d of the rows of x0 and x1 (N, K), y (N) of 0 and 1
-// -> (N). InvalidType for N = 0.
+// y d^2 / 2 + (1 - y) max(margin - d, 0)^2 / 2, where d are the distances of the rows of x0 and x1 (N, K), and y (N) is
+// 0 or 1 -> (N). InvalidType for N = 0.
 CATENA_EXPORT Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y,
                                    const ContrastiveOptions& options = {});
 template <std::convertible_to<double> M>
@@ -131,7 +131,7 @@ struct TripletOptions {
   double margin = 0.2;  // positive (ValueError)
   std::string reduce = "mean";
 };
-// max(|anchor - positive|^2 - |anchor - negative|^2 + margin, 0) for rows of (N, K) -> (N). InvalidType for N = 0.
+// max(|anchor - positive|^2 - |anchor - negative|^2 + margin, 0) for the rows of (N, K) -> (N). InvalidType for N = 0.
 CATENA_EXPORT Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative,
                                const TripletOptions& options = {});
 template <std::convertible_to<double> M>
@@ -142,9 +142,9 @@ Variable triplet(const Variable& anchor, const Variable& positive, const Variabl
 
 // ---- covariances --------------------------------------------------------------------------------
 struct CovarianceOptions {
-  std::string reduce = "half_squared_sum";  // of the covariances; or "no"
+  std::string reduce = "half_squared_sum";  // half the sum of the squared covariances; or "no"
 };
-// The covariances over the batch of the columns of y (N, M) with those of z (N, L) -> (M, L).
+// The covariances over the batch of the columns of y (N, M) with the columns of z (N, L) -> (M, L).
 CATENA_EXPORT Variable cross_covariance(const Variable& y, const Variable& z, const CovarianceOptions& options = {});
 template <Text T> Variable cross_covariance(const Variable& y, const Variable& z, const T& reduce) {
   return cross_covariance(y, z, CovarianceOptions{std::string(reduce)});
@@ -161,22 +161,23 @@ CATENA_EXPORT Variable bernoulli_nll(const Variable& x, const Variable& y, const
 template <Text T> Variable bernoulli_nll(const Variable& x, const Variable& y, const T& reduce) {
   return bernoulli_nll(x, y, Summed{std::string(reduce)});
 }
-// -log of the normal density with this mean and logarithm of the variance at x.
+// -log of the density at x of the normal distribution with this mean and logarithm of the variance.
 CATENA_EXPORT Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var,
                                     const Summed& options = {});
 template <Text T>
 Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var, const T& reduce) {
   return gaussian_nll(x, mean, ln_var, Summed{std::string(reduce)});
 }
-// The Kullback-Leibler divergence of that normal distribution from the standard one.
+// The Kullback-Leibler divergence of the normal distribution with this mean and variance from the standard one.
 CATENA_EXPORT Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, const Summed& options = {});
 template <Text T> Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, const T& reduce) {
   return gaussian_kl_divergence(mean, ln_var, Summed{std::string(reduce)});
 }
 
 // ---- large vocabularies -------------------------------------------------------------------------
-// -log of softmax(x W^T)[t] over the label and the samples of its row only, and of 1 - softmax for the samples: x (N,
-// D), t (N), W (V, D), samples (N, S) -> (N). A sample counts as often as it occurs, also if it is the label.
+// -log of the probability of the label and -log of 1 - the probability of each sample, where the softmax of x W^T is
+// taken only over the label and the samples of a row: x (N, D), t (N), W (V, D), samples (N, S) -> (N). A sample counts
+// as often as it occurs, also if it is the label.
 CATENA_EXPORT Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples,
                                  const Averaged& options = {});
 template <Text T>
@@ -184,10 +185,10 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
   return black_out(x, t, W, samples, Averaged{std::string(reduce)});
 }
 
-// Draws integers of a shape, of any integer dtype: WalkerAlias is one.
+// Draws integers of a shape, of any integer dtype; WalkerAlias is a sampler.
 using Sampler = catena::Function<Array(const Shape&)>;
-// softplus(-W[t] x) + the sum of softplus(W[s] x) over sample_size samples s: x (N, D), t (N), W (V, D) -> (N). The
-// sampler is called once, with (N, sample_size + 1); the first column is then replaced by t. A label -1 has the loss 0.
+// softplus(-W[t] x) + the sum of softplus(W[s] x) over sample_size samples s: x (N, D), t (N), W (V, D) -> (N). Calls
+// the sampler once, with (N, sample_size + 1), and replaces the first column by t. The label -1 has the loss 0.
 CATENA_EXPORT Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W,
                                          const Sampler& sampler, int sample_size, const Summed& options = {});
 template <Text T>
@@ -195,8 +196,8 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
                            int sample_size, const T& reduce) {
   return negative_sampling(x, t, W, sampler, sample_size, Summed{std::string(reduce)});
 }
-// auto [loss, samples] = negative_sampling(x, t, W, sampler, 5, {}, return_samples); the samples (N, sample_size + 1),
-// with t in the first column.
+// auto [loss, samples] = negative_sampling(x, t, W, sampler, 5, {}, return_samples); the samples are (N, sample_size +
+// 1), with t in the first column.
 struct ReturnSamples {};
 inline constexpr ReturnSamples return_samples{};
 struct NegativeSamplingResult {
@@ -209,16 +210,16 @@ CATENA_EXPORT NegativeSamplingResult negative_sampling(const Variable& x, const 
 
 // ---- sequences ----------------------------------------------------------------------------------
 struct CTCOptions {
-  // Lengths (B) of the sequences of x and of the labels, of any integer dtype; null: all of full length.
+  // Lengths (B) of the sequences of x and of the labels, of any integer dtype; null: all sequences have full length.
   Array input_length = {}, label_length = {};
   std::string reduce = "mean";  // over the batch; a sequence is not divided by its length
-  bool zero_infinity = false;   // a sequence whose labels do not fit its length has loss and gradient 0
+  bool zero_infinity = false;   // sequences whose labels do not fit their length have loss and gradient 0
 };
-// -log of the probability of the labels t (B, L), summed over all alignments with the scores x: one (B, V) per time, or
-// all as one (T, B, V), which spares a copy; not normalised by softmax -> (B). Labels behind a sequence's length are
-// not read; those before it differ from blank_symbol. Where the labels do not fit in the length, the loss is about
-// 1e10. InvalidType for other shapes, AssertionError unless 0 <= blank_symbol < V; lengths that do not fit are an
-// AssertionError in debug mode.
+// -log of the probability of the labels t (B, L), summed over all alignments with the scores x -> (B). x is one (B, V)
+// per time, or one (T, B, V), which saves a copy; the scores are not normalised by softmax. Labels after the length of
+// a sequence are not read; the others must differ from blank_symbol. If the labels do not fit the length, the loss is
+// about 1e10. InvalidType for other shapes, AssertionError unless 0 <= blank_symbol < V; in debug mode, lengths that do
+// not fit are an AssertionError.
 CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x, const Variable& t, int blank_symbol,
                                                              const CTCOptions& options = {});
 inline Variable connectionist_temporal_classification(const Variable& x, const Variable& t, int blank_symbol,
@@ -229,16 +230,16 @@ CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x,
                                                              const Array& input_length, const Array& label_length = {},
                                                              const std::string& reduce = "mean");
 
-// -log of the probability of the labels ys in a linear chain with the scores xs and the scores cost (K, K) of
-// transitions, from and to: xs one (B_t, K) per time, B_t not increasing, ys one (B_t) -> (B_0). AssertionError for
-// another K. Of one time only, cost has no part in the loss and no gradient.
+// -log of the probability of the labels ys in a linear chain with the scores xs and the transition scores cost (K, K),
+// [from, to]. xs is one (B_t, K) per time, with B_t not increasing, ys one (B_t) per time -> (B_0). AssertionError for
+// another K. With only one time, the loss does not depend on cost, which gets no gradient.
 CATENA_EXPORT Variable crf1d(const Variable& cost, const Variables& xs, const Variables& ys,
                              const Averaged& options = {});
 template <Text T> Variable crf1d(const Variable& cost, const Variables& xs, const Variables& ys, const T& reduce) {
   return crf1d(cost, xs, ys, Averaged{std::string(reduce)});
 }
-// auto [score, path] = argmax_crf1d(cost, xs): the best labels of each sequence, and their score (B_0). path[t] is
-// (B_t) int32; of equally good labels the lowest.
+// auto [score, path] = argmax_crf1d(cost, xs): the best labels of each sequence and their score (B_0). path[t] is (B_t)
+// int32; among equally good labels, the lowest.
 struct Crf1dPath {
   Variable score;
   std::vector<Array> path;

@@ -1,10 +1,10 @@
-// The modules of the reference by the names that its users give them:
+// Chainer's modules, under the names that its users give them:
 //
 //   namespace F = nn::functions;   // F::relu, F::concat, F::sum
 //   namespace L = nn::links;       // L::Linear
 //
-// Functions and links are names of nn itself, so that either module has the links whose names the other one repeats
-// (F::EmbedID, F::Linear), too. Function classes (objects.h) are names of F alone: F::LSTM is that of the function
+// Functions and links are names of nn itself, so each module also has names of the other (F::EmbedID, F::Linear).
+// Function classes (objects.h) are names only of F: F::LSTM is the class of the function lstm, L::LSTM is the link.
 // lstm, L::LSTM the link.
 #pragma once
 

@@ -34,7 +34,7 @@ class Dropout final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override { return {masked(x[0])}; }
   Array mask(const Array& x) const { return masked(autograd::ones_like(x)); }
-  // Multiplies by the same mask, recomputed from the seed.
+  // Multiplies by the same mask, which is recomputed from the seed.
   Variables backward(const Targets&, const Variables& gy) override {
     return autograd::apply_node<Dropout>({gy[0]}, ratio_, seed_, offset_);
   }
@@ -55,7 +55,7 @@ bool trains(const char* op, const std::optional<bool>& train) {
   return train ? *train : autograd::internal::trains(op);
 }
 
-// A node that draws a mask for an array of n elements.
+// Returns a node that draws a mask for an array of n elements.
 autograd::NodePtr<Dropout> draw(double ratio, autograd::Device device, std::int64_t n) {
   autograd::Generator& g = autograd::default_generator();
   const autograd::Operand offset =
@@ -67,7 +67,7 @@ void check_ratio(const char* op, double ratio) {
   catena::check<catena::ValueError>(ratio >= 0 && ratio < 1, op, "the ratio ", ratio, " does not lie in [0, 1)");
 }
 
-// x times a mask that was given.
+// Returns x times a given mask.
 Variable by_mask(const Variable& x, const Array& mask) {
   internal::check_inputs("Dropout", "x", {x}, internal::expect_alike);
   catena::check<catena::ValueError>(mask.shape() == x.shape(), "dropout", "the mask has the shape ", mask.shape(),
@@ -92,11 +92,11 @@ DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
   return {y, node->mask(x.data())};
 }
 
-// Where elements of h stay: as given, or drawn.
+// Returns where elements of h are kept: the given array, or random values.
 static Array keep_of(const Variable& h, const ZoneoutOptions& o) {
   if (!o.keep) {
-    // The mask of dropout is positive where the uniform number is not less than the ratio. With the ratio 1 it never
-    // is.
+    // The mask of dropout is positive where the uniform number is at least the ratio. With the ratio 1 it is positive
+    // nowhere.
     const Array passed =
         draw(o.ratio, h.device(), h.size())->mask(autograd::empty(h.shape(), Dtype::float32, h.device()));
     return apply(catena::kernels::logical_not, {internal::greater(passed, 0)});
@@ -158,7 +158,7 @@ static void check_dropconnect(const Variable& x, const Variable& W, const Variab
                                     o.mask ? o.mask.shape() : autograd::Shape(), ", it must have ", shape);
 }
 
-// The linear function whose weights are multiplied by `mask`, sample by sample.
+// The linear function with weights multiplied by `mask`, which differs for each sample.
 static Variable masked_linear(const Variable& x, const Variable& W, const Variable& b, const Array& mask) {
   const std::int64_t n = x.shape(0), outputs = W.shape(0), units = W.shape(1);
   const Dtype dtype = mask.dtype();
@@ -169,7 +169,7 @@ static Variable masked_linear(const Variable& x, const Variable& W, const Variab
   return internal::narrowed(y, x.dtype());
 }
 
-// The factors of the weights: 0, or 1 / (1 - ratio) in training and 1 otherwise.
+// Returns the factors of the weights: 0 for a dropped one, else 1 / (1 - ratio) in training and 1 otherwise.
 static Array dropconnect_mask(const Variable& x, const Variable& W, const DropconnectOptions& o) {
   const Dtype dtype = catena::compute_dtype(x.dtype());
   const double scale = trains("simplified_dropconnect", o.train) ? 1 / (1 - o.ratio) : 1.0;

@@ -1,7 +1,7 @@
-// Noise: dropout, dropped connections, kept states, samples of normal distributions.
+// Noise: dropout, dropped connections, kept states, samples from normal distributions.
 //
-// Every function draws anew at each call, from the thread's generator (autograd::seed), and can be given what it would
-// draw, so that a call can be repeated.
+// Every function draws new random numbers at each call, from the thread's generator (autograd::seed). The caller can
+// pass the numbers instead, so that a call can be repeated.
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@ using autograd::Array;
 
 struct DropoutOptions {
   double ratio = 0.5;
-  std::optional<bool> train = {};  // default: the thread's train mode; when false x itself is returned
-  Array mask = {};                 // what to multiply by in place of a mask that is drawn: the shape of x (ValueError)
+  std::optional<bool> train = {};  // default: the thread's train mode; if false, returns x itself
+  Array mask = {};                 // factor of x, used instead of a random mask; must have the shape of x (ValueError)
 };
 // x mask / (1 - ratio); an element is kept if its uniform number is >= ratio. The mask is not stored: backward
 // recomputes it from (seed, offset) of the thread's generator. ratio < 0 or >= 1: ValueError.
@@ -26,27 +26,27 @@ CATENA_EXPORT Variable dropout(const Variable& x, const DropoutOptions& options)
 }
 inline constexpr FunctionWithOptions<internal::dropout, DropoutOptions, double, bool> dropout;
 
-// auto [y, mask] = dropout_with_mask(x, {.ratio = 0.3}). It is no overload of dropout, so that dropout by itself names
-// a function: Sequential(Linear(10), dropout).
+// auto [y, mask] = dropout_with_mask(x, {.ratio = 0.3}). It is not an overload of dropout, so that the name dropout is
+// unambiguous in Sequential(Linear(10), dropout).
 struct DropoutResult {
   Variable y;
-  Array mask;  // what x was multiplied by: 0 or 1 / (1 - ratio), of the dtype of x; ones when y is x itself
+  Array mask;  // the factor of x: 0 or 1 / (1 - ratio), in the dtype of x; ones if y is x itself
 };
 CATENA_EXPORT DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& options = {});
 
 struct ZoneoutOptions {
-  double ratio = 0.5;              // the probability of keeping h; outside of [0, 1]: ValueError
-  std::optional<bool> train = {};  // default: the thread's train mode; when false x itself is returned
-  Array keep = {};                 // bool, of the shape of h: true where h is kept, in place of what is drawn
+  double ratio = 0.5;              // the probability of keeping h; ValueError outside [0, 1]
+  std::optional<bool> train = {};  // default: the thread's train mode; if false, returns x itself
+  Array keep = {};                 // bool, of the shape of h: true where h is kept; replaces the random choice
 };
-// h with the probability `ratio`, else x, element by element. Equal shapes and dtypes (InvalidType).
+// Returns, element by element, h with the probability `ratio`, else x. Equal shapes and dtypes (InvalidType).
 CATENA_EXPORT Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& options = {});
 // auto [y, keep] = zoneout(h, x, {.ratio = 0.3}, return_keep);
 struct ReturnKeep {};
 inline constexpr ReturnKeep return_keep{};
 struct ZoneoutResult {
   Variable y;
-  Array keep;  // bool, of the shape of h: where y is h; false everywhere when y is x itself
+  Array keep;  // bool, of the shape of h: where y is h; false everywhere if y is x itself
 };
 CATENA_EXPORT ZoneoutResult zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& options, ReturnKeep);
 template <std::convertible_to<double> R>
@@ -54,7 +54,7 @@ Variable zoneout(const Variable& h, const Variable& x, R ratio, std::optional<bo
   return zoneout(h, x, ZoneoutOptions{.ratio = double(ratio), .train = train});
 }
 
-// mean + exp(ln_var / 2) eps with eps from the standard normal distribution: equal shapes. eps can be given.
+// mean + exp(ln_var / 2) eps, where eps is drawn from the standard normal distribution, or given. Equal shapes.
 CATENA_EXPORT Variable gaussian(const Variable& mean, const Variable& ln_var, const Array& eps = {});
 // auto [y, eps] = gaussian(mean, ln_var, {}, return_eps);
 struct ReturnEps {};
@@ -66,12 +66,12 @@ struct GaussianResult {
 CATENA_EXPORT GaussianResult gaussian(const Variable& mean, const Variable& ln_var, const Array& eps, ReturnEps);
 
 struct DropconnectOptions {
-  double ratio = 0.5;              // the probability of dropping a connection; outside of [0, 1): ValueError
-  std::optional<bool> train = {};  // default: the thread's train mode; when false nothing is dropped
-  Array mask = {};  // (N, outputs, inputs), of 0 and 1 or bool: the connections that are kept, applied in any mode
+  double ratio = 0.5;              // the probability of dropping a connection; ValueError outside [0, 1)
+  std::optional<bool> train = {};  // default: the thread's train mode; if false, nothing is dropped
+  Array mask = {};  // (N, outputs, inputs), of 0 and 1 or bool: the kept connections; applied in any mode
 };
-// A linear function whose connections are dropped for each sample anew: y_n = (W mask_n / (1 - ratio)) x_n + b. x is
-// flattened to (N, inputs), W (outputs, inputs), b (outputs) or null. No ratio is divided by when train is false.
+// A linear function that drops other connections for each sample: y_n = (W mask_n / (1 - ratio)) x_n + b. x is
+// flattened to (N, inputs); W (outputs, inputs), b (outputs) or null. If train is false, there is no division.
 CATENA_EXPORT Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b = {},
                                               const DropconnectOptions& options = {});
 // auto [y, mask] = simplified_dropconnect(x, W, b, {.ratio = 0.3}, return_mask);
@@ -79,7 +79,7 @@ struct ReturnMask {};
 inline constexpr ReturnMask return_mask{};
 struct DropconnectResult {
   Variable y;
-  Array mask;  // bool (N, outputs, inputs): the connections that are kept; all of them where nothing is dropped
+  Array mask;  // bool (N, outputs, inputs): the kept connections; all true if nothing is dropped
 };
 CATENA_EXPORT DropconnectResult simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b,
                                                        const DropconnectOptions& options, ReturnMask);

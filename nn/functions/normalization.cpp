@@ -33,7 +33,7 @@ struct Layout {
   double count;  // elements per statistic
 };
 
-// The axes of the statistics: those given, or all but 1 .. `rank`, which are those of the parameters.
+// Sets the axes of the statistics to `axis`, or, if not given, to all axes but 1 .. `rank`, the axes of the parameters.
 Layout layout_of(const Shape& x, const autograd::Axes& axis, int rank) {
   Layout l;
   if (axis.given()) {
@@ -90,7 +90,7 @@ class BatchNormalization final : public FunctionNode {
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const Layout l = layout(in[0], in[1]);
-    // In the dtype of the parameters, if that is a wider one.
+    // Computed in the dtype of the parameters, if it is wider.
     const Array x = autograd::astype(in[0], in[1].dtype());
     const Arrays result = nn_extension(x, options_.use_cudnn)
                               .batch_normalization(x, autograd::reshape(in[1], l.kept),
@@ -141,7 +141,7 @@ class BatchNormalization final : public FunctionNode {
     return {constant_variable(autograd::astype(g[0], x.dtype())), parameter(g[1]), parameter(g[2])};
   }
 
-  // The same on Variables. The statistics are recomputed, so that they are differentiated, too.
+  // The same on Variables. Recomputes the statistics, so that they are differentiated, too.
   Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
                  const Layout& l) const {
     const Dtype t = statistics_dtype(x_given.dtype());
@@ -204,10 +204,10 @@ class FixedBatchNormalization final : public FunctionNode {
   FixedBatchNormalizationOptions options_;
 };
 
-// The parameters have the shape of the last axes of x; the statistics are computed over these.
+// The parameters have the shape of the last axes of x; the statistics are computed over these axes.
 struct LayerLayout {
   Dims axes, others;  // axes of the statistics; the remaining axes
-  Shape kept;         // the parameters' shape with leading axes of length 1, for broadcasting
+  Shape kept;         // shape of the parameters with leading axes of length 1, for broadcasting
   double count = 1;   // elements per statistic
 };
 
@@ -287,8 +287,8 @@ class LayerNormalization final : public FunctionNode {
     return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
   }
 
-  // The same on Variables. The statistics are recomputed, so that they are differentiated, too. The result does not
-  // depend on the origin.
+  // The same on Variables. Recomputes the statistics, so that they are differentiated, too. The result does not depend
+  // on the origin.
   Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
                  const LayerLayout& l) const {
     const Dtype t = statistics_dtype(x_given.dtype());
@@ -328,7 +328,7 @@ Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, con
 
 Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps,
                              EpsAddedTo where) {
-  // Without an eps inside the root, a row of equal elements would have an infinite derivative.
+  // Without an eps inside the root, the derivative at a row of equal elements would be infinite.
   constexpr double kTiny = 1e-37;  // a normal number in float32, far below any variance
   const bool inside = where == EpsAddedTo::variance;
   return autograd::apply_node<LayerNormalization>({x, gamma, beta}, inside ? eps : kTiny, inside ? 0.0 : eps)[0];

@@ -13,7 +13,7 @@ using autograd::Variable;
 
 struct BatchNormalizationOptions {
   double eps = 2e-5;
-  // For return_statistics: the averages so far (null: zeros) and the share of them that is kept.
+  // Only for return_statistics: the averages so far (null: zeros), and the weight of these averages in the new ones.
   Array running_mean = {}, running_var = {};
   double decay = 0.9;
   autograd::Axes axis = {};  // of the statistics; default: 0 and those behind the axes of gamma
@@ -83,9 +83,10 @@ struct LayerNormalizationDefaults {
   static constexpr double eps = 1e-6;
   static constexpr EpsAddedTo where = EpsAddedTo::deviation;
 };
-// Mean and biased variance are computed over the last axes of x, whose shape gamma and beta have. InvalidType unless
-// all have one floating dtype and at least one axis. Statistics of 16-bit floats are float32. The error of x - mean is
-// a few rounding errors of the row's deviation, independent of the size of the mean. Gradients of x, gamma and beta.
+// Mean and biased variance are computed over the last axes of x; gamma and beta have the shape of these axes.
+// InvalidType unless all have one floating dtype and at least one axis. Statistics of 16-bit floats are float32. The
+// error of x - mean is a few rounding errors of the row's deviation, independent of the size of the mean. Gradients of
+// x, gamma and beta.
 CATENA_EXPORT Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            double eps = LayerNormalizationDefaults::eps,
                                            EpsAddedTo where = LayerNormalizationDefaults::where);
@@ -94,16 +95,16 @@ struct LocalResponseOptions {
   int n = 5;  // channels in a window; an even number counts as the next odd one
   double k = 2, alpha = 1e-4, beta = 0.75;
 };
-// x / (k + alpha s)^beta, with s the sum of the squares of the n / 2 channels (axis 1) to either side and of the
-// element itself; alpha is not divided by n. At least 2 dimensions (InvalidType); ValueError unless n > 0.
+// x / (k + alpha s)^beta, where s is the sum of the squares of the element and of the n / 2 channels (axis 1) on either
+// side; alpha is not divided by n. At least 2 dimensions (InvalidType); ValueError unless n > 0.
 CATENA_EXPORT Variable local_response_normalization(const Variable& x, const LocalResponseOptions& options = {});
 template <std::convertible_to<int> N>
 Variable local_response_normalization(const Variable& x, N n, double k = 2, double alpha = 1e-4, double beta = 0.75) {
   return local_response_normalization(x, LocalResponseOptions{int(n), k, alpha, beta});
 }
 
-// x / (|x| + eps) with the Euclidean norm along one axis or several; 0 for a vector of zeros, at which the gradient is
-// that of x / eps.
+// x / (|x| + eps) with the Euclidean norm along one or several axes. For a vector of zeros, the result is 0, with the
+// gradient of x / eps.
 CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const autograd::Axes& axis = 1);
 
 }  // namespace nn

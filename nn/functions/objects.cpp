@@ -24,11 +24,11 @@ using autograd::Targets;
 using autograd::type_check::TypeInfoTuple;
 using Kind = FunctionObject::Kind;
 
-// ---- words of the table -------------------------------------------------------------------------
+// ---- names that the table uses ------------------------------------------------------------------
 constexpr std::size_t many = std::numeric_limits<std::size_t>::max();
 constexpr Kind node = Kind::node, composed = Kind::composed;
 
-// Arguments that restrict the thread's configuration, and leave the choice to it otherwise.
+// Convert an argument that can only restrict the thread's configuration; a missing value leaves the thread's setting.
 std::optional<bool> if_true(bool v) { return v ? std::optional(true) : std::nullopt; }
 std::optional<bool> if_false(bool v) { return v ? std::nullopt : std::optional(false); }
 
@@ -59,8 +59,8 @@ Variable keeping(Arrays& kept, const MaxPoolingResult& r) {
   return r.y;
 }
 
-// Functions that draw do so in their first call, which leaves the draw in `kept`; later calls of the object repeat it,
-// so that a gradient can be compared with differences of values.
+// Returns the random numbers of the object's first call, if there was one; later calls repeat them, so that a gradient
+// can be compared with differences of values.
 Array draw_of(const Arrays& kept) { return kept.empty() ? Array() : kept[0]; }
 Variable dropped(Arrays& kept, const Variable& x, double ratio) {
   const DropoutResult r = dropout_with_mask(x, {.ratio = ratio, .train = true, .mask = draw_of(kept)});
@@ -115,7 +115,7 @@ const Variable& without_cover_all(const Variable& x, bool cover_all) {
 
 Variable transposed(const Variable& x, const Dims& axes) { return axes.empty() ? transpose(x) : transpose(x, axes); }
 
-// In training the statistics of the batch; else those of the inputs 3 and 4, or the running ones that the object has.
+// Uses the statistics of the batch in training; else inputs 3 and 4, or the running averages of the object.
 Variable normalized(Arrays& kept, const Variables& x, const BatchNormalizationOptions& o, bool train) {
   constexpr const char* op = "BatchNormalizationFunction";
   if (x.size() == 4)
@@ -135,7 +135,7 @@ Variable normalized(Arrays& kept, const Variables& x, const BatchNormalizationOp
   return fixed_batch_normalization(x[0], x[1], x[2], o.running_mean, o.running_var, fixed);
 }
 
-// The inputs of recurrent functions: states, matrices and vectors of all layers, then the times.
+// The inputs of recurrent functions: states, the matrices and vectors of all layers, then the times.
 struct StepLists {
   std::vector<Variables> ws, bs;
   Variables xs;
@@ -196,14 +196,14 @@ class Composition final : public FunctionNode {
 
  private:
   const std::string label_;
-  // Of the call; read in forward only.
+  // Only for forward, during the call.
   const Variables* xs_;
   const FunctionObject::Body* body_;
   Arrays* kept_;
   Variables copies_, ys_;
 };
 
-// Whether the outputs are those of one node with this label, and none is an input that was passed on.
+// True if the outputs are those of one node with this label, and none is an input itself.
 bool is_one_node(const Variables& ys, const Variables& xs, const std::string& label) {
   const FunctionNode* const f = ys.empty() ? nullptr : ys[0].creator();
   if (f == nullptr || f->label() != label) return false;

@@ -1,4 +1,4 @@
-// The functions as objects, under the names of the reference's function classes and with its constructors:
+// The functions as objects, with the names and the constructors of Chainer's function classes:
 //
 //   namespace F = nn::functions;
 //   auto y = F::ReLU()(x);                      y = relu(x)
@@ -7,21 +7,21 @@
 //   F::MaxPooling2D pool(2, 2);
 //   y = pool(x);  z = F::Upsampling2D(pool.indexes(), 2, 2)(y);
 //
-// A call takes the inputs one by one or as a list, arrays, too, and is the function at the same place, with the
-// constructor's arguments: its values, gradients of any order and errors. Arguments are checked in the call.
-// InvalidType for another number of inputs; null ones at the end are absent. In a graph it is one node, labelled by the
-// name of the class or as the reference labels it ("exp", "_ + _"), also where the function is made of others. An
-// object may be called any number of times; every call is a node of its own.
+// A call takes the inputs one by one or as a list (arrays as well). It calls the function whose place the class takes,
+// with the arguments of the constructor: values, gradients of any order and errors are those of the function. Arguments
+// are checked in the call. InvalidType for another number of inputs; null inputs at the end are absent. In a graph, a
+// call is one node, even if the function calls others; its label is the name of the class, or Chainer's label ("exp",
+// "_ + _"). An object may be called any number of times; every call makes a node.
 //
 // use_cudnn = false is that of the functions (autograd/cudnn_options.h); true leaves the choice to the thread's
 // configuration. Average pooling in two dimensions ignores cover_all.
 //
-// Classes that draw (Dropout, Gaussian, SimplifiedDropconnect, Zoneout, NegativeSamplingFunction) draw in the first
-// call of an object; its later calls repeat that draw, so that a gradient can be checked by calling it many times.
-// Inputs of another shape are then a ValueError: a new object draws anew.
+// Classes that draw random numbers (Dropout, Gaussian, SimplifiedDropconnect, Zoneout, NegativeSamplingFunction) draw
+// in the first call of an object. Later calls repeat these numbers, so that a gradient can be checked by many calls.
+// Inputs of another shape are then a ValueError; use a new object to draw again.
 //
-// Accessors, such as indexes() or mask(), have arrays of the last call (null before the first): such an object belongs
-// to one thread at a time. Others may be called by several.
+// Accessors, such as indexes() or mask(), return arrays of the last call (null before the first). An object with
+// accessors belongs to one thread at a time; others may be called by several threads.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@
 
 namespace nn::functions {
 
-// A stride or a size that may be left out: {} or std::nullopt stands for the reference's None.
+// A stride or a size that may be omitted: {} or std::nullopt is Chainer's None.
 template <class T> struct OrNone : std::optional<T> {
   OrNone() = default;
   OrNone(std::nullopt_t) {}
@@ -52,7 +52,7 @@ template <class T> struct OrNone : std::optional<T> {
   requires(sizeof...(I) > 0) OrNone(I... lengths) : std::optional<T>(T(lengths...)) {}
 };
 
-// The dropout of recurrent functions; a ratio: NStepLSTM(2, 0.5).
+// The dropout of recurrent functions, as a ratio: NStepLSTM(2, 0.5).
 struct DropoutStates {
   double ratio;
   DropoutStates(double dropout) : ratio(dropout) {}
@@ -61,7 +61,7 @@ struct DropoutStates {
 // The base of all classes here.
 class CATENA_EXPORT FunctionObject {
  public:
-  // In graphs.
+  // The label in graphs.
   const std::string& label() const noexcept { return label_; }
 
   // What the classes are made of.
@@ -104,8 +104,8 @@ template <class Result> class FunctionObjectOf : public FunctionObject {
   using FunctionObject::FunctionObject;
 };
 
-// The templates stand for copy constructors, which would make MaxPooling2D({3, 2}) ambiguous: a pair, or an object made
-// of two arguments.
+// These templates replace copy constructors, which would make MaxPooling2D({3, 2}) ambiguous: the argument could be a
+// pair, or an object made from two arguments.
 #define CATENA_UNUSED
 #define CATENA_DEFAULT(...) = __VA_ARGS__
 #define CATENA_KEPT(name, i) \

@@ -23,7 +23,7 @@ using catena::check;
 
 namespace {
 
-// Graph labels differ between the functions for images and those for any number of axes.
+// The functions for images and for any number of axes have different labels in graphs.
 enum class Family { two, any };
 
 // The windows of a call, and which implementation computes it and its derivatives.
@@ -51,8 +51,8 @@ Dims spatial_of(const autograd::Shape& s) {
   return Dims(std::span<const std::int64_t>(s.data() + 2, std::size_t(s.size() - 2)));
 }
 
-// The forward pass determines the maximum of each window. For fixed indexes, pooling (a gather) and its gradient (a
-// scatter) are linear and adjoint to each other.
+// The forward pass determines the position of the maximum of each window. For fixed indexes, pooling (a gather) and its
+// gradient (a scatter) are linear and adjoint to each other.
 class MaxPoolingSpread final : public FunctionNode {
  public:
   MaxPoolingSpread(const Call& call, const Array& indexes, const Dims& spatial)
@@ -165,7 +165,7 @@ Variable maxima(const Variable& x, const Call& call, Family family) {
 MaxPoolingResult with_indices(const Variable& x, const Call& call, Family family) {
   const auto node = autograd::make_node<MaxPooling>(call, family);
   const Variable y = node->apply({x})[0];
-  return {y, autograd::copy(node->indexes())};  // backward reads its own
+  return {y, autograd::copy(node->indexes())};  // a copy, because backward reads the node's own array
 }
 
 Variable average(const char* op, const Variable& x, const Call& call, Family family,
@@ -174,7 +174,7 @@ Variable average(const char* op, const Variable& x, const Call& call, Family fam
                             "; it must be 0, or absent where the padding is not to count");
   const Variable y = apply_node<AveragePooling>({x}, call, family)[0];
   if (pad_value) return y;
-  // The share of each window that lies in x.
+  // Computes the share of each window that is inside x.
   autograd::Shape shape = x.shape();
   shape[0] = shape[1] = 1;
   const Array ones = autograd::full(shape, 1.0, catena::compute_dtype(x.dtype()), x.device());
@@ -220,7 +220,7 @@ autograd::ConvolutionSpec as_convolution(const PoolingSpec& s) {
   return {.stride = s.stride, .pad = s.pad, .dilate = {}, .cover_all = s.cover_all};
 }
 
-// The sums of the windows; adjoint to writing every element to its whole window.
+// The sums of the windows: the adjoint of writing every element to its whole window.
 class WindowSum final : public FunctionNode {
  public:
   explicit WindowSum(const Call& call) : call_(call) {}

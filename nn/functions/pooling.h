@@ -100,12 +100,12 @@ struct UnpoolingOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Lengths> stride = {};  // default: ksize
   Lengths pad = 0;
-  // The spatial lengths of the result, from which pooling gives those of x (else InvalidType). Default: s (n - 1) + k -
-  // 2 p, with cover_all the smallest.
+  // The spatial lengths of the result; pooling them must give the lengths of x (else InvalidType). Default: s (n - 1) +
+  // k - 2 p; with cover_all, the smallest length.
   std::optional<Lengths> outsize = {};
   bool cover_all = true;
 };
-// Every element of x is written to its whole window; where windows overlap, they are added.
+// Writes every element of x to its whole window; elements of overlapping windows are added.
 CATENA_EXPORT Variable unpooling_2d(const Variable& x, const Lengths& ksize, const UnpoolingOptions& options = {});
 CATENA_EXPORT Variable unpooling_nd(const Variable& x, const Lengths& ksize, const UnpoolingOptions& options = {});
 // unpooling_2d(x, 3, 2, 1), unpooling_nd(x, 3, {2, 1, 1}, 0, {7, 5, 5})
@@ -125,8 +125,8 @@ inline Variable unpooling_nd(const Variable& x, const Lengths& ksize, const Leng
   return unpooling_nd(x, ksize,
                       UnpoolingOptions{.stride = stride, .pad = pad, .outsize = outsize, .cover_all = cover_all});
 }
-// Every element of x is written to the position in its window that max pooling has returned as its index; 0 elsewhere.
-// `indexes` has the shape of x (InvalidType).
+// Writes every element of x to the position in its window that max pooling returned as index; 0 elsewhere. `indexes`
+// has the shape of x (InvalidType).
 CATENA_EXPORT Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize,
                                      const UnpoolingOptions& options = {});
 inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize, const Lengths& stride,
@@ -140,17 +140,17 @@ inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Len
 }
 
 // ---- regions ------------------------------------------------------------------------------------
-// The maxima of outh x outw bins of regions of x (B, C, H, W) -> (R, C, outh, outw). rois (R, 5) are floating rows
-// {image, x_min, y_min, x_max, y_max}; corners are multiplied by spatial_scale, rounded (halves away from zero) and
-// inclusive. A region that is turned round has one pixel; an empty bin is 0, without a gradient. In debug mode an image
-// that is not there is a ValueError; otherwise its bins are empty. rois has no gradient.
+// Returns the maxima of outh x outw bins of regions of x (B, C, H, W) -> (R, C, outh, outw). rois (R, 5) are floating
+// rows {image, x_min, y_min, x_max, y_max}; corners are multiplied by spatial_scale, rounded (halves away from zero)
+// and inclusive. A region with a maximum below its minimum has one pixel. An empty bin is 0 and has no gradient. In
+// debug mode, an image index out of range is a ValueError; otherwise its bins are empty. rois has no gradient.
 CATENA_EXPORT Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int outw,
                                       double spatial_scale);
 
 enum class PoolingClass { max, average };
-// Max pooling of the whole image into 1, 4, ... 4^(pyramid_height - 1) bins, one after the other: (n, c, h, w) ->
-// (n, c (1 + 4 + ...), 1, 1). ValueError for images that cannot be cut into so many bins; NotImplementedError for
-// average pooling.
+// Max pooling of the whole image into 1, 4, ... 4^(pyramid_height - 1) bins, concatenated: (n, c, h, w) -> (n, c (1 + 4
+// + ...), 1, 1). ValueError for images that cannot be divided into so many bins; NotImplementedError for average
+// pooling.
 CATENA_EXPORT Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height,
                                                   PoolingClass pooling_class = PoolingClass::max,
                                                   const CudnnOptions& options = {});

@@ -1,6 +1,6 @@
-// The definition of recurrent networks is a rule on Variables, one cell after the other. Forward and the first
-// derivative are calls of NnExtension, which computes all times of a layer at once; a gradient that is to be
-// differentiated again is that of the rule.
+// Recurrent networks are defined by a rule on Variables, one cell after the other. The forward pass and the first
+// derivative call NnExtension, which computes all times of a layer at once; a gradient that will be differentiated
+// again is computed by the rule.
 #include <catena/nn/functions/recurrent.h>
 
 #include <algorithm>
@@ -39,8 +39,8 @@ namespace {
 
 using Rows = std::vector<std::int64_t>;
 
-// The inputs of a call are hx, cx of an lstm, all matrices, all biases and xs, in one list; its outputs are hy, cy of
-// an lstm and ys.
+// The inputs of a call are one list: hx, cx of an lstm, all matrices, all biases and xs. The outputs are hy, cy of an
+// lstm, and ys.
 struct Network : autograd::RnnSpec {
   std::optional<bool> use_cudnn;
 
@@ -60,7 +60,7 @@ struct Network : autograd::RnnSpec {
                                                : "RNNReLU";
     return catena::concat("NStep", bidirectional ? "Bi" : "", cell);
   }
-  // "hx cx ws[0][0] ... bs[0][0] ... xs[0] ..."
+  // Returns "hx cx ws[0][0] ... bs[0][0] ... xs[0] ...".
   std::string names(std::size_t inputs) const {
     std::string text = cells() == 2 ? "hx cx" : "hx";
     for (const char* list : {" ws[", " bs["})
@@ -70,7 +70,7 @@ struct Network : autograd::RnnSpec {
     return text;
   }
 
-  // Takes the masks of dropout for `rows` elements of all sequences.
+  // Reserves the random numbers for the masks of dropout, for `rows` elements of all sequences.
   void draw(std::int64_t rows, std::int64_t units, autograd::Device device) {
     if (!drops()) return;
     autograd::Generator& g = autograd::default_generator();
@@ -80,7 +80,7 @@ struct Network : autograd::RnnSpec {
       offsets.push_back(
           autograd::live_scalar(device, g.take(n), [n] { return autograd::default_generator().take(n); }));
   }
-  // The dropout mask of the input of state k, which belongs to a layer above the first.
+  // Returns the dropout mask of the input of state k, which belongs to a layer above the first.
   Array mask(int k, const Array& input) const {
     const Array ones = autograd::ones(input.shape(), input.dtype(), input.device()), y = autograd::empty_like(ones);
     const autograd::Operand operands[] = {ones, catena::Scalar(seed), offsets[std::size_t(k - directions())], dropout};
@@ -109,7 +109,7 @@ void expect_network(const Network& n, const TypeInfoTuple& in_types) {
            in_types[t].shape[1] == x.shape[1]);
 }
 
-// The first row of each time in the arrays that have the rows of all times, and behind them their number.
+// Returns the first row of each time in arrays with the rows of all times, followed by the total number of rows.
 Rows starts_of(const Rows& batches) {
   Rows starts{0};
   for (const std::int64_t n : batches) starts.push_back(starts.back() + n);
@@ -118,12 +118,13 @@ Rows starts_of(const Rows& batches) {
 
 // ---- the rule -----------------------------------------------------------------------------------
 struct State {
-  Variable h, c;  // of all sequences, (B_0, N); c of an lstm only
+  Variable h, c;  // of all sequences, (B_0, N); c only for an lstm
 };
 
 Variable rows_of(const Variable& x, std::int64_t begin, std::int64_t end) { return get_item(x, {Slice(begin, end)}); }
 
-// The matrices, or biases, of one side of a cell, one below the other in the order in which step() reads the gates.
+// Concatenates the matrices, or biases, of one side of a cell along axis 0, in the order in which step() reads the
+// gates.
 Variable side_of(const Network& n, const Variable* all, bool of_state) {
   const int gates = n.matrices() / 2;
   const Variable* const of = all + (of_state ? gates : 0);
@@ -137,7 +138,7 @@ Variable side_of(const Network& n, const Variable* all, bool of_state) {
   return autograd::concat(parts, 0);
 }
 
-// The next h of the sequences that go on, of which `from_x` has W x + b. The new c stands in the state.
+// Returns the next h of the continuing sequences, whose W x + b is `from_x`. Stores the new c in the state.
 Variable step(const Network& n, const Variable& from_x, const Variable& h, State& state, const Variable& W,
               const Variable& b) {
   const Variable from_h = linear(h, W, b);
@@ -154,8 +155,8 @@ Variable step(const Network& n, const Variable& from_x, const Variable& h, State
   return n.mode == RnnMode::tanh ? tanh(from_x + from_h) : relu(from_x + from_h);
 }
 
-// One layer in one direction: x has the rows of all times, as the result has. The state becomes that behind the last
-// time.
+// Computes one layer in one direction. x and the result have the rows of all times. `state` becomes the state after the
+// last time.
 Variable run_direction(const Network& n, const Rows& batches, bool reverse, const Variable& x, const Variable* ws,
                        const Variable* bs, State& state) {
   const Rows starts = starts_of(batches);
@@ -233,7 +234,7 @@ class NStep final : public FunctionNode {
       return out;
     }
     for (int i = 0; i < int(in.size()); ++i) retain_inputs({i});
-    result_.hy = result_.cy = {};  // which backward does not read
+    result_.hy = result_.cy = {};  // backward does not read them
     version_ = autograd::internal::version_of(result_.y);
     return out;
   }
@@ -255,7 +256,7 @@ class NStep final : public FunctionNode {
     return o;
   }
 
-  // The gradient of all ys, in which absent ones are zeros; null if all are absent.
+  // Returns the gradient of all ys, with zeros for absent ones; null if all are absent.
   Array joined(const Variables& gy, const Rows& batches) const {
     const std::size_t first = std::size_t(n_.cells());
     if (std::none_of(gy.begin() + first, gy.end(), [](const Variable& g) { return bool(g); })) return {};
@@ -293,7 +294,8 @@ class NStep final : public FunctionNode {
     return gradients;
   }
 
-  // An input may be computed from another one: the gradients are those of new variables, on which no other depends.
+  // An input may be computed from another input. The gradients are therefore taken with respect to new variables, which
+  // are independent.
   Variables by_rule(const Targets& targets, const Variables& gy) {
     Variables in, present, grad_outputs, wanted;
     for (int i = 0; i < int(num_inputs()); ++i) in.push_back(retained_input(i));
@@ -312,7 +314,7 @@ class NStep final : public FunctionNode {
   std::size_t num_given_;
   bool has_graph_;
   RnnResult result_;
-  std::uint32_t version_ = 0;  // of the memory of ys, which the extension reads again
+  std::uint32_t version_ = 0;  // of the memory of ys, which rnn_backward reads
   mutable std::string names_;
 };
 
@@ -357,7 +359,7 @@ Variables call(const char* op, Network n, const Options& o, const Variable& hx, 
   }
   const bool graph = autograd::internal::plan_of(in).graph;
   if (!any_empty) return autograd::apply_node<NStep>(in, n, in.size(), graph);
-  // The extension takes no times without sequences.
+  // The extension does not accept times without sequences.
   internal::check_inputs(n.label(), n.names(in.size()), in,
                          [&n](const TypeInfoTuple& in_types) { expect_network(n, in_types); });
   n.draw(rows, hx.shape(2), hx.device());

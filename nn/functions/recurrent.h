@@ -1,8 +1,8 @@
-// Recurrent networks over sequences of different lengths, with all layers in one call. Layers that hold the weights are
+// Recurrent networks over sequences of different lengths, with all layers in one call. Layers that own the weights are
 // in nn/links/n_step.h, single cells in activation.h (lstm) and nn/links.
 //
-// n_layers = S layers of N units, in D directions: 1, or 2 for the functions with "bi" in their names. Weights
-// and states of a layer and a direction have the index layer D + direction; direction 1 goes from the last time to the
+// n_layers = S layers of N units in D directions: D = 1, or 2 for the functions with "bi" in their names. Weights and
+// states of a layer and direction have the index layer * D + direction; direction 1 goes from the last time to the
 // first.
 //   xs   by time: xs[t] (B_t, I) has element t of the sequences that are longer than t, the longest sequence first, so
 //        B_0 >= B_1 >= ... (transpose_sequence makes such a list)
@@ -13,12 +13,12 @@
 // -> hy, cy in the shape of hx: the states after the last time of each sequence; ys[t] (B_t, N D): the states of the
 // last layer at time t, both directions side by side.
 //
-// The input of every layer but the first is multiplied by a mask of dropout, of each direction by one of its own, drawn
-// for each element at each time. States, xs and ys are not dropped.
+// The input of every layer but the first is multiplied by a dropout mask, a different one for each direction, drawn for
+// each element at each time. States, xs and ys are not dropped.
 //
 // Gradients can be differentiated again. InvalidType for shapes that do not fit, for times that are not in the order of
 // decreasing batches, and unless hx, cx, bs and xs have one floating dtype; ws may have another one. ValueError for
-// other numbers of matrices, n_layers < 1 and a ratio outside of [0, 1).
+// other numbers of matrices, n_layers < 1 and a ratio outside [0, 1).
 #pragma once
 
 #include <concepts>
@@ -34,12 +34,12 @@ using autograd::Variable;
 using autograd::Variables;
 
 struct NStepOptions {
-  std::optional<bool> train = {};      // whether there is dropout; default: the thread's train mode
-  std::optional<bool> use_cudnn = {};  // on CUDA; default: the thread's configuration
+  std::optional<bool> train = {};      // true: dropout is applied; default: the thread's train mode
+  std::optional<bool> use_cudnn = {};  // for CUDA; default: the thread's configuration
 };
 struct NStepRNNOptions {
   std::optional<bool> train = {}, use_cudnn = {};
-  std::string activation = "tanh";  // or "relu"; ValueError for others
+  std::string activation = "tanh";  // or "relu"; ValueError for other texts
 };
 struct NStepLSTMResult {
   Variable hy, cy;

@@ -40,7 +40,7 @@ Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int o
                           autograd::empty(shape, Dtype::int64, x.device())};
   const Operand operands[] = {x.data(), corners, spatial_scale, outh, outw};
   autograd::apply_indexed(catena::kernels::roi_max_pool_2d, operands, maxima);
-  // With the places known, the maxima are elements of x.
+  // With known positions, the maxima are elements of x.
   const Array found = internal::greater_equal(maxima[1], 0);
   if (x.size() == 0) return autograd::internal::constant_variable(maxima[0]);
   return autograd::masked(get_item(reshape(x, {-1}), {IndexItem(autograd::where(found, maxima[1], 0))}), found);
@@ -65,7 +65,7 @@ Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, Pooli
     int size[2], pad[2];
     for (int a = 0; a < 2; ++a) {
       const std::int64_t n = x.shape(a + 2), k = (n + bins - 1) / bins, p = (bins * k - n) / 2;
-      // Every bin must have an element, and there must be neither fewer nor more of them.
+      // Every bin must have an element, and the number of bins must be exact.
       check<ValueError>(
           n > 0 && k > p && (bins - 1) * k - p < n && autograd::get_conv_outsize(n, k, k, p, true) == bins, op,
           "a length of ", n, " cannot be cut into ", bins, " bins, of level ", i);

@@ -21,7 +21,7 @@ Variable local_response_normalization(const Variable& given, const LocalResponse
   });
   if (given.size() == 0) return identity(given);
   const Variable x = wide(given);
-  // The sums over neighbouring channels as pooling along them: (N, 1, C, all other axes).
+  // Computes the sums over neighbouring channels as pooling along the channels: (N, 1, C, all other axes).
   const int half = o.n / 2, window = 2 * half + 1;
   const Shape image{x.shape(0), 1, x.shape(1), x.size() / (x.shape(0) * x.shape(1))};
   const Variable mean_square =

@@ -14,8 +14,8 @@ struct BatchNormalizationLinkOptions {
   autograd::Dtype dtype = autograd::Dtype::float32;
   bool use_gamma = true, use_beta = true;
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
-  // Where the running statistics start. Later versions of the reference start the variance at 1, so that test mode
-  // means something before the first training step.
+  // Initial running statistics. Later versions of Chainer use an initial variance of 1, so that test mode is meaningful
+  // before the first training step.
   Initializer initial_avg_mean = 0.0, initial_avg_var = 0.0;
   std::optional<bool> use_cudnn = {};  // see nn::BatchNormalizationOptions
 };
@@ -24,7 +24,7 @@ struct BatchNormalizationCallOptions {
   bool finetune = false;          // plain averages over all calls instead of moving averages
 };
 
-// Normalizes with the statistics of the batch and updates moving averages of them; in test mode it uses the averages.
+// Normalizes with the statistics of the batch and updates moving averages of them; test mode uses the averages.
 class CATENA_EXPORT BatchNormalization : public Link {
  public:
   using Options = BatchNormalizationLinkOptions;

@@ -2,7 +2,7 @@
 
 namespace nn {
 
-// An array is not broadcast here, as in the reference.
+// As in Chainer, an initial array is not broadcast.
 static const Initializer& of_shape(const char* name, const Initializer& values, const Shape& shape) {
   catena::check<catena::AssertionError>(!values.array() || values.array().shape() == shape, "Bilinear", "the initial ",
                                         name, " has the shape ", values.array() ? values.array().shape() : Shape(),

@@ -12,12 +12,12 @@ namespace nn {
 struct BilinearOptions {
   bool nobias = false;
   Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(right_size out_size)
-  // The initializers of V1, V2 and b: three, or none (ValueError). Default: HeNormal(1 / sqrt 2) twice and 0.
+  // Initializers of V1, V2 and b: three or none (ValueError). Default: HeNormal(1 / sqrt 2) twice and 0.
   std::vector<Initializer> initial_bias = {};
 };
 
-// y[l] = sum_jk e1[j] e2[k] W[j, k, l] + e1 V1 + e2 V2 + b: W (left, right, out), V1 (left, out), V2 (right, out), b
-// (out), the last three unless nobias; see bilinear().
+// y[l] = sum_jk e1[j] e2[k] W[j, k, l] + e1 V1 + e2 V2 + b: W (left, right, out), and, unless nobias, V1 (left, out),
+// V2 (right, out) and b (out); see bilinear().
 class CATENA_EXPORT Bilinear : public Link {
  public:
   using Options = BilinearOptions;

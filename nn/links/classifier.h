@@ -23,7 +23,7 @@ struct ClassifierOptions {
   bool compute_accuracy = true;
 };
 
-// Calls the predictor with all arguments except the last, the labels. Reports "loss" and "accuracy" and returns the
+// Calls the predictor with all arguments except the last one, the labels. Reports "loss" and "accuracy" and returns the
 // loss.
 //
 //   nn::Classifier<MLP> a(MLP(1000, 10));      // moved in and owned
@@ -38,7 +38,8 @@ template <class Predictor> class Classifier : public Chain {
   using Options = ClassifierOptions;
   explicit Classifier(Predictor&& owned, Options options_ = {})
       : Classifier(catena::Shared<Predictor>::make(std::move(owned)), std::move(options_), 0) {}
-  // A copy would be trained in place of the object that was passed: write nn::copy(predictor) or std::ref(predictor).
+  // Deleted, because a copy would be trained instead of the passed object: write nn::copy(predictor) or
+  // std::ref(predictor).
   explicit Classifier(const Predictor& write_copy_or_std_ref, Options options_ = {}) = delete;
   template <class R>
   requires std::is_same_v<Predictor&, decltype(std::declval<const R&>().get())>
@@ -52,7 +53,7 @@ template <class Predictor> class Classifier : public Chain {
         y(o.y),
         loss(o.loss),
         accuracy(o.accuracy) {}
-  Classifier(Classifier&& o) = default;  // o refers to the predictor that has moved
+  Classifier(Classifier&& o) = default;  // o still refers to the predictor, which now belongs to this object
   Classifier& operator=(const Classifier& o) {
     Chain::operator=(o);
     predictor = std::as_const(o.predictor);
@@ -84,7 +85,7 @@ template <class Predictor> class Classifier : public Chain {
 
   Predictor& predictor;
   Options options;
-  Variable y, loss, accuracy;  // of the last call
+  Variable y, loss, accuracy;  // results of the last call
 
  private:
   Classifier(catena::Shared<Predictor> held, Options options_, int)

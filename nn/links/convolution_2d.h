@@ -1,7 +1,7 @@
 // Convolution layers of images: Convolution2D, DilatedConvolution2D, Deconvolution2D, DepthwiseConvolution2D.
 //
-// Without a number of input channels the first call creates W. Options that are lengths take one for both axes or a
-// pair (vertical, horizontal).
+// Without a number of input channels, the first call creates W. Options that are lengths are one length for both axes
+// or a pair (vertical, horizontal).
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct Convolution2DOptions {
   Pair stride = 1, pad = 0, dilate = 1;
   int groups = 1;
   double wscale = 1.0;            // the initial weights are multiplied by its square root
-  double bias = 0.0;              // the initial value of b, where initial_bias is not given
+  double bias = 0.0;              // initial value of b without initial_bias
   Initializer initialW = {};      // default: HeNormal(1 / sqrt 2)
   Initializer initial_bias = {};  // default: bias
   bool nobias = false;
@@ -45,7 +45,7 @@ class CATENA_EXPORT Convolution2D : public Link {
   ConvolutionOptions geometry;
 };
 
-// A Convolution2D whose constructor takes the distance of the taps by position.
+// A Convolution2D whose constructor has `dilate` as a positional argument.
 class CATENA_EXPORT DilatedConvolution2D : public Convolution2D {
  public:
   using Convolution2D::Convolution2D;
@@ -61,8 +61,8 @@ struct Deconvolution2DOptions {
   Pair dilate = 1;
   int groups = 1;
   double wscale = 1.0;
-  double bias = 0.0;              // the initial value of b, where initial_bias is not given
-  Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), whose fan-in is that of the axes 1 to 3 of W
+  double bias = 0.0;              // initial value of b without initial_bias
+  Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), with the fan-in of axes 1 to 3 of W
   Initializer initial_bias = {};  // default: bias
   bool nobias = false;
   std::optional<bool> deterministic = {}, use_cudnn = {};
@@ -98,8 +98,8 @@ struct DepthwiseConvolution2DOptions {
   Initializer initial_bias = 0.0;
 };
 
-// Every channel with its own `multiplier` filters: W (multiplier, in, kh, kw), b (in multiplier); see
-// depthwise_convolution_2d(). Without a number of input channels the first call creates both.
+// Applies `multiplier` filters to every channel: W (multiplier, in, kh, kw), b (in multiplier); see
+// depthwise_convolution_2d(). Without a number of input channels, the first call creates both.
 class CATENA_EXPORT DepthwiseConvolution2D : public Link {
  public:
   using Options = DepthwiseConvolution2DOptions;

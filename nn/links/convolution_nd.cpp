@@ -13,7 +13,7 @@ using internal::kFirstCall;
 
 namespace {
 
-// The lengths of a kernel, once the options have been found to fit, too.
+// Returns the lengths of a kernel, after checking the options.
 template <class Options> Dims kernel_of(const char* link, int ndim, const Lengths& kernel, const Options& o) {
   catena::check<catena::ValueError>(ndim >= 1, link, "ndim is ", ndim, "; there must be one spatial axis at least");
   internal::check_geometry(link, o, ndim);

@@ -1,8 +1,8 @@
 // Convolution layers over any number of spatial axes: ConvolutionND and DeconvolutionND.
 //
-// `ndim` is the number of spatial axes (ValueError unless positive). Options that are lengths take one for all of them
-// or one for each (AssertionError otherwise): a stride of 2, or {2, 1, 1}. Without a number of input channels the first
-// call creates W.
+// `ndim` is the number of spatial axes (ValueError unless positive). Options that are lengths are one length for all
+// axes or one for each (AssertionError otherwise): a stride of 2, or {2, 1, 1}. Without a number of input channels, the
+// first call creates W.
 #pragma once
 
 #include <optional>
@@ -50,7 +50,7 @@ struct DeconvolutionNDLinkOptions {
   std::optional<Lengths> outsize = {};  // the spatial lengths of the result; default: stride (d - 1) + k - 2 pad
   Lengths dilate = 1;
   int groups = 1;
-  Initializer initialW = {};       // default: HeNormal(1 / sqrt 2), whose fan-in is that of the axes of W from 1 on
+  Initializer initialW = {};       // default: HeNormal(1 / sqrt 2), with the fan-in of the axes of W from 1 on
   Initializer initial_bias = 0.0;  // {}: there is no b
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };

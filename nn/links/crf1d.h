@@ -6,7 +6,7 @@
 
 namespace nn {
 
-// The scores `cost` (n_label, n_label) of transitions between labels, from and to, at first 0.
+// Holds the scores `cost` (n_label, n_label) of transitions between labels, [from, to], initially 0.
 //
 //   Variable loss = crf(xs, ys);             // -log of the probability of the labels; see crf1d()
 //   auto [score, path] = crf.argmax(xs);     // the best labels; see argmax_crf1d()

@@ -1,4 +1,4 @@
-// Vectors of integers: word embeddings.
+// Vectors for integers: word embeddings.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace nn {
 
 struct EmbedIDLinkOptions {
   Initializer initialW = {};                      // default: Normal(1)
-  std::optional<std::int64_t> ignore_label = {};  // its vectors are 0; it need not be a row of W
-  std::optional<std::int64_t> padding_idx = {};   // its row of W gets no gradient
+  std::optional<std::int64_t> ignore_label = {};  // the result for this label is 0; it may be no row of W
+  std::optional<std::int64_t> padding_idx = {};   // this row of W gets no gradient
 };
 
-// The rows of W (in_size, out_size) for integers x (...): (..., out_size); see embed_id().
+// Returns the rows of W (in_size, out_size) for integers x (...): (..., out_size); see embed_id().
 //   nn::EmbedID(1000, 50)  nn::EmbedID(1000, 50, nn::initializers::Uniform(0.1))
 //   nn::EmbedID(1000, 50, {.ignore_label = -1})
 class CATENA_EXPORT EmbedID : public Link {

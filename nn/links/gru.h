@@ -1,5 +1,5 @@
-// Gated recurrent units (Cho et al. 2014), called for one time after the other. A whole sequence in one call: n_step.h,
-// whose reset gate stands in another place.
+// Gated recurrent units (Cho et al. 2014), called once per time. For a whole sequence in one call, see n_step.h, whose
+// formula applies the reset gate at another place.
 //
 //   r = s(W_r x + U_r h), z = s(W_z x + U_z h), a = tanh(W x + U (r h)); h' = (1 - z) h + z a
 #pragma once
@@ -11,8 +11,8 @@
 namespace nn {
 
 struct GRUOptions {
-  Initializer init = {}, inner_init = {};  // of the matrices of x and of h; default: HeNormal(1 / sqrt 2)
-  Initializer bias_init = 0.0;             // each of the six linear maps has a bias
+  Initializer init = {}, inner_init = {};  // for the matrices of x and of h; default: HeNormal(1 / sqrt 2)
+  Initializer bias_init = 0.0;             // for the bias of each of the six linear maps
 };
 
 namespace internal {
@@ -25,7 +25,7 @@ class CATENA_EXPORT GRUBase : public Chain {
 };
 }  // namespace internal
 
-// h' = gru(h, x): no state of its own. n_inputs: as many as units, unless given.
+// h' = gru(h, x), without a stored state. n_inputs: as many as units, unless given.
 class CATENA_EXPORT GRU : public internal::GRUBase {
  public:
   explicit GRU(int n_units, std::optional<int> n_inputs = {}, const Options& options = {})
@@ -35,8 +35,8 @@ class CATENA_EXPORT GRU : public internal::GRUBase {
   Variable operator()(const Variable& h, const Variable& x);
 };
 
-// x (b, in) -> h (b, out). The first h' is z a: nothing is added for an h that is not there. The state h is a variable
-// of the graph, moves with the link, and is not saved in files; a copy of the link begins with the same one.
+// x (b, in) -> h (b, out). The first h' is z a, without the maps of h and their biases. The state h is a variable of
+// the graph, moves with the link, and is not saved in files; a copy of the link starts with the same state.
 class CATENA_EXPORT StatefulGRU : public internal::GRUBase {
  public:
   StatefulGRU(std::optional<int> in_size, int out_size, const Options& options = {})

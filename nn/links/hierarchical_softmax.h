@@ -7,7 +7,7 @@
 namespace nn {
 
 // The loss of labels that are the leaves of a tree, summed over the batch; see binary_hierarchical_softmax(). W (number
-// of nodes, in_size), at first uniform in [-1, 1].
+// of nodes, in_size) is initially uniform in [-1, 1].
 //
 //   auto tree = nn::BinaryHierarchicalSoftmax::create_huffman_tree(word_counts);   // label -> count
 //   nn::BinaryHierarchicalSoftmax loss(100, tree);
@@ -15,7 +15,7 @@ namespace nn {
 //   loss(x, t)   x (N, in_size), t (N)
 class CATENA_EXPORT BinaryHierarchicalSoftmax : public Link {
  public:
-  // ValueError for a node that has not two children, and for leaves that are no labels.
+  // Throws a ValueError for a node without exactly two children, and for leaves that are no labels.
   BinaryHierarchicalSoftmax(int in_size, const BinaryTree& tree);
   template <class Counts> static BinaryTree create_huffman_tree(const Counts& word_counts) {
     return nn::create_huffman_tree(word_counts);

@@ -13,7 +13,7 @@ struct HighwayOptions {
   autograd::UnaryFunction activate = relu;
   Initializer init_Wh = {}, init_Wt = {};  // default: HeNormal(1 / sqrt 2)
   Initializer init_bh = 0.0;
-  Initializer init_bt = -1.0;  // at first most of x is passed on
+  Initializer init_bt = -1.0;  // initially most of x is passed through
 };
 
 // y = a(plain(x)) g + x (1 - g) with the gate g = sigmoid(transform(x)): x (N, in_out_size) -> the same shape. The

@@ -13,13 +13,13 @@
 namespace nn {
 
 struct InceptionOptions {
-  Initializer conv_init = {};   // of all filters; default: HeNormal(1 / sqrt 2)
-  Initializer bias_init = 0.0;  // of all biases
+  Initializer conv_init = {};   // for all filters; default: HeNormal(1 / sqrt 2)
+  Initializer bias_init = 0.0;  // for all biases
 };
 
-// relu of, one after the other along the channels, conv1(x), conv3(relu(proj3(x))), conv5(relu(proj5(x))) and
+// relu of the concatenation along the channels of conv1(x), conv3(relu(proj3(x))), conv5(relu(proj5(x))) and
 // projp(max_pooling_2d(x, 3, 1, 1)): (n, in, h, w) -> (n, out1 + out3 + out5 + proj_pool, h, w). The children are
-// Convolution2D with b, of 3x3 and 5x5 for conv3 and conv5, of 1x1 else. Without `in` the first call creates the
+// Convolution2D with b; conv3 is 3x3, conv5 is 5x5, the others are 1x1. Without `in`, the first call creates the
 // filters that read x. (Szegedy et al.: Going Deeper with Convolutions, 2014.)
 class CATENA_EXPORT Inception : public Chain {
  public:
@@ -34,20 +34,20 @@ class CATENA_EXPORT Inception : public Chain {
 };
 
 struct InceptionBNOptions {
-  std::optional<int> proj_pool = {};  // channels of the convolution behind the pooling; default: there is none
-  Pair stride = 1;                    // of conv3, conv33b and the pooling
-  Initializer conv_init = {};         // of all filters; default: HeNormal(1 / sqrt 2)
-  autograd::Dtype dtype = autograd::Dtype::float32;  // of the parameters and statistics of the normalizations
+  std::optional<int> proj_pool = {};  // channels of the convolution after the pooling; default: no convolution
+  Pair stride = 1;                    // stride of conv3, conv33b and the pooling
+  Initializer conv_init = {};         // for all filters; default: HeNormal(1 / sqrt 2)
+  autograd::Dtype dtype = autograd::Dtype::float32;  // for the parameters and statistics of the normalizations
 };
 struct InceptionBNCallOptions {
-  std::optional<bool> test = {};  // of the normalizations; default: the opposite of `train`
+  std::optional<bool> test = {};  // for the normalizations; default: the opposite of `train`
 };
 
-// An Inception module with batch normalization and a pair of 3x3 filters in place of those of 5x5. Its towers, one
-// after the other along the channels: conv1 (1x1; none if out1 is 0); proj3 (1x1), conv3 (3x3); proj33 (1x1), conv33a
+// An Inception module with batch normalization, and with a pair of 3x3 filters instead of 5x5 filters. Its towers are
+// concatenated along the channels: conv1 (1x1; none if out1 is 0); proj3 (1x1), conv3 (3x3); proj33 (1x1), conv33a
 // (3x3), conv33b (3x3); the maximum ("max") or average ("avg") of 3x3 pixels and, with proj_pool, poolp (1x1).
-// Convolutions have no b; behind each come its BatchNormalization, named with an "n" at the end (conv3n), and relu.
-// conv1 asks for a stride of 1 and proj_pool (AssertionError); NotImplementedError for another pooltype. (Ioffe,
+// Convolutions have no b; each is followed by its BatchNormalization, named with an additional "n" (conv3n), and relu.
+// conv1 requires a stride of 1 and proj_pool (AssertionError); NotImplementedError for another pooltype. (Ioffe,
 // Szegedy: Batch Normalization, 2015.)
 class CATENA_EXPORT InceptionBN : public Chain {
  public:

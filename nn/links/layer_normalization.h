@@ -13,9 +13,9 @@ struct LayerNormalizationLinkOptions {
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
 };
 
-// (x - mean) / (deviation + eps) gamma + beta over the rows of x (N, size), see layer_normalization(). InvalidType for
-// another rank or length. Without a size the first call creates the parameters. The interface is experimental, as in
-// Chainer: the first object of the process gives a warning.
+// (x - mean) / (deviation + eps) gamma + beta over the rows of x (N, size); see layer_normalization(). InvalidType for
+// another rank or length. Without a size, the first call creates the parameters. The interface is experimental, as in
+// Chainer: the first object in the process gives a warning.
 class CATENA_EXPORT LayerNormalization : public Link {
  public:
   using Options = LayerNormalizationLinkOptions;

@@ -10,13 +10,13 @@ namespace nn {
 
 struct LinearOptions {
   double wscale = 1.0;            // the initial weights are multiplied by its square root
-  double bias = 0.0;              // the initial value of b, where initial_bias is not given
+  double bias = 0.0;              // initial value of b without initial_bias
   Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
   Initializer initial_bias = {};  // default: bias
   bool nobias = false;
 };
 
-// y = x W^T + b with W (out, in), b (out); see linear(). Without an input size the first call creates W.
+// y = x W^T + b with W (out, in), b (out); see linear(). Without an input size, the first call creates W.
 class CATENA_EXPORT Linear : public Link {
  public:
   using Options = LinearOptions;

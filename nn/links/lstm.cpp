@@ -9,7 +9,7 @@ using autograd::Slice;
 
 namespace {
 
-// Fills each quarter of the rows as a matrix of its own, which matters where the values depend on each other.
+// Fills each quarter of the rows as a separate matrix. This matters for initializers whose values depend on each other.
 Initializer by_quarters(const Initializer& one) {
   return {[one](const Array& a) {
             const std::int64_t n = a.shape(0) / 4;
@@ -18,7 +18,7 @@ Initializer by_quarters(const Initializer& one) {
           one.dtype()};
 }
 
-// The biases of the units' gates: a, i, f, o of unit 0, then those of unit 1.
+// Initializes the biases of the gates, in the order a, i, f, o of unit 0, then of unit 1.
 Initializer by_gates(const Initializer& others, const Initializer& forget) {
   return {[others, forget](const Array& a) {
             const std::int64_t n = a.shape(0) / 4;
@@ -29,7 +29,7 @@ Initializer by_gates(const Initializer& others, const Initializer& forget) {
           others.dtype()};
 }
 
-// The gate's arguments (b, S) of gates (b, 4 S).
+// Returns the arguments (b, S) of one gate from gates (b, 4 S).
 Variable gate(const Variable& gates, int g) {
   const Variable by_unit = reshape(gates, {gates.shape(0), gates.shape(1) / 4, 4});
   return get_item(by_unit, {Slice(), Slice(), g});
@@ -50,7 +50,8 @@ LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const 
 }
 
 Variable LSTM::operator()(const Variable& x) {
-  if (h && x && x.ndim() > 0)  // before the first call of `upward` creates its W; of other x it tells what is wrong
+  // Done before the first call of `upward` creates its W. For an invalid x, `upward` throws the error.
+  if (h && x && x.ndim() > 0)
     catena::check<catena::TypeError>(x.shape(0) <= h.shape(0), "LSTM", "x has ", x.shape(0),
                                      " examples, the states have ", h.shape(0),
                                      ": a batch may only become smaller (sort sequences by decreasing length; "

@@ -1,11 +1,11 @@
-// Long short-term memory layers, called for one time after the other. A whole sequence in one call: n_step.h.
+// Long short-term memory layers, called once per time. For a whole sequence in one call, see n_step.h.
 //
 // Row 4 u + g of the weights belongs to gate g of unit u: candidate a, input gate i, forget gate f, output gate o.
 // c' = tanh(a) s(i) + s(f) c, h' = s(o) tanh(c'), where the gates' arguments are upward(x) + lateral(h); see lstm().
 //
-// The states c and h are variables of the graph, so that backward goes through all calls since reset_state() (cut it by
-// unchain_backward for truncated backpropagation). They move with the link, are not saved in files, and a copy of the
-// link begins with the same ones.
+// The states c and h are variables of the graph, so that backward passes through all calls since reset_state() (for
+// truncated backpropagation, cut the graph by unchain_backward). They move with the link and are not saved in files; a
+// copy of the link starts with the same states.
 #pragma once
 
 #include <concepts>
@@ -16,10 +16,10 @@
 
 namespace nn {
 
-// For S units.
+// Options for S units.
 struct LSTMOptions {
-  Initializer lateral_init = {}, upward_init = {};  // of each S rows by themselves; default: HeNormal(1 / sqrt 2)
-  Initializer bias_init = 0.0;                      // of candidate, input gate and output gate
+  Initializer lateral_init = {}, upward_init = {};  // separately for each S rows; default: HeNormal(1 / sqrt 2)
+  Initializer bias_init = 0.0;                      // for candidate, input gate and output gate
   Initializer forget_bias_init = 0.0;
 };
 
@@ -35,7 +35,7 @@ class CATENA_EXPORT LSTMBase : public Chain {
 };
 }  // namespace internal
 
-// auto [c, h] = lstm(c, h, x): no states of its own. A null c stands for zeros; without h nothing is added for it.
+// auto [c, h] = lstm(c, h, x), without stored states. A null c or h is the same as zeros.
 class CATENA_EXPORT StatelessLSTM : public internal::LSTMBase {
  public:
   explicit StatelessLSTM(int out_size, const Options& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
@@ -46,9 +46,9 @@ class CATENA_EXPORT StatelessLSTM : public internal::LSTMBase {
   LSTMState operator()(const Variable& c, const Variable& h, const Variable& x);
 };
 
-// x (b, in) -> h (b, S). The batch may become smaller from call to call: the first b rows of the states go on, the
-// others stay as they are. TypeError for a batch that is larger than that of the states; they are unchanged then.
-// Without an input size the first call creates W.
+// x (b, in) -> h (b, S). The batch may become smaller from call to call: the first b rows of the states continue, the
+// others are unchanged. A batch larger than that of the states is a TypeError; the states are unchanged then. Without
+// an input size, the first call creates W.
 class CATENA_EXPORT LSTM : public internal::LSTMBase {
  public:
   explicit LSTM(int out_size, const Options& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
@@ -56,8 +56,8 @@ class CATENA_EXPORT LSTM : public internal::LSTMBase {
 
   NN_MEMBERS(upward, lateral)
   Variable operator()(const Variable& x);
-  // As copies on the link's device, if they are elsewhere. The device of a link that was never moved is that of its
-  // parameters.
+  // Sets the states, as copies on the link's device if they are on another one. The device of a link that was never
+  // moved is that of its parameters.
   void set_state(const Variable& c_new, const Variable& h_new);
   void reset_state() { c = h = Variable(); }
 
@@ -67,8 +67,8 @@ class CATENA_EXPORT LSTM : public internal::LSTMBase {
   void on_device_changed() override;
 };
 
-// With full matrices from the cell state to the gates (Gers and Schmidhuber 2000): i and f read c, o reads c'. All
-// batches have the size of the first one.
+// An LSTM with full matrices from the cell state to the gates (Gers and Schmidhuber 2000): i and f read c, o reads c'.
+// All batches must have the size of the first one.
 class CATENA_EXPORT StatefulPeepholeLSTM : public Chain {
  public:
   StatefulPeepholeLSTM(std::optional<int> in_size, int out_size);
@@ -86,11 +86,11 @@ class CATENA_EXPORT StatefulPeepholeLSTM : public Chain {
 };
 
 struct StatefulZoneoutLSTMOptions {
-  double c_ratio = 0.5, h_ratio = 0.5;  // the probabilities with which an element of c and h stays as it is
-  std::optional<bool> train = {};       // default: the thread's train mode; false: everything goes on
+  double c_ratio = 0.5, h_ratio = 0.5;  // the probability of keeping an element of c and of h
+  std::optional<bool> train = {};       // default: the thread's train mode; false: nothing is kept
 };
-// An LSTM of which single elements of the states are kept (Krueger et al. 2016); h' is computed from the c' of which
-// nothing is kept. All batches have the size of the first one.
+// An LSTM that keeps random elements of the states (Krueger et al. 2016); h' is computed from c' before elements of c
+// are kept. All batches must have the size of the first one.
 class CATENA_EXPORT StatefulZoneoutLSTM : public Chain {
  public:
   using Options = StatefulZoneoutLSTMOptions;

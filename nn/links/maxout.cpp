@@ -4,7 +4,7 @@
 namespace nn {
 namespace {
 
-// An initial array may have the units and the pool as axes of its own.
+// An initial array may have separate axes for the units and the pool.
 Initializer merged(const Initializer& given, const Shape& shape) {
   const Array& a = given.array();
   if (!a || a.ndim() != shape.size() + 1) return given;

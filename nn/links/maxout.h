@@ -9,18 +9,18 @@
 namespace nn {
 
 struct MaxoutOptions {
-  double wscale = 1.0;             // the initial weights are multiplied by its square root
-  Initializer initialW = {};       // default: HeNormal(1 / sqrt 2); of (out pool, in), an array also of (out, pool, in)
-  Initializer initial_bias = 0.0;  // of (out pool), an array also of (out, pool); {}: no bias
+  double wscale = 1.0;        // the initial weights are multiplied by its square root
+  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2); for (out pool, in), an array also for (out, pool, in)
+  Initializer initial_bias = 0.0;  // for (out pool), an array also for (out, pool); {}: no bias
 };
 
 // y[o] = max_p(W[o, p] x + b[o, p]): x (N, in) -> (N, out). The child linear has W (out pool, in) and b (out pool); row
-// o pool + p belongs to unit o. Without an input size the first call creates W. (Goodfellow et al.: Maxout Networks,
+// o pool + p belongs to unit o. Without an input size, the first call creates W. (Goodfellow et al.: Maxout Networks,
 // 2013.)
 class CATENA_EXPORT Maxout : public Chain {
  public:
   using Options = MaxoutOptions;
-  // ValueError unless pool_size > 0, and for an initial array of another size.
+  // Throws a ValueError unless pool_size > 0, and for an initial array of another size.
   Maxout(std::optional<int> in_size, int out_size, int pool_size, const Options& options = {});
 
   NN_MEMBERS(linear)

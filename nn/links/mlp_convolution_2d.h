@@ -1,4 +1,4 @@
-// A small network that slides over an image: MLPConvolution2D.
+// MLPConvolution2D: a small network applied at every position of an image.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace nn {
 
 struct MLPConvolution2DOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
-  Pair stride = 1, pad = 0;  // of the first convolution
+  Pair stride = 1, pad = 0;  // for the first convolution
   double wscale = 1.0;       // see Convolution2DOptions
   autograd::UnaryFunction activation = relu;
   Initializer conv_init = {};   // of all filters; default: HeNormal(1 / sqrt 2)
@@ -21,9 +21,9 @@ struct MLPConvolution2DOptions {
   std::optional<bool> use_cudnn = {};
 };
 
-// Child 0 is a Convolution2D of out_channels[0] filters, child k > 0 one of out_channels[k] filters of 1x1; between two
-// of them comes the activation. AssertionError for no out_channels. Without `in` the first call creates the filters of
-// child 0. (Lin, Chen, Yan: Network in Network, 2013.)
+// Child 0 is a Convolution2D with out_channels[0] filters, child k > 0 one with out_channels[k] filters of 1x1. The
+// activation is applied between children. AssertionError for empty out_channels. Without `in`, the first call creates
+// the filters of child 0. (Lin, Chen, Yan: Network in Network, 2013.)
 //   MLPConvolution2D(3, {96, 96}, 3, 1, 1)
 class CATENA_EXPORT MLPConvolution2D : public ChainList {
  public:

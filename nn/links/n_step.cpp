@@ -42,7 +42,7 @@ Variable NStepBase::call(const Variables& args) { throw_not_callable(typeid(*thi
 
 namespace {
 
-// The order of decreasing lengths, sequences of equal length in the order in which they were given.
+// The order of decreasing lengths; sequences of equal length stay in the given order.
 class Order {
  public:
   explicit Order(const Variables& xs) : at_(xs.size()) {
@@ -65,7 +65,7 @@ class Order {
     for (std::size_t k = 0; k < at_.size(); ++k) to[at_[k]] = given[k];
     return to;
   }
-  // The same along axis 1 of states.
+  // The same along axis 1 of the states.
   Variable sorted(const Variable& states) const { return permuted(states, false); }
   Variable restored(const Variable& states) const { return permuted(states, true); }
 

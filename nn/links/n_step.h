@@ -1,13 +1,14 @@
 // Recurrent networks of several layers over sequences of different lengths, in one call: the functions of
-// nn/functions/recurrent.h with their weights. Layers that are called for one time after the other: lstm.h, gru.h.
+// nn/functions/recurrent.h with their weights. For layers that are called once per time, see lstm.h and gru.h.
 //
 //   nn::NStepLSTM lstm(2, 100, 200, 0.5);               // layers, in_size, out_size, dropout
 //   auto [hy, cy, ys] = lstm({}, {}, xs);               // xs[i]: (length i, in_size), in any order
 //
-// Child k = layer D + direction of D directions has the parameters w0, b0, w1, b1, ... in the order of the functions'
-// formulas, w from N(0, 1 / in), b 0. For S layers of N units and B sequences: hx, cx, hy and cy are (S D, B, N), null
-// stands for zeros; ys[i] (length i, N D) are the states of the last layer. `train` decides about dropout, default: the
-// thread's train mode. ValueError for no sequences and for one of length 0; other errors are those of the functions.
+// Child k = layer * D + direction, for D directions, has the parameters w0, b0, w1, b1, ... in the order of the
+// functions' formulas; w is drawn from N(0, 1 / in), b is 0. For S layers of N units and B sequences, hx, cx, hy and cy
+// are (S D, B, N), where null means zeros; ys[i] (length i, N D) are the states of the last layer. `train` switches
+// dropout on; default: the thread's train mode. ValueError for an empty list and for a sequence of length 0; other
+// errors are those of the functions.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class CATENA_EXPORT NStepBase : public ChainList {
  public:
   Variable call(const Variables& args) override;  // TypeError: there are several results
 
-  int n_layers, in_size, out_size, direction;  // direction: their number
+  int n_layers, in_size, out_size, direction;  // direction: the number of directions
   double dropout;
   std::optional<bool> use_cudnn;  // default: the thread's configuration
 

@@ -4,7 +4,7 @@
 namespace nn::links {
 
 Variable Parameter::operator()(autograd::Flag volatile_) {
-  // The copies keep the flag of W itself as it is, and its gradient where there is no graph.
+  // set_volatile is called on a copy, so that W keeps its flag and, where there is no graph, its gradient.
   Variable y = autograd::identity(W);
   y.set_volatile(volatile_);
   return autograd::identity(y);

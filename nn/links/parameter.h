@@ -1,4 +1,4 @@
-// Link that holds one parameter.
+// A link with one parameter.
 #pragma once
 
 #include <catena/autograd/flag.h>
@@ -6,14 +6,14 @@
 
 namespace nn::links {
 
-// Holds the array W and gives it as a variable. Deprecated in the reference, where it stood in for parameters: list an
-// nn::Parameter among the members of a link.
+// Holds the array W and returns it as a variable. Deprecated, as in Chainer, which used it before it had parameters:
+// list an nn::Parameter among the members of a link instead.
 class CATENA_EXPORT Parameter : public Link {
  public:
   explicit Parameter(const Array& array) : W(array) { name_params(); }
 
   NN_MEMBERS(W)
-  // W as a variable of this volatility. Gradients reach W, unless it is ON.
+  // Returns W as a variable with this volatile flag. Gradients reach W unless the flag is ON.
   Variable operator()(autograd::Flag volatile_ = autograd::OFF);
 
   nn::Parameter W;

@@ -8,7 +8,7 @@
 
 namespace nn {
 
-// x where x >= 0, else W x; see prelu(). W has the shape of the first axes of x behind the batch, () for one number.
+// x where x >= 0, else W x; see prelu(). W has the shape of the first axes of x after the batch; () for one slope.
 //   nn::PReLU()  nn::PReLU({3})  nn::PReLU(3)  nn::PReLU({3}, 0.1)
 // (He, Zhang, Ren, Sun: Delving Deep into Rectifiers, 2015.)
 class CATENA_EXPORT PReLU : public Link {

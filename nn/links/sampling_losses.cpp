@@ -6,7 +6,7 @@
 
 namespace nn {
 
-// ---- what both have -----------------------------------------------------------------------------
+// ---- common parts -------------------------------------------------------------------------------
 internal::SampledLoss::SampledLoss(const char* link, Initializer initializer, int in_size,
                                    const std::vector<double>& weights, int samples)
     : W(std::move(initializer), {std::int64_t(weights.size()), in_size}), alias(weights), sample_size(samples) {
@@ -26,7 +26,7 @@ Variable internal::SampledLoss::located(const char* link, const Variable& x,
 // ---- the losses ---------------------------------------------------------------------------------
 namespace {
 
-// In float32, as the reference computes them.
+// Computed in float32, as in Chainer.
 std::vector<double> powers(const std::vector<double>& counts, double power) {
   std::vector<double> result;
   for (const double c : counts) result.push_back(double(std::pow(float(c), float(power))));

@@ -14,7 +14,7 @@ namespace nn {
 
 namespace internal {
 
-// How often each label occurs: numbers of any type.
+// The number of occurrences of each label, as numbers of any type.
 class Counts {
  public:
   template <class T>
@@ -27,18 +27,18 @@ class Counts {
   std::vector<double> values_;
 };
 
-// The weights of all labels, and where samples of labels come from.
+// Holds the weights of all labels and the sampler.
 class CATENA_EXPORT SampledLoss : public Link {
  public:
   Parameter W;
   WalkerAlias alias;
-  Sampler sampler;  // draws in place of `alias` if it is set
+  Sampler sampler;  // if set, replaces `alias`
   int sample_size;
 
  protected:
-  // ValueError for weights that WalkerAlias does not take, and for a negative sample_size.
+  // Throws a ValueError for weights that WalkerAlias rejects, and for a negative sample_size.
   SampledLoss(const char* link, Initializer initializer, int in_size, const std::vector<double>& weights, int samples);
-  // The loss of (x, t), with errors that name the link.
+  // Returns the loss of (x, t); errors name the link.
   Variable located(const char* link, const Variable& x, const catena::Function<Variable()>& loss) const;
   void on_device_changed() override { alias.to_device(device()); }
 };
@@ -46,7 +46,7 @@ class CATENA_EXPORT SampledLoss : public Link {
 }  // namespace internal
 
 // softplus(-W[t] x) + the sum of softplus(W[s] x) over sample_size samples s, which are drawn with probabilities
-// proportional to counts^power; see negative_sampling(). W (len(counts), in_size), at first 0.
+// proportional to counts^power; see negative_sampling(). W (len(counts), in_size) is initially 0.
 //
 //   nn::NegativeSampling loss(100, counts, 5);    // counts of the labels: a vector of numbers
 //   loss(x, t)  loss(x, t, "no")                  // x (N, in_size), t (N); -1 is no label and has the loss 0
@@ -54,7 +54,7 @@ class CATENA_EXPORT SampledLoss : public Link {
 // (Mikolov et al.: Distributed Representations of Words and Phrases and their Compositionality, 2013.)
 class CATENA_EXPORT NegativeSampling : public internal::SampledLoss {
  public:
-  // ValueError for counts that WalkerAlias does not take, and for a negative sample_size.
+  // Throws a ValueError for counts that WalkerAlias rejects, and for a negative sample_size.
   NegativeSampling(int in_size, const internal::Counts& counts, int samples, double power = 0.75);
 
   NN_MEMBERS(W)
@@ -64,8 +64,9 @@ class CATENA_EXPORT NegativeSampling : public internal::SampledLoss {
   }
 };
 
-// -log of softmax(W x)[t] over the label and sample_size samples, and of 1 - softmax for the samples, which are drawn
-// with probabilities proportional to counts; see black_out(). W (len(counts), in_size), at first HeNormal(1 / sqrt 2).
+// -log of the softmax of the label and -log of 1 - the softmax of each sample, where softmax(W x) is taken only over
+// the label and sample_size samples; these are drawn with probabilities proportional to counts; see black_out(). W
+// (len(counts), in_size) is initially HeNormal(1 / sqrt 2).
 //
 //   nn::BlackOut loss(100, counts, 5);
 //   loss(x, t)  loss(x, t, "no")
@@ -73,7 +74,7 @@ class CATENA_EXPORT NegativeSampling : public internal::SampledLoss {
 // (Ji et al.: BlackOut, 2016.)
 class CATENA_EXPORT BlackOut : public internal::SampledLoss {
  public:
-  // ValueError as for NegativeSampling.
+  // Throws a ValueError like NegativeSampling.
   BlackOut(int in_size, const internal::Counts& counts, int samples);
 
   NN_MEMBERS(W)

@@ -10,31 +10,30 @@
 namespace nn {
 
 struct ScaleOptions {
-  // Options are written with names, so that {3} is a shape.
+  // Options must be written with names, so that {3} is a shape.
   struct Named {
     explicit Named() = default;
   };
   [[no_unique_address]] Named named = Named();
-  std::optional<Shape> W_shape = {};     // of the parameter W, at first 1; absent: W is given to each call
+  std::optional<Shape> W_shape = {};     // shape of the parameter W, initially 1; absent: each call gets a W
   bool bias_term = false;                // adds a Bias along the same axis
-  std::optional<Shape> bias_shape = {};  // of the bias where W is no parameter; else the bias has the shape of W
+  std::optional<Shape> bias_shape = {};  // shape of the bias if W is no parameter; else the bias has the shape of W
 };
 
-// x W (+ b), where the axes of W are those of x from `axis` on; see scale().
+// x W (+ b), where the axes of W correspond to those of x from `axis` on; see scale().
 //
 //   nn::Scale(1, {3})                          W (3): link(x)
 //   nn::Scale(1, {3}, true)                    W (3) and bias/b (3)
 //   nn::Scale(1)                               no parameter: link(x, W)
 //   nn::Scale(1, {.bias_term = true, .bias_shape = nn::Shape{3}})
 //
-// ValueError for a bias whose shape nothing gives, and for a call with one argument where two are needed or the other
-// way round.
+// ValueError for a bias without a known shape, and for a call with one argument if two are needed, or vice versa.
 class CATENA_EXPORT Scale : public Chain {
  public:
   using Options = ScaleOptions;
   explicit Scale(int along = 1) : Scale(along, Options{}) {}
   Scale(int along, const Options& options);
-  // A template, so that {.W_shape = {3}}, which g++ also takes for the list {{3}}, is options.
+  // A template, so that {.W_shape = {3}} means options: g++ would also accept it as the list {{3}}.
   template <class N = catena::Integer>
   Scale(int along, std::initializer_list<std::type_identity_t<N>> W_shape, bool bias_term = false)
       : Scale(along, Options{.W_shape = Shape(W_shape), .bias_term = bias_term}) {}

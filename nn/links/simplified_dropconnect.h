@@ -1,4 +1,4 @@
-// Fully connected layer whose connections are dropped at random.
+// Fully connected layer that drops connections at random.
 #pragma once
 
 #include <concepts>
@@ -16,13 +16,13 @@ struct SimplifiedDropconnectOptions {
   Initializer initial_bias = 0.0;
 };
 struct SimplifiedDropconnectCallOptions {
-  std::optional<bool> train = {};  // default: the thread's train mode; when false nothing is dropped
-  Array mask = {};                 // (N, out, in): the connections that are kept, in place of what is drawn
+  std::optional<bool> train = {};  // default: the thread's train mode; if false, nothing is dropped
+  Array mask = {};                 // (N, out, in): the kept connections; replaces the random choice
 };
 
-// A Linear whose weights are dropped for each sample anew: W (out, in), b (out); see simplified_dropconnect(). Without
-// an input size the first call creates W. (Wan et al.: Regularization of Neural Networks using DropConnect, 2013;
-// averaged before the activation, other than there.)
+// A Linear that drops other weights for each sample: W (out, in), b (out); see simplified_dropconnect(). Without an
+// input size, the first call creates W. (Wan et al.: Regularization of Neural Networks using DropConnect, 2013. Unlike
+// the paper, averages before the activation.)
 class CATENA_EXPORT SimplifiedDropconnect : public Link {
  public:
   using Options = SimplifiedDropconnectOptions;

@@ -91,14 +91,14 @@ void HDF5File::flush() { file_->flush(); }
 
 // ---- serializers ----------------------------------------------------------------------------------
 
-// Paths of a serializer are those of the file, so that one function joins them.
+// The path of a serializer is its path in the file, so one function joins both.
 HDF5Serializer::HDF5Serializer(const HDF5Group& group, std::optional<int> compression)
     : Serializer(group.path_), group_(group), compression_(compression) {
   check<ValueError>(!compression || (*compression >= 0 && *compression <= 9), "HDF5Serializer", "the compression ",
                     compression.value_or(0), " is not a level of gzip, 0 to 9; std::nullopt means none");
 }
 
-// Groups without entries are in the file, too.
+// Groups without entries are written to the file, too.
 catena::Owned<Serializer> HDF5Serializer::child(std::string path) const {
   group_.file_->make_group(path);
   return catena::Owned<Serializer>(new HDF5Serializer(HDF5Group(group_.file_, std::move(path)), compression_));

@@ -1,6 +1,6 @@
-// HDF5 files that Chainer can read, and that it has written: a key "a/b/W" is the dataset W in the group b of the group
-// a. They are read and written by the HDF5 library, which is optional (CATENA_WITH_HDF5) and loaded by the first call
-// that needs it; without it every function here is a RuntimeError that says so.
+// HDF5 files that Chainer can read, or has written: a key "a/b/W" is the dataset W in the group b of the group a. The
+// HDF5 library reads and writes them. It is optional (CATENA_WITH_HDF5) and loaded by the first call that needs it;
+// without it, every function here throws a RuntimeError that says so.
 //
 //   save_hdf5("model.h5", model);
 //   load_hdf5("model.h5", model);
@@ -40,22 +40,23 @@ namespace internal {
 CATENA_EXPORT HDF5Group root_of(catena::Shared<nn::internal::Hdf5File> file);
 }
 
-// Whether this build has HDF5.
+// True if this build has HDF5.
 CATENA_EXPORT bool hdf5_available() noexcept;
 
-// A group of an open file, which stays open as long as there is one.
+// A group of an open file. The file remains open while a group of it exists.
 class CATENA_EXPORT HDF5Group {
  public:
-  // From the root: "/updater/model:main".
+  // Returns the path from the root: "/updater/model:main".
   std::string name() const { return "/" + path_; }
-  // The group `name` below this one. KeyError where there is none.
+  // Returns the group `name` below this one. KeyError if there is none.
   HDF5Group operator[](std::string_view name) const;
-  // Makes it, with those above it. ValueError where create_group finds it there, or require_group a dataset.
+  // Make the group and its parents. ValueError if create_group finds the group, or require_group a dataset of that
+  // name.
   HDF5Group create_group(std::string_view name) const;
   HDF5Group require_group(std::string_view name) const;
-  // Whether there is a group or a dataset of that name.
+  // True if there is a group or a dataset of that name.
   bool contains(std::string_view name) const;
-  // The paths of all datasets below.
+  // Returns the paths of all datasets below this group.
   std::vector<std::string> keys() const;
 
  protected:
@@ -70,20 +71,20 @@ class CATENA_EXPORT HDF5Group {
   std::string path_;
 };
 
-// A file, and its root. `mode` as in h5py: "r" reads; "r+" reads and writes a file that is there; "w" makes a new one
-// in place of an old one; "w-" or "x" makes a new one; "a" is "r+" or "w-". IOError where the file cannot be opened or
-// written, ValueError where it is no HDF5 file.
+// A file and its root group. `mode` is as in h5py: "r" reads; "r+" reads and writes an existing file; "w" makes a new
+// file and replaces an old one; "w-" or "x" makes a new file; "a" is "r+" or "w-". IOError if the file cannot be opened
+// or written, ValueError if it is no HDF5 file.
 class CATENA_EXPORT HDF5File : public HDF5Group {
  public:
   explicit HDF5File(const std::string& filename, std::string_view mode = "r");
-  // Hands to the operating system what has been written. A file that is not flushed is complete when its last group is
-  // gone; only flush() reports errors.
+  // Passes written data to the operating system. Without flush(), a file is complete when its last group is destroyed,
+  // but only flush() reports errors.
   void flush();
 };
 
 class CATENA_EXPORT HDF5Serializer : public Serializer {
  public:
-  // compression: the level of gzip, 0 to 9; nullopt: none. ValueError for others.
+  // compression: the level of gzip, 0 to 9; nullopt: no compression. ValueError for other levels.
   explicit HDF5Serializer(const HDF5Group& group, std::optional<int> compression = 4);
   bool is_writer() const noexcept override { return true; }
 

@@ -1,5 +1,5 @@
-// The table of the module of HDF5 (kernels/base/module.h), and what it does: one file, by paths. Internal to this
-// folder. Everything that it has to do with the HDF5 library is in modules/hdf5.cpp.
+// The function table of the HDF5 module (kernels/base/module.h) and its class for one file with paths. Internal to this
+// folder. All code that uses the HDF5 library is in modules/hdf5.cpp.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@
 
 namespace nn::internal {
 
-// Paths are those of HDF5, from the root of the file; "" is the root, doubled slashes count once. Every function may be
-// called by several threads.
+// Paths are HDF5 paths from the root of the file; "" is the root, and doubled slashes count once. Several threads may
+// call every function.
 class CATENA_EXPORT Hdf5File {
  public:
   virtual ~Hdf5File() = default;
 
-  // The beginning of error messages: `load_hdf5: "model.h5"`.
+  // Returns the beginning of error messages: `load_hdf5: "model.h5"`.
   virtual const std::string& context() const noexcept = 0;
   virtual bool is_group(const std::string& path) const = 0;
   // The dataset at `path`; nothing where there is none. Text as kind S, UTF-8; a null dataspace as None.
@@ -39,21 +39,21 @@ class CATENA_EXPORT Hdf5File {
   using Place = catena::Function<std::byte*(std::size_t bytes)>;
   virtual std::optional<catena::NpyArray> read_to(const std::string& path, const Place& place) const = 0;
   virtual bool is_dataset(const std::string& path) const = 0;
-  // The paths of all datasets below a group, relative to it.
+  // Returns the paths of all datasets below a group, relative to it.
   virtual std::vector<std::string> datasets(const std::string& group) const = 0;
 
-  // The group at `path`, with those above it; nothing happens where it is there.
+  // Makes the group at `path` and its parents; does nothing if it exists.
   virtual void make_group(const std::string& path) = 0;
-  // Groups above are made on demand. `compression` (gzip, 0 to 9) counts for arrays of more than one element.
+  // Makes parent groups as needed. `compression` (gzip, 0 to 9) applies to arrays of more than one element.
   virtual void write(const std::string& path, catena::Dtype dtype, const catena::Shape& shape,
                      std::span<const std::byte> c_order, std::optional<int> compression) = 0;
   virtual void write_text(const std::string& path, const std::string& utf8) = 0;
   virtual void flush() = 0;
-  // The file as it would lie on the disk.
+  // Returns the bytes of the file, as they would be on the disk.
   virtual std::vector<std::byte> image() const = 0;
 };
 
-// memory: a new file that only image() shows.
+// memory: a new file that is accessible only through image().
 enum class Hdf5Mode { read, read_write, create, create_new, memory };
 
 struct Hdf5Module {

@@ -27,16 +27,16 @@ constexpr Name kNames[] = {{"W", "weight"},
                            {"avg_var", "running_var"},
                            {"N", "num_batches_tracked"}};
 
-// The arrays of an LSTM link, and of nn.LSTM: its bias is the sum of two.
+// Names of the arrays of an LSTM link and of PyTorch's nn.LSTM, whose bias is the sum of two.
 struct GateName {
   std::string_view ours, pytorch, added;
 };
 constexpr GateName kGates[] = {
     {"upward/W", "weight_ih_l0", ""}, {"upward/b", "bias_ih_l0", "bias_hh_l0"}, {"lateral/W", "weight_hh_l0", ""}};
-// The gates of nn.LSTM, i, f, g, o, by their places in those of a unit of the link, a, i, f, o.
+// For each gate of nn.LSTM (i, f, g, o): its position among the gates of a unit of the link (a, i, f, o).
 constexpr std::int64_t kGateOf[] = {1, 2, 0, 3};
 
-// Whether `key` is `end` or ends with "/" and it; `parent` is what is ahead.
+// True if `key` is `end` or ends with "/" and `end`; `parent` becomes the part before.
 bool ends_with(std::string_view key, std::string_view end, std::string_view& parent) {
   if (!key.ends_with(end)) return false;
   parent = key.substr(0, key.size() - end.size());
@@ -65,7 +65,7 @@ KeyRenames plain(const KeyRenames& rename) {
 
 using Rename = KeyRenames::value_type;
 
-// The first pair for `key` or a link that it is in; null if there is none.
+// Returns the first pair for `key` or for a link that contains it; null if there is none.
 const Rename* rename_of(const KeyRenames& rename, std::string_view key) {
   for (const Rename& r : rename) {
     const std::string& ours = r.first;
@@ -76,7 +76,7 @@ const Rename* rename_of(const KeyRenames& rename, std::string_view key) {
 }
 bool is_of_whole(const Rename* r, std::string_view key) { return r != nullptr && r->first == key; }
 
-// The file's name of `path`, of which `r` (may be null) renames a part ahead.
+// Returns the file's name of `path`; `r` (may be null) renames the first part.
 std::string styled_path(KeyStyle style, const Rename* r, std::string_view path) {
   const bool dots = style == KeyStyle::pytorch;
   if (r == nullptr) return dots ? with_dots(path) : std::string(path);
@@ -101,12 +101,12 @@ std::string name_of(KeyStyle style, const KeyRenames& rename, const std::string&
   return joined(styled_path(style, r, parent), last, '.');
 }
 
-// The file's names of an array of gates, and of the one to be added to it (empty: none).
+// The file's names of an array of gates, and of the array to be added to it (empty: none).
 struct GateEntry {
   std::string name, added;
 };
 
-// A key that is renamed as a whole is one of gates if its new name is that of an array of nn.LSTM, of any layer.
+// A pair that renames a whole key gives an array of gates if the new name is that of an array of nn.LSTM, of any layer.
 std::optional<GateEntry> renamed_gates(const std::string& name) {
   for (const std::string_view part : {"weight_ih_l", "weight_hh_l", "bias_hh_l"})
     if (name.find(part) != name.npos) return GateEntry{name, ""};
@@ -123,7 +123,7 @@ std::optional<GateEntry> gates_of(KeyStyle style, const KeyRenames& rename, cons
     if (!ends_with(key, g.ours, parent)) continue;
     const Rename* r = rename_of(rename, key);
     if (is_of_whole(r, key)) return renamed_gates(r->second);
-    // A pair for the child ("upward") leaves it to the path alone.
+    // A pair that renames the child ("upward") does not make the key an array of gates: only its path is renamed.
     if (r != nullptr && r->first.size() > parent.size()) return {};
     const std::string path = styled_path(style, r, parent);
     return GateEntry{joined(path, g.pytorch, '.'), g.added.empty() ? "" : joined(path, g.added, '.')};
@@ -131,7 +131,7 @@ std::optional<GateEntry> gates_of(KeyStyle style, const KeyRenames& rename, cons
   return {};
 }
 
-// Moves row `gate` * n + `unit` to row 4 `unit` + (place of the gate), or back.
+// Moves row `gate` * n + `unit` to row 4 `unit` + (position of the gate), or back.
 std::vector<std::byte> reordered(const std::string& key, const autograd::Shape& shape, std::size_t itemsize,
                                  const std::vector<std::byte>& bytes, bool to_pytorch) {
   check<ValueError>(!shape.empty() && shape[0] % 4 == 0, "LSTM", "the entry ", key, " has the shape ", shape,
@@ -152,7 +152,8 @@ std::vector<std::byte> reordered(const std::string& key, const autograd::Shape& 
   return result;
 }
 
-// 16-bit floats are added in float32: PyTorch adds the products, not the biases, so their sum must not be rounded.
+// 16-bit floats are added in float32: PyTorch adds the products, not the biases, so the sum of the biases must not be
+// rounded.
 NpyArray sum(const std::string& name, const NpyArray& a, const NpyArray& b) {
   check<ValueError>(a.dtype && a.dtype == b.dtype && a.shape == b.shape, "LSTM", "the entry ", name, " has ", b.descr,
                     " of shape ", b.shape, ", but it is to be added to ", a.descr, " of shape ", a.shape);
@@ -202,7 +203,7 @@ catena::Owned<NpyStream> open_styled(const LoadOptions& options, const std::stri
   std::string_view parent;
   if (const std::optional<GateEntry> gates = gates_of(options.style, options.rename, key, parent)) {
     if (catena::Owned<NpyStream> found = open(gates->name)) {
-      if (!found->header().dtype) return found;  // no array can hold it: the error is the caller's
+      if (!found->header().dtype) return found;  // no array has such a type: the caller throws the error
       NpyArray array = found->read_all();
       if (!gates->added.empty())
         if (const catena::Owned<NpyStream> other = open(gates->added))
@@ -228,7 +229,7 @@ std::vector<Entry> styled_entries(const std::vector<Entry>& entries, KeyStyle st
     std::string_view parent;
     const std::optional<GateEntry> gates = gates_of(style, rename, e.key, parent);
     result.push_back(e);
-    // A link named "upward" need not be that of an LSTM.
+    // A link named "upward" need not belong to an LSTM.
     const bool is_lstm =
         gates && keys.contains(joined(parent, "upward/W", '/')) && keys.contains(joined(parent, "lateral/W", '/'));
     if (!is_lstm) {

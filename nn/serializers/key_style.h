@@ -1,4 +1,4 @@
-// The names of parameters in files of another library: KeyStyle and LoadOptions::rename. Internal to this folder.
+// Names of parameters in files of another library: KeyStyle and LoadOptions::rename. Internal to this folder.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,17 @@ namespace nn::internal {
 
 using Open = catena::Function<catena::Owned<catena::NpyStream>(const std::string& name)>;
 
-// The options with keys to rename that neither begin nor end with slashes, which the others ask for.
+// Returns the options with keys to rename that neither begin nor end with slashes, as the other functions require.
 LoadOptions with_plain_renames(const LoadOptions& options);
-// The names that a key may have in the file: those of an LSTM's arrays first, what its path alone says last.
+// Returns the names that a key may have in the file: names of an LSTM's arrays first, the name derived only from the
+// path last.
 std::vector<std::string> styled_names(const LoadOptions& options, const std::string& key);
-// The array of a key, made of what the file has; null if it has nothing.
+// Opens the array of a key, computed from the entries of the file; null if the file has none.
 catena::Owned<catena::NpyStream> open_styled(const LoadOptions& options, const std::string& key, const Open& open);
-// Counters that files of the other library may lack.
+// True for counters that files of the other library may not have.
 bool may_be_missing(const LoadOptions& options, const std::string& key);
 
-// The entries as the file is to have them, in the same order.
+// Returns the entries with the names and elements for the file, in the same order.
 std::vector<serializers::DictionarySerializer::Entry> styled_entries(
     const std::vector<serializers::DictionarySerializer::Entry>& entries, KeyStyle style, const KeyRenames& rename);
 

@@ -1,4 +1,4 @@
-// npz files that Chainer can read, and that it has written: same keys, shapes and dtypes.
+// npz files that Chainer can read, or has written, with the same keys, shapes and dtypes.
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@ class NpzReader;
 
 namespace nn::serializers {
 
-// Collects the entries of an object in memory, in the order in which serialize() visits them: in entries(), and as
-// arrays on the CPU in a map of the caller's, if one is given (a text as uint8, its UTF-8 bytes), which must live as
-// long as the serializer.
+// Collects the entries of an object in memory, in the order in which serialize() visits them. They are in entries()
+// and, if the caller gives a map, also in the map, as arrays on the CPU (a text as uint8, its UTF-8 bytes). The map
+// must outlive the serializer.
 //   std::map<std::string, autograd::Array> target;
 //   DictionarySerializer(target).save(model);           // target["l1/W"]
 class CATENA_EXPORT DictionarySerializer : public Serializer {
@@ -58,8 +58,8 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
 
 class CATENA_EXPORT NpzDeserializer : public Serializer {
  public:
-  // Opens `filename`. IOError when it cannot be read, ValueError when it is not an npz file; both name it. `path`: the
-  // part of the file to read, "predictor" or "predictor/".
+  // Opens `filename`. IOError if it cannot be read, ValueError if it is not an npz file; both name it. `path`: the part
+  // of the file to read, "predictor" or "predictor/".
   explicit NpzDeserializer(const std::string& filename, const LoadOptions& options = {});
   template <std::convertible_to<std::string> Path>
   NpzDeserializer(const std::string& filename, const Path& path, bool strict = true)

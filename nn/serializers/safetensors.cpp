@@ -37,7 +37,7 @@ class TensorSource final : public catena::ByteSource {
   std::optional<std::uint64_t> remaining() const override { return tensor_.n_bytes - done_; }
 
  private:
-  const SafetensorsFile file_;  // it owns the tensor
+  const SafetensorsFile file_;  // owns the tensor
   const SafetensorsFile::Tensor& tensor_;
   std::uint64_t done_ = 0;  // bytes
 };

@@ -1,5 +1,4 @@
-// safetensors files, which PyTorch and others read and write: arrays under names, mapped into memory when they are
-// read.
+// safetensors files, which PyTorch and other libraries read and write: arrays with names.
 //
 //   save_safetensors("model.safetensors", model);
 //   load_safetensors("model.safetensors", model);
@@ -27,8 +26,8 @@ namespace nn::serializers {
 struct SafetensorsOptions {
   KeyStyle style = KeyStyle::chainer;
   KeyRenames rename = {};
-  // Text for whoever reads the file. With KeyStyle::pytorch, {"format", "pt"} is added unless there is a format: some
-  // readers insist on it.
+  // Text for readers of the file. With KeyStyle::pytorch, {"format", "pt"} is added unless there is a format, because
+  // some readers require it.
   SafetensorsMetadata metadata = {};
 };
 
@@ -49,8 +48,8 @@ class CATENA_EXPORT SafetensorsDeserializer : public Serializer {
   SafetensorsFile file_;
 };
 
-// The array of that name on the host, whatever its element type. KeyError where there is none, TypeError for types that
-// no array can hold.
+// Returns the array of that name on the host, whatever its element type. KeyError if there is none, TypeError for types
+// that no array can have.
 CATENA_EXPORT autograd::Array get_tensor(const SafetensorsFile& file, std::string_view name);
 
 namespace internal {
@@ -67,7 +66,7 @@ void save_safetensors(const std::string& filename, T& object, const SafetensorsO
 } catch (...) {
   catena::rethrow_standard("save_safetensors");
 }
-// Options and errors of load_npz. bfloat16 and float16 are converted to the dtype of the parameter.
+// Has the options and errors of load_npz. bfloat16 and float16 are converted to the dtype of the parameter.
 template <class T>
 LoadReport load_safetensors(const std::string& filename, T& object, const LoadOptions& options = {}) try {
   SafetensorsDeserializer s(filename, options);

@@ -42,14 +42,14 @@ std::optional<Dtype> dtype_of(std::string_view name) {
   return {};
 }
 
-// A tensor as the header states it.
+// A tensor as described by the header, not yet checked.
 struct Claim {
   std::string name, dtype;
   std::vector<std::uint64_t> shape, offsets;
   bool has_dtype = false, has_shape = false, has_offsets = false;
 };
 
-// Takes the header from the parser, event by event: the depth is limited, and names that come twice are seen.
+// Reads the header from the events of the parser: limits the depth, and finds names that occur twice.
 class HeaderReader {
  public:
   explicit HeaderReader(const std::string& context) : context_(context) {}
@@ -129,7 +129,7 @@ class HeaderReader {
   bool in_metadata_ = false;
   std::string name_, field_;
   std::unordered_set<std::string> names_, fields_;
-  std::vector<std::uint64_t>* list_ = nullptr;  // the list that is being read
+  std::vector<std::uint64_t>* list_ = nullptr;  // the list that is being parsed
 };
 
 std::string header_of(const std::string& context, const catena::FileAccess& file) {
@@ -146,7 +146,7 @@ std::string header_of(const std::string& context, const catena::FileAccess& file
   return text;
 }
 
-// The tensor that a claim describes. The data after the header begin at `data_at` and have `data_bytes` bytes.
+// Returns the checked tensor. The data after the header begin at `data_at` and have `data_bytes` bytes.
 SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, std::uint64_t data_at,
                                   std::uint64_t data_bytes) {
   SafetensorsFile::Tensor t{c.name, c.dtype, dtype_of(c.dtype), {}};
@@ -199,7 +199,7 @@ struct SafetensorsFile::Content {
   catena::FileAccess file;
   std::vector<Tensor> tensors;
   SafetensorsMetadata metadata;
-  std::unordered_map<std::string_view, std::size_t> index;  // views into tensors, which no longer changes
+  std::unordered_map<std::string_view, std::size_t> index;  // views into tensors, which does not change any more
 };
 
 SafetensorsFile::SafetensorsFile(const std::string& filename, std::string_view op)
@@ -272,7 +272,7 @@ std::string header_text(const std::string& context, const std::vector<internal::
 
 void internal::write_safetensors(const std::string& filename, std::vector<SafetensorsInput> tensors,
                                  const SafetensorsMetadata& metadata) {
-  // Wide elements first, so that all are aligned; then by name, so that equal content gives equal bytes.
+  // Wide elements first, so that all are aligned; then ordered by name, so that equal content gives equal bytes.
   std::sort(tensors.begin(), tensors.end(), [](const SafetensorsInput& a, const SafetensorsInput& b) {
     const std::size_t x = catena::itemsize(a.dtype), y = catena::itemsize(b.dtype);
     return x != y ? x > y : a.name < b.name;

@@ -123,7 +123,7 @@ Owned<NpyStream> Serializer::require(std::string_view key) const {
   return found;
 }
 
-// With its elements, for values on the host; None is as good as no entry.
+// Returns the entry with its elements, for values on the host. None counts as a missing entry.
 std::optional<NpyArray> Serializer::require_array(std::string_view key) const {
   const Owned<NpyStream> found = require(key);
   if (!found || found->is_none()) return {};
@@ -162,7 +162,7 @@ void Serializer::on_rollback(catena::Function<void()> undo) {
 
 namespace {
 
-// HDF5 takes doubled slashes for one.
+// HDF5 treats doubled slashes as one.
 std::string with_single_slashes(std::string path) {
   const auto both = [](char a, char b) { return a == '/' && b == '/'; };
   path.erase(std::unique(path.begin(), path.end(), both), path.end());
@@ -185,13 +185,13 @@ LoadReport Serializer::report() const {
 
 namespace {
 
-// A stored dtype may be loaded into one of the same kind or a later one of bool, integer < float < complex.
+// A stored dtype may be converted to one of the same or a later kind in the order bool, integer < float < complex.
 void check_load_cast(const std::string& where, Dtype from, Dtype to) {
   const bool loses = kind_of(from) >= catena::DtypeKind::floating && kind_of(from) > kind_of(to);
   check<TypeError>(!loses, where, "cannot load ", from, " values into an array of ", to);
 }
 
-// All elements of an entry, on a device.
+// Reads all elements of an entry to a device.
 Array read_array(NpyStream& entry, autograd::Backend& backend, autograd::Device device) {
   const Array a = autograd::array_from_reader(backend, entry.shape_in_file(), entry.dtype(), device,
                                               [&](void* to, std::size_t bytes) { entry.read(to, bytes); });
@@ -243,7 +243,7 @@ void Serializer::operator()(std::string_view key, Array& value) {
   else value = autograd::contiguous(read_array(*found, autograd::default_backend(), autograd::Device{}));
 }
 
-// The contents of an entry into an array that is there, which changes when all of the entry has been read.
+// Reads an entry into an existing array, which changes only after the whole entry has been read.
 void Serializer::load_array(const std::string& where, NpyStream& found, const Array& value) {
   const bool same = found.shape() == value.shape();
   const bool broadcasts = !same && catena::broadcasts_to(found.shape(), value.shape());
@@ -253,7 +253,7 @@ void Serializer::load_array(const std::string& where, NpyStream& found, const Ar
   check_load_cast(where, found.dtype(), value.dtype());
   Array stored = autograd::astype(read_array(found, value.backend(), value.device()), value.dtype());
   if (!same) stored = autograd::broadcast_to(stored, value.shape());
-  if (in_transaction()) {  // the old contents wait on the host, where memory is less scarce
+  if (in_transaction()) {  // the old contents are kept on the host, where memory is less scarce
     const autograd::Device host{};
     const Array before = value.device() == host ? autograd::copy(value) : autograd::to_device(value, host);
     on_rollback([value, before] { autograd::copy_across(value, before); });
@@ -280,7 +280,7 @@ template <class T> void Serializer::number(std::string_view key, T& value) {
 void Serializer::operator()(std::string_view key, bool& value) { number(key, value); }
 void Serializer::operator()(std::string_view key, std::int64_t& value) { number(key, value); }
 void Serializer::operator()(std::string_view key, double& value) { number(key, value); }
-// The format has one integer type, int64.
+// The format has only one integer type, int64.
 void Serializer::operator()(std::string_view key, std::int32_t& value) {
   std::int64_t wide = value;
   number(key, wide);
@@ -336,7 +336,7 @@ void Serializer::operator()(std::string_view key, autograd::Variable& value) {
   const catena::Owned<Serializer> s = (*this)[key];
   Array data = value ? value.data() : Array();
   (*s)("data", data);
-  if (!data) return;  // not there, and the load is not strict
+  if (!data) return;  // missing, and the load is not strict
   if (!is_writer()) {
     if (!value) value = autograd::Variable(data, autograd::VariableOptions{});
     else if (!value.data()) value.set_data(data);

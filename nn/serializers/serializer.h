@@ -1,10 +1,10 @@
-// Folder nn/serializers: saving and loading of parameters and state: the Serializer interface and its implementations
-// for npz, HDF5 and safetensors files. The bytes of npy and zip files are in kernels/formats. This folder may use nn,
-// autograd and kernels.
+// Folder nn/serializers: saving and loading of parameters and state. It has the Serializer interface and its
+// implementations for npz, HDF5 and safetensors files. The bytes of npy and zip files are handled in kernels/formats.
+// This folder may use nn, autograd and kernels.
 //
-// Serializer: one visitor for saving and loading. An object's serialize(Serializer&) names its entries once, and the
-// same code writes or reads them. Keys form paths ("predictor/l1/W"); file formats differ only in where a path is
-// stored.
+// Serializer: one visitor for saving and loading. An object's serialize(Serializer&) lists its entries once, and the
+// same code writes or reads them. Keys form paths ("predictor/l1/W"); file formats differ only in where they store a
+// path.
 #pragma once
 
 #include <concepts>
@@ -35,13 +35,14 @@ namespace nn {
 
 class Parameter;
 
-// The result of a load, as full keys: "predictor/l1/W". `missing` is empty when strict, `unexpected` are keys of the
-// file that no member has, `ignored` those of LoadOptions::ignore_names.
+// The result of a load, as full keys: "predictor/l1/W". `missing` is empty if strict; `unexpected` are keys of the file
+// that no member has; `ignored` are keys excluded by LoadOptions::ignore_names.
 struct LoadReport {
   std::vector<std::string> loaded, missing, unexpected, ignored;
 };
 
-// Keys that a load leaves alone: a key, a list of keys, or a function that is true for them. The keys are full ones.
+// Keys that a load does not change: a key, a list of keys, or a function that returns true for them. They are full
+// keys.
 //   {.ignore_names = {"predictor/fc8/W", "predictor/fc8/b"}}
 //   {.ignore_names = [](std::string_view key) { return key.starts_with("predictor/fc8/"); }}
 class CATENA_EXPORT IgnoreNames {
@@ -61,7 +62,7 @@ class CATENA_EXPORT IgnoreNames {
   catena::Function<bool(const std::string&)> predicate_;
 };
 
-// How the file calls the parameters.
+// The naming of parameters in the file.
 //   chainer   by the keys of this library and of Chainer: "conv/W"
 //   pytorch   as a state dict of PyTorch does: "conv.weight". Only names differ, the last one by this table, and gates
 //             of an LSTM:
@@ -71,20 +72,20 @@ class CATENA_EXPORT IgnoreNames {
 //               upward/W, upward/b, lateral/W    weight_ih_l0, bias_ih_l0 + bias_hh_l0, weight_hh_l0, with the rows of
 //                                                nn.LSTM's order i, f, g, o in that of the LSTM link, a, i, f, o by
 //                                                unit
-//             Other names are kept, with "." between them. PyTorch's momentum is 1 - decay of BatchNormalization, whose
-//             eps is 1e-5 there and 2e-5 here: no file has these numbers.
+//             Other names are kept, with "." between them. PyTorch's momentum is 1 - decay of BatchNormalization, and
+//             the default eps is 1e-5 in PyTorch and 2e-5 here; no file has these numbers.
 enum class KeyStyle : std::uint8_t { chainer, pytorch };
 
 // Pairs {path here, path in the file} of links: with KeyStyle::pytorch, {{"body/0", "features"}} reads "body/0/W" from
-// "features.weight". A pair for a whole key gives the name itself: {"body/0/W", "kernel"}. The first pair that fits
-// counts.
+// "features.weight". A pair for a whole key gives the full name: {"body/0/W", "kernel"}. The first matching pair is
+// used.
 using KeyRenames = std::vector<std::pair<std::string, std::string>>;
 
 struct LoadOptions {
   std::string path = {};          // the part of the file to read: "predictor" or "updater/model:main/"
-  bool strict = true;             // whether a missing key is a KeyError
-  IgnoreNames ignore_names = {};  // keys that are left as they are, in the file or not
-  bool allow_broadcast = false;   // whether an array of another shape that broadcasts is accepted, as Chainer does
+  bool strict = true;             // true: a missing key is a KeyError
+  IgnoreNames ignore_names = {};  // keys whose values do not change, whether the file has them or not
+  bool allow_broadcast = false;   // true: accept an array of another shape that broadcasts, as Chainer does
   KeyStyle style = KeyStyle::chainer;
   KeyRenames rename = {};
 };
@@ -93,9 +94,9 @@ class CATENA_EXPORT Serializer {
  public:
   virtual ~Serializer();
 
-  // Needed where saving and loading differ (a trainer, a link with pending parameters).
+  // Needed if saving and loading differ (a trainer, a link with pending parameters).
   virtual bool is_writer() const noexcept = 0;
-  // A serializer that prefixes keys with `key` and "/".
+  // Returns a serializer that prefixes keys with `key` and "/".
   catena::Owned<Serializer> operator[](std::string_view key) const;
 
   // Saving stores `value` under `key`. Loading replaces it:
@@ -114,20 +115,21 @@ class CATENA_EXPORT Serializer {
   void operator()(std::string_view key, std::string& value);
   // One-dimensional int64 arrays, e.g. permutations.
   void operator()(std::string_view key, std::vector<std::int64_t>& value);
-  // A parameter's data, under the key itself, as links store it. Saving a pending one is a ValueError; loading creates
-  // it with the stored shape (ValueError if a size that it knows differs) in its own dtype, on its own device.
+  // A parameter's data, stored under the key itself, as links do. Saving a pending parameter is a ValueError. Loading
+  // creates its data with the stored shape, in the dtype and on the device of the parameter (ValueError if a known size
+  // differs).
   void operator()(std::string_view key, Parameter& value);
-  // A variable: "<key>/data", "<key>/grad" if it has one, "<key>/volatile" and "<key>/name". A loaded one has no
-  // creator.
+  // A variable: "<key>/data", "<key>/grad" if it has a gradient, "<key>/volatile" and "<key>/name". A loaded variable
+  // has no creator.
   void operator()(std::string_view key, autograd::Variable& value);
 
-  // When loading, whether the key exists and is not ignored. When saving, false.
+  // When loading, true if the key exists and is not ignored. When saving, false.
   bool contains(std::string_view key) const;
-  // When loading, the stored array without conversion, for entries whose form varies between versions; empty when
-  // missing.
+  // When loading, returns the stored array without conversion, for entries whose form differs between versions; nothing
+  // if missing.
   std::optional<catena::NpyArray> stored(std::string_view key) const;
-  // When loading, the keys below this serializer (relative paths), for error messages and reports; with a KeyStyle or
-  // renames of LoadOptions, all names of the file.
+  // When loading, returns the keys below this serializer (relative paths), for error messages and reports; with a
+  // KeyStyle or renames of LoadOptions, all names of the file.
   virtual std::vector<std::string> keys() const;
   const std::string& path() const noexcept { return path_; }
   bool is_strict() const noexcept { return strict_; }
@@ -142,11 +144,11 @@ class CATENA_EXPORT Serializer {
     return report();
   }
 
-  // While loading: what is to be called, in reverse order, if the load fails after all. No effect otherwise.
+  // While loading: registers a function that is called, in reverse order, if the load fails. No effect otherwise.
   void on_rollback(catena::Function<void()> undo);
 
-  // A part of a load that is done as a whole or not at all. The outermost one counts: what an inner one has committed
-  // is undone, too, when an outer one ends without commit(). Without effect when saving.
+  // A part of a load that is done completely or not at all. The outermost transaction decides: changes that an inner
+  // one has committed are undone if an outer one ends without commit(). No effect when saving.
   class CATENA_EXPORT Transaction {
    public:
     explicit Transaction(Serializer& s);
@@ -157,28 +159,28 @@ class CATENA_EXPORT Serializer {
 
    private:
     Serializer& serializer_;
-    std::size_t start_ = 0;  // of its undo steps
+    std::size_t start_ = 0;  // index of its first undo step
     bool committed_ = false;
   };
 
  protected:
   explicit Serializer(std::string path, bool strict = true) : path_(std::move(path)), strict_(strict) {}
-  // For the outermost serializer of a load; its children get the same options.
+  // For the outermost serializer of a load; its children have the same options.
   explicit Serializer(const LoadOptions& options);
-  bool has_names_of_its_own() const noexcept;  // whether the file's names are not the keys
-  // `path` is a full one. A format with groups creates them here.
+  bool has_names_of_its_own() const noexcept;  // true if the names in the file differ from the keys
+  // `path` is a full path. A format with groups creates them here.
   virtual catena::Owned<Serializer> child(std::string path) const = 0;
   virtual void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
                      std::span<const std::byte> bytes);
   virtual void store_text(const std::string& path, std::string_view text);
-  // A format overrides one of the two. fetch() reads an entry; empty when it is missing. open() reads only what comes
-  // before the elements, which then go straight to where they are wanted; null when it is missing.
+  // A format overrides one of the two. fetch() reads an entry; nothing if it is missing. open() reads only the header
+  // of an entry, so that the elements can be read directly to their destination; null if it is missing.
   virtual std::optional<catena::NpyArray> fetch(const std::string& path) const;
   virtual catena::Owned<catena::NpyStream> open(const std::string& path) const;
-  virtual std::string source() const = 0;  // for messages: the file's name
+  virtual std::string source() const = 0;  // name of the file, for messages
 
  private:
-  // A leading "/" of a key is removed, so serializer["/l1"]("/W") and serializer("l1/W") name the same entry.
+  // Removes a leading "/" of the key, so serializer["/l1"]("/W") and serializer("l1/W") are the same entry.
   std::string join(std::string_view key) const;
   template <class T> void number(std::string_view key, T& value);
   catena::Owned<catena::NpyStream> require(std::string_view key) const;
@@ -191,12 +193,12 @@ class CATENA_EXPORT Serializer {
   bool in_transaction() const noexcept { return state_ && state_->transactions > 0; }
   LoadReport report() const;
 
-  // Of the serializer of a load and all its children.
+  // The state shared by the serializer of a load and all its children.
   struct LoadState {
     int transactions = 0;
     std::vector<catena::Function<void()>> undo;
     LoadReport report;
-    std::vector<std::string> asked;  // names in the file
+    std::vector<std::string> asked;  // requested names in the file
   };
 
   std::string path_;
@@ -210,7 +212,7 @@ namespace internal {
 // "predictor/" and "/predictor" mean "predictor".
 CATENA_EXPORT std::string without_slashes(std::string_view path);
 
-// Arguments of a load by position: load_npz(file, object, strict) and load_npz(file, object, path, strict,
+// Converts arguments of a load by position: load_npz(file, object, strict) and load_npz(file, object, path, strict,
 // ignore_names).
 LoadOptions load_options(std::same_as<bool> auto strict) { return {.strict = strict}; }
 inline LoadOptions load_options(std::string path, bool strict = true, IgnoreNames ignore_names = {}) {

@@ -1,12 +1,12 @@
-// What a case needs, as decorators of Boost.Test:
+// Requirements of test cases, as decorators of Boost.Test:
 //
 //   BOOST_AUTO_TEST_CASE(trains, *test::gpu()) { ... }
 //   BOOST_AUTO_TEST_CASE(exchanges, *test::multi_gpu(2) * test::slow()) { ... }
 //
-// A case whose need is not met is skipped with the reason on standard output. Cases have labels of these names: a test
-// program takes --run_test='@gpu' or '!@slow'. An entry of ctest has the labels of all cases of its file
-// (tests/CMakeLists.txt looks for the decorators): ctest -L slow, ctest -LE 'cudnn|multi_gpu'. The predicates are those
-// of autograd/testing.h; CATENA_TEST_SKIP=slow,gpu skips them, too.
+// A case whose requirement is not met is skipped, with the reason on standard output. Cases have labels with these
+// names: a test program accepts --run_test='@gpu' or '!@slow'. An entry of ctest has the labels of all cases of its
+// file (tests/CMakeLists.txt searches for the decorators): ctest -L slow, ctest -LE 'cudnn|multi_gpu'. The predicates
+// are those of autograd/testing.h; CATENA_TEST_SKIP=slow,gpu skips these cases as well.
 #pragma once
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,4 @@
-// Models of Caffe for tests: an encoder of protocol buffers, field by field, which has nothing in common with the
-// reader.
+// Models of Caffe for tests: an encoder of protocol buffers, field by field, which shares no code with the reader.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +43,7 @@ inline Message caffe_blob(const std::vector<std::int64_t>& dims, const std::vect
   return Message().message(7, shape).packed(5, values);
 }
 
-// A layer of the later form. Its parameters and blobs (field 7) are added by the caller.
+// Returns a layer of the later form. The caller adds its parameters and blobs (field 7).
 inline Message caffe_layer(std::string_view type, std::string_view name, const BlobNames& bottoms,
                            const BlobNames& tops) {
   Message layer;

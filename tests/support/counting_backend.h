@@ -13,7 +13,7 @@ class CountingBackend final : public nd::Runtime {
  public:
   explicit CountingBackend(catena::Device::Kind kind = catena::Device::Kind::cpu, int devices = 2)
       : kind_(kind), devices_(devices) {}
-  // growing: it has the growing memory of the CPU, too.
+  // growing: the backend also has the growing memory of the CPU.
   explicit CountingBackend(bool growing) : CountingBackend() { growing_ = growing; }
 
   std::atomic<std::int64_t> allocations{0}, deallocations{0}, bytes{0};

@@ -19,7 +19,7 @@ using autograd::Variables;
 Array spread(const Shape& shape, double low, double high, int seed) {
   const std::int64_t n = catena::size_of(shape);
   std::vector<double> v(static_cast<std::size_t>(n));
-  // A multiplicative sequence through the n slots of the interval: every value once, in scrambled order.
+  // A multiplicative sequence through the n slots of the interval: every value once, in pseudo-random order.
   const double golden = 0.6180339887498949;
   for (std::int64_t i = 0; i < n; ++i) {
     const double u = std::fmod((double(i) + 1) * golden + 0.137 * seed, 1.0);
@@ -36,7 +36,7 @@ struct Result {
   Arrays outputs, gradients;
 };
 
-// The output gradients are the same numbers for all dtypes, rounded once.
+// The gradients of outputs are the same numbers for all dtypes, rounded once.
 Array output_gradient(const Array& y, std::size_t k) {
   return autograd::astype(spread(y.shape(), -1, 1, int(k) + 7), y.dtype());
 }
@@ -81,7 +81,7 @@ Arrays in_dtype(const Arrays& inputs, Dtype t) {
   return result;
 }
 
-// The same elements with another layout: every second element of a larger array.
+// Returns the same elements in another layout: every second element of a larger array.
 Arrays strided(const Arrays& inputs) {
   Arrays result;
   for (const Array& a : inputs) {
@@ -136,7 +136,7 @@ void check_derivatives(const std::string& name, const DifferentiableFunction& f,
     const autograd::gradient_check::Options options{.eps = o.eps, .atol = o.atol, .rtol = o.rtol};
     BOOST_CHECK_NO_THROW(autograd::gradient_check::check_backward(f, inputs, gy, options));
     if (o.twice) BOOST_CHECK_NO_THROW(autograd::gradient_check::check_double_backward(f, inputs, gy, ggx, options));
-    // A graph of gradients is made by rules of its own, which the check above only compares with their own derivatives.
+    // A recorded gradient may use separate rules, which the check above compares only with their own derivatives.
     if (o.twice) compare("recorded gradient", run(f, inputs, 1, true).gradients, once.gradients, 1e-11, 1e-11);
     {
       const auto in_order = autograd::using_config({.cudnn_deterministic = true});

@@ -1,5 +1,5 @@
-// The devices of the backend of a framework test. The reference backend has several of both kinds on any machine;
-// ndarray has the CPU, and CUDA with a driver or the software device.
+// The devices of the backend of a framework test. The reference backend has several devices of both kinds on any
+// machine; ndarray has the CPU, and CUDA if there is a driver or the software device.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -15,12 +15,12 @@ inline const autograd::Device kCpu{}, kCuda{autograd::Device::Kind::cuda, 0};
 
 inline autograd::Device default_device() { return autograd::default_backend().default_device(); }
 
-// Whether this is the error of using CUDA without a driver.
+// True for the message of the error that CUDA is used without a driver.
 inline bool says_that_cuda_is_unavailable(const std::string& message) {
   return message.starts_with("CUDA is unavailable: ");
 }
 
-// False without CUDA, after printing ndarray's error to standard output. Any other failure is a test error.
+// Returns false without CUDA, after printing ndarray's error to standard output. Any other failure is a test error.
 inline bool has_cuda() {
   try {
     autograd::zeros({1}, autograd::Dtype::float32, kCuda);
@@ -33,7 +33,7 @@ inline bool has_cuda() {
   }
 }
 
-// A device other than the default one; empty if there is none.
+// Returns a device other than the default one; nothing if there is none.
 inline std::optional<autograd::Device> other_device() {
   if (!has_cuda()) return std::nullopt;
   return default_device() == kCpu ? kCuda : kCpu;

@@ -81,7 +81,7 @@ Variables load_inputs(const Golden& golden, const Json& c) {
   return v;
 }
 
-// Deterministic weights in (-1, 1) for the second derivatives.
+// Returns deterministic weights in (-1, 1) for second derivatives.
 Array weights_like(const Array& a, int seed) {
   std::vector<double> v(static_cast<std::size_t>(a.size()));
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = std::sin(1.7 * double(i) + seed);
@@ -89,7 +89,7 @@ Array weights_like(const Array& a, int seed) {
 }
 
 void check_twice(const Golden& golden, const Json& c, const GoldenFunction& f) {
-  // Inputs that have a gradient are varied; the others are handed over as they are.
+  // Only inputs with a gradient are varied; the others are passed unchanged.
   const Variables all = load_inputs(golden, c);
   Arrays varied, weights, gy;
   std::vector<std::size_t> place;

@@ -1,5 +1,5 @@
 // Runs the cases of a golden group of functions: builds the arguments, calls the function of that name, compares
-// outputs and gradients with the reference's, and differentiates float64 cases twice.
+// outputs and gradients with Chainer's, and differentiates float64 cases twice.
 //
 //   BOOST_AUTO_TEST_CASE(golden_values) {
 //     test::run_golden("activation", {
@@ -8,8 +8,9 @@
 //     });
 //   }
 //
-// The group is missing, or cases whose function is not in the table are not in tests/golden/not_run.json: a test error.
-// Inputs named as plain arrays in the README of that folder come as Variables too: use c.array(i).
+// It is a test error if the group is missing, or if a case whose function is not in the table is not listed in
+// tests/golden/not_run.json. Inputs that the README of that folder describes as plain arrays are also Variables here:
+// use c.array(i).
 #pragma once
 
 #include <functional>
@@ -30,9 +31,9 @@ class GoldenCall {
   const Json& args() const { return json_["args"]; }
 
   std::size_t size() const { return inputs_.size(); }
-  const autograd::Variable& x(std::size_t i) const { return inputs_[i]; }  // null where the case has null
+  const autograd::Variable& x(std::size_t i) const { return inputs_[i]; }  // null if the input of the case is null
   const autograd::Variables& xs() const { return inputs_; }
-  autograd::Variable x(const std::string& name) const;      // null when the case has no such input
+  autograd::Variable x(const std::string& name) const;      // null if the case has no such input
   autograd::Variables list(const std::string& name) const;  // name[0], name[1], ...
   autograd::Array array(std::size_t i) const { return inputs_[i] ? inputs_[i].data() : autograd::Array(); }
   autograd::Array array(const std::string& name) const;
@@ -46,7 +47,7 @@ class GoldenCall {
   std::string text(const char* arg, const std::string& otherwise) const {
     return has(arg) ? args()[arg].get<std::string>() : otherwise;
   }
-  // An integer, a list of integers, or null = not given.
+  // Returns an integer or a list of integers; null means not given.
   autograd::Axes axes(const char* arg) const;
   autograd::Dims dims(const char* arg) const;
 
@@ -60,15 +61,15 @@ using GoldenFunctions = std::map<std::string, GoldenFunction>;
 
 struct GoldenOptions {
   std::set<std::string> once_only =
-      {};  // functions that are not differentiated twice: ties, kinks, functions on raw arrays
-  // The option of a function of the table that the library lacks for this case, or nothing.
+      {};  // functions that are not differentiated twice: with ties or kinks, and functions on raw arrays
+  // Returns the option of a function of the table that the library lacks for this case, or an empty text.
   std::function<std::string(const Json& json)> lacks = {};
 };
 
 // Failures are Boost.Test errors that name the case.
 void run_golden(const std::string& group, const GoldenFunctions& functions, const GoldenOptions& options = {});
 
-// The array of a golden file on the default device.
+// Returns the array of a golden file on the default device.
 autograd::Array to_array(const catena::NpyArray& a);
 
 }  // namespace test

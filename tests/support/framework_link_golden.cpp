@@ -9,7 +9,7 @@
 namespace test {
 namespace {
 
-// Sets or compares the members that the paths of a case name.
+// Sets or compares the members whose paths are in a case.
 class MemberValues final : public nn::MemberVisitor {
  public:
   MemberValues(const LinkCase& c, const Json& keys, bool compare) : case_(c), keys_(keys), compare_(compare) {}
@@ -51,7 +51,8 @@ void LinkCase::run_calls(nn::Link& link, const Call& call, const char* field) co
     inputs.emplace_back();
     for (const Json& key : one["inputs"]) inputs.back().push_back(key.is_null() ? Variable() : Variable(array(key)));
   }
-  // A link without an input size gets its parameters by a first call; what that call did is then overwritten.
+  // A link without an input size creates its parameters in a first call; the other effects of that call are then
+  // overwritten.
   const std::vector<nn::Link*> links = link.links();
   if (std::any_of(links.begin(), links.end(), [](const nn::Link* l) { return l->has_uninitialized_params(); })) {
     const auto scope = autograd::no_backprop_mode();

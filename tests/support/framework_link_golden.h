@@ -1,6 +1,7 @@
-// Runs the cases of the golden group `links`: parameters in, calls, one backward over all outputs, everything compared.
+// Runs the cases of the golden group `links`: sets parameters, makes the calls and one backward over all outputs, and
+// compares everything.
 //
-// A file of tests/nn registers how the links that it tests are built and called; nn/links_golden runs the cases of all.
+// A file of tests/nn registers how to build and call the links that it tests; nn/links_golden runs the cases of all.
 //
 //   const test::LinkRunners registered({{"Bias", [](test::LinkCase& c, const test::Json& args, Dtype) {
 //     nn::Bias link(args["axis"].get<int>());
@@ -25,20 +26,21 @@ class LinkCase {
 
   LinkCase(const Golden& golden, const Json& c) : golden_(golden), c_(c) {}
 
-  // The case as it stands in the file.
+  // Returns the case as it is in the file.
   const Json& json() const { return c_; }
   autograd::Array array(const Json& key) const { return to_array(golden_.array(key.get<std::string>())); }
 
   // Sets the parameters and persistents of `link`, makes the calls of the case one after the other, and compares
-  // outputs, gradients and what the persistents are then. `args` are the keyword arguments of a call.
+  // outputs, gradients and the resulting persistents. `args` are the keyword arguments of a call.
   void run(nn::Link& link, const Call& call) const { run_calls(link, call, "args"); }
-  // The same for links with several methods: `call` gets the whole record of a call (method, input_names, args, ...).
+  // The same for links with several methods: `call` gets the complete record of a call (method, input_names, args,
+  // ...).
   void run_calls(nn::Link& link, const Call& call) const { run_calls(link, call, nullptr); }
 
  private:
   void run_calls(nn::Link& link, const Call& call, const char* field) const;
   double tolerance(std::size_t i) const { return c_["tolerance"][i].get<double>(); }
-  // The link stores exactly the keys of the case, with their shapes and dtypes.
+  // Checks that the link stores exactly the keys of the case, with their shapes and dtypes.
   void check_manifest(nn::Link& link) const;
   void set_state(nn::Link& link) const;
   void backward(const std::vector<autograd::Variables>& outputs) const;
@@ -52,7 +54,7 @@ class LinkCase {
 // Builds the link of a case from the arguments of its constructor, and runs the case.
 using LinkRunner = std::function<void(LinkCase& c, const Json& args, autograd::Dtype dtype)>;
 
-// The registered links by the reference's names.
+// The registered links by Chainer's names.
 std::map<std::string, LinkRunner>& link_runners();
 struct LinkRunners {
   LinkRunners(std::initializer_list<std::pair<const std::string, LinkRunner>> runners) {

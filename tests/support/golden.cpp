@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::string content_of(std::istream& in) { return {std::istreambuf_iterator<char>(in), {}}; }
 
-// A header without its comments.
+// Returns the text of a header without its comments.
 std::string code_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string text = content_of(in);
@@ -53,7 +53,7 @@ const std::vector<Header>& public_headers() {
 
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The position behind white space.
+// Returns the position after white space.
 std::size_t behind_space(const std::string& code, std::size_t at) {
   while (at < code.size() && std::isspace(static_cast<unsigned char>(code[at]))) ++at;
   return at;
@@ -64,7 +64,7 @@ bool word_at(const std::string& code, const std::string& word, std::size_t at) {
          (at + word.size() >= code.size() || !is_word_char(code[at + word.size()]));
 }
 
-// Whether `word` stands somewhere as a whole word, and test(position of it, position behind it) holds there.
+// True if `word` occurs somewhere as a whole word and test(its position, the position after it) returns true there.
 template <class F> bool any_word(const std::string& code, const std::string& word, F&& test) {
   for (std::size_t at = code.find(word); at != std::string::npos; at = code.find(word, at + 1))
     if (word_at(code, word, at) && test(at, at + word.size())) return true;
@@ -74,7 +74,7 @@ bool is_word(const std::string& code, const std::string& word) {
   return any_word(code, word, [](std::size_t, std::size_t) { return true; });
 }
 
-// KERNEL(name, ...) that is not for internal use: KERNEL(name, internal ...), KERNEL(name, own ...).
+// True for KERNEL(name, ...), except kernels for internal use: KERNEL(name, internal ...), KERNEL(name, own ...).
 bool is_public_kernel(const std::string& code, const std::string& name) {
   return any_word(code, name, [&](std::size_t at, std::size_t end) {
     while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1]))) --at;
@@ -87,7 +87,7 @@ bool is_public_kernel(const std::string& code, const std::string& name) {
   });
 }
 
-// class, struct or using, exported or not.
+// True for a class, struct or using, exported or not.
 bool is_type(const std::string& code, const std::string& name) {
   for (const char* kind : {"class", "struct", "using"})
     if (any_word(code, kind, [&](std::size_t, std::size_t end) {
@@ -99,7 +99,8 @@ bool is_type(const std::string& code, const std::string& name) {
   return false;
 }
 
-// A function with Variables among its parameters, an entry X(name, ...) of a list of such, or a using of one.
+// True for a function with Variables among its parameters, an entry X(name, ...) of a list of such functions, or a
+// using of one.
 bool is_function_of_variables(const std::string& code, const std::string& name) {
   return any_word(code, name, [&](std::size_t at, std::size_t end) {
     const std::size_t open = behind_space(code, end);
@@ -113,16 +114,16 @@ bool is_function_of_variables(const std::string& code, const std::string& name) 
   });
 }
 
-// Functions of the framework share names with functions on arrays (copy, where), so that they count as declared where
-// Variables are among what they take. What else is on the list has a name of its own.
+// Functions of the framework share names with functions on arrays (copy, where), so they count as declared only if they
+// have parameters that are Variables. The other names on the list are unique.
 bool declares(const Header& header, const NotRun& line, const std::string& name) {
   const bool of_ndarray = line.group.starts_with("nd_");
-  if (header.path.starts_with("kernels/"))  // the lists of rows that functions of ndarray are made from
+  if (header.path.starts_with("kernels/"))  // the lists of kernels from which functions of ndarray are made
     return of_ndarray && is_public_kernel(header.code, name);
   if (of_ndarray != header.path.starts_with("ndarray/")) return false;
   if (line.group == "links" || line.group == "initializers")  // a link Parameter would not be nn::Parameter
     return header.path.starts_with("nn/links/") && is_type(header.code, name);
-  // Of the headers beside the folders of functions, variable.h has members of the same names.
+  // Among the headers outside the folders of functions, variable.h is excluded: it has members of the same names.
   const bool beside = fs::path(header.path).parent_path() == "autograd" && header.path != "autograd/variable.h";
   const bool of_functions = header.path.find("/functions/") != std::string::npos || beside;
   if (of_functions && line.group != "triggers") return is_function_of_variables(header.code, name);

@@ -1,6 +1,6 @@
 // Reference values for tests: groups of a JSON list of cases and the arrays of an npz file, in tests/golden.
 //
-// Every case of a group is run, or what the library lacks for it stands in tests/golden/not_run.json:
+// Every case of a group is run, or tests/golden/not_run.json says which part of the library it lacks:
 //
 //   BOOST_AUTO_TEST_CASE(golden_values) {
 //     const auto golden = test::Golden::open("nd_cast");     // fails where the group is missing
@@ -31,24 +31,25 @@ namespace test {
 
 class Golden {
  public:
-  // <group>.json of tests/golden, and <group>.npz where there is one. `group` may name a file in a subfolder:
-  // "nd_io/index". A group that is missing is an IOError, which fails the test.
+  // Opens <group>.json of tests/golden, and <group>.npz if it exists. `group` may be a file in a subfolder:
+  // "nd_io/index". A missing group is an IOError, which fails the test.
   static Golden open(std::string_view group);
-  // The same from a folder shared/golden beside the checkout, for what is not kept in the repository. Absent: nothing,
-  // and a line on standard output says what is skipped.
+  // Opens a group of a folder shared/golden beside the checkout, for data outside the repository. If it is missing,
+  // returns nothing and prints the skipped group to standard output.
   static std::optional<Golden> open_shared(std::string_view group);
 
-  // The content of the JSON file: an array of cases (one object in nd_promotion). Lives as long as *this.
+  // Returns the content of the JSON file: an array of cases (one object in nd_promotion). Valid as long as *this.
   const Json& cases() const { return *json_; }
-  // The array of that key, as in the case's "inputs". Throws catena::KeyError if there is none.
+  // Returns the array of a key, as in the case's "inputs". Throws catena::KeyError if there is none.
   catena::NpyArray array(const std::string& key) const;
   bool has_array(const std::string& key) const { return npz_ && npz_->contains(key); }
-  // The folder of the JSON file, for groups that consist of files.
+  // Returns the folder of the JSON file, for groups that consist of files.
   const std::filesystem::path& folder() const { return folder_; }
 
-  // Calls run(case) for every case. It returns what the library lacks for the case ("lstm"; "get_item mask" for an
-  // option of a function that is there), or nothing when it has run the case. A test error where the numbers of cases
-  // that were not run differ from those of not_run.json; a line on standard output says how many were.
+  // Calls run(case) for every case. run returns the part of the library that is missing for the case ("lstm"; "get_item
+  // mask" for an option of an existing function), or an empty text if it has run the case. It is a test error if the
+  // numbers of cases that were not run differ from those of not_run.json. A line on standard output has the number of
+  // cases that were run.
   void for_each(const std::function<std::string(const Json&)>& run) const;
 
  private:
@@ -63,18 +64,19 @@ class Golden {
 // One line of tests/golden/not_run.json.
 struct NotRun {
   std::string group;
-  std::string lacks;  // as for_each has it: a function, or a function and an option of it
+  std::string lacks;  // as returned in for_each: a function, or a function and an option
   int cases;
   std::string reason;
 };
 std::vector<NotRun> cases_not_run();
 
-// Where a public header declares what a line of the list says is lacking ("nn/functions/loss.h"), or nothing.
+// Returns the public header that declares a function which the list says is lacking ("nn/functions/loss.h"), or an
+// empty text.
 std::string declaration_of(const NotRun& line);
 
 std::filesystem::path source_folder();  // of the whole repository
 
-// Whether |actual - expected| <= atol + rtol * |expected|, [atol, rtol] being the "tolerance" of a case. NaN equals
+// True if |actual - expected| <= atol + rtol * |expected|, where [atol, rtol] is the "tolerance" of a case. NaN equals
 // NaN; an infinity equals only itself.
 bool close(double actual, double expected, double atol, double rtol);
 

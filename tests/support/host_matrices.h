@@ -1,4 +1,4 @@
-// Matrices on the host, in double precision and by the definitions: what results of linear algebra are compared with.
+// Matrices on the host, in double precision and by the definitions, for comparison with results of linear algebra.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Matrix {
   const Complex& operator()(std::int64_t i, std::int64_t j) const { return v[std::size_t(i * columns + j)]; }
 };
 
-// The matrices of the last two axes, in the order of the others.
+// Returns the matrices of the last two axes, in the order of the other axes.
 inline std::vector<Matrix> matrices_of(const nd::Array& a) {
   const auto v = a.to_vector<Complex>();
   const std::int64_t m = a.shape(-2), n = a.shape(-1);
@@ -36,7 +36,7 @@ inline std::vector<Matrix> matrices_of(const nd::Array& a) {
   }
   return stack;
 }
-// The rows of the last axis, as matrices of one column.
+// Returns the rows of the last axis, as matrices of one column.
 inline std::vector<Matrix> columns_of(const nd::Array& a) { return matrices_of(a.reshape({-1, a.shape(-1), 1})); }
 
 inline Matrix unit(std::int64_t n) {
@@ -57,7 +57,7 @@ inline Matrix adjoint(const Matrix& a) {
     for (std::int64_t j = 0; j < a.columns; ++j) h(j, i) = std::conj(a(i, j));
   return h;
 }
-// A matrix with the values of a column on its diagonal.
+// Returns a matrix with the values of a column on its diagonal.
 inline Matrix diagonal(const Matrix& values, std::int64_t rows, std::int64_t columns) {
   Matrix d(rows, columns);
   for (std::int64_t i = 0; i < values.rows; ++i) d(i, i) = values(i, 0);
@@ -70,7 +70,7 @@ inline Matrix first_columns(const Matrix& a, std::int64_t n) {
   return part;
 }
 
-// The largest difference of two elements, relative to the largest element if that is above 1.
+// Returns the largest difference of two elements, relative to the largest element if that is above 1.
 inline double distance(const Matrix& a, const Matrix& b) {
   if (a.rows != b.rows || a.columns != b.columns) return std::numeric_limits<double>::infinity();
   double most = 0, scale = 1;
@@ -81,10 +81,10 @@ inline double distance(const Matrix& a, const Matrix& b) {
   }
   return most / scale;
 }
-// What sums of a few numbers near 1 may be off by.
+// Returns the error bound for sums of a few numbers near 1.
 inline double precision(nd::Dtype t) { return catena::real_dtype(t) == nd::float32 ? 1e-4 : 1e-11; }
 
-// Normally distributed elements, complex ones for complex dtypes.
+// Returns normally distributed elements, complex ones for complex dtypes.
 inline nd::Array normal_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
   std::normal_distribution<double> normal;
   std::vector<Complex> v(std::size_t(catena::size_of(shape)));
@@ -95,7 +95,7 @@ inline nd::Array normal_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19
   std::transform(v.begin(), v.end(), reals.begin(), [](Complex z) { return z.real(); });
   return nd::array(reals, shape, {.dtype = dtype});
 }
-// The elements of the matrices, as an array.
+// Returns the elements of the matrices, as an array.
 inline nd::Array array_of(const std::vector<Matrix>& stack, const nd::Shape& shape, nd::Dtype dtype) {
   std::vector<Complex> v;
   for (const Matrix& m : stack) v.insert(v.end(), m.v.begin(), m.v.end());
@@ -104,7 +104,7 @@ inline nd::Array array_of(const std::vector<Matrix>& stack, const nd::Shape& sha
   std::transform(v.begin(), v.end(), reals.begin(), [](Complex z) { return z.real(); });
   return nd::array(reals, shape, {.dtype = dtype});
 }
-// a a^H + n: positive definite.
+// Returns a a^H + n, which is positive definite.
 inline nd::Array positive_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
   std::vector<Matrix> stack = matrices_of(normal_array(shape, dtype, random));
   for (Matrix& m : stack) {
@@ -114,7 +114,7 @@ inline nd::Array positive_array(const nd::Shape& shape, nd::Dtype dtype, std::mt
   return array_of(stack, shape, dtype);
 }
 
-// The same elements in other layouts.
+// Returns the same elements in different layouts.
 inline std::vector<nd::Array> layouts_of(const nd::Array& a, std::mt19937& random) {
   return {a, a.copy(nd::Order::F), scattered(a, random)};
 }

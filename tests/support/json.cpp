@@ -14,7 +14,7 @@ Json& Json::operator=(const Json&) = default;
 Json& Json::operator=(Json&&) noexcept = default;
 Json::~Json() = default;
 
-// From the parser's values.
+// Builds a Json from the parser's values.
 class JsonReader {
  public:
   static Json read(const nlohmann::ordered_json& from) {

@@ -1,4 +1,4 @@
-// A JSON value, for the descriptions of golden cases. Light to include: nlohmann::json, which parses it, is compiled
+// A JSON value, for the descriptions of golden cases. Its header is small: the parser, nlohmann::json, is compiled
 // once, in json.cpp.
 #pragma once
 
@@ -35,23 +35,23 @@ class Json {
   bool is_array() const { return kind_ == Kind::list; }
   bool is_object() const { return kind_ == Kind::object; }
 
-  // Of a list or an object; 0 for null, 1 for all else.
+  // Returns the number of elements of a list or an object; 0 for null, 1 for all other values.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
-  const Json* begin() const;  // of a list
+  const Json* begin() const;  // elements of a list
   const Json* end() const;
-  const Members& items() const;  // of an object, in the order of the text
+  const Members& items() const;  // members of an object, in the order of the text
   bool contains(std::string_view key) const;
 
-  // What is not there is a KeyError or IndexError.
+  // A missing element is a KeyError or IndexError.
   const Json& at(std::string_view key) const;
   const Json& operator[](std::string_view key) const { return at(key); }
   const Json& operator[](const std::string& key) const { return at(key); }
   const Json& operator[](const char* key) const { return at(key); }
   template <std::integral I> const Json& operator[](I i) const { return element(std::size_t(i)); }
 
-  // bool, int, std::int64_t, std::uint64_t, double, std::string, and vectors of these except int; numbers convert into
-  // each other. Another type of value is a TypeError.
+  // Returns a bool, int, std::int64_t, std::uint64_t, double, std::string, or a vector of these except int; numbers
+  // convert into each other. Another type of value is a TypeError.
   template <class T> T get() const;
   template <class T> T value(std::string_view key, T otherwise) const {
     return contains(key) ? at(key).get<T>() : otherwise;
@@ -64,7 +64,7 @@ class Json {
   }
   bool operator==(std::string_view text) const { return is_string() && text_ == text; }
 
-  void update(const Json& other);  // takes over the members of `other`
+  void update(const Json& other);  // copies the members of `other`
   std::string dump() const;        // on one line
 
  private:
@@ -77,7 +77,7 @@ class Json {
   template <class T> std::vector<T> list_of() const;
 
   Kind kind_ = Kind::null;
-  bool negative_ = false;      // integer_ is to be read as std::int64_t
+  bool negative_ = false;      // integer_ must be read as std::int64_t
   std::uint64_t integer_ = 0;  // also of a boolean
   double real_ = 0;            // also of an integer
   std::string text_;

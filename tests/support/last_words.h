@@ -12,7 +12,7 @@
 
 namespace test {
 
-// The stderr of a child process that runs `f` and ends by a signal or with an error.
+// Returns the stderr of a child process that runs `f` and ends by a signal or with an error.
 template <class F> std::string last_words(const F& f) {
   int pipe_ends[2];
   BOOST_REQUIRE_EQUAL(::pipe(pipe_ends), 0);

@@ -1,6 +1,6 @@
-// A locale that shows what depends on it: numbers are grouped by points and have a decimal comma, in C++ and, where the
-// C library has the locale de_DE.UTF-8 (tests/CMakeLists.txt makes one in the build folder and names it by LOCPATH), in
-// C, too.
+// A locale that reveals code which depends on it: numbers have points between groups and a decimal comma, in C++, and
+// in C if the C library has the locale de_DE.UTF-8. (tests/CMakeLists.txt makes one in the build folder and sets
+// LOCPATH.)
 #pragma once
 
 #include <clocale>
@@ -15,15 +15,15 @@ struct GermanNumbers : std::numpunct<char> {
   std::string do_grouping() const override { return "\3"; }
 };
 
-// Sets the locale of the whole program. False if the C library has none, so that only that of C++ is set.
+// Sets the locale of the whole program. Returns false if the C library does not have it, so that only C++ uses it.
 inline bool set_german_locale() {
   std::locale::global(std::locale(std::locale::classic(), new GermanNumbers));
   const bool found = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
-  std::setlocale(LC_MESSAGES, "C");  // the system's reasons of failures stay in English, which tests look for
+  std::setlocale(LC_MESSAGES, "C");  // keeps the system's error texts in English, which tests expect
   return found;
 }
 
-// The same as long as the object exists.
+// The same during the lifetime of the object.
 class GermanLocale {
  public:
   GermanLocale() : before_c_(std::setlocale(LC_ALL, nullptr)), before_() { in_c = set_german_locale(); }

@@ -1,6 +1,6 @@
-// The main function of every test program. --source=<folder>/<name>_test.cpp runs the cases of that file only: this is
-// how the ctest entries share a program. A file without a case is an error, and so is a case that stands in no such
-// file, for no entry would run it. With CATENA_TEST_LOCALE the program runs in a locale whose numbers look different.
+// The main function of every test program. --source=<folder>/<name>_test.cpp runs only the cases of that file, so that
+// ctest entries can share a program. A file without a case is an error, and so is a case in another kind of file,
+// because no entry would run it. With CATENA_TEST_LOCALE, the program runs in a locale with another number format.
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/tree/traverse.hpp>
 #include <boost/test/tree/visitor.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 namespace ut = boost::unit_test;
 
-// Whether the driver finds a device. (Asked directly: not every test program links the library that knows.)
+// True if the driver finds a device. (Calls the driver directly, because not every test program links to ndarray.)
 bool have_gpu() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (driver == nullptr) return false;
@@ -30,20 +30,20 @@ bool have_gpu() {
   return init != nullptr && count_devices != nullptr && init(0) == 0 && count_devices(&count) == 0 && count > 0;
 }
 
-// Whether the folder of CUDA libraries that the test is given has NVRTC.
+// True if the folder of CUDA libraries for the test has NVRTC.
 bool have_nvrtc() {
   const char* folder = std::getenv("CATENA_CUDA_LIBRARIES");
   return folder != nullptr &&
          dlopen((std::string(folder) + "/libnvrtc.so.13").c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
 }
 
-// Every case with the suite that it stands in.
+// Every case, with its suite.
 struct Cases : ut::test_tree_visitor {
   void visit(const ut::test_case& c) override { all.push_back(&c); }
   std::vector<const ut::test_case*> all;
 };
 
-// Removes the cases of other files from the tree; with no source they all stay.
+// Removes the cases of other files from the tree; with an empty source, keeps all.
 void select_cases(std::string_view source) {
   Cases cases;
   ut::traverse_test_tree(ut::framework::master_test_suite(), cases, true);
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     std::cout << "skipped: there is no CUDA device on this machine\n";
     return 77;  // SKIP_RETURN_CODE
   }
-  // For entries `<entry>.locale`. The tests' own output keeps its form.
+  // For entries `<entry>.locale`. The output of the tests themselves keeps its format.
   if (std::getenv("CATENA_TEST_LOCALE") != nullptr && !test::set_german_locale())
     std::cout << "the C library has no locale de_DE.UTF-8 (localedef makes one from the package locales): only that of "
                  "C++ is set\n";

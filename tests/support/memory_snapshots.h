@@ -1,4 +1,4 @@
-// Invariants of every snapshot of a memory pool.
+// Invariants of memory snapshots of a pool.
 #pragma once
 
 #include <boost/test/unit_test.hpp>

@@ -7,7 +7,7 @@
 
 namespace test {
 
-// Runs f and returns the message of the exception of type E that it throws; otherwise a remark in parentheses.
+// Runs f and returns the message of the exception of type E that it throws, or else a remark in parentheses.
 template <class E, class F> std::string message_if_thrown(F&& f) {
   try {
     f();
@@ -19,7 +19,7 @@ template <class E, class F> std::string message_if_thrown(F&& f) {
   return "(nothing was thrown)";
 }
 
-// The same where f has to throw an E: a test failure otherwise.
+// The same, with a test failure if f does not throw an E.
 template <class E, class F> std::string message_of(F&& f) {
   const std::string text = message_if_thrown<E>(f);
   if (text.starts_with("(another exception: ") || text == "(nothing was thrown)") BOOST_ERROR(text);

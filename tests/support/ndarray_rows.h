@@ -1,4 +1,4 @@
-// Shared by the tests of scans, sorts and nonzero: the rows of an array along one axis for their oracles, and arrays
+// For tests of scans, sorts and nonzero: the rows of an array along one axis for reference computations, and arrays
 // with many equal elements.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace test {
 
-// The C-order position of every element of every row along `axis`.
+// Returns the C-order position of every element of every row along `axis`.
 inline std::vector<std::vector<std::size_t>> rows_along(const nd::Shape& shape, int axis) {
   std::vector<std::vector<std::size_t>> rows;
   std::size_t inner = 1, outer = 1;
@@ -22,8 +22,8 @@ inline std::vector<std::vector<std::size_t>> rows_along(const nd::Shape& shape, 
   return rows;
 }
 
-// Calls f(dtype, shape) for all pairs; on the software CUDA device (see Turns) for a part that has every dtype and
-// every shape at least once.
+// Calls f(dtype, shape) for all pairs; on the software CUDA device (see Turns), for a subset that includes every dtype
+// and every shape at least once.
 template <class F> void for_dtypes_and_shapes(const std::vector<nd::Shape>& shapes, F&& f) {
   const std::size_t dtypes = std::size(kAllDtypes), most = std::max(dtypes, shapes.size());
   std::vector<bool> in_turn(dtypes * shapes.size());
@@ -34,7 +34,8 @@ template <class F> void for_dtypes_and_shapes(const std::vector<nd::Shape>& shap
       if (turns.count(in_turn[t * shapes.size() + s])) f(kAllDtypes[t], shapes[s]);
 }
 
-// Few distinct values, so that many are equal: extreme ones, and for floats NaN, infinities and zeros of both signs.
+// Returns few distinct values, so that many are equal: extreme ones, and for floats NaN, infinities and zeros of both
+// signs.
 inline nd::Array crowded_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
   return nd::visit_real_dtype("crowded_array", dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;

@@ -1,5 +1,4 @@
-// Shared by the tests of ndarray: arrays from golden values, comparison with them, random contents and random memory
-// layouts.
+// For tests of ndarray: arrays from golden values, comparison with them, random contents and random memory layouts.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -22,13 +21,13 @@
 
 namespace test {
 
-// The dtypes of real numbers; complex numbers have a test of their own.
+// The dtypes of real numbers; complex numbers have separate tests.
 inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_,   nd::int8,    nd::uint8,   nd::int16,  nd::uint16,
                                            nd::int32,   nd::uint32,  nd::int64,   nd::uint64, nd::float16,
                                            nd::float32, nd::float64, nd::bfloat16};
 
-// The software CUDA device compiles a kernel for every function and dtype with the host's compiler, so only a part of a
-// long list of cases is run on it. On the CPU and on a real GPU all of them are run.
+// The software CUDA device compiles a kernel for every function and dtype with the host's compiler, so it runs only a
+// part of a long list of cases. The CPU and a real GPU run all of them.
 bool cases_take_turns();
 class Turns {
  public:
@@ -36,9 +35,9 @@ class Turns {
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
   ~Turns();  // reports the reduction
-  // Whether function number k is run for this dtype; on the software device for every fifth one.
+  // True if function number k must be run for this dtype; on the software device, for every fifth pair.
   bool take(std::size_t k, nd::Dtype dtype) { return count((k + static_cast<std::size_t>(dtype)) % 5 == 0); }
-  // Whether the next golden case is run; on the software device every eighth.
+  // True if the next golden case must be run; on the software device, every eighth.
   bool take_case() { return count(asked_ % 8 == 0); }
   bool count(bool turn);
 
@@ -49,19 +48,19 @@ class Turns {
 
 nd::Array array_of(const catena::NpyArray& n);
 
-// The same elements in another memory layout: random order of axes, negative and larger strides, an offset into a
-// larger block.
+// Returns the same elements in another memory layout: random order of axes, negative and larger strides, an offset into
+// a larger block.
 nd::Array scattered(const nd::Array& a, std::mt19937& random);
 
-// Random elements in a range that suits the dtype: small integers of both signs, floats around 1.
+// Returns random elements in a range for the dtype: small integers of both signs, floats around 1.
 nd::Array random_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random);
 
 std::vector<std::byte> bytes_of(const nd::Array& a);
 
-// Equal shape, dtype and bits (in C order).
+// True for equal shape, dtype and bits (in C order).
 bool same_bits(const nd::Array& a, const nd::Array& b);
 
-// The first difference as text; empty if there is none.
+// Returns the first difference as text; empty if there is none.
 std::string difference(const nd::Array& actual, const nd::Array& expected, double atol = 0, double rtol = 0,
                        bool signed_zero = false);
 
@@ -69,11 +68,11 @@ std::string difference(const nd::Array& actual, const nd::Array& expected, doubl
 // distribution over threads, so floating-point sums round in another order.
 bool same_reduction(const nd::Array& a, const nd::Array& b);
 
-// The inputs and outputs of a golden case.
+// Returns the inputs and outputs of a golden case.
 std::vector<nd::Array> arrays_of(const Golden& golden, const Json& keys);
 std::string difference(const nd::Array& actual, const nd::Array& expected, const Json& c);
 
-// The elements in C order.
+// Checks the elements in C order.
 template <class E> void check_values(const nd::Array& a, const std::vector<E>& expected) {
   const auto values = a.to_vector<E>();
   BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
@@ -81,13 +80,13 @@ template <class E> void check_values(const nd::Array& a, const std::vector<E>& e
 
 nd::Array range(std::int64_t size, nd::Dtype dtype = nd::float32);
 
-// Pearson's statistic for equally likely outcomes 0..k-1.
+// Returns Pearson's statistic for equally likely outcomes 0..k-1.
 double chi_square(const std::vector<std::int64_t>& outcomes, std::int64_t k);
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Test failure that shows the difference, if there is one. The text is made in case of failure only, and by the
-// standard library's operators alone: Boost's lazy texts are slow to compile, and this stands in hundreds of places.
+// A test failure that shows the difference, if there is one. Uses only operators of the standard library, and builds
+// the text only for a failure: Boost's lazy texts are slow to compile, and this macro is used in hundreds of places.
 #define CHECK_SAME(text, what)                                                        \
   do {                                                                                \
     if (const std::string same_text = (text); !::test::is_no_difference(same_text)) { \
@@ -96,7 +95,7 @@ inline bool contains(const std::string& text, const std::string& part) { return 
       ::test::report_difference(same_what.str(), __FILE__, __LINE__);                 \
     }                                                                                 \
   } while (0)
-bool is_no_difference(const std::string& difference);  // is empty: then it is counted as an assertion that holds
+bool is_no_difference(const std::string& difference);  // if it is empty, counts a passed assertion
 void report_difference(const std::string& text, const char* file, std::size_t line);
 
 }  // namespace test

@@ -1,11 +1,11 @@
-// Regular expressions (ECMAScript), compiled once: <regex> costs every file that uses it seconds.
+// Regular expressions (ECMAScript), in one translation unit, because <regex> is slow to compile.
 #pragma once
 
 #include <string>
 
 namespace test {
 
-bool matches(const std::string& text, const std::string& pattern);         // as a whole
-bool contains_match(const std::string& text, const std::string& pattern);  // in some place
+bool matches(const std::string& text, const std::string& pattern);         // the whole text matches
+bool contains_match(const std::string& text, const std::string& pattern);  // a part of the text matches
 
 }  // namespace test

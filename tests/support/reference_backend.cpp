@@ -63,7 +63,7 @@ Array new_array(const Shape& shape, Dtype dtype, Device device) {
   catena::Storage* s = nullptr;
   if (n > 0) {
     Memory memory = allocate(bytes);
-    std::memset(memory.get(), 0xa5, bytes);  // unwritten memory must be visible in results
+    std::memset(memory.get(), 0xa5, bytes);  // so that unwritten memory is visible in results
     s = new catena::Storage;
     s->device = device;
     s->data = memory.release();
@@ -82,7 +82,7 @@ void written(const Array& a) {
 }
 
 // ---- index arithmetic ---------------------------------------------------------------------------
-// Calls f() for every position of `shape` in C order; `index` holds the position.
+// Calls f() for every position of `shape` in C order; `index` is the position.
 template <class F> void for_each_position(const Shape& shape, Dims& index, F&& f) {
   index = Dims::filled(shape.size(), 0);
   const std::int64_t n = catena::size_of(shape);
@@ -95,7 +95,7 @@ template <class F> void for_each_position(const Shape& shape, Dims& index, F&& f
   }
 }
 
-// Byte offset of the element of (shape, strides) for a position of a larger, broadcast shape.
+// Returns the byte offset of the element of (shape, strides) for a position of a larger, broadcast shape.
 std::int64_t offset_at(const Shape& shape, const Strides& strides, const Dims& index) {
   const int shift = index.size() - shape.size();
   std::int64_t offset = 0;
@@ -255,7 +255,7 @@ template <class F> void for_each_row(const Shape& shape, const Dims& axes, F&& f
   for_each_position(catena::reduced_shape(shape, axes, true), index, [&] { f(std::as_const(index)); });
 }
 
-// C-order positions (in `shape`) of the elements of one row.
+// Returns the C-order positions (in `shape`) of the elements of one row.
 std::vector<std::int64_t> positions_of_row(const Shape& shape, const Dims& axes, const Dims& row) {
   Shape reduced;
   for (std::int64_t axis : axes) reduced.push_back(shape[int(axis)]);
@@ -315,7 +315,7 @@ template <class T> void add_to(std::byte* to, const std::byte* from) {
   std::memcpy(to, &a, sizeof(T));
 }
 
-// Advanced indexing: the address of the element of `a` for position `index` of the result.
+// Advanced indexing: returns the address of the element of `a` for position `index` of the result.
 std::byte* indexed_address(const Array& a, const std::vector<Column>& columns,
                            std::span<const catena::call::Index> indices, const Strides& base_strides, const Dims& index,
                            std::int64_t position) {
@@ -339,14 +339,14 @@ std::vector<Column> index_columns(std::span<const catena::call::Index> indices, 
   return columns;
 }
 
-// The dtype in which numbers are generated before conversion to the output's dtype.
+// Returns the dtype in which numbers are generated before conversion to the dtype of the output.
 Dtype generated(catena::RandomKind kind, Dtype out) {
   if (catena::is_floating(out)) return out == Dtype::float64 ? Dtype::float64 : Dtype::float32;
   if (kind == catena::RandomKind::bits) return out == Dtype::uint32 ? Dtype::uint32 : Dtype::uint64;
   return Dtype::int64;
 }
 
-// A new handle to an array of a call.
+// Returns a new handle to an array of a call.
 Array handle(const catena::ArrayHeader* h) {
   auto* same = const_cast<catena::ArrayHeader*>(h);
   same->refs.fetch_add(1);
@@ -501,7 +501,7 @@ class Reference final : public Backend {
     written(out);
   }
 
-  // The position of an element is the number of elements that precede it.
+  // The position of an element in the result is the number of elements that precede it.
   void sort(const catena::call::Sort& call) override {
     const Array in = handle(*call.in), out = handle(call.out);
     const int axis = call.axis;
@@ -735,7 +735,7 @@ class Reference final : public Backend {
     });
     const Column rounded = column.converted(out.dtype());
     if (kind == catena::RandomKind::uniform &&
-        catena::itemsize(out.dtype()) == 2)  // 1 is outside of [0, 1): replaced by the largest value below it
+        catena::itemsize(out.dtype()) == 2)  // 1 is outside [0, 1), so it is replaced by the largest value below it
       for (std::int64_t i = 0; i < out.size(); ++i) {
         const std::uint16_t one = out.dtype() == Dtype::float16 ? 0x3c00 : 0x3f80, below = one - 1;
         if (std::memcmp(rounded.at(i), &one, 2) == 0) std::memcpy(rounded.at(i), &below, 2);

@@ -1,4 +1,4 @@
-// What tests of updaters with several replicas share: devices, data in host memory, steps by hand, states as text.
+// For tests of updaters with several replicas: devices, data in host memory, manual steps, states as text.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ inline bool has_two_gpus() {
   }
 }
 
-// Where replicas are trained: on the CPU, and on GPUs if there are two.
+// The devices on which replicas are trained: the CPU, and GPUs if there are two.
 inline std::vector<std::vector<Device>> replica_devices() {
   std::vector<std::vector<Device>> all;
   if (default_device() == kCpu) {
@@ -50,7 +50,7 @@ struct OneByOne : training::Dataset {
   training::Example get_example(std::int64_t i) const override { return of->get_example(i); }
 };
 
-// n examples of 4 numbers and a label below 3, in host memory; stacked by the dataset, or one by one.
+// Returns n examples of 4 numbers and a label below 3, in host memory; stacked by the dataset, or one by one.
 inline training::DatasetPtr host_examples(std::int64_t n, bool is_stacked, std::uint64_t seed = 99) {
   autograd::Generator fixed{seed, 0};
   std::vector<std::int32_t> labels;
@@ -66,13 +66,13 @@ inline void gradients_of(nn::Link& model, const training::Example& batch) {
   loss.backward();
 }
 
-// The gradients times a number, in arrays of their own.
+// Multiplies the gradients by a number, in new arrays.
 inline void scale_gradients(nn::Link& model, double by) {
   for (Variable p : model.params())
     if (const Array g = p.grad()) p.set_grad(g * by);
 }
 
-// Every parameter, as its path and bytes.
+// Returns every parameter as its path and bytes.
 inline std::vector<std::string> params_of(const nn::Link& model) {
   std::vector<std::string> all;
   for (const nn::NamedParam& p : model.namedparams()) {
@@ -83,7 +83,7 @@ inline std::vector<std::string> params_of(const nn::Link& model) {
   return all;
 }
 
-// What an object saves, but for its times.
+// Returns the saved entries of an object, except its times.
 template <class T> std::vector<std::string> entries_of(T& object) {
   nn::serializers::DictionarySerializer s;
   object.serialize(s);

@@ -1,4 +1,4 @@
-// The own test program, run again with other arguments and environment.
+// Runs the test program itself again, with other arguments and another environment.
 #pragma once
 
 #include <boost/test/unit_test.hpp>

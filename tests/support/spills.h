@@ -1,10 +1,10 @@
-// How many bytes of registers a kernel may spill.
+// The limit for register bytes that a kernel may spill.
 #pragma once
 
 namespace test {
 
-// The assembler spills a few registers around calls of slow paths, such as that of a division, which costs nothing
-// where they are not taken.
+// The assembler spills a few registers around calls of slow paths, such as that of a division. This costs nothing if
+// the slow path is not taken.
 inline constexpr int kFewSpilledBytes = 64;
 
 }  // namespace test

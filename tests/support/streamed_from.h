@@ -1,4 +1,5 @@
-// What the process finds worth writing past the caches (ndarray/cpu/stream_store.h), until the end of the scope.
+// Sets, until the end of the scope, from which size on results are written past the caches
+// (ndarray/cpu/stream_store.h).
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,8 @@ class Strided {
     });
   }
 
-  // Multiples of 1/4 in [-20, 20], limited to the range of the dtype: sums and small products are exact in every dtype.
+  // Fills with multiples of 1/4 in [-20, 20], limited to the range of the dtype: sums and small products are exact in
+  // every dtype.
   Strided& fill(std::mt19937& rng, double scale = 0.25, int range = 80) {
     std::uniform_int_distribution<int> d(-range, range);
     for_each(shape, [&](const Shape& i) {
@@ -80,7 +81,7 @@ class Strided {
     return *this;
   }
 
-  // The same values, contiguous.
+  // Returns a contiguous copy.
   Strided copy() const {
     Strided c(dtype, shape);
     for_each(shape, [&](const Shape& i) { std::memcpy(c.at(i), at(i), catena::itemsize(dtype)); });
@@ -112,14 +113,14 @@ class Strided {
   std::int64_t offset_ = 0;
 };
 
-// The value after being stored as `t`.
+// Returns the value after being stored as `t`.
 inline double rounded(Dtype t, double v) {
   alignas(16) std::byte cell[16];
   catena::Scalar(v).store(t, cell);
   return Strided::load(t, cell);
 }
 
-// The array header of a Strided, for functions that take headers.
+// The array header of a Strided, for functions with header parameters.
 class Header {
  public:
   explicit Header(Strided& s, catena::Device device = {}) {

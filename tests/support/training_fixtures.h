@@ -1,4 +1,4 @@
-// Shared by the tests of nn and training: small models, temporary folders, comparisons of arrays, error messages.
+// For tests of nn and training: small models, temporary folders, comparisons of arrays, error messages.
 #pragma once
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ struct TemporaryFolder {
   std::string operator/(const std::string& name) const { return (path / name).string(); }
 };
 
-// The warnings of its lifetime, of which there is one at a time.
+// Collects the warnings given during its lifetime; only one object may exist at a time.
 class Warnings {
  public:
   Warnings() { collected = &texts; }
@@ -41,7 +41,7 @@ class Warnings {
   Warnings(const Warnings&) = delete;
   Warnings& operator=(const Warnings&) = delete;
 
-  mutable std::vector<std::string> texts;  // of constant objects, too
+  mutable std::vector<std::string> texts;  // mutable, so that a constant object can collect
 
  private:
   static inline std::vector<std::string>* collected = nullptr;
@@ -58,7 +58,7 @@ Array floats(const std::vector<float>& v, const Shape& shape);
 Array ints(const std::vector<std::int32_t>& v);
 std::vector<double> values(const Array& a);
 bool same_bits(const Array& a, const Array& b);
-// Shape, dtype and every value within atol + rtol |expected|.
+// Checks shape, dtype and that every value is within atol + rtol |expected|.
 void check_close(const Array& actual, const Array& expected, double atol, double rtol, const std::string& what);
 
 // l2(relu(l1(x))), the model of the golden files.
@@ -79,13 +79,13 @@ struct StatefulMLP : nn::Chain {
   Variable operator()(const Variable& x) { return l2(nn::dropout(nn::relu(bn(l1(x))), {.ratio = ratio})); }
 };
 
-// By the ending of the name.
+// Loads a file in the format of its extension.
 template <class T> nn::LoadReport load_file(const std::string& path, T& object) {
   return path.ends_with(".h5") ? nn::serializers::load_hdf5(path, object) : nn::serializers::load_npz(path, object);
 }
 
-// Descriptions of the golden files of one kind ("model", "optimizer", "trainer"), which Chainer wrote. Without HDF5 in
-// this build its files are left out, which a line on standard output says.
+// Returns the descriptions of the golden files of one kind ("model", "optimizer", "trainer"), which Chainer wrote. If
+// this build has no HDF5, its files are skipped, with a line on standard output.
 std::vector<Json> reference_files(const Golden& index, const std::string& kind);
 
 }  // namespace test

@@ -42,7 +42,7 @@ struct StatefulRun {
         std::vector<Array>{autograd::random_normal({22, 6}, 0, 1, Dtype::float32, fixed), ints(labels)});
   }
 
-  // All state that must be equal, as bytes; the log without its times.
+  // Returns all state that must be equal, as bytes; the log without its times.
   std::vector<std::string> state() {
     std::vector<std::string> parts;
     nn::serializers::DictionarySerializer s;

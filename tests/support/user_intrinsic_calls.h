@@ -1,11 +1,11 @@
-// A call of every intrinsic of CUDA that kernels given as text may use: the same text for NVRTC and for the CPU.
+// A call of every CUDA intrinsic that kernels given as text may use: the same text for NVRTC and for the CPU.
 #pragma once
 
 #include <string>
 
 namespace test {
 
-// Statements over float f, double d, int i, unsigned u, long long l and unsigned long long ul, which they change.
+// Returns statements on float f, double d, int i, unsigned u, long long l and unsigned long long ul, which they change.
 inline std::string every_intrinsic() {
   std::string text;
   for (const std::string _ : {"_rn", "_rz", "_ru", "_rd"}) {
@@ -49,7 +49,7 @@ inline std::string every_intrinsic() {
     i = int(__fns(u, u, i));)";
 }
 
-// The statements in the body of an elementwise kernel with the input "float64 x" and the output "float64 y".
+// Returns the statements for the body of an elementwise kernel with the input "float64 x" and the output "float64 y".
 inline std::string every_intrinsic_of_x() {
   return "float f = float(x); double d = x; int i_ = int(x); unsigned u = i_; long long l = i_; unsigned long long ul "
          "= u;"

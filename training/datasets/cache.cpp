@@ -24,7 +24,7 @@ using catena::check;
 
 namespace {
 
-// Held by one process at a time; the file stays.
+// A lock that one process holds at a time; the lock file is not removed.
 class FileLock {
  public:
   explicit FileLock(const fs::path& path) : fd_(catena::open_descriptor(path.c_str(), O_CREAT | O_RDWR, 0666)) {
@@ -51,7 +51,7 @@ void make_folder(const fs::path& folder, const char* op) {
                               "\": ", error.message());
 }
 
-// Removed with all that is in it.
+// A folder that is removed with its contents at the end.
 struct TemporaryFolder {
   fs::path path;
   explicit TemporaryFolder(const fs::path& in) {
@@ -81,7 +81,7 @@ std::string datasets::internal::cached_download(const std::string& url, const st
   }
   std::string why;
   for (const std::string& mirror : mirrors) {
-    std::optional<FileLock> lock;  // from the end of the transfer until the file has its name
+    std::optional<FileLock> lock;  // held from the end of the transfer until the file has its final name
     const auto take = [&](const std::string& temporary) {
       if (verify) verify(temporary);
       lock.emplace(folder / "_dl_lock");
@@ -110,7 +110,7 @@ void internal::create_cached(const std::string& path, const catena::Function<voi
   std::error_code error;
   fs::rename(temporary, to, error);
   if (!error) return;
-  // Another file system: the copy gets its name when it is complete.
+  // The folder is on another file system: the copy gets its final name when it is complete.
   catena::remove_abandoned_files(to.string());
   const fs::path beside = catena::temporary_path(to.string());
   fs::copy_file(temporary, beside, fs::copy_options::overwrite_existing, error);

@@ -1,4 +1,4 @@
-// The caches of data sets below get_dataset_root(), shared with Chainer.
+// Caches of data sets in get_dataset_root(), shared with Chainer.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 
 namespace training {
 
-// The path of the file of that address: <root>/_dl_cache/<MD5 of the address>. A file that is there is returned at
-// once, without a network, so files may be put there by hand; else it is downloaded, which is announced on the standard
-// error. Several processes may do so at once. RuntimeError when the folder cannot be created; IOError naming the
-// address and the path to fill when the download fails, when CATENA_OFFLINE is set, or when Catena was built without
-// curl.
+// Returns the path of the cached file of an address: <root>/_dl_cache/<MD5 of the address>. An existing file is
+// returned at once, without a network, so files may be put there by hand. Otherwise it is downloaded, with a message on
+// standard error. Several processes may call this at once. RuntimeError if the folder cannot be created. IOError, with
+// the address and the path of the missing file, if the download fails, if CATENA_OFFLINE is set, or if Catena was built
+// without curl.
 CATENA_EXPORT std::string cached_download(const std::string& url);
 
-// The same for a file that has another address, too: the name of the cached file is that of `url`, the content comes
-// from the first of `mirrors` that has it and at which verify(path of the content) does not throw.
+// The same for a file with several addresses. The name of the cached file is that of `url`. The content comes from the
+// first of `mirrors` that has it and for which verify(path of the content) does not throw.
 namespace datasets::internal {
 std::string cached_download(const std::string& url, const std::vector<std::string>& mirrors,
                             const catena::Function<void(const std::string& path)>& verify);
@@ -28,13 +28,14 @@ std::string cached_download(const std::string& url, const std::vector<std::strin
 
 namespace internal {
 CATENA_EXPORT bool is_cached(const std::string& path);
-// Calls create(temporary path with the same file name), and moves the file to `path` unless another process has.
+// Calls create(temporary path with the same file name), and moves the file to `path` unless another process has done
+// so.
 CATENA_EXPORT void create_cached(const std::string& path,
                                  const catena::Function<void(const std::string& temporary)>& create);
 }  // namespace internal
 
-// loader(path) if the file exists. Else creator(temporary path), which writes the file and returns its content; the
-// file is then moved to `path`, unless another process was faster, and the content is returned.
+// Returns loader(path) if the file exists. Otherwise calls creator(temporary path), which writes the file and returns
+// its content, moves the file to `path` unless another process was faster, and returns the content.
 //
 //   const Array words = cache_or_load_file(path, parse_and_save, load);
 template <class Creator, class Loader>

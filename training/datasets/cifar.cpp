@@ -30,11 +30,11 @@ constexpr std::int64_t kPixels = 3 * internal::kTextureSide * internal::kTexture
 
 struct Kind {
   const char* op;
-  std::string name;                // of the archive and of the cache file
-  std::string folder;              // in the archive
-  std::vector<std::string> train;  // files in it, whose images follow each other
+  std::string name;                // name of the archive and of the cache file
+  std::string folder;              // folder in the archive
+  std::vector<std::string> train;  // files in the folder, whose images are concatenated
   std::string test;
-  const char* labels;  // their key
+  const char* labels;  // key of the labels
   int classes;
 };
 const Kind& cifar10() {
@@ -74,7 +74,7 @@ void append(ByteImages& to, const ByteImages& more) {
   to.labels.insert(to.labels.end(), more.labels.begin(), more.labels.end());
 }
 
-// {train, test}
+// Returns {train, test}.
 std::vector<ByteImages> read_archive(const Kind& kind, const std::string& path) {
   std::vector<std::string> names;
   for (const std::string& name : kind.train) names.push_back(kind.folder + name);
@@ -132,7 +132,7 @@ TrainTest generate(const char* op, int classes, std::int64_t n_train, std::int64
   check<ValueError>(n_train > 0 && n_test > 0, op, "there must be images in both parts, not ", n_train, " and ",
                     n_test);
   check_options(op, options);
-  // The offset in the stream is large, so that the parts have no image in common at any size.
+  // The offset in the stream is large, so that the two parts have no common image for any sizes.
   return make({draw(classes, seed, 0, n_train), draw(classes, seed, std::uint64_t(1) << 40, n_test)}, options,
               "generated");
 }

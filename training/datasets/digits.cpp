@@ -15,7 +15,7 @@ struct Point {
 };
 using Stroke = std::vector<Point>;
 
-// An arc of an ellipse around (x, y) from one angle to another, in degrees; 0 is to the right, 90 is down.
+// Returns an arc of an ellipse around (x, y) between two angles in degrees; 0 is to the right, 90 is down.
 Stroke arc(double x, double y, double rx, double ry, double from, double to) {
   Stroke points;
   const int n = std::max(4, int(std::fabs(to - from) / 24));
@@ -26,7 +26,7 @@ Stroke arc(double x, double y, double rx, double ry, double from, double to) {
   return points;
 }
 
-// The strokes of the digits in a unit square, y downwards.
+// Returns the strokes of the digits in a unit square, y downwards.
 const std::array<std::vector<Stroke>, 10>& glyphs() {
   static const std::array<std::vector<Stroke>, 10> all = {{
       {arc(0.5, 0.5, 0.24, 0.38, 0, 360)},
@@ -67,7 +67,7 @@ double distance(Point p, Point from, Point to) {
   return std::hypot(p.x - from.x - t * dx, p.y - from.y - t * dy);
 }
 
-// A line with a soft edge of one pixel; where lines cross, the larger value is kept.
+// Draws a line with a soft edge of one pixel; where lines cross, the larger value is used.
 void draw_line(Canvas& canvas, Point from, Point to, double radius, double ink) {
   const double reach = radius + 1;
   const auto bound = [](double v) { return std::clamp(int(std::floor(v)), 0, kDigitSide - 1); };

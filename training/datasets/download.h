@@ -8,9 +8,9 @@
 
 namespace training::datasets::internal {
 
-// Downloads `url` to `path`, at most `limit` bytes. The file appears only when it is complete and verify(temporary
-// path) has not thrown. Returns false, with the reason in `why`, without a network, without curl, or if CATENA_OFFLINE
-// is set.
+// Downloads `url` to `path`, at most `limit` bytes. The file appears only after it is complete and verify(temporary
+// path) has returned. Returns false, with the reason in `why`, without a network, without curl, or if CATENA_OFFLINE is
+// set.
 bool download(const std::string& url, const std::string& path, std::size_t limit,
               const catena::Function<void(const std::string& temporary)>& verify, std::string& why);
 

@@ -1,11 +1,11 @@
-// The random numbers of generated data. Internal to this folder.
+// Random numbers for generated data. Internal to this folder.
 #pragma once
 
 #include <cstdint>
 
 namespace training::datasets::internal {
 
-// The sequence of random numbers of one example: up to 65536 of them.
+// The sequence of random numbers for one example, at most 65536.
 class Draw {
  public:
   Draw(std::uint64_t seed, std::uint64_t index) : seed_(seed), offset_(index << 16) {}

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kAlwaysAllowed = std::uint64_t(16) << 20, kMaxRatio = 100;
 }  // namespace
 
-// zlib's reader passes uncompressed files through unchanged.
+// zlib's reader also reads uncompressed files.
 struct GzipSource::Content {
   gzFile file = nullptr;
   ~Content() {

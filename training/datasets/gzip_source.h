@@ -1,4 +1,4 @@
-// Files that gzip has compressed, or that are plain. Internal to this folder.
+// Files that are compressed by gzip or uncompressed. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace training::datasets::internal {
 
-// Reads from the beginning to the end. The file is not trusted: no more than limit() bytes should be read from it,
-// 16 MiB or 100 times the file's size, whichever is greater. IOError when it cannot be read, ValueError when its
-// compressed data are damaged or cut off; both begin with context().
+// Reads a file from the beginning to the end. The file is not trusted: the caller should read at most limit() bytes, 16
+// MiB or 100 times the size of the file, whichever is greater. IOError if the file cannot be read, ValueError if its
+// compressed data are damaged or truncated; both begin with context().
 class GzipSource {
  public:
   GzipSource(std::string_view op, const std::string& path);
@@ -19,9 +19,9 @@ class GzipSource {
 
   const std::string& context() const noexcept { return context_; }  // `read_idx: "images.gz"`
   std::uint64_t limit() const noexcept { return limit_; }
-  // Up to n bytes (n < 2^31); fewer only at the end of the file.
+  // Reads up to n bytes (n < 2^31); fewer only at the end of the file.
   std::size_t read(void* to, std::size_t n);
-  // Exactly n bytes; ValueError saying that the file ends within `what`.
+  // Reads exactly n bytes; ValueError if the file ends before that, within `what`.
   void fill(void* to, std::size_t n, std::string_view what);
 
  private:

@@ -16,8 +16,8 @@ struct IdxArray {
 };
 
 // Reads a file of unsigned bytes. The file is not trusted: sizes are computed in 64 bits, memory grows with the bytes
-// read, and the decompressed size is limited to 16 MiB or 100 times the file's size, whichever is greater. IOError when
-// it cannot be read; ValueError when it is not an IDX file, is truncated or has trailing bytes. Both name the file.
+// read, and the decompressed size is limited to 16 MiB or 100 times the size of the file, whichever is greater. IOError
+// if it cannot be read; ValueError if it is not an IDX file, is truncated or has trailing bytes. Both name the file.
 CATENA_EXPORT IdxArray read_idx(const std::string& path);
 
 }  // namespace training::datasets

@@ -17,7 +17,8 @@ using catena::ValueError;
 
 namespace {
 
-// The columns of each line, which are separated by white space or, if `whole_lines`, the line without that around it.
+// Returns the columns of each line, separated by white space, or, if `whole_lines`, each line without surrounding white
+// space.
 std::vector<std::vector<std::string>> read_list(const char* op, const std::string& path, bool whole_lines) {
   catena::reserve_standard_descriptors();
   std::ifstream file(path);

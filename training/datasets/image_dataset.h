@@ -1,4 +1,4 @@
-// Datasets of image files, which are read when an example is.
+// Datasets of image files, which are read when an example is requested.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace training {
 
 namespace internal {
-// A folder by position. Not a list in braces, which are the options.
+// The type of a folder passed by position. A list in braces means the options instead.
 template <class T>
 concept Text = std::is_convertible_v<const T&, std::string>;
 }  // namespace internal
@@ -24,9 +24,9 @@ struct ImageOptions {
 };
 
 // Example i is the image of path i as an array (C, H, W) on the CPU, with the values of the file
-// (datasets::read_image). The paths are given as a list, or as a text file with one path per line, without the white
-// space around it; ValueError naming the line if it is empty. RuntimeError at once if this build cannot read one of the
-// formats. get_example may be called from several threads, and throws what read_image does.
+// (datasets::read_image). The paths are a list, or a text file with one path per line, without surrounding white space.
+// The ValueError for an empty line names it. The constructor throws a RuntimeError if this build cannot read one of the
+// formats. get_example may be called from several threads; its errors are those of read_image.
 //   ImageDataset({"a.png", "b.jpg"}, "images");  ImageDataset("images/list.txt", {.root = "images"});
 class CATENA_EXPORT ImageDataset : public Dataset {
  public:
@@ -58,9 +58,9 @@ struct LabeledImageOptions {
   autograd::Dtype label_dtype = autograd::Dtype::int32;
 };
 
-// Example i is the tuple of the image of pair i and its label as a 0-d array. The pairs are given as a list, or as a
-// text file whose lines have two columns, the path and the integer, separated by white space; ValueError naming the
-// line and the file for others. The rest as in ImageDataset.
+// Example i is a tuple of the image of pair i and its label as a 0-d array. The pairs are a list, or a text file whose
+// lines have two columns, the path and the integer, separated by white space; the ValueError for another line names the
+// line and the file. Otherwise like ImageDataset.
 //   LabeledImageDataset({{"a.png", 0}, {"b.jpg", 1}}, "images");  LabeledImageDataset("train.txt");
 class CATENA_EXPORT LabeledImageDataset : public Dataset {
  public:

@@ -17,13 +17,13 @@ using catena::ValueError;
 namespace internal {
 
 void allocate_samples(const std::string& context, DecodedImage& image, std::size_t file_bytes, int depth) {
-  // Deflate expands by at most 1032; a block of 64 samples takes at least two bits of a JPEG file.
+  // Limits: deflate expands by at most 1032; a block of 64 samples needs at least two bits of a JPEG file.
   constexpr std::uint64_t kAlwaysAllowed = std::uint64_t(16) << 20, kMaxRatio = 1100;
   const std::uint64_t packed = std::max<std::uint64_t>(kAlwaysAllowed, kMaxRatio * file_bytes);
-  // Smaller samples are packed in the file, and take a byte each here.
+  // Samples below 8 bits are packed in the file, and have one byte each here.
   const std::uint64_t limit = depth < 8 ? packed * 8 / static_cast<std::uint64_t>(depth) : packed;
   check<ValueError>(image.height > 0 && image.width > 0 && image.channels > 0, context, "the image has no pixels");
-  // Each factor is below 2^32, so that the product of two is below 2^64.
+  // Each factor is below 2^32, so the product of two is below 2^64.
   const std::uint64_t row =
       static_cast<std::uint64_t>(image.width) * static_cast<std::uint64_t>(image.channels * image.sample_bytes);
   check<ValueError>(row <= limit && static_cast<std::uint64_t>(image.height) <= limit / row, context,
@@ -51,7 +51,7 @@ std::string extension_of(const std::string& path) {
   fail_codec(op, path, "JPEG", "libjpeg", "libjpeg-dev");
 }
 
-// (H, W, C) to (C, H, W)
+// Converts (H, W, C) to (C, H, W).
 template <class T> Array planes(const DecodedImage& image) {
   const auto pixels = static_cast<std::size_t>(image.height * image.width),
              channels = static_cast<std::size_t>(image.channels);

@@ -6,16 +6,16 @@
 #include <csetjmp>
 #include <cstdio>
 
-// Needs the types of <cstdio>.
+// Included after <cstdio>, whose types it uses.
 #include <jpeglib.h>
-// Needs those of jpeglib.h.
+// Included after jpeglib.h, whose types it uses.
 #include <jerror.h>
 
 namespace training::datasets::internal {
 namespace {
 
-// libjpeg reports an error by a call that must not return: a jump, past which no destructor runs. The functions that
-// call it have no objects.
+// libjpeg reports an error through a function that must not return, so it jumps, and no destructors run. Functions that
+// call libjpeg therefore have no objects with destructors.
 struct JpegReader {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors{};
@@ -43,11 +43,11 @@ struct JpegReader {
     info->err->format_message(info, self.message);
     std::longjmp(self.jump, 1);
   }
-  // The library goes on after the end of the file, with grey pixels.
+  // libjpeg only warns at the end of a truncated file and continues with grey pixels; this makes it an error.
   static void warn(j_common_ptr info, int level) {
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) fail(info);
   }
-  // Scans of a progressive file that refine nothing cost time, and next to no bytes.
+  // Limits the scans of a progressive file: scans without refinement need time, but almost no bytes.
   static void limit_scans(j_common_ptr info) {
     if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > 500) {
       info->err->msg_code = JERR_BAD_PROGRESSION;
@@ -89,7 +89,7 @@ DecodedImage decode_jpeg(const std::string& context, std::string_view file) {
   reader.samples = image.samples.data();
   reader.stride = image.samples.size() / static_cast<std::size_t>(image.height);
   check<ValueError>(read_rows(reader), context, reader.message);
-  // Files with four channels have them inverted, by the convention of Adobe Photoshop.
+  // In files with four channels, the values are inverted by a convention of Adobe Photoshop.
   if (image.channels == 4)
     for (std::uint8_t& sample : image.samples) sample = static_cast<std::uint8_t>(255 - sample);
   return image;

@@ -13,7 +13,8 @@
 namespace training::datasets::internal {
 namespace {
 
-// libpng reports an error by a jump, past which no destructor runs: the functions that call it have no objects.
+// libpng reports an error by a jump, without running destructors. Functions that call it have no objects with
+// destructors.
 struct PngReader {
   std::string_view file;
   std::size_t at = 0;
@@ -49,23 +50,24 @@ struct PngReader {
   }
 };
 
-// False: message says what is wrong. The size is to be checked before read_rows(), which allocates by it.
+// Returns false, with the reason in `message`, on an error. The caller must check the size before read_rows(), which
+// allocates memory for it.
 bool read_header(PngReader& r) {
   if (setjmp(png_jmpbuf(r.png)) != 0) return false;
   png_set_read_fn(r.png, &r, &PngReader::read);
-  png_set_user_limits(r.png, 0x7fffffff, 0x7fffffff);  // allocate_samples() has the limit
-  png_set_chunk_malloc_max(r.png, 1 << 20);            // of texts and colour profiles, which are not used
+  png_set_user_limits(r.png, 0x7fffffff, 0x7fffffff);  // allocate_samples() checks the size
+  png_set_chunk_malloc_max(r.png, 1 << 20);            // for texts and colour profiles, which are not used
   png_read_info(r.png, r.info);
   png_get_IHDR(r.png, r.info, &r.width, &r.height, &r.depth, &r.type, nullptr, nullptr, nullptr);
   r.channels = png_get_channels(r.png, r.info);
   return true;
 }
 
-// Chooses the form of the samples and reads them.
+// Sets the format of the samples and reads them.
 bool read_rows(PngReader& r) {
   if (setjmp(png_jmpbuf(r.png)) != 0) return false;
   if (r.type == PNG_COLOR_TYPE_GRAY && (r.depth == 2 || r.depth == 4)) png_set_expand_gray_1_2_4_to_8(r.png);
-  if (r.depth < 8) png_set_packing(r.png);  // numbers of colours, and the two levels of 1 bit, are not scaled
+  if (r.depth < 8) png_set_packing(r.png);  // palette indices and values of 1 bit are not scaled
   if (r.depth == 16 && r.type != PNG_COLOR_TYPE_GRAY) png_set_strip_16(r.png);
   if (r.depth == 16 && std::endian::native == std::endian::little) png_set_swap(r.png);
   png_set_interlace_handling(r.png);

@@ -1,4 +1,4 @@
-// The part of catena::show_config() about data sets: libraries for images and downloads, their environment variables.
+// The part of catena::show_config() for data sets: libraries for images and downloads, and environment variables.
 #pragma once
 
 #include <catena/kernels/base/config.h>
@@ -6,7 +6,7 @@
 namespace training::datasets::internal {
 
 CATENA_EXPORT void list_config(catena::internal::ConfigList& list);
-// In the user's own translation unit: an archive would lose an object that nothing refers to.
+// Defined in the user's translation unit, because a linker drops an object of an archive to which nothing refers.
 inline const bool config_is_listed = catena::internal::add_config(&list_config);
 
 }  // namespace training::datasets::internal

@@ -1,4 +1,4 @@
-// MD5 (RFC 1321), which names files of the download cache. It protects against nothing. Internal to this folder.
+// MD5 (RFC 1321), for the names of files in the download cache, not for security. Internal to this folder.
 #pragma once
 
 #include <string>

@@ -66,7 +66,7 @@ ByteImages read_part(const std::string& images_path, const std::string& labels_p
   return {std::move(images.data), std::move(labels.data)};
 }
 
-// The format that Chainer caches: x (N, 784) and y (N) as bytes.
+// Reads Chainer's cache format: x (N, 784) and y (N) as bytes.
 ByteImages read_cache(const std::string& path) {
   return std::move(internal::read_images("mnist", path, {""}, kPixels).front());
 }
@@ -87,8 +87,8 @@ std::optional<Mnist> load(const fs::path& folder, const MnistOptions& options) {
   return Mnist{make_dataset(*train, options), make_dataset(*test, options), "real (" + folder.string() + ")"};
 }
 
-// The file of the download cache that has Chainer's name for it, fetched from a mirror: the first address no longer
-// offers it.
+// Returns the path in the download cache, with Chainer's name for the file. Downloads it from a mirror, because
+// Chainer's address does not offer it any more.
 std::string retrieve(const std::string& name) {
   const std::string file = name + ".gz";
   return internal::cached_download("http://yann.lecun.com/exdb/mnist/" + file,
@@ -144,7 +144,7 @@ Mnist generated_mnist(std::int64_t n_train, std::int64_t n_test, const MnistOpti
   check_options(options);
   check<ValueError>(n_train > 0 && n_test > 0, "generated_mnist", "there must be images in both parts, not ", n_train,
                     " and ", n_test);
-  // The offset in the stream is large, so that the parts have no image in common at any size.
+  // The offset in the stream is large, so that the two parts have no common image for any sizes.
   return {make_dataset(draw(seed, 0, n_train), options),
           make_dataset(draw(seed, std::uint64_t(1) << 40, n_test), options), "generated"};
 }

@@ -8,8 +8,8 @@
 namespace training::datasets {
 
 struct MnistOptions {
-  bool withlabel = true;  // examples are (image, label); false: images alone
-  int ndim = 1;           // of an image: 1 (784), 2 (28, 28), 3 (1, 28, 28)
+  bool withlabel = true;  // examples are (image, label); false: only images
+  int ndim = 1;           // dimensions of an image: 1 (784), 2 (28, 28), 3 (1, 28, 28)
   double scale = 1.0;     // value of a white pixel
   autograd::Dtype dtype = autograd::Dtype::float32;
   autograd::Dtype label_dtype = autograd::Dtype::int32;
@@ -18,12 +18,11 @@ struct MnistOptions {
 using Mnist = TrainTest;
 
 // Reads the four IDX files, plain or .gz, from the folder mnist or pfnet/chainer/mnist of the data set root
-// (get_dataset_root()), or the files train.npz and test.npz in the latter. Where there are none, train.npz and test.npz
-// are made there, as Chainer does it, from the files of the download cache (cached_download() of the addresses at
-// yann.lecun.com), into which missing ones are downloaded from mirrors of these addresses, unless the environment
-// variable CATENA_OFFLINE is set or Catena was built without curl. IOError naming the folder, the address and the
-// reason if that fails; generated_mnist() works everywhere. A corrupt file is an error naming it, other numbers of
-// images and labels are a RuntimeError.
+// (get_dataset_root()), or the files train.npz and test.npz from the latter. If there are none, makes train.npz and
+// test.npz there, like Chainer, from the files of the download cache (cached_download() of the addresses at
+// yann.lecun.com). Missing files are downloaded from mirrors, unless the environment variable CATENA_OFFLINE is set or
+// Catena was built without curl. IOError, with the folder, the address and the reason, if that fails; generated_mnist()
+// works everywhere. The error for a corrupt file names it; different numbers of images and labels are a RuntimeError.
 //   auto [train, test] = training::datasets::mnist();
 CATENA_EXPORT Mnist mnist(const MnistOptions& options = {});
 inline Mnist get_mnist(const MnistOptions& options = {}) { return mnist(options); }
@@ -33,8 +32,8 @@ inline Mnist get_mnist(bool withlabel, int ndim = 1, double scale = 1.0,
   return mnist({withlabel, ndim, scale, dtype, label_dtype});
 }
 
-// Synthetic images of the same form: the strokes of a digit, deformed, rotated, scaled, shifted and with noise, all
-// determined by `seed`. Equal arguments give equal images.
+// Synthetic images in the same form: the strokes of a digit, deformed, rotated, scaled, shifted and with noise. `seed`
+// determines everything: equal arguments give equal images.
 CATENA_EXPORT Mnist generated_mnist(std::int64_t n_train = 9000, std::int64_t n_test = 1000,
                                     const MnistOptions& options = {}, std::uint64_t seed = 0);
 

@@ -11,20 +11,18 @@ namespace training::datasets::internal {
 
 namespace {
 
-// A node is larger than the opcode that makes it. Files of CIFAR have some 20 000.
+// Limit, because a node is larger than the opcode that makes it. Files of CIFAR have some 20 000.
 constexpr std::size_t kMostNodes = 1'000'000;
 
-constexpr std::array<std::string_view, 6> kGlobals = {"numpy.core.multiarray _reconstruct",
-                                                      "numpy._core.multiarray _reconstruct",
-                                                      "numpy ndarray",
-                                                      "numpy dtype",
-                                                      "_codecs encode",  // how Python 3 writes bytes in protocol 2
-                                                      "__builtin__ bytes"};
+constexpr std::array<std::string_view, 6> kGlobals = {
+    "numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct", "numpy ndarray", "numpy dtype",
+    // the form in which Python 3 writes bytes in protocol 2
+    "_codecs encode", "__builtin__ bytes"};
 
 bool is_bytes(std::string_view dtype) { return dtype == "u1" || dtype == "|u1"; }
 bool is_reconstruct(std::string_view name) { return name == kGlobals[0] || name == kGlobals[1]; }
 
-// Bytes that are written as text: the code points 0 to 255, in UTF-8. False for others.
+// Converts bytes written as text: the code points 0 to 255, in UTF-8. Returns false for other text.
 bool latin1_of(std::string_view utf8, std::string& bytes) {
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     const auto c = static_cast<unsigned char>(utf8[i]);
@@ -38,7 +36,7 @@ bool latin1_of(std::string_view utf8, std::string& bytes) {
   return true;
 }
 
-// The elements of a Fortran-ordered array of bytes in C order.
+// Returns the elements of a Fortran-ordered array of bytes in C order.
 std::string in_c_order(const std::string& from, const std::vector<std::int64_t>& shape) {
   std::string to(from.size(), '\0');
   std::vector<std::int64_t> index(shape.size(), 0);
@@ -94,7 +92,7 @@ std::uint64_t Pickle::take_number(int n_bytes) {
   return value;
 }
 
-// A pickle may refer to one text many times; what is made of them stays below its own size.
+// Limits copies: a pickle may refer to one text many times, but the total size of copies must not exceed its own size.
 void Pickle::count_copy(std::uint64_t n) {
   copied_ += n;
   if (copied_ > bytes_.size()) refuse("the pickle makes more bytes of its values than it has");
@@ -270,7 +268,7 @@ void Pickle::reduce() {
   const PickleNode &arguments = pop(), &function = pop();
   if (function.kind != Kind::global || arguments.kind != Kind::tuple) refuse("the pickle calls what is no function");
   const std::vector<PickleNode*>& given = arguments.items;
-  if (is_reconstruct(function.text)) {  // filled by build()
+  if (is_reconstruct(function.text)) {  // build() sets its contents
     push(Kind::array);
   } else if (function.text == "numpy dtype" && !given.empty() && given[0]->kind == Kind::text) {
     const std::string_view name = given[0]->text;
@@ -296,7 +294,7 @@ void Pickle::build() {
   else if (object.kind != Kind::dtype) refuse("the pickle gives a state to what has none");
 }
 
-// The state of numpy.ndarray: (version, shape, dtype, whether in Fortran order, bytes).
+// The state of numpy.ndarray: (version, shape, dtype, Fortran order, bytes).
 void Pickle::build_array(PickleNode& array, const PickleNode& state) {
   const std::vector<PickleNode*>& s = state.items;
   if (s.size() != 5 || s[1]->kind != Kind::tuple || s[2]->kind != Kind::dtype || s[4]->kind != Kind::text)

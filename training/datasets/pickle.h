@@ -14,23 +14,24 @@ namespace training::datasets::internal {
 struct PickleNode {
   enum class Kind { none, boolean, integer, text, list, tuple, dict, array, global, dtype };
   Kind kind = Kind::none;
-  std::int64_t integer = 0;        // of booleans, too
-  std::string text;                // bytes and text; of a global "module name"; of an array its bytes in C order
-  std::vector<PickleNode*> items;  // of a dict keys and values in turn
+  std::int64_t integer = 0;        // also for booleans
+  std::string text;                // bytes and text; global: "module name"; array: bytes in C order
+  std::vector<PickleNode*> items;  // dict: keys and values alternately
   std::vector<std::int64_t> shape;
 };
 
-// Reads a pickle of the protocols 1 to 3 that consists of None, numbers, texts, lists, tuples, dicts and NumPy arrays
-// of bytes. Nothing is executed: a pickle that names another class or function is a ValueError, as is one that is cut
-// off or has other opcodes (Python: Lib/pickletools.py). The pickle is not trusted.
+// Reads a pickle of protocol 1 to 3 that consists of None, numbers, texts, lists, tuples, dicts and NumPy arrays of
+// bytes. Nothing is executed: a pickle that refers to another class or function is a ValueError, and so is a truncated
+// one or one with other opcodes (Python: Lib/pickletools.py). The pickle is not trusted.
 class Pickle {
  public:
-  // Messages begin with `context`. `bytes` is not referred to after the constructor.
+  // `context` is the beginning of messages. `bytes` is not used after the constructor.
   Pickle(std::string context, std::string_view bytes);
   Pickle(const Pickle&) = delete;
   Pickle& operator=(const Pickle&) = delete;
 
-  // The value of a key of the pickle, which must be a dict. ValueError naming the key if it has none of that kind.
+  // Returns the value of a key of the pickle, which must be a dict. The ValueError names the key if there is no value
+  // of that kind.
   const PickleNode& member(std::string_view key, PickleNode::Kind kind) const;
 
  private:
@@ -62,7 +63,7 @@ class Pickle {
   std::string_view bytes_;
   std::size_t at_ = 0;
   std::uint64_t copied_ = 0;      // bytes of values made from other values
-  std::deque<PickleNode> nodes_;  // owns them all: the objects of a pickle may refer to each other in circles
+  std::deque<PickleNode> nodes_;  // owns all nodes, because the objects of a pickle may refer to each other in cycles
   std::vector<PickleNode*> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint64_t, PickleNode*> memo_;

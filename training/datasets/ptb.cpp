@@ -65,7 +65,7 @@ std::string read_text(const char* op, const std::string& path) {
   return text;
 }
 
-// The words between white space, and <eos> after every line, empty ones included.
+// Returns the words between white space, and <eos> after every line, also after empty ones.
 std::vector<std::string> read_words(const char* op, const std::string& part) {
   std::vector<std::string> words;
   for (const std::string& line : catena::parts_of(read_text(op, cached_download(address(part))), '\n')) {
@@ -108,13 +108,13 @@ Array get_words(const std::string& part, std::optional<Vocabulary>& vocabulary) 
   return to_array(cache_or_load_file(cache_path(part + ".npz"), creator, loader));
 }
 
-// ---- generated text: after a word come a few words, which its number determines, or any of the others ----
+// ---- generated text: the number of a word determines four likely successors ----------------------
 class Sentences {
  public:
   Sentences(std::uint64_t seed, std::uint64_t part, std::int64_t n_words)
       : seed_(seed), part_(part), n_words_(n_words) {}
 
-  // The next word as a number of the generator, of which 0 is <eos>.
+  // Returns the next word as a number of the generator; 0 is <eos>.
   std::int64_t next() {
     internal::Draw draw(seed_, part_ << 40 | ++count_);
     if (length_ > 2 && draw.uniform(0, 1) < 0.12 * double(length_) / 8) {
@@ -123,7 +123,7 @@ class Sentences {
       return 0;
     }
     ++length_;
-    // A power of a uniform number: small numbers are frequent, as in languages.
+    // A power of a uniform number, so that small numbers are frequent, as in natural languages.
     const auto frequent = [&](internal::Draw& from) {
       return 1 + std::min(n_words_ - 2, std::int64_t(std::pow(from.uniform(0, 1), 3.0) * double(n_words_ - 1)));
     };
@@ -150,16 +150,16 @@ void check_options(const char* op, const GeneratedPtb& o) {
                     ", ", o.valid, " and ", o.test);
 }
 
-// The training part, with the vocabulary that it defines.
+// Generates the training part and the vocabulary that it defines.
 std::vector<std::int32_t> generate_train(const GeneratedPtb& o, Vocabulary& vocabulary) {
   Sentences sentences(o.seed, 0, o.n_words);
   std::vector<std::int32_t> numbers;
-  for (std::int64_t i = 0; i < o.train; ++i)  // the last word ends the last sentence, so that <eos> is always there
+  for (std::int64_t i = 0; i < o.train; ++i)  // the last word ends the last sentence, so that there is always an <eos>
     numbers.push_back(vocabulary.add(i + 1 == o.train ? kEnd : word_of(sentences.next())));
   return numbers;
 }
 
-// Another part: words that the vocabulary lacks are left out.
+// Generates another part; words outside the vocabulary are skipped.
 Array generate_part(const GeneratedPtb& o, std::uint64_t part, std::int64_t n, const Vocabulary& vocabulary) {
   Sentences sentences(o.seed, part, o.n_words);
   std::vector<std::int32_t> numbers;

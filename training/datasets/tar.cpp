@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kBlock = 512;
 using Block = std::array<char, kBlock>;
 
-// A field of digits of base 8, ended by a space or a zero.
+// Returns an octal number that ends with a space or a zero byte.
 std::uint64_t octal(const GzipSource& source, const Block& block, std::size_t at, std::size_t length) {
   std::uint64_t value = 0;
   std::size_t i = at;
@@ -41,7 +41,7 @@ struct Member {
   bool is_file = false;
 };
 
-// False at the end of the archive: a block of zeros.
+// Returns false at the end of the archive, a block of zeros.
 bool read_header(GzipSource& source, Member& member) {
   Block block{};
   source.fill(block.data(), kBlock, "the header of a member");
@@ -60,7 +60,7 @@ bool read_header(GzipSource& source, Member& member) {
   return true;
 }
 
-// Reads the blocks of a member, and keeps its content where it is wanted.
+// Reads the blocks of a member; returns its content if `keep`.
 std::string read_content(GzipSource& source, const Member& member, bool keep) {
   std::string content;
   const std::uint64_t padded = (member.size + kBlock - 1) / kBlock * kBlock;

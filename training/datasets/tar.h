@@ -1,4 +1,4 @@
-// Archives of tar (POSIX ustar), plain or compressed by gzip. Internal to this folder.
+// Tar archives (POSIX ustar), uncompressed or compressed by gzip. Internal to this folder.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace training::datasets::internal {
 
-// Calls take(name, content) for those members whose names are given, in the order of the archive. The archive is not
-// trusted: checksums are compared, and memory grows with the bytes that are read. IOError when the file cannot be read;
-// ValueError naming it when it is no archive, is cut off, or lacks one of the members.
+// Calls take(name, content) for the members with these names, in the order of the archive. The archive is not trusted:
+// checksums are verified, and memory grows with the bytes read. IOError if the file cannot be read; ValueError, with
+// its name, if it is no archive, is truncated, or does not have one of the members.
 void read_tar(std::string_view op, const std::string& path, const std::vector<std::string>& names,
               const catena::Function<void(const std::string& name, const std::string& content)>& take);
 

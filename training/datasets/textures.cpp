@@ -11,7 +11,7 @@ namespace {
 
 using Color = std::array<double, 3>;
 
-// The colour of a hue in turns, at full saturation.
+// Returns the colour of a hue (in turns), at full saturation.
 Color of_hue(double hue) {
   const auto channel = [&](double shift) {
     const double t = hue + shift - std::floor(hue + shift);
@@ -36,7 +36,7 @@ struct ClassLook {
   }
 };
 
-// Whether (x, y), relative to the middle of the object and its size, is inside: a disc, a square or a cross.
+// True if (x, y), relative to the centre of the object and its size, is inside a disc, a square or a cross.
 bool is_inside(int shape, double x, double y) {
   if (shape == 0) return x * x + y * y < 1;
   if (shape == 1) return std::max(std::fabs(x), std::fabs(y)) < 0.9;

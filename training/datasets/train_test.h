@@ -1,4 +1,4 @@
-// The two parts in which data sets come.
+// The two parts of a data set.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The output of extensions. Internal to this folder.
+// Console output of extensions. Internal to this folder.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace training::internal {
 
-// An output stream and whether it is a terminal with a movable cursor; files and pipes get plain lines.
+// An output stream, and whether it is a terminal with a movable cursor; files and pipes get plain lines.
 struct Console {
   std::ostream* out;
   bool terminal;

@@ -1,4 +1,4 @@
-// dump_graph: the computational graph of a reported value as a file for Graphviz.
+// dump_graph: writes the computational graph of a reported value as a Graphviz file.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ struct DumpGraphOptions {
   autograd::GraphStyle function_style = autograd::GraphOptions().function_style;
 };
 
-// At the first iteration, writes the graph behind observation[root_name] in Graphviz's language (`dot -Tpng cg.dot -o
-// cg.png` draws it). KeyError when nothing was reported under that name, TypeError when it is no variable. Iterations
-// after the first one have no cost.
+// At the first iteration, writes the graph of observation[root_name] in Graphviz's language (`dot -Tpng cg.dot -o
+// cg.png` draws it). KeyError if no value was reported under that name, TypeError if it is no variable. Later
+// iterations have no cost.
 class CATENA_EXPORT DumpGraph : public Extension {
  public:
   using Options = DumpGraphOptions;

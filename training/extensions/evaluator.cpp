@@ -29,7 +29,7 @@ void Evaluator::operator()(Trainer&) {
 }
 
 Observation Evaluator::operator()() {
-  // A separate reporter: the outer one has the same links registered under the names for training.
+  // A separate reporter, because the outer one has the same links registered under the names for training.
   Reporter reporter;
   const std::string prefix = name().empty() ? "" : name() + "/";
   for (const auto& [target_name, target] : targets_) reporter.add_link(prefix + target_name, *target);

@@ -1,4 +1,4 @@
-// Evaluator: the means of a model's reported values over a validation set.
+// Evaluator: the means of the values that a model reports over a validation set.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ struct EvaluatorOptions {
   std::optional<Device> device = {};                  // the device to which batches are moved
   catena::Function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
   LossFunction eval_func = {};                        // default: the call of the target
-  // false: the mean of the batches' means, as in Chainer, so that a short last batch counts as much as the others.
-  // true: batches count by their numbers of examples, which gives the mean over the examples.
+  // false: the mean of the means of batches, as in Chainer, so that a short last batch has the same weight as the
+  // others. true: batches are weighted by their number of examples, which gives the mean over the examples.
   bool weighted = false;
 };
 
-// Runs the model over the whole validation iterator without a graph (inputs are volatile) and with the thread's train
+// Calls the model on the whole validation iterator without a graph (inputs are volatile) and with the thread's train
 // mode off, and reports the means under "<name>/<observer>/<key>": "validation/main/loss". Every evaluation begins with
-// reset(), or, if the iterator cannot be reset, runs over a copy() of it.
+// reset(), or, if the iterator cannot be reset, uses a copy() of it.
 class CATENA_EXPORT Evaluator : public Extension {
  public:
   using Options = EvaluatorOptions;
@@ -34,15 +34,16 @@ class CATENA_EXPORT Evaluator : public Extension {
   void operator()(Trainer& trainer) override;
   // For use without a trainer. Keys have no prefix unless the extension has a name: "main/loss".
   Observation operator()();
-  // One evaluation with the current reporter, in which the targets are registered. Override to change the evaluation.
+  // Runs one evaluation with the current reporter, in which the targets are registered. Override to change the
+  // evaluation.
   virtual Observation evaluate();
   void finalize() override;
-  // The generators of iterators that shuffle, under "_catena".
+  // Stores the generators of iterators that shuffle, under "_catena".
   void serialize(nn::Serializer& s) override;
 
   std::string default_name() const override { return "validation"; }
 
-  Iterator& get_iterator(const std::string& name) const;  // KeyError listing the names
+  Iterator& get_iterator(const std::string& name) const;  // the KeyError lists the names
   Link& get_target(const std::string& name) const;
   const HeldMap<Iterator>& get_all_iterators() const noexcept { return iterators_; }
   const HeldMap<Link>& get_all_targets() const noexcept { return targets_; }

@@ -10,13 +10,13 @@ namespace training {
 
 struct ExponentialShiftOptions {
   std::optional<double> init = {};    // default: the optimizer's value when training begins
-  std::optional<double> target = {};  // the shift stops there
+  std::optional<double> target = {};  // the value at which the shift stops
   Optimizer* optimizer = nullptr;     // default: the updater's "main"
 };
 
 // attr = init rate^t: trainer.extend(ExponentialShift("lr", 0.1), {.trigger = TriggerSpec(30, epoch)}). The value never
-// passes the target: for rates above 1 that is where value / target exceeds 1, else where it falls below 1, so signs do
-// not matter. ValueError for a negative rate.
+// passes the target: it stops where value / target exceeds 1 for rates above 1, or falls below 1 for other rates, so
+// signs do not matter. ValueError for a negative rate.
 class CATENA_EXPORT ExponentialShift : public HyperparameterShift {
  public:
   using Options = ExponentialShiftOptions;

@@ -1,4 +1,4 @@
-// FailOnNonNumber: stops a training whose numbers have become NaN or infinite.
+// FailOnNonNumber: stops the training if numbers have become NaN or infinite.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace training {
 
-// RuntimeError naming the loss, or the parameter and its optimizer, and the iteration, when a reported loss or a
-// parameter is NaN or infinite. It runs before snapshots of the same iteration. On a device other than the CPU each
-// call waits for it: a trigger such as {.trigger = training::TriggerSpec(100, training::iteration)} makes that rare.
+// Throws a RuntimeError if a reported loss or a parameter is NaN or infinite. The message names the loss, or the
+// parameter and its optimizer, and the iteration. Runs before snapshots of the same iteration. Each call waits for
+// devices other than the CPU; a trigger such as {.trigger = training::TriggerSpec(100, training::iteration)} makes this
+// rare.
 class CATENA_EXPORT FailOnNonNumber : public Extension {
  public:
   void operator()(Trainer& trainer) override;

@@ -1,4 +1,4 @@
-// Base of the extensions that change a hyperparameter by a schedule.
+// Base class of the extensions that change a hyperparameter by a schedule.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace training {
 
-// Sets the hyperparameter `attr` of an optimizer (the updater's "main" unless one is given, which must outlive the
-// extension) to value(t). t counts the calls, not the iterations: the call before training, which a resumed run has,
-// too, sets value(t - 1), the value of the interval that is under way; every further call sets value(t) and counts it.
-// t begins at 1.
+// Sets the hyperparameter `attr` of an optimizer to value(t). The optimizer is the updater's "main" unless one is
+// given, which must outlive the extension. t counts calls, not iterations, and begins at 1. The call before training,
+// which a resumed run has as well, sets value(t - 1), the value of the current interval; every further call sets
+// value(t) and increments t.
 class CATENA_EXPORT HyperparameterShift : public Extension {
  public:
   void operator()(Trainer& trainer) override;
-  // "_t", as in Chainer. Below "_catena" the value that the hyperparameter had at first, for schedules that begin
-  // there: a resumed run finds the optimizer with the value that it had reached.
+  // Stores "_t", as in Chainer, and, below "_catena", the initial value of the hyperparameter, for schedules that start
+  // from it: in a resumed run the optimizer has the current value.
   void serialize(nn::Serializer& s) override;
 
  protected:
   HyperparameterShift(std::string attr, Optimizer* optimizer);
-  // The value after t calls; `init` is what the hyperparameter was at the first call.
+  // Returns the value after t calls; `init` is the value at the first call.
   virtual double value(std::int64_t t, double init) const = 0;
 
  private:

@@ -12,9 +12,9 @@ struct LinearShiftOptions {
   Optimizer* optimizer = nullptr;  // default: the updater's "main"
 };
 
-// attr goes from v1 to v2 between the calls t1 and t2: LinearShift("lr", {0.1, 0.01}, {1, 50}) with
-// value_range = {v1, v2} and time_range = {t1, t2}; v1 up to t1, v2 from t2. Times are numbers of calls, so they have
-// the unit of the extension's trigger. ValueError when t1 > t2.
+// Changes attr from v1 to v2 between the calls t1 and t2; it is v1 up to t1 and v2 from t2 on. LinearShift("lr", {0.1,
+// 0.01}, {1, 50}) has value_range = {v1, v2} and time_range = {t1, t2}. Times are numbers of calls, so their unit is
+// that of the extension's trigger. ValueError if t1 > t2.
 class CATENA_EXPORT LinearShift : public HyperparameterShift {
  public:
   using Options = LinearShiftOptions;

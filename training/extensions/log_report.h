@@ -20,10 +20,10 @@ struct LogReportOptions {
   std::optional<std::string> log_name = "log";
 };
 
-// Accumulates the observation of every call. When its trigger fires, it adds an entry with the means, then "epoch",
-// "iteration" and "elapsed_time", and rewrites the file atomically. It must be called at every iteration: a sparser
-// trigger given to extend() loses the observations in between. Observed values stay on their device until an entry is
-// added.
+// Accumulates the observation of every call. When its trigger fires, adds an entry with the means, then "epoch",
+// "iteration" and "elapsed_time", and rewrites the file atomically. It must be called at every iteration: with a
+// sparser trigger given to extend(), the observations in between are lost. Observed values stay on their device until
+// an entry is added.
 class CATENA_EXPORT LogReport : public Extension {
  public:
   using Options = LogReportOptions;
@@ -33,8 +33,8 @@ class CATENA_EXPORT LogReport : public Extension {
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "LogReport"; }
-  // "_log" in Chainer's format; the running means and the trigger under the "_summary" and "_trigger" of its later
-  // versions.
+  // Stores "_log" in Chainer's format, and the running means and the trigger under "_summary" and "_trigger", as in
+  // later versions of Chainer.
   void serialize(nn::Serializer& s) override;
   const Log& log() const noexcept { return log_; }
 

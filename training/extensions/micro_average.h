@@ -8,23 +8,23 @@
 
 namespace training {
 
-// Adds up observation[numerator_key] and observation[denominator_key], numbers or 0-d arrays, at every call; iterations
-// that lack one of them, or in which one is no scalar, do not count. When its trigger fires, it reports the quotient of
-// the sums as result_key and begins anew. A denominator of 0 gives NaN. It is called at every iteration; the trigger is
+// Adds observation[numerator_key] and observation[denominator_key], numbers or 0-d arrays, to two sums at every call;
+// ignores iterations without one of them, or in which one is no scalar. When its trigger fires, reports the quotient of
+// the sums as result_key and resets them. A denominator of 0 gives NaN. It is called at every iteration; the trigger is
 // its own.
 class CATENA_EXPORT MicroAverage : public Extension {
  public:
   MicroAverage(std::string numerator_key, std::string denominator_key, std::string result_key,
                TriggerSpec result_trigger = {1, epoch});
   void operator()(Trainer& trainer) override;
-  // "_numerator" and "_denominator", as in Chainer, and the trigger under "_trigger".
+  // Stores "_numerator" and "_denominator", as in Chainer, and the trigger under "_trigger".
   void serialize(nn::Serializer& s) override;
   std::string default_name() const override { return "MicroAverage"; }
 
  private:
   std::string numerator_key_, denominator_key_, result_key_;
   catena::Shared<Trigger> result_trigger_;
-  nn::DictSummary sums_;  // which reads devices rarely
+  nn::DictSummary sums_;  // reads device values seldom
 };
 
 }  // namespace training

@@ -8,8 +8,8 @@
 
 namespace training {
 
-// Sets observation[observation_key] = target_func(trainer), once per epoch unless given another trigger, ahead of the
-// extensions that read it. A LogReport that makes its entry in the same iteration has the value.
+// Sets observation[observation_key] = target_func(trainer), once per epoch by default, before the extensions that read
+// it. A LogReport that adds its entry in the same iteration has the value.
 class CATENA_EXPORT ObserveValue : public Extension {
  public:
   ObserveValue(std::string observation_key, catena::Function<nn::Observed(Trainer&)> target_func);
@@ -26,8 +26,8 @@ inline ObserveValue observe_value(std::string observation_key, catena::Function<
   return {std::move(observation_key), std::move(target_func)};
 }
 
-// The learning rate of an optimizer: get_hyper("lr"), which for Adam is the bias-corrected rate of its last update.
-// KeyError naming its hyperparameters when it has none (AdaDelta).
+// Observes the learning rate of an optimizer: get_hyper("lr"), for Adam the bias-corrected rate of its last update. If
+// there is none (AdaDelta), the KeyError lists the hyperparameters.
 CATENA_EXPORT ObserveValue observe_lr(std::string optimizer_name = "main", std::string observation_key = "lr");
 
 }  // namespace training

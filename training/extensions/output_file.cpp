@@ -13,8 +13,9 @@ void check_output_file(std::string_view op, const Trainer& trainer, const std::s
   if (path.parent_path().string().find('{') != std::string::npos) return;
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
-  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return;  // opening a pipe waits
-  // The later save begins with the same steps. Without commit() the temporary file is removed again.
+  // opening a pipe would block
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return;
+  // Does the first steps of the later save. Without commit() the temporary file is removed again.
   const catena::AtomicFile trial(op, path.string());
 }
 

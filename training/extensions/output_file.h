@@ -1,4 +1,4 @@
-// Shared by the extensions that write files. Internal to this folder.
+// Functions shared by extensions that write files. Internal to this folder.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace training::internal {
 
-// IOError when the file of that name in the trainer's folder cannot be written: its folder is not there, is not
-// writable, or a folder has its name. `name` may have fields in braces; a folder whose name has some is not looked at.
+// Throws an IOError if the file of that name in the trainer's folder cannot be written: its folder does not exist or is
+// not writable, or the name is that of a folder. `name` may have fields in braces; if the name of its folder has
+// fields, nothing is checked.
 void check_output_file(std::string_view op, const Trainer& trainer, const std::string& name);
 
 }  // namespace training::internal

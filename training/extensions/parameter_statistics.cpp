@@ -70,7 +70,7 @@ void ParameterStatistics::register_statistics(const std::string& name, Statistic
 
 namespace {
 
-// The name of a link in the model that contains it: the last word of its path.
+// Returns the name of a link in the model that contains it: the last part of its path.
 std::string name_in_model(Trainer& trainer, const Link* link) {
   for (const auto& [name, optimizer] : trainer.updater().get_all_optimizers())
     for (const nn::NamedLink& l : optimizer->target().namedlinks(true))

@@ -36,7 +36,7 @@ class SvgCanvas final : public Canvas {
       if (c == '&') escaped += "&amp;";
       else if (c == '<') escaped += "&lt;";
       else if (c == '>') escaped += "&gt;";
-      else if (static_cast<unsigned char>(c) >= ' ') escaped += c;  // XML has no control characters
+      else if (static_cast<unsigned char>(c) >= ' ') escaped += c;  // XML does not allow control characters
     }
     text_ += fmt::format(
         "<text x=\"{:.2f}\" y=\"{:.2f}\" font-family=\"monospace\" font-size=\"13\" text-anchor=\"{}\">{}</text>\n",
@@ -57,7 +57,7 @@ class PngCanvas final : public Canvas {
         height_(int(std::ceil(height * kPixels))),
         pixels_(std::size_t(width_) * std::size_t(height_) * 3, 255) {}
 
-  // A pixel is covered as far as its middle is from the line: smooth edges without a sort of its parts.
+  // Each pixel is covered according to the distance of its centre from the line, which gives smooth edges.
   void line(Point from, Point to, Color color, double width) override {
     const double x0 = from.x * kPixels, y0 = from.y * kPixels, dx = to.x * kPixels - x0, dy = to.y * kPixels - y0;
     const double radius = std::max(width * kPixels, 1.0) / 2, length2 = dx * dx + dy * dy;
@@ -72,7 +72,7 @@ class PngCanvas final : public Canvas {
   }
 
   void text(Point at, std::string_view utf8, Align align) override {
-    std::string shown;  // one character for each code point
+    std::string shown;  // one character per code point
     for (const char c : utf8)
       if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) shown += c;
     const double width = double(shown.size()) * kCharacterWidth;
@@ -92,7 +92,7 @@ class PngCanvas final : public Canvas {
   }
 
   std::string file() override {
-    std::string rows;  // each begins with the number of its filter: none
+    std::string rows;  // each row begins with the number of its filter: none
     const std::size_t stride = std::size_t(width_) * 3;
     for (int y = 0; y < height_; ++y) {
       rows += '\0';

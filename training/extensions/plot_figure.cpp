@@ -62,7 +62,7 @@ Range range_of(const PlotFigure& figure, const std::optional<Range>& given, doub
   return {low - margin, high + margin};
 }
 
-// The part of a line within the area (Liang and Barsky); false when there is none.
+// Cuts a line to its part inside the area (Liang and Barsky); returns false if there is none.
 bool cut(Point& a, Point& b, Point low, Point high) {
   double begin = 0, end = 1;
   const double dx = b.x - a.x, dy = b.y - a.y;

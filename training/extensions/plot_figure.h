@@ -20,17 +20,16 @@ struct PlotFigure {
   std::string title = {}, x_label = {}, y_label = {};
   std::string marker = "x";  // at each point: x, +, o, s (a square), "." (a dot), or "" (none)
   bool grid = true;
-  // Default: what the points need, with a margin. Curves are cut off at given limits; {low, high} with low < high.
+  // Default: the range of the points, with a margin. Curves are cut at given limits; {low, high} with low < high.
   std::optional<std::pair<double, double>> x_range = {}, y_range = {};
-  double width = 480, height = 360;  // of the area within the axes; pictures in PNG have 1.5 pixels per unit
+  double width = 480, height = 360;  // size of the area within the axes; PNG pictures have 1.5 pixels per unit
 };
 
-// The bytes of the picture: Portable Network Graphics or Scalable Vector Graphics. ValueError for a range that is none
-// or an unknown marker.
+// Return the bytes of the picture as PNG or SVG. ValueError for an invalid range or an unknown marker.
 CATENA_EXPORT std::string to_png(const PlotFigure& figure);
 CATENA_EXPORT std::string to_svg(const PlotFigure& figure);
 
-// The round numbers (1, 2 or 5 times a power of 10 apart, about 5 of them) from low to high.
+// Returns about 5 round numbers between low and high, at a distance of 1, 2 or 5 times a power of 10.
 CATENA_EXPORT std::vector<double> plot_ticks(double low, double high);
 
 }  // namespace training

@@ -23,7 +23,7 @@ double number_of(const LogValue& v) {
 
 PlotReport::PlotReport(std::vector<std::string> y_keys, Options options)
     : y_keys_(std::move(y_keys)), options_(std::move(options)), trigger_(options_.trigger.make()) {
-  (void)to_svg({.marker = options_.marker, .width = 1, .height = 1});  // refuses an unknown marker before training
+  (void)to_svg({.marker = options_.marker, .width = 1, .height = 1});  // throws for an unknown marker before training
   for (const std::string& key : y_keys_) curves_.emplace_back(key, Points());
 }
 
@@ -78,7 +78,7 @@ std::string PlotReport::json() const {
   return text + "}";
 }
 
-// Curves of keys that this report does not have are left out.
+// Curves of keys that this report does not have are ignored.
 void PlotReport::read_json(const std::string& text) {
   internal::JsonReader reader(text, "PlotReport: the stored curves");
   auto curves = curves_;

@@ -18,14 +18,14 @@ struct PlotReportOptions {
   TriggerSpec trigger = {1, epoch};  // when a point is added and the picture is drawn
   // May change the figure before it is drawn; `entry` has the means of the interval.
   catena::Function<void(PlotFigure& figure, const LogEntry& entry)> postprocess = {};
-  std::string file_name = "plot.png";  // in the trainer's folder; one that ends in .svg is a vector graphic
+  std::string file_name = "plot.png";  // in the trainer's folder; with the extension .svg, a vector graphic
   std::string marker = "x";            // see PlotFigure
   bool grid = true;
 };
 
-// Accumulates the observed values `y_keys` at every call. When its trigger fires, it adds a point with the mean of each
-// that was observed since, and draws all curves anew. No picture is drawn before there is a point; without keys, none
-// at all. The pictures are drawn by Catena: available() is always true. Like LogReport it must be called at every
+// Accumulates the observed values `y_keys` at every call. When its trigger fires, adds a point with the mean of each
+// value observed since the last point, and draws all curves again. Without a point or without keys, no picture is
+// drawn. Catena draws the pictures itself, so available() is always true. Like LogReport, it must be called at every
 // iteration. ValueError for an unknown marker.
 class CATENA_EXPORT PlotReport : public Extension {
  public:
@@ -39,9 +39,9 @@ class CATENA_EXPORT PlotReport : public Extension {
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "PlotReport"; }
-  // "_plot_<file name>" as in Chainer, {"main/loss": [[1, 0.5], [2, 0.25]]}; the running means and the trigger under
-  // "_summary" and "_trigger", as in its later versions. A text that is no such map is a ValueError and changes
-  // nothing.
+  // Stores "_plot_<file name>" as in Chainer, {"main/loss": [[1, 0.5], [2, 0.25]]}, and the running means and the
+  // trigger under "_summary" and "_trigger", as in later versions of Chainer. A text of another form is a ValueError
+  // and changes nothing.
   void serialize(nn::Serializer& s) override;
 
  private:
@@ -54,7 +54,7 @@ class CATENA_EXPORT PlotReport : public Extension {
   Options options_;
   catena::Shared<Trigger> trigger_;
   nn::DictSummary summary_;
-  std::vector<std::pair<std::string, Points>> curves_;  // of the keys, in their order
+  std::vector<std::pair<std::string, Points>> curves_;  // curves of the keys, in the order of the keys
 };
 
 }  // namespace training

@@ -11,7 +11,7 @@
 namespace training {
 namespace {
 
-// A log that a snapshot has restored may hold any text.
+// The text may be anything, because a snapshot may have restored the log.
 std::string cell(const std::string& value, std::size_t width) {
   std::string text = catena::printable(value);
   text.resize(std::max(width, text.size()), ' ');
@@ -54,7 +54,7 @@ void PrintReport::operator()(Trainer& trainer) {
     catena::check<catena::TypeError>(report != nullptr, "PrintReport", "the extension ", options_.log_report,
                                      " is no LogReport");
   }
-  if (!header_printed_) {  // at the first call no progress bar has been printed yet
+  if (!header_printed_) {  // before the first call, no progress bar has been printed
     std::string header;
     for (const std::string& name : entries_) header += (header.empty() ? "" : "  ") + cell(name, width_of(name));
     *console.out << header << '\n';

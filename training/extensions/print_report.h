@@ -15,20 +15,20 @@ struct PrintReportOptions {
   std::string log_report = "LogReport";           // the name of a registered LogReport
   catena::Shared<LogReport> own_log_report = {};  // a LogReport that this extension calls itself, instead
   std::ostream* out = nullptr;                    // default: std::cout
-  // default: whether `out` is one; on a terminal a progress bar below is erased first
+  // Default: true if `out` is a terminal. On a terminal, a progress bar below the cursor is erased first.
   std::optional<bool> terminal = {};
 };
 
 // Columns are as wide as their names, at least 10; numbers have 6 significant digits; missing values are blank. After a
-// resume the rows of the restored log are printed again. At the end of the run a warning names the columns that no
-// entry of the log had, and what there was.
+// resume, the rows of the restored log are printed again. At the end of the run, a warning lists the columns that no
+// entry of the log had, and the existing names.
 class CATENA_EXPORT PrintReport : public Extension {
  public:
   using Options = PrintReportOptions;
   explicit PrintReport(std::vector<std::string> entries, Options options);
   explicit PrintReport(std::vector<std::string> entries);
 
-  void initialize(Trainer& trainer) override;  // that of its own LogReport
+  void initialize(Trainer& trainer) override;  // initializes own_log_report
   void operator()(Trainer& trainer) override;
   void finalize() override;
   std::string default_name() const override { return "PrintReport"; }

@@ -22,14 +22,14 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// "  total [####......] 40.00%", without the name.
+// Returns "  total [####......] 40.00%", without the name.
 std::string bar(double rate, int length) {
   const int marks = std::clamp(int(rate * length), 0, length);
   return "[" + std::string(std::size_t(marks), '#') + std::string(std::size_t(length - marks), '.') + "] " +
          format_value(rate, "6.2%");
 }
 
-// As Python prints a time span: 1:02:03.500000, 2 days, 0:00:01.
+// Returns the text of a time span as in Python: 1:02:03.500000, 2 days, 0:00:01.
 std::string time_text(double seconds) {
   if (!std::isfinite(seconds)) return "unknown";
   const auto total = static_cast<std::int64_t>(std::llround(std::clamp(seconds, 0.0, 1e12) * 1e6));
@@ -92,7 +92,7 @@ void ProgressBar::operator()(Trainer& trainer) {
       << format_value(updater.iteration(), "10") << " iter, " << std::to_string(updater.epoch()) << " epoch / "
       << length_text << '\n'
       << format_value(speed.iterations, "10.5g") << " iters/sec. Estimated time to finish: " << left << ".\n"
-      << "\033[4A";  // to the first of the four lines, which the next update overwrites
+      << "\033[4A";  // moves to the first of the four lines, which the next update overwrites
   out.flush();
 }
 

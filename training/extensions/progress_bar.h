@@ -13,15 +13,15 @@
 namespace training {
 
 struct ProgressBarOptions {
-  std::optional<std::pair<double, Unit>> training_length = {};  // default: that of the trainer's stop trigger
+  std::optional<std::pair<double, Unit>> training_length = {};  // default: the length in the trainer's stop trigger
   std::int64_t update_interval = 100;                           // iterations between two updates of the bar
   int bar_length = 50;
   std::ostream* out = nullptr;        // default: std::cout
-  std::optional<bool> terminal = {};  // default: whether `out` is one
+  std::optional<bool> terminal = {};  // default: true if `out` is a terminal
 };
 
-// On a terminal, four lines that every update overwrites and that are erased at the end; otherwise one plain line per
-// update. TypeError at the first call when no length is given and the stop trigger is not an IntervalTrigger.
+// Prints four lines on a terminal, which every update overwrites and which are erased at the end; otherwise one plain
+// line per update. TypeError at the first call if no length is given and the stop trigger is not an IntervalTrigger.
 class CATENA_EXPORT ProgressBar : public Extension {
  public:
   using Options = ProgressBarOptions;

@@ -14,16 +14,15 @@ namespace training {
 
 struct SnapshotOptions {
   std::string filename = "snapshot_iter_{.updater.iteration}";  // in the trainer's folder; see format_trainer
-  // Default: nn::serializers::save_npz without compression, which takes 40 ms per MB of weights and leaves 93 % of
-  // them.
+  // Default: nn::serializers::save_npz without compression, because compressing weights takes long and saves little.
   catena::Function<void(const std::string& path, Trainer& trainer)> savefun = {};
   TriggerSpec trigger = {1, epoch};
 };
 
-// Saves the whole trainer: model, optimizer with the hyperparameters that changed, iterators with their generators,
-// extensions, triggers, the thread's random generator and those of nd::random. To resume, build an equal trainer, load
-// the file with load_npz and call run(): the result equals that of an uninterrupted run bit for bit. A failed write
-// leaves the previous file of that name unchanged. Runs after everything else of an iteration, whatever its priority.
+// Saves the whole trainer: model, optimizer with changed hyperparameters, iterators with their generators, extensions,
+// triggers, the thread's random generator and those of nd::random. To resume, build an equal trainer, load the file
+// with load_npz and call run(): the result equals that of an uninterrupted run bit for bit. If writing fails, the
+// previous file of that name is unchanged. Runs after everything else of an iteration, whatever its priority.
 class CATENA_EXPORT Snapshot : public Extension {
  public:
   using Options = SnapshotOptions;
@@ -42,7 +41,7 @@ struct SnapshotObjectOptions {
   TriggerSpec trigger = {1, epoch};
 };
 
-// The same for one object. If it is a trainer, it runs after everything else of an iteration, too.
+// The same for one object. If the object is a trainer, it also runs after everything else of an iteration.
 class CATENA_EXPORT SnapshotObject : public Extension {
  public:
   using Options = SnapshotObjectOptions;
@@ -59,7 +58,7 @@ class CATENA_EXPORT SnapshotObject : public Extension {
 };
 
 // trainer.extend(snapshot_object(model, "model_iter_{.updater.iteration}")). `target` is any object with serialize();
-// an lvalue is borrowed, an rvalue owned. savefun(path, target) may be any saver; the default is that of Snapshot.
+// an lvalue is borrowed, an rvalue owned. savefun(path, target) may be any saver; default as in Snapshot.
 template <class T, class Save>
 SnapshotObject snapshot_object(T&& target, std::string filename, Save savefun, SnapshotObjectOptions options = {}) {
   using Target = catena::Shared<std::remove_reference_t<T>>;

@@ -41,7 +41,7 @@ BatchLoader::BatchLoader(const char* who, std::vector<LoadFunction> functions, s
     : who_(who), functions_(std::move(functions)), timeout_(timeout), loading_(functions_.size()) {
   try {
     for (std::size_t k = 0; k < functions_.size(); ++k) threads_.emplace_back([this, k] { serve(k); });
-  } catch (...) {  // the system refuses further threads
+  } catch (...) {  // the system cannot start more threads
     stop();
     catena::rethrow_standard(catena::concat(who_, ": a thread cannot be started"));
   }
@@ -69,7 +69,7 @@ void BatchLoader::stop() {
   threads_.clear();
 }
 
-// The caller holds the mutex. Destructors end here, and the warning is not worth ending the program.
+// The caller must hold the mutex. Exceptions are ignored, because this runs in destructors.
 void BatchLoader::warn_of_slow_thread() const try {
   const auto slow = std::find_if(loading_.begin(), loading_.end(), [](const Work& w) { return w.unit != nullptr; });
   catena::warn("UserWarning",
@@ -89,7 +89,7 @@ void BatchLoader::request(std::vector<LoadUnit> units) {
   work_.notify_all();
 }
 
-// Null: there is nothing to begin. The caller holds the mutex.
+// Returns null if no unit can be started. The caller must hold the mutex.
 std::shared_ptr<BatchLoader::Request> BatchLoader::unit_to_begin() {
   for (const std::shared_ptr<Request>& r : requests_) {
     if (r->error) return nullptr;
@@ -101,7 +101,7 @@ std::shared_ptr<BatchLoader::Request> BatchLoader::unit_to_begin() {
 void BatchLoader::serve(std::size_t thread) {
   const catena::SingleThreadedLibraries alone;
   std::optional<autograd::RandomScope> random;
-  {  // its begin and its end take a lock: not while a process forks
+  {  // constructor and destructor take locks, so they must not run during a fork
     const ForkGate::Work work;
     random.emplace(0);
   }
@@ -134,8 +134,8 @@ void BatchLoader::serve(std::size_t thread) {
     }
     const bool complete = request->is_complete();
     lock.unlock();
-    if (complete) done_.notify_all();  // not for each example: take() would wake up to wait again
-    {                                  // this may be the last owner, which frees arrays: not while a process forks
+    if (complete) done_.notify_all();  // not for each example, which would wake take() too early
+    {  // may release the last reference and free arrays, so it must not run during a fork
       const ForkGate::Work work;
       request.reset();
     }

@@ -18,15 +18,15 @@
 
 namespace training::internal {
 
-// The unit of work of a loading thread: an example, or a batch that the dataset stacks.
+// The unit of work of a loading thread: an example, or a batch if the dataset stacks batches.
 struct LoadUnit {
   Selection selected;
   bool is_batch = false;
 };
-// `random`: of the thread.
+// `random` belongs to the thread.
 using LoadFunction = catena::Function<Batch(const LoadUnit&, autograd::RandomScope& random)>;
 
-// In the calling thread. An error names the examples.
+// Loads in the calling thread. Errors name the examples.
 Batch load_unit(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random);
 Batch joined(std::vector<Batch> units);
 
@@ -53,7 +53,7 @@ class BatchLoader {
   virtual bool is_stuck();
 
  protected:
-  void stop();  // for destructors of derived classes, whose members the functions use
+  void stop();  // for destructors of derived classes, because the functions use their members
 
  private:
   struct Request {
@@ -62,7 +62,7 @@ class BatchLoader {
     std::size_t begun = 0, ended = 0;
     std::size_t failed = SIZE_MAX;  // the first unit that failed
     std::exception_ptr error;
-    // Units are begun in order, so none before the one that failed is left out.
+    // Units are started in order, so no unit before the failed one is missing.
     bool is_complete() const { return ended == begun && (error || begun == units.size()); }
   };
   using Clock = std::chrono::steady_clock;

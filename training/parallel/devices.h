@@ -1,4 +1,4 @@
-// How callers name the devices of replicas.
+// The ways to specify the devices of replicas.
 #pragma once
 
 #include <initializer_list>
@@ -21,8 +21,8 @@ struct CATENA_EXPORT DeviceId {
   DeviceId(std::nullopt_t) {}
 };
 
-// {0, 1}, of which the first is that of the main model, or {{"main", 0}, {"second", 1}}. In a list the others are named
-// "replica_1", "replica_2", ...
+// {0, 1}, where the first device is that of the main model, or {{"main", 0}, {"second", 1}}. In a list without names,
+// the others are named "replica_1", "replica_2", ...
 class CATENA_EXPORT Devices {
  public:
   using Entry = std::pair<std::string, DeviceId>;
@@ -36,7 +36,7 @@ class CATENA_EXPORT Devices {
 
   bool is_empty() const noexcept { return entries_.empty(); }
   const DeviceId* find(const std::string& name) const noexcept;  // null: there is none
-  // All of them, "main" first. KeyError when there is no "main", ValueError for a name that occurs twice.
+  // Returns all entries, "main" first. KeyError if there is no "main", ValueError for a name that occurs twice.
   std::vector<Entry> main_first(const char* op) const;
 
  private:
@@ -44,7 +44,7 @@ class CATENA_EXPORT Devices {
 };
 
 namespace internal {
-// Whether a model can be copied as an L: TypeError when it is of a class derived from L, which would lose its members.
+// Throws a TypeError if the model is of a class derived from L, because a copy as an L would lose its members.
 CATENA_EXPORT void check_copyable(const char* op, const Link& model, const std::type_info& as);
 }  // namespace internal
 

@@ -11,7 +11,7 @@ namespace training::internal {
 using autograd::Array;
 using autograd::Variable;
 
-// The parameters with elements, in the order of params(). Pending ones are left out.
+// The parameters with elements, in the order of params(). Pending parameters are excluded.
 class FlatParams {
  public:
   explicit FlatParams(const nn::Link& model);

@@ -9,16 +9,16 @@ namespace {
 struct State {
   std::mutex mutex;
   std::condition_variable changed;
-  int working = 0;  // threads within a Work
+  int working = 0;  // number of threads within a Work
   bool forking = false;
 };
-State* shared = nullptr;  // never destroyed: threads may end after static variables
+State* shared = nullptr;  // never destroyed, because threads may end after static destructors
 State& state() {
   static const bool made = (shared = new State, true);
   static_cast<void>(made);
   return *shared;
 }
-thread_local int depth = 0;  // of Work in this thread
+thread_local int depth = 0;  // nesting of Work in this thread
 
 void enter() {
   State& s = state();
@@ -74,7 +74,7 @@ ForkGate::Fork::~Fork() {
 }
 
 void ForkGate::in_child() noexcept {
-  shared = new State;  // that of the parent may have waiting threads
+  shared = new State;  // the parent's state may have waiting threads
   depth = 0;
 }
 

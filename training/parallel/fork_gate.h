@@ -1,9 +1,9 @@
-// Keeps fork() away from the moments in which a thread of this folder works with arrays. Internal to this folder.
+// Prevents fork() while a thread of this folder works with arrays. Internal to this folder.
 //
 // A child of fork() has one thread and a copy of all locks. A lock that another thread of the parent held at that time
-// (of a memory pool, say) is never released there. So threads of this folder do their work within a Work, and fork() is
-// called within a Fork, which waits until no Work is in progress and holds off new ones. The threads of
-// catena::parallel_for hold no locks between loops, and a child makes its own.
+// (of a memory pool, for example) is never released in the child. So threads of this folder work within a Work, and
+// fork() is called within a Fork, which waits until no Work is in progress and delays new ones. The threads of
+// catena::parallel_for hold no locks between loops, and a child starts its own threads.
 #pragma once
 
 namespace training::internal {
@@ -16,7 +16,7 @@ struct ForkGate {
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
   };
-  // May be used within the thread's own Work, which is then set aside.
+  // May be used within the thread's own Work, which is suspended meanwhile.
   class Fork {
    public:
     Fork();
@@ -24,8 +24,8 @@ struct ForkGate {
     Fork(const Fork&) = delete;
     Fork& operator=(const Fork&) = delete;
   };
-  // While one lives, the thread waits for other threads of this folder: its own Work, if any, is set aside, for those
-  // may not begin theirs before a fork() that waits for this one.
+  // A scope in which the thread waits for other threads of this folder. Its own Work, if any, is suspended: otherwise a
+  // fork() would wait for it while the other threads cannot start their work.
   class Rest {
    public:
     Rest();

@@ -73,7 +73,7 @@ LoadUnit unit_of(std::string_view message) {
 
 std::size_t bytes_of(const Array& a) { return static_cast<std::size_t>(a.size()) * catena::itemsize(a.dtype()); }
 
-// Elements lie in the shared memory, one array after the other; what does not fit is part of the message.
+// Writes the elements to shared memory, one array after the other; elements that do not fit become part of the message.
 class ExampleWriter {
  public:
   explicit ExampleWriter(std::span<std::byte> memory) : memory_(memory) {}
@@ -144,7 +144,7 @@ class ExampleReader {
   std::size_t used_ = 0;
 };
 
-// The child's side. The answer begins with the bytes that the arrays need.
+// Runs in the child. The answer begins with the number of bytes that the arrays need.
 std::string load_in_child(const Dataset& dataset, std::string_view message, std::span<std::byte> memory) {
   const LoadUnit unit = unit_of(message);
   autograd::RandomScope random(0);
@@ -167,7 +167,7 @@ std::string load_in_child(const Dataset& dataset, std::string_view message, std:
   return answer.take();
 }
 
-// The parent's side.
+// Runs in the parent.
 Batch batch_of(MessageReader body, std::span<const std::byte> memory) {
   ExampleReader examples(memory);
   Batch batch;
@@ -177,7 +177,7 @@ Batch batch_of(MessageReader body, std::span<const std::byte> memory) {
   return batch;
 }
 
-// A worker, its memory, and its conversation.
+// A worker process with its shared memory and its connection.
 struct Worker {
   internal::SharedMemory memory;
   internal::WorkerProcess process;
@@ -209,7 +209,7 @@ struct Worker {
 // The state that the threads of a ProcessLoader share; it outlives them.
 struct Workers {
   std::vector<std::unique_ptr<Worker>> all;
-  std::atomic<std::size_t> most{0};  // bytes that a unit has needed
+  std::atomic<std::size_t> most{0};  // largest size of a unit so far, in bytes
   double stop_timeout;
 
   explicit Workers(double timeout) : stop_timeout(timeout) {}
@@ -223,7 +223,7 @@ struct Workers {
   }
 };
 
-// A thread for every process, which waits for its answers and copies them.
+// Has one thread per process, which waits for the answers of the process and copies them.
 class ProcessLoader final : public BatchLoader {
  public:
   ProcessLoader(std::shared_ptr<Workers> workers, std::size_t shared, std::optional<double> timeout)
@@ -231,7 +231,8 @@ class ProcessLoader final : public BatchLoader {
         workers_(std::move(workers)),
         shared_(shared) {}
   ~ProcessLoader() override {
-    for (internal::WorkerProcess* process : workers_->processes()) process->hang_up();  // no thread waits any longer
+    // so that threads that wait for a process end
+    for (internal::WorkerProcess* process : workers_->processes()) process->hang_up();
     stop();
   }
 
@@ -283,7 +284,7 @@ catena::Owned<Iterator> MultiprocessIterator::copy() const {
 
 catena::Owned<BatchLoader> MultiprocessIterator::start(std::int64_t bytes) {
   const auto shared = static_cast<std::size_t>(shared_mem_.value_or(bytes));
-  // All processes before the first thread.
+  // All processes are started before the first thread.
   auto workers = std::make_shared<Workers>(stop_timeout_);
   for (int k = 0; k < n_processes_; ++k) workers->all.push_back(std::make_unique<Worker>(k, shared, dataset()));
   return catena::Owned<BatchLoader>(new ProcessLoader(std::move(workers), shared, timeout_));

@@ -1,4 +1,4 @@
-// Iterators that load ahead of their use: in threads of this process, or in processes of their own.
+// Iterators that load ahead: in threads of this process, or in worker processes.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace training {
 
-// Loads in threads of this process (see LoadingIterator for what both classes promise). get_example and get_batch are
-// called from several threads at once. Fits datasets whose work is in C++ that holds no lock: decoding images, reading
+// Loads in threads of this process (see LoadingIterator for the properties of both classes). Several threads call
+// get_example and get_batch at once. Suits datasets that work in C++ code without locks: decoding images, reading
 // files.
 //
 // The destructor and finalize() wait for the examples that threads are loading, and begin no others. A thread cannot be
@@ -40,19 +40,19 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
   std::optional<double> timeout_;
 };
 
-// Loads in worker processes, which hand the arrays over in shared memory (see LoadingIterator for what both classes
-// promise). Fits datasets whose code must not run in several threads at once, and those that may crash.
+// Loads in worker processes, which return the arrays in shared memory (see LoadingIterator for the properties of both
+// classes). Suits datasets whose code must not run in several threads at once, or may crash.
 //
-// The workers are made by fork() at the first next() after the construction or finalize(), so they have the dataset as
-// it is then; changes that get_example makes to it stay in the worker. Rules:
+// The workers are made by fork() at the first next() after construction or finalize(), so they have the dataset in its
+// state at that time; changes that get_example makes to it stay in the worker. Rules:
 //   - get_example and get_batch work on arrays in host memory. A worker must not use CUDA; an example with an array on
 //     another device than the CPU is a TypeError.
-//   - While next() starts workers, no other thread of the program may be at work with arrays, since a lock that it
-//     holds would stay locked in the worker. Threads of Catena itself need no care: those of iterators and updaters are
-//     waited for, and the others hold no lock between operations.
-// A worker that is killed, or crashes, is a RuntimeError of next() that says how it has ended. A worker that hangs does
-// not keep the destructor and finalize(): after `stop_timeout` it is killed, with a warning.
-// NotImplementedError from next() where there is no fork(): use MultithreadIterator there.
+//   - While next() starts workers, no other thread of the program may work with arrays, because a lock that it holds
+//     would stay locked in the worker. This does not apply to Catena's own threads: next() waits for those of iterators
+//     and updaters, and the others hold no lock between operations.
+// If a worker is killed or crashes, next() throws a RuntimeError with the cause of its end. If a worker hangs, the
+// destructor and finalize() kill it after `stop_timeout`, with a warning. On systems without fork(), next() throws a
+// NotImplementedError: use MultithreadIterator there.
 class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
  public:
   struct Options {
@@ -60,11 +60,11 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
     bool shuffle = true;
     std::optional<int> n_processes = {};  // empty: catena::max_threads()
     std::int64_t n_prefetch = 1;          // batches that are loaded ahead, at least 1
-    // Bytes of shared memory of a worker. Empty: as many as the largest example of the first batch needs (as that batch
-    // needs, if the dataset stacks batches). Larger examples go through a pipe, which is slower, after a warning.
+    // Bytes of shared memory per worker. Empty: the size of the largest example of the first batch (of the whole batch,
+    // if the dataset stacks batches). Larger examples are sent through a pipe, which is slower, after a warning.
     std::optional<std::int64_t> shared_mem = {};
-    std::optional<std::uint64_t> seed = {};  // as of SerialIterator
-    // Seconds that the destructor and finalize() wait for workers to end, in all, before they kill them.
+    std::optional<std::uint64_t> seed = {};  // as for SerialIterator
+    // Total time in seconds that the destructor and finalize() wait for workers to end before they kill them.
     double stop_timeout = 5;
     std::optional<double> timeout = {};  // seconds for an example, as of LoadingIterator; empty: no limit
   };

@@ -47,7 +47,7 @@ void LoadingIterator::reset() {
 
 namespace {
 
-// The units of a batch; none if the iteration has ended.
+// Returns the units of a batch; empty if the iteration has ended.
 std::vector<LoadUnit> units_of(Selection selected, bool as_batch) {
   std::vector<LoadUnit> units;
   if (selected.is_empty()) return units;
@@ -72,7 +72,7 @@ std::int64_t bytes_of(const Batch& unit) {
 
 }  // namespace
 
-// The caller loads the first batch: it shows whether the dataset stacks batches, and how large examples are.
+// Loads the first batch in the caller, to find out whether the dataset stacks batches and how large examples are.
 Batch LoadingIterator::first_batch() {
   Sweep after = sweep_;
   const Selection selected = after.next();
@@ -116,7 +116,7 @@ std::optional<Batch> LoadingIterator::next() {
     batch = first_batch();
   } else {
     try {
-      fill();  // nothing is there yet after a reset
+      fill();  // after a reset, no batch has been requested yet
       batch = ahead_->loader->take();
       ahead_->loader->after_take();
     } catch (...) {

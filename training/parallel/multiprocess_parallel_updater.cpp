@@ -27,7 +27,7 @@ Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device d
   check<RuntimeError>(batch.has_value(), "MultiprocessParallelUpdater",
                       "the iterator has ended; training needs one that repeats");
   examples = batch->size();
-  // Reports need an observer that is registered, but nobody reads those of a worker.
+  // A model that reports needs a reporter with a registered observer. The reports of workers are discarded.
   nn::Reporter reporter;
   reporter.add_link("main", model);
   nn::Observation unused;
@@ -44,7 +44,7 @@ constexpr const char* kFailed = "a worker has failed, and the workers were stopp
 
 bool is_gpu(const Device& d) { return d.kind == Device::Kind::cuda; }
 
-// The devices, that of the main model first.
+// Returns the devices, that of the main model first.
 std::vector<Device> checked_devices(const Devices& given) {
   check<ValueError>(!given.is_empty(), kName,
                     "devices must be specified: {.devices = {0, 1}}, or {-1, -1} for the CPU");
@@ -70,7 +70,7 @@ std::string why_unavailable() {
                                           " has no communication between GPUs");
 }
 
-// The number of examples, where the iterator tells.
+// Returns the number of examples, if the iterator has it.
 std::optional<std::int64_t> examples_of(const Iterator& it) {
   if (const auto* serial = dynamic_cast<const SerialIterator*>(&it)) return serial->dataset()->size();
   if (const auto* loading = dynamic_cast<const training::internal::LoadingIterator*>(&it))
@@ -167,7 +167,7 @@ void MultiprocessParallelUpdater::update_core() {
     if (!others_.empty()) replicas_->begin(seeds);
   };
   try {
-    // The first forward pass of the main model makes what the workers are to have.
+    // The first forward pass of the main model creates pending parameters, which the workers need.
     const bool is_pending = training::internal::has_pending_params(optimizer.target());
     if (!is_pending) begin();
     local_step();
@@ -212,7 +212,7 @@ void MultiprocessParallelUpdater::serialize(nn::Serializer& s) {
       replicas_->set_persistents(k, values);
     }
   }
-  // New workers have the iterators as they are now.
+  // New workers get the iterators in their present state.
   if (!s.is_writer() && replicas_->is_running()) replicas_->stop(false);
 }
 

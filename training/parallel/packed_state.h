@@ -1,4 +1,4 @@
-// The state of objects as bytes, to be sent from one process to another. Internal to this folder.
+// The state of objects as bytes, to be sent between processes. Internal to this folder.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace training::internal {
 
 std::string packed(const nn::serializers::DictionarySerializer& written);
 
-// Reads what packed() has made.
+// Reads the bytes that packed() returned.
 class PackedDeserializer final : public nn::Serializer {
  public:
   using Entry = nn::serializers::DictionarySerializer::Entry;

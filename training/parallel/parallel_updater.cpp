@@ -82,7 +82,7 @@ void ParallelUpdater::connect_trainer(Trainer& trainer) {
 
 namespace {
 
-// The examples k, k + n, k + 2n... of a batch; empty if there are none.
+// Returns the examples k, k + n, k + 2n... of a batch; empty if there are none.
 Batch part_of(const Batch& batch, std::int64_t k, std::int64_t n) {
   Batch part;
   const std::int64_t size = batch.size();
@@ -106,11 +106,11 @@ void ParallelUpdater::update_core() {
     if (r.loss) r.loss.unchain_backward();
     r.loss = {};
   }
-  // The parts that are not empty: those of the first models.
+  // The non-empty parts, which belong to the first models.
   const auto n = std::int64_t(replicas_.size());
   const auto busy = static_cast<std::size_t>(std::min(n, batch->size()));
   std::vector<Example> parts;
-  std::vector<std::int64_t> examples;  // in each part
+  std::vector<std::int64_t> examples;  // number of examples in each part
   for (std::size_t k = 0; k < busy; ++k) {
     const Batch part = part_of(*batch, std::int64_t(k), n);
     examples.push_back(part.size());
@@ -135,7 +135,7 @@ void ParallelUpdater::update_core() {
   if (!crew_) crew_ = catena::Owned<internal::ThreadPool>(new internal::ThreadPool(static_cast<int>(n) - 1));
   Link& main = *replicas_[0].model;
   if (internal::has_pending_params(main)) {
-    // Its first forward pass makes the parameters, which the others must have, too.
+    // The first forward pass of the main model creates pending parameters, which the others need as well.
     compute(0);
     for (std::size_t k = 1; k < replicas_.size(); ++k) replicas_[k].model->copyparams(main);
     crew_->start(others);
@@ -147,7 +147,7 @@ void ParallelUpdater::update_core() {
       const std::exception_ptr error = std::current_exception();
       try {
         crew_->wait();
-      } catch (...) {  // that of the main model comes first
+      } catch (...) {  // an error of the main model takes precedence
       }
       std::rethrow_exception(error);
     }

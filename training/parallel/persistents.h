@@ -1,4 +1,4 @@
-// The persistents of a model: what it saves beside its parameters, such as running statistics. Internal to this folder.
+// The persistents of a model: saved values other than parameters, such as running statistics. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Persistents {
  public:
   Persistents() = default;
   explicit Persistents(nn::Link& model);
-  // Into a model of the same structure; without effect when there are none.
+  // Sets the persistents of a model of the same structure; does nothing if there are none.
   void apply_to(nn::Link& model) const;
   void serialize(nn::Serializer& s);
   bool is_empty() const noexcept { return values_.empty(); }

@@ -40,7 +40,7 @@ Array from_memory(const FlatParams::Part& part, const std::byte*& at) {
   return a;
 }
 
-// The child's side of a worker.
+// The part of a worker that runs in the child.
 class Child {
  public:
   Child(const Team& team, std::size_t k, const Persistents& persistents, std::span<std::byte> params,
@@ -65,8 +65,8 @@ class Child {
   }
 
  private:
-  // `count` and `bytes`: of the parameters of the main model, which the shared memory holds. Returns the number of
-  // examples in the batch.
+  // `count` and `bytes` describe the parameters of the main model in the shared memory. Returns the number of examples
+  // in the batch.
   std::int64_t step(std::uint64_t seed, std::uint64_t count, std::uint64_t bytes) {
     const FlatParams flat(*team_.main);
     catena::check<catena::RuntimeError>(flat.count() == count && std::uint64_t(flat.bytes()) == bytes,
@@ -98,7 +98,7 @@ class Child {
   bool started_ = false;
 };
 
-// A forked process per worker; its model is the main one as it was then.
+// Forks one process per worker. Its model is the main model in its state at that time.
 class ProcessReplicas final : public Replicas {
  public:
   explicit ProcessReplicas(Team team) : team_(std::move(team)), persistents_(team_.iterators.size()) {}
@@ -112,7 +112,7 @@ class ProcessReplicas final : public Replicas {
     const FlatParams flat(*team_.main);
     const auto bytes = static_cast<std::size_t>(flat.bytes());
     const auto n = int(team_.devices.size());
-    // Threads and processes that load ahead belong to this process; positions and orders stay.
+    // Threads and processes that load ahead belong to this process; positions and orders are kept.
     for (const Held<Iterator>& it : team_.iterators) it->finalize();
     auto params = std::make_unique<SharedMemory>(bytes);
     std::vector<std::unique_ptr<SharedMemory>> grads;
@@ -132,7 +132,7 @@ class ProcessReplicas final : public Replicas {
 
   void begin(const std::vector<std::uint64_t>& seeds) override {
     const FlatParams flat(*team_.main);
-    if (flat.count() != count_ || flat.bytes() != bytes_) {  // a parameter was made or replaced since
+    if (flat.count() != count_ || flat.bytes() != bytes_) {  // a parameter was made or replaced after the fork
       stop(true);
       setup();
     }
@@ -218,9 +218,9 @@ class ProcessReplicas final : public Replicas {
   }
 
   Team team_;
-  std::vector<Persistents> persistents_;  // of the workers, as far as they differ from the main model's
-  std::size_t count_ = 0;                 // parameters, when the workers were made
-  std::int64_t bytes_ = 0;                // of these
+  std::vector<Persistents> persistents_;  // persistents of the workers, where they differ from those of the main model
+  std::size_t count_ = 0;                 // number of parameters when the workers were made
+  std::int64_t bytes_ = 0;                // size of these parameters
   std::unique_ptr<SharedMemory> params_;
   std::vector<std::unique_ptr<SharedMemory>> grads_;
   std::vector<std::unique_ptr<WorkerProcess>> workers_;

@@ -20,7 +20,7 @@ bool has_pending_params(const Link& model) {
 Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Example& batch,
                            std::optional<Device> device) {
   const auto scope = device ? DefaultDeviceScope(autograd::default_backend(), *device) : DefaultDeviceScope();
-  model.cleargrads();  // their memory is free for the forward pass
+  model.cleargrads();  // frees their memory for the forward pass
   Variable loss;
   {
     const nn::internal::CallScope call(model);
@@ -28,7 +28,7 @@ Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Exam
     const Variables args = to_variables(batch);
     loss = loss_func ? loss_func(model, args) : model.call(args);
   }
-  model.cleargrads();  // of parameters that the forward pass has made
+  model.cleargrads();  // for parameters that the forward pass has made
   loss.backward();
   return loss;
 }
@@ -42,7 +42,7 @@ std::vector<double> shares_of(const std::vector<std::int64_t>& examples) {
 
 void scale_gradients(const Link& model, double by) {
   if (by == 1) return;
-  // Backward may have given one array to several parameters, so each gets a new one.
+  // Backward may have given one array to several parameters, so each parameter gets a new one.
   for (Variable p : model.params())
     if (const Array g = p.grad()) p.set_grad(g * by);
 }
@@ -65,7 +65,7 @@ CallerState::CallerState()
 
 void CallerState::run(std::uint64_t seed, nn::Observation& reported, const catena::Function<void()>& f) const {
   autograd::internal::modes() = modes_;
-  autograd::internal::modes().train_is_chosen = true;  // by the caller
+  autograd::internal::modes().train_is_chosen = true;  // the caller has chosen it
   autograd::internal::cudnn_modes() = cudnn_modes_;
   const autograd::RandomScope random(seed);
   std::optional<autograd::OwnLossWarning> told;

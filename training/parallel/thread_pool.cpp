@@ -10,7 +10,7 @@ namespace training::internal {
 ThreadPool::ThreadPool(int size) : errors_(static_cast<std::size_t>(size)) {
   try {
     for (int k = 0; k < size; ++k) threads_.emplace_back([this, k] { serve(k); });
-  } catch (...) {  // the system refuses further threads
+  } catch (...) {  // the system cannot start more threads
     stop();
     catena::rethrow_standard("a thread of a parallel updater cannot be started");
   }

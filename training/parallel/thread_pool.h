@@ -1,4 +1,4 @@
-// Threads that work on the replicas of a model, one for each. Internal to this folder.
+// Threads for the replicas of a model, one for each. Internal to this folder.
 #pragma once
 
 #include <condition_variable>
@@ -16,14 +16,15 @@ namespace training::internal {
 class ThreadPool {
  public:
   explicit ThreadPool(int size);
-  ~ThreadPool();  // waits for what runs
+  ~ThreadPool();  // waits for running tasks
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   int size() const noexcept { return static_cast<int>(threads_.size()); }
 
-  // Begins task(k) in thread k, for every k below size().
+  // Starts task(k) in thread k, for every k below size().
   void start(catena::Function<void(int)> task);
-  // Waits until all have ended, and throws the error of the first thread that had one. Nothing if nothing was started.
+  // Waits until all tasks have ended, and rethrows the error of the first thread with an error. Does nothing without
+  // start().
   void wait();
 
  private:
@@ -31,7 +32,7 @@ class ThreadPool {
   void stop();
   std::mutex mutex_;
   std::condition_variable begin_, end_;
-  std::uint64_t round_ = 0;  // of start()
+  std::uint64_t round_ = 0;  // number of calls of start()
   int working_ = 0;
   bool stopping_ = false;
   catena::Function<void(int)> task_;

@@ -17,7 +17,7 @@ using training::internal::FlatParams;
 using training::internal::Persistents;
 using training::internal::ThreadPool;
 
-// A thread and a model per worker, GPUs that communicate directly.
+// One thread and one model per worker, on GPUs that communicate directly.
 class ThreadReplicas final : public Replicas {
  public:
   ThreadReplicas(Team team, std::vector<Held<Link>> models) : team_(std::move(team)), models_(std::move(models)) {}
@@ -50,7 +50,7 @@ class ThreadReplicas final : public Replicas {
     }
     crew_->start([this, caller = CallerState(), seeds](int thread) {
       const auto k = static_cast<std::size_t>(thread);
-      nn::Observation unused;  // the reports of the main model alone are the trainer's
+      nn::Observation unused;  // the trainer gets only the reports of the main model
       try {
         if (losses_[k]) losses_[k].unchain_backward();
         caller.run(seeds[k], unused, [&] {
@@ -90,7 +90,7 @@ class ThreadReplicas final : public Replicas {
   void set_persistents(std::size_t worker, const Persistents& values) override { values.apply_to(*models_[worker]); }
 
  private:
-  // Of all models, the main one first; equal in structure.
+  // Returns the parameters of all models, the main one first; they have the same structure.
   std::vector<FlatParams> flat_params() const {
     std::vector<FlatParams> all{FlatParams(*team_.main)};
     for (const Held<Link>& model : models_) {
@@ -104,8 +104,8 @@ class ThreadReplicas final : public Replicas {
 
   Team team_;
   std::vector<Held<Link>> models_;
-  std::vector<Variable> losses_;        // of the last update, with their graphs
-  std::vector<std::int64_t> examples_;  // in the workers' batches
+  std::vector<Variable> losses_;        // losses of the last update, with their graphs
+  std::vector<std::int64_t> examples_;  // numbers of examples in the workers' batches
   catena::Owned<autograd::CommExtension::Group> group_;
   catena::Owned<ThreadPool> crew_;
 };

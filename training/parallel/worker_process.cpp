@@ -64,7 +64,7 @@ void WorkerProcess::stop(const std::vector<WorkerProcess*>&, double) noexcept {}
 // ---- errors of the child, thrown in the parent --------------------------------------------------
 namespace {
 
-// Classes that consist of a message.
+// Exception classes that consist only of a message.
 #define CATENA_TRANSPORTED(X)    \
   X(catena::Error)               \
   X(catena::ValueError)          \
@@ -90,7 +90,7 @@ namespace {
   X(std::overflow_error)         \
   X(std::underflow_error)
 
-// In a catch block.
+// To be called in a catch block.
 std::string describe_current_exception() {
   MessageWriter w;
   try {
@@ -157,7 +157,7 @@ struct Head {
 #define MSG_NOSIGNAL 0  // where it is missing, SO_NOSIGPIPE is set instead
 #endif
 
-// False: the other side is gone.
+// Returns false if the other side has closed the connection.
 bool write_all(int socket, const void* from, std::size_t bytes) {
   auto* at = static_cast<const char*>(from);
   while (bytes > 0) {
@@ -203,7 +203,7 @@ void flush_streams() {
 }
 
 // ---- the child ----------------------------------------------------------------------------------
-// Other children may hold a copy of the parent's side of the socket, so its end does not always show there.
+// Other children may hold a copy of the parent's side of the socket, so the end of the parent may not close it.
 bool next_frame(int socket, pid_t parent, Head& head, std::string& bytes) {
   constexpr int kMilliseconds = 1000;
   while (!is_readable(socket, kMilliseconds))
@@ -233,7 +233,7 @@ void serve(int socket, pid_t parent, const WorkerProcess::Handler& handler) {
   constexpr int kFailed = 70;
   try {
     ForkGate::in_child();
-    std::signal(SIGINT, SIG_IGN);  // of the terminal's process group; the parent decides
+    std::signal(SIGINT, SIG_IGN);  // a signal of the terminal: the parent decides
     catena::set_max_threads(threads);
     serve(socket, parent, handler);
     flush_streams();
@@ -258,7 +258,7 @@ WorkerProcess::WorkerProcess(std::string name, int threads, const Handler& handl
     ::setsockopt(s, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 #endif
   }
-  flush_streams();  // what is buffered would be written by both
+  flush_streams();  // otherwise both processes would write the buffered output
   const pid_t parent = ::getpid();
   pid_t child = -1;
   {
@@ -294,11 +294,11 @@ bool WorkerProcess::has_ended() {
   int status = 0;
   const pid_t found = ::waitpid(static_cast<pid_t>(pid_), &status, WNOHANG);
   if (found > 0) status_ = status;
-  ended_ = found > 0 || (found < 0 && errno == ECHILD);  // someone else may have waited for it
+  ended_ = found > 0 || (found < 0 && errno == ECHILD);  // other code may have waited for it
   return ended_;
 }
 
-// Only while the process id is that of a child that has not been waited for.
+// Kills the child only while its process id is valid, which means until the process has been waited for.
 void WorkerProcess::kill() noexcept {
   const std::lock_guard lock(mutex_);
   if (!ended_) ::kill(static_cast<pid_t>(pid_), SIGKILL);
@@ -316,7 +316,7 @@ bool WorkerProcess::wait_for_end(const std::vector<WorkerProcess*>& processes, d
   }
 }
 
-// Destructors call it, and a warning that cannot be given is not worth ending the program.
+// Called by destructors; errors of the warning are ignored.
 void WorkerProcess::stop(const std::vector<WorkerProcess*>& processes, double timeout) noexcept {
   for (WorkerProcess* p : processes) p->hang_up();
   if (wait_for_end(processes, timeout)) return;
@@ -346,7 +346,7 @@ void WorkerProcess::fail_ended() {
   catena::fail<RuntimeError>(name_, "the process ", pid_, " ", how);
 }
 
-// The end of the process need not show at the socket, of which its own children may have a copy.
+// The end of the process may not close the socket, because its own children may have a copy.
 void WorkerProcess::read(void* to, std::size_t bytes, double timeout) {
   constexpr int kMilliseconds = 200;
   const auto start = std::chrono::steady_clock::now();
@@ -369,7 +369,7 @@ void WorkerProcess::read(void* to, std::size_t bytes, double timeout) {
     bytes -= n;
   }
   if (bytes == 0) return;
-  // The socket is closed, so the process has ended or is about to.
+  // The socket is closed, so the process has ended or will end soon.
   constexpr double kSeconds = 1;
   wait_for_end({this}, kSeconds);
   fail_ended();
@@ -379,7 +379,7 @@ void WorkerProcess::send(std::string_view message) {
   if (ended_) fail_ended();
   if (write_frame(socket_, Frame::message, message)) return;
   char byte = 0;
-  read(&byte, 1, std::numeric_limits<double>::infinity());  // throws what has become of the process
+  read(&byte, 1, std::numeric_limits<double>::infinity());  // throws the cause of the end of the process
   fail_ended();
 }
 

@@ -1,10 +1,10 @@
 // A child process that answers messages, and memory that is shared with it. Internal to this folder.
 //
-// The child is made by fork() without exec(), so it has all objects of the parent as they were. It has one thread, the
-// caller's. It must not use CUDA (a driver does not survive a fork), and it never returns from the constructor: it ends
-// by _exit(), without destructors and handlers of the parent. It ends when the parent does.
+// The child is made by fork() without exec(), so it has all objects of the parent in their state at that time. It has
+// one thread, that of the caller. It must not use CUDA (a driver does not survive a fork), and it never returns from
+// the constructor: it ends by _exit(), without destructors and handlers of the parent. It ends when the parent ends.
 //
-// Where there is no fork(), the constructors throw NotImplementedError.
+// On systems without fork(), the constructors throw a NotImplementedError.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace training::internal {
 
-// Zeroed memory that children forked later share.
+// Zeroed memory, shared with children that are forked later.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes);  // OutOfMemoryError
@@ -40,28 +40,30 @@ class SharedMemory {
 
 class WorkerProcess {
  public:
-  // The answer to a message; runs in the child.
+  // Returns the answer to a message; runs in the child.
   using Handler = catena::Function<std::string(std::string_view message)>;
-  // Forks. `name` is what messages call it: "worker 2". `threads`: of catena::parallel_for in the child.
+  // Forks. `name` is used in messages: "worker 2". `threads`: number of threads of catena::parallel_for in the child.
   WorkerProcess(std::string name, int threads, const Handler& handler);
   ~WorkerProcess();  // stop(), with a few seconds
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Tells the child to end after what it is doing. A thread that waits in receive() gets a RuntimeError at once. May be
-  // called from any thread.
+  // Closes the connection: the child ends after its present work. A thread that waits in receive() gets a RuntimeError
+  // at once. May be called from any thread.
   void hang_up() noexcept;
-  // Hangs up, waits until the processes have ended, `timeout` seconds for all of them together, and kills those that
-  // have not, with a warning: a handler may hang, or the process be stopped by a signal. One that survives even that,
-  // as in a system call on a file server that is gone, is left to the system. No other thread may use the processes.
+  // Hangs up, and waits until the processes have ended, in total for `timeout` seconds. Kills the remaining processes,
+  // with a warning: a handler may hang, or the process may be stopped by a signal. If a process survives even that, for
+  // example in a system call on an unreachable file server, it is left to the system. No other thread may use the
+  // processes.
   static void stop(const std::vector<WorkerProcess*>& processes, double timeout) noexcept;
 
-  // Every message gets one answer. receive() throws what the handler threw (classes of kernels/base/error.h and of the
-  // standard library as they are, others as RuntimeError), and a RuntimeError when the process has ended, which is
-  // noticed within a second.
+  // Every message has one answer. receive() rethrows an exception of the handler (classes of kernels/base/error.h and
+  // of the standard library unchanged, others as RuntimeError). It throws a RuntimeError within a second after the
+  // process has ended.
   void send(std::string_view message);
   std::string receive();
-  // RuntimeError if it has not come after `timeout` seconds, without which receive() waits as long as it takes.
+  // Throws a RuntimeError if there is no answer after `timeout` seconds. Without a timeout, receive() waits without
+  // limit.
   std::string receive(double timeout);
   std::string call(std::string_view message) {
     send(message);
@@ -80,16 +82,16 @@ class WorkerProcess {
   std::string name_;
   std::int64_t pid_ = -1;
   int socket_ = -1;
-  std::mutex mutex_;                  // of what has become of the process
-  std::atomic<bool> hung_up_{false};  // its answers are not waited for
+  std::mutex mutex_;                  // protects the state of the process
+  std::atomic<bool> hung_up_{false};  // no thread waits for its answers
   std::atomic<bool> ended_{false};
-  int status_ = kUnknown;  // of waitpid(), when it has ended
+  int status_ = kUnknown;  // result of waitpid() after the end
 };
 
-// ValueError unless the number of seconds is at least 0.
+// Throws a ValueError unless the number of seconds is at least 0.
 void check_stop_timeout(const char* who, double seconds);
 
-// Writes and reads messages: numbers as they lie in memory, texts with their length.
+// Writes and reads messages: numbers in their memory format, texts with their length.
 class MessageWriter {
  public:
   template <class T> void put(const T& v) {
@@ -100,7 +102,7 @@ class MessageWriter {
     put(std::uint64_t(text.size()));
     bytes_.append(text);
   }
-  std::byte* reserve(std::size_t n) {  // n bytes to be filled before anything else is put
+  std::byte* reserve(std::size_t n) {  // the caller must fill these n bytes before it puts anything else
     bytes_.resize(bytes_.size() + n);
     return reinterpret_cast<std::byte*>(bytes_.data() + bytes_.size() - n);
   }

@@ -16,23 +16,23 @@ IndexItem::IndexItem(const std::vector<std::int64_t>& integers)
 
 namespace {
 
-// An index in two parts: a basic index, in which arrays are replaced by full slices, then a gather along `axes` of the
-// resulting view.
+// An index in two parts: a basic index, with full slices instead of arrays, then a gather along `axes` of the resulting
+// view.
 struct Plan {
   ViewSpec view;
   std::vector<Array> indices;
   Dims axes;       // axes of the view that index arrays index
-  Dims given;      // the same as axes of the indexed array
+  Dims given;      // the same axes, numbered as in the indexed array
   Shape loop;      // shape of the result
-  Dims base_axis;  // the axis of the view that each loop axis runs along; -1: an axis of the index arrays
+  Dims base_axis;  // axis of the view for each loop axis; -1: an axis of the index arrays
 };
 
-// Next to index arrays an integer is an index array, too (NumPy), so it takes part in the placement of their axes.
+// Next to index arrays, an integer counts as an index array (NumPy), so it influences the placement of their axes.
 struct Resolved {
   std::vector<Key> keys;
   std::vector<Array> arrays;
-  std::vector<int> array_axes;  // axes of the view that the arrays index
-  std::vector<int> given;       // the same as axes of x
+  std::vector<int> array_axes;  // axes of the view for the arrays
+  std::vector<int> given;       // the same axes, numbered as in x
   bool adjacent = true;
 };
 
@@ -141,10 +141,10 @@ class GetItem final : public FunctionNode {
 
  private:
   std::vector<IndexItem> items_;
-  std::vector<std::uint32_t> versions_;  // of the arrays among them
+  std::vector<std::uint32_t> versions_;  // of the arrays in the index
 };
 
-// Scatters gy into zeros of x's shape; the backward of get_item.
+// Scatters gy into zeros of the shape of x: the backward rule of get_item.
 class GetItemGrad final : public FunctionNode {
  public:
   GetItemGrad(const std::vector<IndexItem>& items, const Shape& shape) : items_(items), shape_(shape) {}
@@ -173,16 +173,16 @@ Variables GetItem::backward(const Targets&, const Variables& gy) {
   return apply_node<GetItemGrad>({gy[0]}, items_, input_shape(0));
 }
 
-// The index arrays of the true elements of a mask, which are those of axes `axis`, `axis` + 1... of x.
+// Appends the index arrays of the true elements of a mask. They index the axes `axis`, `axis` + 1... of x.
 void append_positions(const Variable& x, const Array& given, int axis, std::vector<IndexItem>& result) {
   const int rank = given.ndim();
   check<IndexError>(rank > 0, "get_item", "a mask has no axes; newaxis inserts one");
-  if (axis + rank > x.ndim()) {  // refused by the type check, which counts the items
+  if (axis + rank > x.ndim()) {  // the type check counts the items and throws
     result.insert(result.end(), std::size_t(rank), IndexItem(Slice()));
     return;
   }
   Shape axes;
-  bool fits = true;  // an axis of length 0 fits any: the mask selects nothing
+  bool fits = true;  // an axis of length 0 fits any length: the mask selects nothing
   for (int k = 0; k < rank; ++k) {
     axes.push_back(x.shape(axis + k));
     fits &= given.shape(k) == axes[k] || given.shape(k) == 0;
@@ -198,7 +198,7 @@ void append_positions(const Variable& x, const Array& given, int axis, std::vect
 
 bool is_mask(const IndexItem& i) { return i.is_array() && i.array().dtype() == Dtype::bool_; }
 
-// The same index without masks.
+// Returns the same index without masks.
 std::vector<IndexItem> without_masks(const Variable& x, const std::vector<IndexItem>& items) {
   const auto axes_of = [](const IndexItem& i) {
     if (is_mask(i)) return i.array().ndim();

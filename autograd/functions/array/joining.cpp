@@ -14,7 +14,7 @@ using type_check::TypeInfoTuple;
 
 namespace {
 
-// The index of one item at an axis.
+// Returns an index with `item` at an axis and full slices before it.
 std::vector<IndexItem> at_axis(int axis, const IndexItem& item) {
   std::vector<IndexItem> items(static_cast<std::size_t>(axis), IndexItem(Slice()));
   items.push_back(item);
@@ -134,7 +134,7 @@ void expect_equal_ranks(const TypeInfoTuple& in_types) {
     expect(in_types[0].dtype == in_types[i].dtype, in_types[0].ndim == in_types[i].ndim);
 }
 
-// Joins along `axis`, after arrays of a lower rank have got the shape that `raised` gives.
+// Joins along `axis`, after raised(shape) has given arrays of a lower rank their new shape.
 Variable join_raised(const char* label, const Variables& xs, int axis, Shape (*raised)(const Shape&)) {
   check<catena::ValueError>(!xs.empty(), label, "there are no variables");
   internal::check_input_types(label, xs, expect_equal_ranks);

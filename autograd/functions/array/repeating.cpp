@@ -15,7 +15,7 @@ namespace {
 
 class Flip final : public FunctionNode {
  public:
-  // `rank`: the least number of axes of a floating input; 0: any input.
+  // `rank`: minimal number of axes of a floating input; 0: any input.
   Flip(const Axes& axes, const char* label, int rank = 0) : axes_(axes), label_(label), rank_(rank) {}
   std::string label() const override { return label_; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
@@ -41,7 +41,7 @@ class Flip final : public FunctionNode {
 
 using Widths = PadSides<std::int64_t>::Pair;
 
-// Of a list for all axes, or for each of them, those of one axis.
+// Returns the widths or values for an axis: the only pair of a list for all axes, or the pair of that axis.
 template <class T> const typename PadSides<T>::Pair& side(const PadSides<T>& sides, int axis) {
   return sides.sides()[sides.sides().size() == 1 ? 0 : std::size_t(axis)];
 }
@@ -56,12 +56,13 @@ class Pad final : public FunctionNode {
   Pad(const std::vector<Widths>& widths, const PadSides<Scalar>& values) : widths_(widths), values_(values) {}
   std::string label() const override { return "Pad"; }
 
-  // The interior first, then the sides of one axis after the other, over all that is there of earlier axes.
+  // Writes the interior first, then the sides of one axis after the other. The sides of an axis include the sides of
+  // earlier axes.
   Arrays forward(const Arrays& x) override {
     Shape shape = x[0].shape();
     for (int i = 0; i < shape.size(); ++i) shape[i] += widths_[std::size_t(i)].first + widths_[std::size_t(i)].second;
     const Array y = x[0].backend().empty(shape, x[0].dtype(), x[0].device());
-    Array filled = y;  // what is known when the sides of axes >= i are taken off
+    Array filled = y;  // the result without the sides of axes >= i
     std::vector<Array> parts(std::size_t(shape.size()));
     for (int i = shape.size() - 1; i >= 0; --i) {
       parts[std::size_t(i)] = filled;
@@ -91,7 +92,7 @@ class Pad final : public FunctionNode {
   PadSides<Scalar> values_;
 };
 
-// The element of an axis of length n that a mode puts at position i, which may be outside.
+// Returns the element of an axis of length n that a mode copies to position i, which may be outside the axis.
 using Source = std::int64_t (*)(std::int64_t i, std::int64_t n);
 
 std::int64_t modulo(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
@@ -112,7 +113,7 @@ Source source_of(std::string_view mode) {
   catena::fail<ValueError>("pad", "the mode is '", mode, "'; it is one of constant, edge, reflect, symmetric, wrap");
 }
 
-// The copied elements are gathered, so that their gradients add up where they come from.
+// Gathers the copied elements, so that their gradients are added at their sources.
 Variable pad_by_elements(const Variable& x, const std::vector<Widths>& widths, Source source) {
   Variable y = x;
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -135,7 +136,7 @@ Variable flip(const Variable& x, const Axes& axis) { return apply_node<Flip>({x}
 Variable fliplr(const Variable& a) { return apply_node<Flip>({a}, Axes(1), "FlipLR", 2)[0]; }
 Variable flipud(const Variable& a) { return apply_node<Flip>({a}, Axes(0), "FlipUD", 1)[0]; }
 
-// A repeated axis becomes two: that of the repetitions, which is broadcast, and its own.
+// A repeated axis becomes two: an axis of repetitions, which is broadcast, and the original one.
 Variable tile(const Variable& x, const Dims& reps) {
   for (const std::int64_t r : reps) check<ValueError>(r >= 0, "tile", "the repetitions ", reps, " are negative");
   const Shape& own = x.shape();

@@ -161,7 +161,8 @@ Variable squeeze(const Variable& x, const Axes& axis) {
 
 namespace {
 
-// The axes of a transposition: axis `from` goes to position `to`, and with `swaps` the axis that is there to `from`.
+// Returns the axes of a transposition that moves axis `from` to position `to` and, with `swaps`, the axis at `to` to
+// position `from`.
 Dims moved(int rank, int from, int to, bool swaps) {
   Dims axes;
   for (int i = 0; i < rank; ++i) axes.push_back(i);

@@ -12,7 +12,8 @@ using type_check::TypeInfoTuple;
 
 namespace {
 
-// InvalidType unless the input is floating and one square matrix (rank 2) or a stack of them (rank 3).
+// Throws an InvalidType unless the input is floating and a square matrix (rank 2) or a stack of square matrices (rank
+// 3).
 void expect_square(const TypeInfoTuple& in_types, int rank) {
   using namespace type_check;
   expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim == rank,
@@ -35,7 +36,7 @@ class Inverse final : public FunctionNode {
       throw catena::ValueError(e.what());
     }
   }
-  // With y = A^-1: -y^T gy y^T.
+  // Returns -y^T gy y^T, where y = A^-1.
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable y = retained_output(0);
     return {-internal::stack_product(internal::stack_product(y, gy[0], true, false), y, false, true)};
@@ -57,7 +58,7 @@ class BatchDet final : public FunctionNode {
     retain_outputs({0});
     return {linalg_extension(a[0]).det(a[0])};
   }
-  // gy det(A) A^-T
+  // Returns gy det(A) A^-T.
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable inverse = apply_node<Inverse>({retained_input(0)}, "BatchInv", 3, true)[0];
     return {reshape(gy[0] * retained_output(0), {gy[0].size(), 1, 1}) * swapaxes(inverse, 1, 2)};

@@ -28,7 +28,7 @@ class MatMul final : public FunctionNode {
     expect(a.dtype.kind() == 'f', a.dtype == b.dtype);
     if (operands_ == Operands::stacks) return check_stacks(in_types);
     expect(a.ndim >= 1, a.ndim <= 2, b.ndim >= 1, b.ndim <= 2);
-    // The axis of each operand that is summed over. A vector is a column, so its second length is 1.
+    // The summed axis of each operand. A vector is a column, so its second length is 1.
     const bool a_rows = transa_, b_rows = !transb_;
     const bool a_is_one = !a_rows && in_types.shape(0).size() == 1, b_is_one = !b_rows && in_types.shape(1).size() == 1;
     const auto one = variable(1, "1");
@@ -81,7 +81,7 @@ Variable stacks(const Variable& a, const Variable& b, bool transa, bool transb, 
   return apply_node<MatMul>({a, b}, transa, transb, label, Operands::stacks)[0];
 }
 
-// An operand that is a vector is a row or column whose axis the result lacks.
+// A vector operand is a row or a column; the result does not have its axis.
 Variable stacks_and_vectors(const Variable& a, const Variable& b, const MatmulOptions& o) {
   const bool row = a.ndim() == 1, column = b.ndim() == 1;
   const Variable y = stacks(row ? expand_dims(a, 0) : a, column ? expand_dims(b, 1) : b, !row && o.transa,

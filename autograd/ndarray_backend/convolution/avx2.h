@@ -1,5 +1,5 @@
-// Vectors of AVX2 and blocks of sums in them, for the loops of this folder that are compiled for it alone, by GCC.
-// Internal to this folder.
+// AVX2 vectors and blocks of sums, for loops of this folder that are compiled only for AVX2, by GCC. Internal to this
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace autograd::internal {
 
-// Whether the loops for AVX2 are built in and AVX2 is the widest instruction set of this processor. (With AVX-512,
+// True if the loops for AVX2 are compiled in and AVX2 is the widest instruction set of this processor. (With AVX-512,
 // oneDNN's convolutions are faster.)
 CATENA_EXPORT bool avx2_is_widest();
-// Lets every processor with AVX2 pass for one without AVX-512, so that tests reach the loops. Returns avx2_is_widest().
+// For tests: treats every processor with AVX2 as one without AVX-512. Returns avx2_is_widest().
 CATENA_EXPORT bool pretend_avx2_is_widest(bool yes);
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -28,15 +28,15 @@ typedef float V __attribute__((vector_size(kBytes)));
 CATENA_AVX2_INLINE void load(V& v, const float* from) { std::memcpy(&v, from, kBytes); }
 CATENA_AVX2_INLINE void store(float* to, const V& v) { std::memcpy(to, &v, kBytes); }
 
-// Rows of two vectors: kLanes sums each.
+// Rows of kLanes sums, in two vectors each.
 constexpr std::int64_t kLanes = 2 * kFloats;
 template <int rows> using Sums = V[rows][2];
 
-// Adds the products of the factors line[i][p] with a row of kLanes of a panel.
+// Adds the products of the factors line[i][p] and one row (kLanes elements) of a panel.
 template <int rows>
 CATENA_AVX2_INLINE void add_products(Sums<rows>& sum, const float* const (&line)[rows], std::int64_t p,
                                      const float* panel) {
-  static_assert(rows <= 6);  // of the 16 registers, three are for the panel and the factor
+  static_assert(rows <= 6);  // three of the 16 registers are for the panel and the factor
   V low, high;
   load(low, panel);
   load(high, panel + kFloats);
@@ -48,7 +48,7 @@ CATENA_AVX2_INLINE void add_products(Sums<rows>& sum, const float* const (&line)
   }
 }
 
-// to[0 .. kLanes) = or += a row of sums.
+// Sets to[0 .. kLanes) to a row of sums, or adds the row unless `first`.
 CATENA_AVX2_INLINE void put(float* to, const V (&sum)[2], bool first) {
   V low = {}, high = {};
   if (!first) {

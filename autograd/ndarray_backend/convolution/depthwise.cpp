@@ -7,15 +7,15 @@
 namespace autograd::internal {
 namespace {
 
-// An axis of length 1 stands for the second one of a convolution over one axis.
+// For a convolution over one axis, the second axis has length 1.
 DepthwiseSizes sizes_of(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
   const auto axis = [&](int i) { return axis_of(i, x, w, y, spec); };
   const int last = x.size() - 3;
   return {last == 1 ? axis(0) : ConvolutionAxis{1, 1, 1, 1, 1, 0}, axis(last), x[1]};
 }
 
-// Whether every channel has a filter of its own whose planes, like those of `images`, are contiguous. The buffers of
-// long rows would not stay in the cache.
+// True if every channel has its own filter and the planes of the filter and of `images` are contiguous. Long rows are
+// excluded, because their buffers would not stay in the cache.
 bool takes(const Array& images, const Shape& w, const ConvolutionSpec& spec) {
   constexpr std::int64_t kLongest = 4096;
   const int last = images.ndim() - 1;
@@ -23,25 +23,25 @@ bool takes(const Array& images, const Shape& w, const ConvolutionSpec& spec) {
          w[0] == spec.groups && w[1] == 1 && images.is_c_contiguous() &&
          std::max(images.shape(last), w[last]) * spec.dilate[last - 2] <= kLongest;
 }
-// Whether most lanes of oneDNN's vectors of channels would be empty.
+// True if most lanes of oneDNN's vectors of channels would be empty.
 bool has_few_channels(const Shape& outputs) { return outputs[1] < 8; }
-// Whether planes are large enough: the copies of the rows of small ones take longer than oneDNN's reorders. Those of
-// many images cost more, because what they write falls out of the cache.
+// True if planes are large enough: for small planes, copying the rows takes longer than oneDNN's reorders. Reorders of
+// many images cost more, because their results fall out of the cache, so smaller planes suffice.
 bool pays(const Shape& images, const Shape& outputs) {
   constexpr std::int64_t kLeast = 1500, kLeastOfMany = 900, kMany = 1'000'000;  // elements
   return has_few_channels(outputs) || pixels_of(outputs) >= kLeast ||
          (pixels_of(images) >= kLeastOfMany && catena::size_of(images) >= kMany);
 }
 bool data_pays(const Shape& outputs) { return has_few_channels(outputs) || pixels_of(outputs) >= 200; }
-// oneDNN 2.6 has its own kernels for the gradients of filters of three columns and rows. It computes others as
-// products of matrices, channel by channel.
+// oneDNN 2.6 has special kernels for gradients of filters of at most three columns and rows. It computes the others as
+// matrix products, channel by channel.
 bool filter_pays(const Shape& images, const Shape& outputs, const Shape& filter) {
   return pays(images, outputs) || std::any_of(filter.begin() + 2, filter.end(), [](std::int64_t n) { return n > 3; });
 }
 
 // Runs f(call) for parts of the planes, in parallel.
 template <class F> void for_planes(const Array& near, const DepthwiseSizes& sizes, std::int64_t planes, F&& f) {
-  constexpr std::int64_t kLeast = 100'000;  // multiplications of a part
+  constexpr std::int64_t kLeast = 100'000;  // minimal number of multiplications per part
   const std::int64_t work = sizes.y.out * sizes.x.out * sizes.y.kernel * sizes.x.kernel;
   catena::parallel_for(planes, std::max<std::int64_t>(1, kLeast / work), [&](std::int64_t begin, std::int64_t end) {
     const Array scratch = floats(near, depthwise_scratch(sizes));

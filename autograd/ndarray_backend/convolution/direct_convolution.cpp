@@ -15,18 +15,18 @@ constexpr Int kLanes = kDirectLanes;
 
 Int panels_of(Int channels) { return ceil_divide(channels, kLanes); }
 
-// Whether most lanes of the panels of so many channels are used.
+// True if this number of channels fills most lanes of its panels.
 bool fills_panels(Int channels) { return 5 * channels >= 4 * panels_of(channels) * kLanes; }
 
 // ---- windows --------------------------------------------------------------------------------------
-// How the positions of one spatial axis of a result read the source: position j, element first + j * apart of the
-// result, has its window at element j * step - pad of the source, and tap t at t.at in the window.
+// Describes how positions along one spatial axis of the result read the source. Position j is element first + j * apart
+// of the result; its window begins at element j * step - pad of the source; tap t is at t.at in the window.
 struct Tap {
-  Int at, index;  // in the window, in the filter
+  Int at, index;  // positions in the window and in the filter
 };
 struct Positions {
   Int count, first, apart, step, pad;
-  std::vector<Tap> taps;                                               // by ascending place
+  std::vector<Tap> taps;                                               // in ascending order of `at`
   Int reach() const { return taps.empty() ? 1 : taps.back().at + 1; }  // the length of the window
 };
 
@@ -35,8 +35,8 @@ Positions forward_positions(const ConvolutionAxis& a) {
   for (Int k = 0; k < a.kernel; ++k) p.taps.push_back({k * a.dilate, k});
   return p;
 }
-// The positions of the elements of the input's gradient that have this residue: element x + pad = stride * q + residue
-// gets output q - m from tap k = (stride * m + residue) / dilate.
+// Returns the positions of the elements of the input's gradient with this residue: element x + pad = stride * q +
+// residue gets output q - m from tap k = (stride * m + residue) / dilate.
 Positions backward_positions(const ConvolutionAxis& a, Int residue) {
   const Int first = ((residue - a.pad) % a.stride + a.stride) % a.stride, q = (first + a.pad) / a.stride;
   Positions p{first < a.size ? ceil_divide(a.size - first, a.stride) : 0, first, a.stride, 1, 0, {}};
@@ -49,7 +49,7 @@ Positions backward_positions(const ConvolutionAxis& a, Int residue) {
   return p;
 }
 
-// The lines of a window in a source of rows of `width` pixels with `channels` each.
+// Returns the contiguous segments of a window in a source with rows of `width` pixels and `channels` per pixel.
 std::vector<DirectSegment> segments_of(const Positions& y, const Positions& x, Int width, Int channels) {
   std::vector<DirectSegment> segments;
   for (const Tap& ty : y.taps)
@@ -67,7 +67,7 @@ Int segments_length(const std::vector<DirectSegment>& segments) {
   return length;
 }
 
-// Rows `row` to `row + rows` of an image (h, w, channels) with `width` pixels from -pad on, zeros outside.
+// Copies rows `row` to `row + rows` of an image (h, w, channels), with `width` pixels from -pad on, and zeros outside.
 void gather(const float* image, Int h, Int w, Int channels, Int row, Int rows, Int pad, Int width, float* to) {
   const Int begin = std::clamp<Int>(pad, 0, width), end = std::clamp<Int>(w + pad, begin, width);
   const auto zero = [&](Int pixels) {
@@ -86,7 +86,7 @@ void gather(const float* image, Int h, Int w, Int channels, Int row, Int rows, I
   }
 }
 
-// The same of the kLanes channels from `first` on; zeros where there are no more.
+// The same for the kLanes channels from `first` on; zeros beyond the last channel.
 void gather_panel(const float* image, Int h, Int w, Int channels, Int first, Int row, Int rows, Int pad, Int width,
                   float* to) {
   const Int begin = std::clamp<Int>(pad, 0, width), end = std::clamp<Int>(w + pad, begin, width);
@@ -106,12 +106,12 @@ void gather_panel(const float* image, Int h, Int w, Int channels, Int first, Int
 
 // ---- one convolution ------------------------------------------------------------------------------
 struct Layers {
-  Int source, result;            // channels
-  Int source_step, result_step;  // between the elements of w of neighbouring channels
-  Int taps;                      // elements of w per pair of channels
+  Int source, result;            // numbers of channels
+  Int source_step, result_step;  // distances in w between neighbouring channels
+  Int taps;                      // number of elements of w per pair of channels
 };
 
-// (panels of the result's channels, taps, source's channels, kLanes)
+// Returns the filter as (panels of the result's channels, taps, source's channels, kLanes).
 Array panels_of_filter(const Array& w, const Layers& l, const Positions& y, const Positions& x, Int kernel_x) {
   const Int depth = Int(y.taps.size() * x.taps.size()) * l.source;
   const Array to = floats(w, std::max<Int>(1, panels_of(l.result) * depth * kLanes));
@@ -135,10 +135,10 @@ Array panels_of_filter(const Array& w, const Layers& l, const Positions& y, cons
   return to;
 }
 
-// Computes the positions of y and x of `result` (n, ., ., channels), which is not read.
+// Computes the elements of `result` (n, ., ., channels) at the positions of y and x. Does not read `result`.
 void convolve(const Array& source, const Array& w, const Layers& l, const Array& bias, const Positions& y,
               const Positions& x, const Array& result) {
-  constexpr Int kTogether = 128;  // positions that are computed while their part of the source is in the cache
+  constexpr Int kTogether = 128;  // positions computed while their part of the source is in the cache
   if (y.count == 0 || x.count == 0) return;
   const Int h = source.shape(1), w_source = source.shape(2), images = source.shape(0);
   const Int width = (x.count - 1) * x.step + x.reach();
@@ -147,7 +147,7 @@ void convolve(const Array& source, const Array& w, const Layers& l, const Array&
   const std::vector<DirectSegment> segments = segments_of(y, x, width, l.source);
   const Array panels = panels_of_filter(w, l, y, x, w.shape(3));
   const Int result_row = result.shape(2) * l.result, row_size = width * l.source;
-  // Where there are few bands, threads share the panels, too.
+  // If there are few bands, threads also share the panels.
   const Int count_panels = panels_of(l.result), depth = segments_length(segments);
   const Int chunks = std::clamp<Int>(2 * catena::max_threads() / (images * bands), 1, count_panels);
   catena::parallel_for(images * bands * chunks, 1, [&](Int begin, Int end) {
@@ -176,15 +176,8 @@ void convolve(const Array& source, const Array& w, const Layers& l, const Array&
   });
 }
 
-// Whether these kernels are faster than oneDNN's for AVX2, as measured (float32, one thread, channels-last, 4 images,
-// milliseconds of the three passes, here and there):
-//
-//   64 -> 128, 3x3, stride 2, 56 x 56     5.3 7.2 8.0    9.1 7.1 11.0
-//   256 -> 512, 3x3, stride 2, 14 x 14    8.3 8.1 7.6    9.0 10.9 14.6
-//   64 -> 128, 4x4, stride 2, 32 x 32     3.0 3.2 3.6    4.5 5.4 5.8
-//   128 -> 128, 5x5, 28 x 28              28 28 43       29 42 46
-//
-// but not with filters of one element, which are plain products, and not with few channels.
+// True if these kernels are faster than oneDNN's for AVX2: not for filters of one element, which are plain products,
+// and not for few channels or positions.
 bool takes(const Array& a, const Array& b, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
   constexpr Int kLeastChannels = 48, kLeastPositions = 128;
   return direct_kernels() != nullptr && a.ndim() == 4 && spec.groups == 1 && is_float32(a, b) &&
@@ -225,8 +218,8 @@ Array direct_convolution_backward_data(const Array& w, const Array& gy, const Sh
   return as_channels_first(gx);
 }
 
-// For each row of taps and each panel of the input's channels, a product of the windows' rows with the output's
-// gradient. Blocks of positions are added in their order; threads share the products.
+// For each row of taps and each panel of input channels, computes a product of the rows of the windows and the output's
+// gradient. Blocks of positions are added in order; threads share the products.
 Array direct_convolution_backward_filter(const Array& x, const Array& gy, const Shape& w_shape,
                                          const ConvolutionSpec& spec) {
   if (!takes(x, gy, w_shape, gy.shape(), spec) || !fills_panels(w_shape[0])) return {};
@@ -238,10 +231,10 @@ Array direct_convolution_backward_filter(const Array& x, const Array& gy, const 
   const Int in_panels = panels_of(inputs), out_panels = panels_of(outputs);
   const Array source = packed(x), gradient = packed(gy);
   const Int width = (ax.out - 1) * ax.stride + ax.kernel, reach = (ay.kernel - 1) * ay.dilate + 1;
-  const Int depth = ax.kernel * kLanes, line = out_panels * kLanes;  // rows of one product, floats of a row of all sums
+  const Int depth = ax.kernel * kLanes, line = out_panels * kLanes;  // row of one product; floats in a row of all sums
   const Int band = std::clamp<Int>(kTogether / ax.out, 1, ay.out), bands = ceil_divide(ay.out, band);
   const Int held = (band - 1) * ay.stride + reach;
-  const Int together = std::clamp<Int>(kTogether / (band * ax.out), 1, x.shape(0) * bands);  // bands of a block
+  const Int together = std::clamp<Int>(kTogether / (band * ax.out), 1, x.shape(0) * bands);  // bands per block
   const Int in_band = held * width * kLanes, out_band = band * ax.out * kLanes;
   const Array in = floats(x, in_panels * together * in_band), out = floats(x, out_panels * together * out_band);
   const Array sums = floats(x, ay.kernel * in_panels * depth * line);

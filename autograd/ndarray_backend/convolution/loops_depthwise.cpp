@@ -1,6 +1,6 @@
-// The loops of depthwise.h. A band of rows of a plane is gathered into a buffer with its padding, in which columns and
-// rows that a stride separates are neighbours. The buffer is then one line, and a tap of the filter is a distance in
-// it: outputs are sums of shifted lines, whatever the lengths are. The few sums at the ends of rows are not used.
+// The loops of depthwise.h. A band of rows of a plane is copied with its padding into a buffer, in which columns and
+// rows at the distance of the stride are neighbours. The buffer is one line, and a tap of the filter is a distance in
+// it, so outputs are sums of shifted lines for any lengths. The few sums at the ends of rows are not used.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -16,16 +16,17 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr Int kBand = 12 * 1024;  // floats of a band with all its buffers, where rows are short enough
-constexpr Int kSlack = 64;        // floats behind each buffer: loops read and write whole vectors
+constexpr Int kBand = 12 * 1024;  // floats of a band with all its buffers, if rows are short enough
+constexpr Int kSlack = 64;        // floats after each buffer, because loops access whole vectors
 
-// A tap's distance in the buffer and its place in the filter.
+// Distance of a tap in the buffer, and its index in the filter.
 struct Tap {
   Int at, index;
 };
 
-// Memory that the next loops will read or write, in which `step` elements belong to one of the loop at hand: it is
-// fetched while that loop computes. Otherwise loops would alternate between waiting for memory and computing.
+// Prefetches memory that the next loops will access, while the current loop computes; `step` elements of this memory
+// correspond to one element of the current loop. Without this, loops would alternate between waiting for memory and
+// computing.
 struct Fetch {
   const float* from;
   Int step;
@@ -44,15 +45,15 @@ template <int bytes> struct Line {
   static CATENA_INLINE void load(V& v, const float* from) { std::memcpy(&v, from, bytes); }
   static CATENA_INLINE void store(float* to, const V& v) { std::memcpy(to, &v, bytes); }
 
-  // Whole vectors, at least one: up to L elements behind the last one are cleared, too. The first one is apart, because
-  // GCC makes a call of memset() of the loop.
+  // Clears whole vectors, at least one, so up to L elements after the last one are cleared too. The first vector is
+  // separate, because GCC would otherwise replace the loop by a call of memset().
   static CATENA_INLINE void clear(float* to, Int n) {
     store(to, V{});
     for (Int i = L; i < n; i += L) store(to + i, V{});
   }
 
-  // The copies move n elements and touch no others: the last vector overlaps the one before, and lines shorter than a
-  // vector are moved by shorter ones.
+  // The copies move exactly n elements: the last vector overlaps the one before it, and lines shorter than a vector are
+  // moved in shorter vectors.
   static CATENA_INLINE void copy(float* to, const float* from, Int n) {
     if (n < L) return shorter_copy(to, from, n);
     for (Int i = 0; i < n; i += L) {
@@ -109,7 +110,7 @@ template <int bytes> struct Line {
     store(to + L, __builtin_shufflevector(a, b, (L / 2 + int(I) / 2 + (I % 2 ? L : 0))...));
   }
 
-  // out[i] = the sum of weights[index] * in[i + at] over the taps + last. Whole vectors are written.
+  // out[i] = last + the sum over the taps of weights[index] * in[i + at]. Writes whole vectors.
   template <int vectors>
   static CATENA_INLINE void correlate_at(const float* in, const Tap* taps, Int count, const float* weights, float last,
                                          float* out) {
@@ -139,7 +140,7 @@ template <int bytes> struct Line {
     for (; i < n; i += L) correlate_at<1>(in + i, taps, count, weights, last, out + i);
   }
 
-  // sums[t] += the sum of g[i] * in[i + at]. The elements of g behind the last one are 0.
+  // sums[t] += the sum of g[i] * in[i + at] for tap t. The elements of g after the last one must be 0.
   template <int count>
   static CATENA_INLINE void add_products(const float* in, const Tap* taps, const float* g, Int n, float* sums,
                                          const Fetch& read, const Fetch& read_g) {
@@ -174,7 +175,7 @@ template <int bytes> struct Line {
 };
 
 // ---- axes -----------------------------------------------------------------------------------------
-// The part of an axis that a buffer holds: element i of phase f is element i * stride + f - pad of the plane.
+// The part of an axis in a buffer: element i of phase f is element i * stride + f - pad of the plane.
 struct Window {
   Int size, stride, pad;
 
@@ -182,14 +183,14 @@ struct Window {
   Int end(Int f) const { return std::max<Int>(0, ceil_divide(size + pad - f, stride)); }
 };
 
-// How the taps of an axis reach into the phases of the input.
+// Maps the taps of an axis to phases of the input.
 struct Phases {
   std::vector<Int> used;   // the phases, ascending
-  std::vector<Int> index;  // of each tap: into `used`
-  std::vector<Int> shift;  // of each tap: elements within the phase
+  std::vector<Int> index;  // for each tap: index into `used`
+  std::vector<Int> shift;  // for each tap: offset within the phase
   Int reach = 0;           // the largest shift
 
-  Phases() : used{0} {}  // the elements as they are
+  Phases() : used{0} {}  // one phase: all elements
   explicit Phases(const ConvolutionAxis& a) {
     for (Int k = 0; k < a.kernel; ++k) used.push_back(k * a.dilate % a.stride);
     std::sort(used.begin(), used.end());
@@ -203,8 +204,8 @@ struct Phases {
   Int count() const { return Int(used.size()); }
 };
 
-// The same for the gradient of the input. Position p = element + pad of an axis has the residue p % stride, and the
-// taps of this residue alone reach it; positions are counted in steps of the stride, from the one of element 0 on.
+// The same for the gradient of the input. Position p = element + pad of an axis has the residue p % stride, and only
+// the taps of this residue contribute to it. Positions are counted in steps of the stride, from that of element 0 on.
 struct Residues {
   Int first, count;  // steps
   Int reach;
@@ -218,10 +219,11 @@ struct Residues {
 
 Int rows_of_band(Int rows, Int width, Int buffers) { return std::clamp<Int>(kBand / (width * buffers), 1, rows); }
 
-// The bands of the forward pass and of the filter's gradient: buffers for the input's phases and for the output.
+// The bands of the forward pass and of the gradient of the filter: buffers for the phases of the input and for the
+// output.
 struct Bands {
   Phases y, x;
-  Int width, band;  // elements of a line, rows of the output
+  Int width, band;  // elements in a line; rows of the output per band
 
   explicit Bands(const DepthwiseSizes& s)
       : y(s.y), x(s.x), width(s.x.out + x.reach), band(rows_of_band(s.y.out, width, phases() + 1)) {}
@@ -239,11 +241,11 @@ struct Bands {
   }
 };
 
-// The bands of the input's gradient: buffers for the output's gradient and for the sums of each residue of x.
+// The bands of the gradient of the input: buffers for the output's gradient and for the sums of each residue of x.
 struct ResidueBands {
   Residues y, x;
   Int width, band, apart;
-  std::vector<std::vector<Tap>> taps;  // of each pair of residues
+  std::vector<std::vector<Tap>> taps;  // for each pair of residues
 
   explicit ResidueBands(const DepthwiseSizes& s)
       : y(s.y),
@@ -268,7 +270,7 @@ template <int bytes> struct Planes {
   using Of = Line<bytes>;
   static constexpr Int L = Of::L;
 
-  // Fills to[phases of y][phases of x][rows][width] with the rows of the plane from `row` on.
+  // Copies the rows of the plane from `row` on to to[phases of y][phases of x][rows][width].
   static CATENA_INLINE void gather(const float* plane, const Window& y, const Window& x, const Phases& py,
                                    const Phases& px, Int row, Int rows, Int width, float* to) {
     for (const Int fy : py.used)
@@ -289,7 +291,7 @@ template <int bytes> struct Planes {
           Of::clear(to + c1, width - c1);
         }
       }
-    Of::clear(to, width + kSlack - L);  // behind the last line, too, taps reach
+    Of::clear(to, width + kSlack - L);  // taps also read beyond the last line
   }
 
   static CATENA_INLINE void forward(const DepthwiseCall& call, const float* x, const float* w, const float* bias,
@@ -335,7 +337,8 @@ template <int bytes> struct Planes {
     }
   }
 
-  // A row of the input's gradient from the sums of the residues of x, of which those of one residue are `apart`.
+  // Writes a row of the input's gradient from the sums of the residues of x. The sums of consecutive residues are
+  // `apart` elements apart.
   static CATENA_INLINE void put_row(const ConvolutionAxis& x, Int first, const float* sums, Int apart, float* to) {
     const auto line = [&](Int j) { return sums + (x.pad + j) % x.stride * apart + (x.pad + j) / x.stride - first; };
     if (x.stride == 1) return Of::copy(to, sums, x.size);
@@ -375,7 +378,7 @@ template <int bytes> struct Planes {
   }
 };
 
-// Written out instead of target_clones, because the number of lanes depends on the instruction set.
+// Not done with target_clones, because the number of lanes depends on the instruction set.
 struct Kernels {
   decltype(&depthwise_forward) forward;
   decltype(&depthwise_backward_data) data;

@@ -1,4 +1,4 @@
-// The loops of direct_convolution.h: 12 vectors of sums, two of a panel and one factor fill the 16 registers.
+// The loops of direct_convolution.h. 12 vectors of sums, two of a panel and one factor use the 16 registers.
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// The loops of winograd.h: transformations are vectors of channels, products are blocks of 6 x 16 or 4 x 16 sums.
+// The loops of winograd.h. Transformations use vectors of channels; products are blocks of 6 x 16 or 4 x 16 sums.
 #include <algorithm>
 
 #include <catena/autograd/ndarray_backend/convolution/avx2.h>
@@ -16,9 +16,9 @@ using avx2::kBytes, avx2::kFloats, avx2::kLanes, avx2::V, avx2::load, avx2::stor
 static_assert(kLanes == kWinogradLanes);
 
 // ---- transformations ------------------------------------------------------------------------------
-// One-dimensional ones, on elements `step` apart. Names as in Lavin & Gray: B transforms the input, G the filter, A the
-// output. The points of interpolation are 0, +-a, +-b and infinity. With a = 5/8 and b = 3/2, all of whose powers are
-// exact, rounding errors are a quarter of those with 1 and 2.
+// One-dimensional transformations of elements `step` apart. Names as in Lavin & Gray: B transforms the input, G the
+// filter, A the output. The points of interpolation are 0, +-a, +-b and infinity, with a = 5/8 and b = 3/2, whose
+// powers are exact. Rounding errors are a quarter of those with 1 and 2.
 constexpr float a1 = 0.625f, a2 = a1 * a1, a3 = a2 * a1, b1 = 1.5f, b2 = b1 * b1, b3 = b2 * b1;
 constexpr float kAtZero = 1 / (a2 * b2), kAtA = 1 / (2 * a2 * (a2 - b2)), kAtB = 1 / (2 * b2 * (b2 - a2));
 
@@ -68,7 +68,7 @@ template <int step, int to_step> CATENA_AVX2_INLINE void times_g_transposed(cons
   g[2 * to_step] = a2 * s + b2 * p + u[5 * step];
 }
 
-// The places of the side x side elements of tile t, those outside of the image at `zeros`.
+// Computes the addresses of the side x side elements of tile t; elements outside the image are read at `zeros`.
 template <int side>
 CATENA_AVX2_INLINE void places(const WinogradImages& s, Int t, const float* images, const float* zeros,
                                const float** at) {
@@ -82,13 +82,13 @@ CATENA_AVX2_INLINE void places(const WinogradImages& s, Int t, const float* imag
     }
 }
 
-// Where the channels from c on of tile t lie in a matrix.
+// Returns the offset in a matrix of the channels from c on of tile t.
 CATENA_AVX2_INLINE Int place(const WinogradTiles& tiles, Int channels, Int t, Int c) {
   const Int row = t - tiles.first;
   return tiles.in_panels ? (c / kLanes * tiles.count + row) * kLanes + c % kLanes : row * channels + c;
 }
 
-// The input's tiles have 6 x 6 elements, those of the output's gradient 4 x 4.
+// Tiles of the input have 6 x 6 elements, tiles of the output's gradient 4 x 4.
 struct OfInput {
   static constexpr int side = 6;
   template <int to_step> static CATENA_AVX2_INLINE void transform(const V* from, V* to) {

@@ -16,17 +16,18 @@ inline bool is_float32(const Array& a, const Array& b) {
   return a.dtype() == Dtype::float32 && b.dtype() == Dtype::float32;
 }
 
-// An array of float32 that is not initialized, and n of them as scratch memory.
+// Return an uninitialized array of float32, and scratch memory of n of them.
 inline Array empty_floats(const Array& near, const Shape& shape) {
   return near.backend().empty(shape, Dtype::float32, near.device());
 }
 inline Array floats(const Array& near, std::int64_t n) { return empty_floats(near, {n}); }
 
 inline Array contiguous_or_none(const Array& a) { return a ? contiguous(a) : a; }
-// From (n, channels, h, w) to (n, h, w, channels), contiguous; the memory of x itself if it is channels-last.
+// Converts (n, channels, h, w) to contiguous (n, h, w, channels); the result shares the memory of x if x is
+// channels-last.
 inline Array packed(const Array& x) { return contiguous(transpose(x, Dims{0, 2, 3, 1})); }
 
-// Of an image: the product of the spatial axes of (n, channels, spatial...).
+// Returns the number of pixels of an image: the product of the spatial axes of (n, channels, spatial...).
 inline std::int64_t pixels_of(const Shape& shape) {
   std::int64_t n = 1;
   for (int i = 2; i < shape.size(); ++i) n *= shape[i];
@@ -35,7 +36,7 @@ inline std::int64_t pixels_of(const Shape& shape) {
 
 inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
-// One spatial axis of a convolution of x with w that gives y.
+// One spatial axis of the convolution of x with w and result y.
 struct ConvolutionAxis {
   std::int64_t size, out, kernel, stride, dilate, pad;
 };

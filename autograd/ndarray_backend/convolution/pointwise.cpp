@@ -5,8 +5,8 @@
 namespace autograd::internal {
 namespace {
 
-// Products of few columns with many weights are slower than oneDNN's convolution, which takes the pixels of all images
-// together.
+// False for few pixels and many weights: oneDNN's convolution, which processes the pixels of all images together, is
+// then faster.
 bool is_product(const Shape& images, const Shape& w, const ConvolutionSpec& spec) {
   constexpr std::int64_t kPixels = 128, kWeights = 128 * 128;
   for (int i = 0; i < spec.stride.size(); ++i)
@@ -14,7 +14,7 @@ bool is_product(const Shape& images, const Shape& w, const ConvolutionSpec& spec
   return spec.groups == 1 && (pixels_of(images) >= kPixels || catena::size_of(w) <= kWeights);
 }
 
-// The channels of an image are the rows of a matrix.
+// Returns the images as matrices whose rows are the channels.
 Array matrices(const Array& images) {
   return reshape(images, {images.shape(0), images.shape(1), pixels_of(images.shape())});
 }

@@ -5,14 +5,14 @@
 namespace autograd::internal {
 namespace {
 
-// Every stride-th position of each spatial axis.
+// Returns every stride-th position of each spatial axis.
 template <class Shape> Array positions(Array x, const Shape& out, const ConvolutionSpec& spec) {
   for (int i = 0; i < spec.stride.size(); ++i)
     x = slice(x, 2 + i, 0, (out[i] - 1) * spec.stride[i] + 1, spec.stride[i]);
   return x;
 }
 
-// (n, channels, spatial...) in memory whose last axis are the channels.
+// Returns a new array (n, channels, spatial...) whose channels are innermost in memory.
 Array channels_last(const Array& like, Shape shape) {
   const std::int64_t channels = shape[1];
   Dims order{0, shape.size() - 1};

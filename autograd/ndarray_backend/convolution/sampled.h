@@ -1,18 +1,18 @@
-// Convolutions with filters of one element and a stride read a part of the positions only: copied together, they are
-// the input of a convolution without strides, which libraries compute several times as fast. Internal to this folder.
+// Convolutions with filters of one element and a stride read only some of the positions. These are copied to a dense
+// array, the input of a convolution without strides, which libraries compute much faster. Internal to this folder.
 #pragma once
 
 #include <catena/autograd/nn_extension.h>
 
 namespace autograd::internal {
 
-// Whether a convolution of x with w that gives y is such a one.
+// True for a convolution of x with w and result y of this kind.
 bool is_sampled(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec);
-// The same without strides.
+// Returns the spec without strides.
 ConvolutionSpec dense(const ConvolutionSpec& spec);
-// The positions that are read, of which each axis has as many as `out`: a copy, channels-last.
+// Returns a channels-last copy of the positions that are read; each axis has the length in `out`.
 Array sampled(const Array& x, const Dims& out, const ConvolutionSpec& spec);
-// An array of this shape, channels-last, of zeros but for the positions that are read, which are those of `gx`.
+// Returns a channels-last array of this shape with `gx` at the positions that are read, and zeros elsewhere.
 Array spread(const Array& gx, const Shape& shape, const ConvolutionSpec& spec);
 
 }  // namespace autograd::internal

@@ -11,12 +11,11 @@
 namespace autograd::internal {
 namespace {
 
-constexpr std::int64_t kPad = 80;  // floats between the matrices of two points, so that not all lie in the same
-                                   // lines of the cache
+constexpr std::int64_t kPad = 80;  // floats between two points' matrices, so that they use different cache lines
 
-// Whether it applies to a filter w and an output y of n images, and is faster. Multiplications take as long as in a
-// direct convolution, of which there are 36 per tile instead of 9 per position; the transformation of a filter's
-// element takes as long as 26 tiles.
+// True if the algorithm applies and is faster. Costs: a multiplication takes as long as in a direct convolution, but
+// there are 36 per tile instead of 9 per position; the transformation of one element of the filter takes as long as 26
+// tiles.
 bool takes(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
   constexpr std::int64_t kLeastChannels = 32, kTilesOfFilter = 26;
   if (winograd_kernels() == nullptr || x.size() != 4 || spec.groups != 1) return false;
@@ -31,7 +30,7 @@ bool takes(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec
   return pays(y);
 }
 
-// The object that stands for filters of these lengths among the results of derived().
+// Returns the key of derived() for filters of these lengths.
 const void* identity_of(std::int64_t outputs, std::int64_t inputs, bool turned) {
   struct Lengths {
     std::int64_t outputs, inputs;
@@ -51,7 +50,8 @@ struct Filter {
   std::int64_t inputs, outputs;
   std::int64_t plane() const { return inputs * outputs + kPad; }
 
-  // Of w (outputs, inputs, 3, 3), or, `turned`, of the filter of its backward pass. Kept while w is not written.
+  // Transforms w (outputs, inputs, 3, 3), or, with `turned`, the filter of its backward pass. The result is kept while
+  // w is not written.
   Array of(const Array& w, bool turned) const {
     const Array plain = contiguous(w);
     const auto make = [&] {
@@ -68,7 +68,7 @@ struct Filter {
   }
 };
 
-// y (n, outputs, h, w), channels-last, from images (n, ., ., inputs).
+// Returns y (n, outputs, h, w), channels-last, from images (n, ., ., inputs).
 Array convolve(const Array& images, const Filter& filter, const Array& transformed, const Array& bias,
                const Shape& y_shape, std::int64_t pad_y, std::int64_t pad_x) {
   constexpr std::int64_t kTogether = 96, kRows = 6;
@@ -109,7 +109,7 @@ Array winograd_convolution(const Array& x, const Array& w, const Array& b, const
   return convolve(packed(x), filter, filter.of(w, false), contiguous_or_none(b), y_shape, spec.pad[0], spec.pad[1]);
 }
 
-// The gradient of the input is the convolution of the output's gradient with the turned filter.
+// The gradient of the input is the convolution of the output's gradient with the filter turned by 180 degrees.
 Array winograd_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
                                          const ConvolutionSpec& spec) {
   if (!is_float32(gy, w) || !takes(x_shape, w.shape(), x_shape, spec)) return {};
@@ -117,8 +117,8 @@ Array winograd_convolution_backward_data(const Array& w, const Array& gy, const 
   return convolve(packed(gy), filter, filter.of(w, true), {}, x_shape, 2 - spec.pad[0], 2 - spec.pad[1]);
 }
 
-// The sums over the tiles of the products of transformed tiles of x and gy, transformed back. Blocks of tiles are added
-// in their order; threads share the points.
+// Sums the products of the transformed tiles of x and gy over the tiles, and transforms the sums back. Blocks of tiles
+// are added in order; threads share the points.
 Array winograd_convolution_backward_filter(const Array& x, const Array& gy, const Shape& w_shape,
                                            const ConvolutionSpec& spec) {
   if (!is_float32(x, gy) || !takes(x.shape(), w_shape, gy.shape(), spec)) return {};

@@ -28,7 +28,7 @@ Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype
 
 namespace {
 
-// Plans assume an alignment of 16 bytes. Memory from the pool has it, a view with an offset may not.
+// Plans assume an alignment of 16 bytes. Memory from the pool is aligned, but a view with an offset may not be.
 bool is_aligned(const Array& a) { return reinterpret_cast<std::uintptr_t>(a->data) % 16 == 0; }
 
 }  // namespace

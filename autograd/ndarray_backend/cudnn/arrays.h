@@ -6,22 +6,22 @@
 namespace autograd::internal::cudnn {
 
 int cudnn_type(Dtype dtype);
-// The dtype of statistics and parameters for arrays of `dtype`: float32 for 16-bit floats.
+// Returns the dtype of statistics and parameters for arrays of `dtype`: float32 for 16-bit floats.
 inline Dtype wide(Dtype dtype) { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
 
-// Whether the array is dense in the order of `layout`.
+// True if the array is dense in the order of `layout`.
 bool is_in(const Array& a, Layout layout);
-// A new array of the given logical shape, on the device of `near`.
+// Returns a new array of the given logical shape, on the device of `near`.
 Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype);
-// The array itself or a copy in `layout`, for use on the current stream.
+// Returns the array itself or a copy in `layout`, for use on the current stream.
 Array in_layout(const Array& a, Layout layout);
-// A copy in `layout` of images (N, C, spatial...) with zeros behind the ends of the axes that are shorter than in
-// `shape`; the same as in_layout(a, layout) where none is.
+// Returns a copy in `layout` of images (N, C, spatial...), with zeros at the end of each axis that is shorter than in
+// `shape`; in_layout(a, layout) if no axis is shorter.
 Array extended(const Array& a, Layout layout, const Shape& shape);
-// The beginning of every axis, as many elements as `shape` says: dense in `layout`.
+// Returns the first elements of every axis, as many as in `shape`, dense in `layout`.
 Array without_extension(const Array& a, Layout layout, const Shape& shape);
 inline Array packed(const Array& a) { return in_layout(a, Layout::contiguous); }
-// Channels-last if the array has that memory layout, else contiguous.
+// Returns channels-last if the array has that memory layout, else contiguous.
 Layout layout_of(const Array& a);
 
 Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial);

@@ -30,8 +30,8 @@ using cudnn::Pass;
 using cudnn::PlanPtr;
 
 // ---- convolutions -------------------------------------------------------------------------------
-// The layouts to try, best first. 16-bit products are fast only in channels-last memory, float64 has plans only for
-// contiguous memory; float32 keeps the layout of the array.
+// Returns the layouts to try, best first. 16-bit products are fast only in channels-last memory; float64 has plans only
+// for contiguous memory; float32 keeps the layout of the array.
 std::array<Layout, 2> layouts_for(const Array& a) {
   const bool narrow = catena::itemsize(a.dtype()) < 4;
   const bool last = narrow || (a.dtype() == Dtype::float32 && !a.is_c_contiguous() && is_in(a, Layout::channels_last));
@@ -45,7 +45,7 @@ bool takes(const Array& a, const Array& b, std::int64_t result_size) {
   return a.ndim() >= 3 && a.ndim() <= 5 && a.size() > 0 && b.size() > 0 && result_size > 0;
 }
 
-// The plan for arrays of the dtype and on the device of `near`.
+// Returns the plan for arrays of the dtype and on the device of `near`.
 PlanPtr find_plan(Pass pass, Layout layout, const Array& near, const Shape& x, const Shape& w, const Shape& y,
                   const ConvolutionSpec& spec) {
   const ConvolutionProblem p(pass, cudnn_type(near.dtype()), layout, x, w, y, spec);
@@ -54,7 +54,7 @@ PlanPtr find_plan(Pass pass, Layout layout, const Array& near, const Shape& x, c
 }
 
 // ---- the extension ------------------------------------------------------------------------------
-// f(), recorded as run by cuDNN; nothing if f throws NotSupported.
+// Returns f() and records cuDNN as the implementation; returns nothing if f throws NotSupported.
 template <class F> auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
   try {
     auto made = f();
@@ -116,17 +116,18 @@ class CudnnExtension final : public NnExtension {
         const Binding bindings[] = {{cudnn::kX, images->data}, {cudnn::kW, gw->data}, {cudnn::kY, given->data}};
         cudnn::execute(plan, bindings, x);
         set_last_implementation("cudnn");
-        return contiguous(gw);  // as the filter: optimizers read both with one index
+        return contiguous(gw);  // like the filter: optimizers read both with one index
       }
     }
     return astype(NnExtension::do_convolution_backward_filter(widened(x), widened(gy), kernel, spec), x.dtype());
   }
 
-  // Max pooling is not overridden: its result includes the positions of the maxima (int32 in the window, the first of
-  // equal elements). cuDNN gives 8-bit positions at most, only in some layouts, and does not define the choice among
-  // equal elements; its gradient needs x and y, which this interface does not retain. Average pooling is not overridden
-  // either: cuDNN (9.19 on an H100) computes its gradient only if x and y are given, too, and gives wrong averages of
-  // bfloat16 arrays whose channels are innermost. The portable kernels are limited by the memory's bandwidth anyway.
+  // Max pooling is not overridden: its result includes the positions of the maxima (int32 in the window, the first
+  // among equal elements). cuDNN gives 8-bit positions at most, only in some layouts, and does not define the choice
+  // among equal elements; its gradient needs x and y, which this interface does not retain. Average pooling is not
+  // overridden either: cuDNN (9.19 on an H100) also needs x and y for the gradient, and computes wrong averages of
+  // bfloat16 arrays with innermost channels. The portable kernels are limited by memory bandwidth, so cuDNN would not
+  // be faster.
 
   Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
                                 const Dims& axes) override {
@@ -189,7 +190,7 @@ bool cudnn_is_disabled() {
 
 void warn_without_cudnn() {
   static catena::Atomic<bool> looked{false};
-  if (looked.load() || looked.exchange(true)) return;  // asked before every convolution
+  if (looked.load() || looked.exchange(true)) return;  // this function is called before every convolution
   if (cudnn_is_disabled() || cudnn::is_available()) return;
   catena::warn("RuntimeWarning",
                "cuDNN is not found: convolutions and the like use the library's own kernels. Install cuDNN 9 for "

@@ -10,12 +10,12 @@
 namespace autograd::internal {
 
 CATENA_EXPORT bool cudnn_is_disabled();  // by the environment variable CHAINER_CUDNN=0
-// Once per program, if cuDNN is not found although it is not disabled: a RuntimeWarning that says what is slower, and
-// what to install or to set.
+// Called once per program if cuDNN is not found although it is not disabled: gives a RuntimeWarning with the slower
+// operations and the ways to install cuDNN or to silence the warning.
 CATENA_EXPORT void warn_without_cudnn();
-// Null when cuDNN cannot be loaded or CHAINER_CUDNN=0 disables it.
+// Returns null if cuDNN cannot be loaded or CHAINER_CUDNN=0 disables it.
 CATENA_EXPORT NnExtension* cudnn_extension();
-// A new instance, whether or not cuDNN can be loaded: if not, its functions throw RuntimeError.
+// Returns a new instance even if cuDNN cannot be loaded; its functions then throw a RuntimeError.
 CATENA_EXPORT std::unique_ptr<NnExtension> make_cudnn_extension();
 
 }  // namespace autograd::internal

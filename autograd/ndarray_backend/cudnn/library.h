@@ -31,17 +31,17 @@ struct Library : api::CudnnFunctions {
   std::string path;
   std::size_t version = 0;  // e.g. 91900
 };
-// RuntimeError "cuDNN is unavailable: libcudnn.so.9 not found (tried: ...)", always with the same text.
+// Throws a RuntimeError "cuDNN is unavailable: libcudnn.so.9 not found (tried: ...)", always with the same text.
 CATENA_EXPORT const Library& library();
 CATENA_EXPORT bool is_available() noexcept;
-// For tests: all later calls go to this table, which is never freed. No function may have been called before.
+// For tests: all later calls use this table, which is never freed. Must be called before any other function.
 CATENA_EXPORT void replace_library(const Library& table);
 
-// cuDNN's status "not supported": not an error, the caller uses another implementation.
+// cuDNN's status "not supported". It is not an error: the caller uses another implementation.
 struct NotSupported {};
 
 bool is_unsupported(api::cudnn_status status) noexcept;
-// Throws for every status but success: NotSupported, OutOfMemoryError, or CudaError with cuDNN's message.
+// Throws for every status except success: NotSupported, OutOfMemoryError, or CudaError with cuDNN's message.
 [[noreturn]] CATENA_EXPORT void fail(api::cudnn_status status, const char* call);
 inline void check(api::cudnn_status status, const char* call) {
   if (status != api::cudnn_success) [[unlikely]]
@@ -52,11 +52,11 @@ inline void check(api::cudnn_status status, const char* call) {
   ::autograd::internal::cudnn::check(::autograd::internal::cudnn::library().field(__VA_ARGS__), \
                                      ::nd::cuda::api::CudnnNames::field)
 
-// A handle of a device, held for the lifetime of this object.
+// Holds a cuDNN handle of a device for the lifetime of this object.
 class Handle {
  public:
   explicit Handle(int device);
-  // For the device of `near`; calls with it are enqueued on the current stream of that device.
+  // Gets a handle for the device of `near`; calls with it are enqueued on the current stream of that device.
   explicit Handle(const Array& near);
   api::cudnn_handle get() const noexcept { return lease_.get(); }
   nd::StreamRef stream() const noexcept { return stream_; }
@@ -66,7 +66,7 @@ class Handle {
   nd::cuda::HandlePool<api::cudnn_handle>::Lease lease_;
 };
 
-// A call that enqueues work on the stream of a Handle, its first argument.
+// A call that enqueues work on the stream of its first argument, a Handle.
 #define CATENA_CUDNN_ENQUEUE(handle, field, ...)                                 \
   ::nd::cuda::enqueue(::nd::cuda::api::CudnnNames::field, (handle).stream(), {}, \
                       [&] { CATENA_CUDNN(field, (handle).get(), __VA_ARGS__); })

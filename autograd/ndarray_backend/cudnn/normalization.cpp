@@ -1,5 +1,5 @@
-// Uses functions that cuDNN 9 marks as deprecated: for an H100 the heuristics of cuDNN 9.19 have no engine for a graph
-// of batch normalization in training, in any dtype or layout, and reject that of inference.
+// Uses functions that cuDNN 9 marks as deprecated: on an H100, the heuristics of cuDNN 9.19 have no engine for a graph
+// of batch normalization in training, in any dtype or layout, and reject a graph of inference.
 #include <catena/autograd/ndarray_backend/cudnn/normalization.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace autograd::internal::cudnn {
 namespace {
 
-// x as (N, C, L): C are the axes that are kept, L the axes after them. All other shapes are views of this one.
+// x as (N, C, L): C are the axes that are kept, L the axes after them. All other shapes are views of this shape.
 struct Problem {
   int mode = api::cudnn_batch_norm_spatial;
   Layout layout = Layout::contiguous;
@@ -20,7 +20,7 @@ struct Problem {
   TensorDescriptor images, parameters;
 };
 
-// Undocumented limits of cuDNN (the ones that PyTorch uses). It counts elements in an int throughout.
+// Undocumented limits of cuDNN, the same as in PyTorch. cuDNN counts elements in an int.
 std::int64_t most_images(bool spatial, bool training) {
   if (spatial) return training ? 880801 : 65535;
   return training ? 131070 : 262136;
@@ -36,7 +36,7 @@ Problem problem_of(const Array& x, const Dims& axes, bool training) {
   if (x.size() == 0 || x.size() > std::numeric_limits<int>::max() || !is_reduced(0)) throw NotSupported{};
   int kept = 1;
   while (kept < x.ndim() && is_reduced(kept)) ++kept;
-  const int first = kept;  // axes before the kept ones belong to N
+  const int first = kept;  // the axes before the kept ones belong to N
   while (kept < x.ndim() && !is_reduced(kept)) ++kept;
   for (int axis = kept; axis < x.ndim(); ++axis)
     if (!is_reduced(axis)) throw NotSupported{};
@@ -57,7 +57,7 @@ Problem problem_of(const Array& x, const Dims& axes, bool training) {
           tensor_descriptor(cudnn_type(wide_dtype), per_channel, packed_strides(per_channel, Layout::contiguous))};
 }
 
-// A parameter per channel, in the order and the dtype of the statistics.
+// Returns a parameter with one element per channel, in the shape and the dtype of the statistics.
 Array parameter(const Array& a, const Problem& p) {
   return packed(astype(broadcast_to(a, p.statistics), p.statistics_dtype));
 }
@@ -77,7 +77,7 @@ Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta
   CATENA_CUDNN_ENQUEUE(handle, batch_norm_training, p.mode, scales.one(), scales.zero(), p.images.get(), images->data,
                        p.images.get(), y->data, p.parameters.get(), scale->data, bias->data, 1.0, nullptr, nullptr, eps,
                        mean->data, inv_std->data);
-  // cuDNN does not return the variance. It is computed from inv_std; rounding can make it negative where it is 0.
+  // cuDNN does not return the variance. It is computed from inv_std; a variance of 0 could become negative by rounding.
   const Array variance = apply(catena::kernels::maximum, {1 / (inv_std * inv_std) - eps, 0});
   return {y, mean, variance, inv_std};
 }

@@ -1,5 +1,5 @@
-// Batch normalization by cuDNN. Internal to this folder. All functions throw NotSupported unless the axes are the first
-// one and all that follow a block of kept axes, which is what cuDNN offers.
+// Batch normalization by cuDNN. Internal to this folder. All functions throw NotSupported unless the kept axes are one
+// block, and the normalized axes are axis 0 and all axes after the block: cuDNN supports only this case.
 #pragma once
 
 #include <catena/autograd/nn_extension.h>

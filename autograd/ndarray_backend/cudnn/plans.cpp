@@ -86,7 +86,7 @@ Descriptor operation_graph(const Graph& graph, const Target& target) {
   return d;
 }
 
-// Best first; empty when the heuristics of that mode have no proposal.
+// Returns the engine configurations, best first; empty if the heuristics of that mode propose none.
 std::vector<Descriptor> engine_configs(const Descriptor& graph, const Target& target, int mode) {
   Descriptor heuristic(api::cudnn_engine_heuristic);
   if (target.properties != nullptr) heuristic.set_descriptor(api::cudnn_attr_heuristic_properties, *target.properties);
@@ -135,7 +135,7 @@ PlanPtr make_plan(const Target& target, Graph graph, const PlanRules& rules) {
       if (target.handle != nullptr) plan.set(api::cudnn_attr_plan_handle, api::cudnn_type_handle, 1, &target.handle);
       if (target.properties != nullptr) plan.set_descriptor(api::cudnn_attr_plan_properties, *target.properties);
       plan.set_descriptor(api::cudnn_attr_plan_engine_config, config);
-      // The heuristics can propose engines that do not support the graph; the next one may.
+      // The heuristics may propose engines that do not support the graph; then the next one is tried.
       if (plan.try_finalize() != api::cudnn_success) continue;
       std::int64_t bytes = 0;
       plan.get_attribute(api::cudnn_attr_plan_workspace_bytes, api::cudnn_type_int64, 1, &bytes);
@@ -187,7 +187,7 @@ PlanPtr find_plan(int device, const std::vector<std::int64_t>& configuration, co
     const Handle handle(device);
     plan = make_plan({handle.get(), nullptr}, describe(), rules);
   } catch (const NotSupported&) {
-    plan = nullptr;  // a missing plan is cached, too
+    plan = nullptr;  // the absence of a plan is cached too
   }
   const std::unique_lock lock(mutex);
   if (plans.size() >= kMaxPlans) plans.clear();
@@ -250,7 +250,7 @@ std::vector<std::int64_t> ConvolutionProblem::key() const {
 
 namespace {
 
-// alpha * operation + beta * previous content.
+// Sets the factors of alpha * operation + beta * previous content.
 void set_scales(Descriptor& operation, int alpha, int beta, int type) {
   const double one64 = 1, zero64 = 0;
   const float one = 1, zero = 0;

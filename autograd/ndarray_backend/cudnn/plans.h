@@ -1,11 +1,11 @@
 // Graphs of cuDNN's backend interface and the plans that execute them. Internal to this folder.
 //
-// A graph is described with descriptors, which needs no GPU. For a device, a plan is made from it: the first engine of
-// the heuristics (then of the fallback list) that satisfies these rules. Plans are cached for the process.
-// - Engines that round their operands to a narrower type, or accumulate in one, are not used; float32 on tensor cores
-// (TF32) only if nd::cuda::tf32_allowed().
-// - Engines whose order of summation varies are not used if the call requires deterministic results.
-// - Engines that need more work space than max_workspace_size() are not used.
+// A graph is described with descriptors, which needs no GPU. The plan for a device uses the first engine of the
+// heuristics (then of the fallback list) that satisfies these rules. Plans are cached for the process.
+// - No engines that round their operands to a narrower type or accumulate in one; float32 on tensor cores (TF32) only
+// if nd::cuda::tf32_allowed().
+// - No engines whose order of summation varies, if the call requires deterministic results.
+// - No engines that need more workspace than max_workspace_size().
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -39,7 +39,7 @@ class CATENA_EXPORT Descriptor {
   void finalize();
   // Returns the status instead of throwing.
   api::cudnn_status try_finalize() noexcept;
-  // The number of elements of the attribute; at most `room` are written.
+  // Returns the number of elements of the attribute; writes at most `room` of them.
   std::int64_t get_attribute(int name, int type, std::int64_t room, void* elements) const;
   api::cudnn_descriptor get() const noexcept { return handle_.get(); }
 
@@ -56,19 +56,19 @@ struct TensorSpec {
   Shape shape;
   Layout layout = Layout::contiguous;
   std::int64_t alignment = 16;  // of the first element, in bytes
-  bool is_virtual = false;      // an intermediate between two operations, without memory
+  bool is_virtual = false;      // an intermediate result between two operations, without memory
 };
-// The strides of a dense tensor, in elements.
+// Returns the strides of a dense tensor, in elements.
 CATENA_EXPORT Dims packed_strides(const Shape& shape, Layout layout);
 
-// Operations over tensors; each tensor is identified by its number.
+// Operations on tensors; each tensor is identified by its number.
 class CATENA_EXPORT Graph {
  public:
-  // The tensor's descriptor, created when its number is first used.
+  // Returns the descriptor of the tensor, which is created at the first use of its number.
   const Descriptor& tensor(const TensorSpec& spec);
-  // A new descriptor that lives as long as the graph.
+  // Returns a new descriptor that exists as long as the graph.
   Descriptor& add(int type);
-  // A new descriptor that is also an operation of the graph.
+  // Returns a new descriptor that is also an operation of the graph.
   Descriptor& add_operation(int type);
   const std::vector<api::cudnn_descriptor>& operations() const noexcept { return operations_; }
 
@@ -87,24 +87,24 @@ struct PlanRules {
 };
 
 struct Plan {
-  Graph graph;  // the arguments that the plan was made from
+  Graph graph;  // the graph from which the plan was made
   Descriptor operations, config;
   Descriptor plan;
   std::int64_t workspace_bytes = 0;
 };
 using PlanPtr = std::shared_ptr<const Plan>;
 
-// The target of a plan: the device of a handle, or a device described by its properties alone, which need not be
+// The target of a plan: the device of a handle, or a device described only by its properties, which need not be
 // present.
 struct Target {
   api::cudnn_handle handle = nullptr;
   const Descriptor* properties = nullptr;
 };
-// Null when no engine satisfies the rules.
+// Returns null if no engine satisfies the rules.
 CATENA_EXPORT PlanPtr make_plan(const Target& target, Graph graph, const PlanRules& rules);
 
-// The plan of a configuration on a device. describe() gives the graph on the first request. Null when cuDNN has no
-// plan. `key` identifies the configuration completely except for the device and the rules.
+// Returns the plan for a configuration on a device. describe() returns the graph and is called at the first request
+// only. Null if cuDNN has no plan. `key` identifies the configuration completely, except for the device and the rules.
 PlanPtr find_plan(int device, const std::vector<std::int64_t>& key, const PlanRules& rules,
                   const std::function<Graph()>& describe);
 
@@ -112,38 +112,38 @@ struct Binding {
   std::int64_t id;
   void* data;
 };
-// Enqueues the plan on the current stream of the device of `near`; work space comes from the pool. A graph under
-// capture keeps the plan, whose engine may have code of its own.
+// Enqueues the plan on the current stream of the device of `near`; the workspace is allocated from the pool. A graph
+// that is being captured keeps a reference to the plan, because the plan's engine may own code.
 void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& near);
 
-// The limit of work space of one call in bytes: that of the thread's configuration, or that of the whole process, which
-// is 8 MiB unless it is set.
+// Returns the limit in bytes for the workspace of one call: the limit of the thread's configuration, or else of the
+// process, which is initially 8 MiB.
 CATENA_EXPORT std::int64_t max_workspace_size() noexcept;
-CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // ValueError when negative
+CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // ValueError if negative
 
 // ---- graphs -------------------------------------------------------------------------------------
-// The numbers of tensors, used in bindings.
+// The numbers of tensors for bindings.
 enum : std::int64_t { kX = 1, kW, kY, kBias, kProduct };
 
 enum class Pass : std::uint8_t { forward, forward_bias, data, filter };
 
-// The lengths of x with which a convolution that gives y is one whose padding is the same at both ends of every axis:
-// those of x, or more; the additional elements are zeros behind the end of x.
+// Returns the lengths of x with which a convolution with result y has the same padding at both ends of every axis. They
+// are the lengths of x or greater; the additional elements are zeros after the end of x.
 //
-// Some engines' filter gradients read only one of the two paddings that a descriptor has for an axis and return wrong
-// numbers without an error where they differ, so cuDNN is given one padding per axis. Windows of k taps at distance d
-// that move by s cover reach = (y - 1) s + (k - 1) d + 1 elements from the beginning of the padding p on. cuDNN
-// computes y from floor((x + 2 p - (k - 1) d - 1) / s) + 1, and get_conv_outsize does the same without cover_all: then
-// reach lies in (x + 2 p - s, x + 2 p], and elements behind it are not read by any window. With cover_all it exceeds x
-// + 2 p by at most s - 1 elements, which are zeros whether they count as padding or as elements of x. A padding that is
-// larger at both ends would do, too, but adds windows at the beginning, whose results are to be dropped, and engines
-// refuse paddings that are as long as the filter.
+// The gradients of filters of some engines read only one of the two paddings of an axis in a descriptor, and are wrong
+// without an error if the two differ. cuDNN therefore gets one padding per axis. Windows of k taps at distance d that
+// move by s cover reach = (y - 1) s + (k - 1) d + 1 elements from the beginning of the padding p on. cuDNN computes y
+// as floor((x + 2 p - (k - 1) d - 1) / s) + 1, as get_conv_outsize does without cover_all. Then reach is in (x + 2 p -
+// s, x + 2 p], and no window reads the elements after it. With cover_all, reach exceeds x + 2 p by at most s - 1
+// elements, which are zeros whether they count as padding or as elements of x. A larger padding at both ends would be
+// correct too, but adds windows at the beginning, whose results would have to be removed, and engines reject paddings
+// that are as long as the filter.
 CATENA_EXPORT Shape symmetric_input(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec);
 
-// A convolution as cuDNN describes it, with at least two spatial axes. For gradients, x, w or y stands for the array
-// whose gradient is computed; x has the lengths of symmetric_input().
+// A convolution in the form of a cuDNN descriptor, with at least two spatial axes. For gradients, x, w or y is the
+// array whose gradient is computed. x has the lengths of symmetric_input().
 struct ConvolutionProblem {
-  // From logical shapes; a single spatial axis is preceded by one of length 1.
+  // The shapes are logical shapes. A single spatial axis is preceded by an axis of length 1.
   CATENA_EXPORT ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w, const Shape& y,
                                    const ConvolutionSpec& spec);
   CATENA_EXPORT Graph describe() const;
@@ -153,7 +153,7 @@ struct ConvolutionProblem {
   int type;
   Layout layout;
   Shape x, w, y;
-  Dims stride, dilate, pad;  // pad: at the beginning and at the end
+  Dims stride, dilate, pad;  // pad: the same at the beginning and at the end
   std::int64_t alignment = 16;
 };
 

@@ -40,7 +40,7 @@ Owned<cudnnRNNStruct> network_of(const RnnOperands& o, const RnnSpec& spec) {
   const int type = cudnn_type(o.x.dtype()), math = math_of(o.x.dtype());
   const auto units = static_cast<std::int32_t>(o.hx.shape(2));
   Owned<cudnnRNNStruct> network = CATENA_CUDNN_OWN(rnn);
-  // No dropout descriptor: dropout between layers is applied by the caller, equal for all implementations.
+  // No dropout descriptor: the caller applies dropout between layers, in the same way for all implementations.
   CATENA_CUDNN(set_rnn, network.get(), api::cudnn_rnn_standard, cell_of(spec.mode), api::cudnn_rnn_double_bias,
                spec.bidirectional ? api::cudnn_bidirectional : api::cudnn_unidirectional, api::cudnn_linear_input, type,
                type, math, static_cast<std::int32_t>(o.x.shape(1)), units, units,
@@ -93,8 +93,9 @@ Array bytes_near(const Array& near, std::size_t bytes) {
 }
 void* data_of(const Array& a) { return a && a.size() > 0 ? a->data : nullptr; }
 
-// Calls f(matrix as a view of the weight space, bias, index) for all matrices. Where each direction has an input of its
-// own, cuDNN's network reads both, one beside the other, and the matrix of one is a block of columns; the others are 0.
+// Calls f(matrix as a view of the weight space, bias, index) for all matrices. With separate_inputs, cuDNN's network
+// reads the inputs of both directions side by side. The matrix of one direction is then a block of columns; the other
+// columns are 0.
 template <class F>
 void each_weight(const Network& net, const Array& weights, const RnnOperands& o, const RnnSpec& spec, F&& f) {
   const std::int64_t matrices = rnn_matrices(spec.mode),
@@ -135,7 +136,7 @@ struct Copy {
 
 Array flat(const Array& a) { return a.backend().view(a, {a.size()}, {std::int64_t(catena::itemsize(a.dtype()))}, 0); }
 
-// Copies to places that follow each other in memory are one launch.
+// Copies to consecutive places in memory are joined to one launch.
 void run(std::vector<Copy> copies) {
   const auto others = std::stable_partition(copies.begin(), copies.end(), [](const Copy& c) {
     return c.to.is_c_contiguous() && c.from.is_c_contiguous() && c.to.dtype() == c.from.dtype();
@@ -177,8 +178,8 @@ Array weights_of(const Network& net, const RnnOperands& o, const RnnSpec& spec) 
 
 }  // namespace
 
-// This implementation saves the reserve space and, in a graph that is being captured, the weight space, so that the
-// graph makes it once. The portable one saves three arrays or more.
+// True for a result of this implementation, which saves the reserve space and, in a graph that is being captured, the
+// weight space, so that the graph makes it once. The portable implementation saves three arrays or more.
 bool is_own(const RnnResult& result) { return result.saved.size() == 1 || result.saved.size() == 2; }
 
 RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
@@ -191,7 +192,7 @@ RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
   to.hy = empty_like(hx);
   if (cx) to.cy = empty_like(cx);
   const Array workspace = bytes_near(x, net.workspace_bytes), reserve = bytes_near(x, net.reserve_bytes);
-  // Since cuDNN 8.9.1 the lengths in device memory are not read.
+  // Since version 8.9.1, cuDNN does not read lengths in device memory.
   CATENA_CUDNN_ENQUEUE(net.handle, rnn_forward, net.rnn.get(),
                        spec.training ? api::cudnn_training : api::cudnn_inference, nullptr, net.x.get(), x->data,
                        net.y.get(), to.y->data, net.states.get(), hx->data, to.hy->data, net.states.get(), data_of(cx),
@@ -209,7 +210,7 @@ RnnGradients rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnRe
               gradients = new_weights(net, o);
   const Array x = packed(o.x), hx = packed(o.hx), cx = o.cx ? packed(o.cx) : Array(), y = packed(result.y);
   const Array gy = packed(g.gy), ghy = packed(g.ghy), gcy = g.gcy ? packed(g.gcy) : Array();
-  const Array reserve = copy(result.saved[0]);  // the first call writes data for the second one there
+  const Array reserve = copy(result.saved[0]);  // the first call writes data there for the second one
   const Array workspace = bytes_near(x, net.workspace_bytes);
   RnnGradients to;
   to.gx = empty_like(x);

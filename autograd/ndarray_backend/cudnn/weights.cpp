@@ -20,7 +20,7 @@ namespace {
 
 using catena::Storage;
 
-// The point on a stream behind which a space is complete.
+// The event on a stream after which a weight space is complete.
 class Ready {
  public:
   explicit Ready(nd::StreamRef stream)
@@ -36,8 +36,8 @@ class Ready {
   Ready(const Ready&) = delete;
   Ready& operator=(const Ready&) = delete;
 
-  // Work that is enqueued on `stream` from now on finds a complete space. Only the default stream is known to be the
-  // one that made it: the address of another may be that of one that is gone.
+  // Ensures that work enqueued on `stream` from now on reads a complete space. Only the default stream can be
+  // identified by its handle: the handle of another stream may be that of a destroyed one.
   void wait_on(nd::StreamRef stream) {
     if (passed_.load(std::memory_order_acquire) || (stream == stream_ && stream.handle == nullptr)) return;
     if (runtime().event_done(event_)) passed_.store(true, std::memory_order_release);
@@ -78,7 +78,7 @@ struct Space {
   std::vector<Storage*> sources;  // sorted
   Array weights;
   std::shared_ptr<Ready> ready;
-  std::uint64_t used = 0;  // the number of the last call that found it
+  std::uint64_t used = 0;  // number of the last call that used it
 };
 using Spaces = std::map<Key, Space>;
 
@@ -117,7 +117,7 @@ class Table {
     drop(spaces_.find(key), dropped);
   }
 
-  // All spaces for which `is_meant` is true.
+  // Removes all spaces for which `is_meant` is true.
   template <class F> void drop_where(F&& is_meant) {
     Dropped dropped;
     const std::lock_guard lock(mutex_);
@@ -130,7 +130,7 @@ class Table {
   }
 
  private:
-  // Released after the lock, because the release of memory may come back to the table.
+  // Released after the lock, because releasing memory may call the table again.
   using Dropped = Spaces;
 
   Spaces::iterator drop(Spaces::iterator at, Dropped& dropped) {
@@ -165,7 +165,7 @@ void released(Storage& storage) {
   table().drop_where([&](const Space& s) { return std::binary_search(s.sources.begin(), s.sources.end(), &storage); });
 }
 
-// The memory of the arrays, sorted; empty unless the end of all of it is told.
+// Returns the storages of the arrays, sorted; empty unless the release of every one is reported.
 std::vector<Storage*> watched(const std::vector<const Array*>& arrays) {
   std::vector<Storage*> all;
   for (const Array* a : arrays) all.push_back((*a)->storage);
@@ -190,7 +190,7 @@ Array packed_weights(std::span<const std::int64_t> layout, const std::vector<Arr
     table().forget(key);
     return pack();
   }
-  const State state = state_of(arrays);  // before the copying: what is written meanwhile is another state
+  const State state = state_of(arrays);  // before the copying: a write during it results in another state
   const nd::StreamRef stream = nd::internal::stream_for(ws[0].device());
   Array weights;
   std::shared_ptr<Ready> ready;

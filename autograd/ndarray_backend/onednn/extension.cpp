@@ -34,13 +34,13 @@ Dims spatial_of(const Array& a) {
   return spatial;
 }
 
-// Operations, dtypes and shapes that oneDNN does not support are computed by the base class.
+// The base class computes operations, dtypes and shapes that oneDNN does not support.
 class OnednnExtension final : public NnExtension {
  protected:
-  // A convolution over one row of N positions, which reads its filter in the layout of its products; a product of
-  // matrices would bring w into such a layout in every call.
+  // Computes a medium number of rows as a convolution over one row of N positions, which reads its filter in the layout
+  // for its products; a matrix product would convert w to such a layout in every call.
   Array do_linear(const Array& x, const Array& w, const Array& b) override {
-    constexpr std::int64_t kFewRows = 2, kManyRows = 128;  // where that is faster, as measured
+    constexpr std::int64_t kFewRows = 2, kManyRows = 128;  // limits between which the convolution is faster
     constexpr std::int64_t kWeights = 100'000;
     const std::int64_t n = x.shape(0), inputs = x.shape(1), outputs = w.shape(0);
     const Shape y_shape{1, outputs, n};

@@ -1,4 +1,4 @@
-// NnExtension by oneDNN: float32 convolutions over images on the CPU. The first one loads the module
+// NnExtension by oneDNN: float32 convolutions of images on the CPU. The first convolution loads the module
 // onednn/modules/onednn.cpp. Internal to this folder.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace autograd::internal {
 
-// Null when Catena was built without oneDNN.
+// Returns null if Catena was built without oneDNN.
 NnExtension* onednn_extension();
 
 }  // namespace autograd::internal

@@ -1,4 +1,4 @@
-// PyTorch from C++, for cases in which the overhead of calls shows. peers.py builds it against the Python package.
+// PyTorch from C++, for cases in which the overhead of calls matters. peers.py builds it against the Python package.
 #include <torch/torch.h>
 
 #include "../../contender.h"

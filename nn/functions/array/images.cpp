@@ -36,8 +36,8 @@ void check_block(const char* op, int r) {
   catena::check<catena::ValueError>(r >= 1, op, "blocks of ", r, " pixels; r must be at least 1");
 }
 
-// (B, a, b, e, H, W) -> (B, c, H, i, W, j), where a, b and e are the axes that `axes` names: channel, row and column of
-// the block.
+// Converts (B, a, b, e, H, W) to (B, c, H, i, W, j). `axes` gives the positions of c, i and j (channel, row and column
+// of the block) among a, b and e.
 Variable blocks_of_channels(const char* label, const Variable& X, int r, const Shape& channels, const Dims& axes) {
   check_block(label, r);
   autograd::internal::check_input_types(
@@ -56,7 +56,7 @@ Variable blocks_of_channels(const char* label, const Variable& X, int r, const S
   return reshape(transpose(reshape(X, apart), axes), {X.shape(0), C, X.shape(2) * r, X.shape(3) * r});
 }
 
-// The reverse: (B, C, H, r, W, r) with its axes in the order `axes`.
+// The reverse: returns (B, C, H, r, W, r) with its axes in the order `axes`.
 Variable channels_of_blocks(const char* label, const Variable& X, int r, const Dims& axes) {
   check_block(label, r);
   autograd::internal::check_input_types(
@@ -112,12 +112,12 @@ Variables Im2Col::backward(const Targets&, const Variables& gy) {
   return apply_node<Col2Im>({gy[0]}, input_shape(0), kernel_, spec_);
 }
 
-// Linear interpolation along an axis at `length` points, the first and the last of them on the ends.
+// Interpolates linearly along an axis at `length` points; the first and the last one are the ends of the axis.
 Variable interpolate(const Variable& x, int axis, std::int64_t length) {
   const std::int64_t n = x.shape(axis);
   if (n == length) return x;
   std::vector<std::int64_t> low, high;
-  std::vector<double> weight;  // of the higher neighbour
+  std::vector<double> weight;  // weights of the higher neighbours
   for (std::int64_t i = 0; i < length; ++i) {
     const double at = length == 1 ? 0 : double(i) * double(n - 1) / double(length - 1);
     const std::int64_t below = std::min(std::int64_t(at), std::max<std::int64_t>(n - 2, 0));
@@ -162,7 +162,7 @@ Variable resize_images(const Variable& x, Pair output_shape) {
   autograd::internal::check_input_types("ResizeImages", {x}, expect_images, "x");
   catena::check<catena::ValueError>(output_shape.y > 0 && output_shape.x > 0, "resize_images", "the output shape (",
                                     output_shape.y, ", ", output_shape.x, ") is not positive");
-  // The weighted sums of 16-bit floats are rounded once.
+  // 16-bit floats are computed in float32, so that the weighted sums are rounded once.
   const bool narrow = catena::itemsize(x.dtype()) < 4;
   const Variable wide = narrow ? cast(x, Dtype::float32) : x;
   return cast(interpolate(interpolate(wide, 2, output_shape.y), 3, output_shape.x), x.dtype());

@@ -23,7 +23,7 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-// InvalidType unless there are sequences, of one dtype and one shape of elements.
+// Throws an InvalidType unless there are sequences, and all have one dtype and one shape of elements.
 void expect_sequences(const TypeInfoTuple& in_types) {
   using namespace autograd::type_check;
   expect(in_types.size() > 0, in_types[0].ndim > 0);
@@ -70,7 +70,7 @@ class PadSequence final : public FunctionNode {
   Scalar padding_;
 };
 
-// The positions that would sort the integers: of a permutation the inverse.
+// Returns the positions that would sort the integers: for a permutation, its inverse.
 Array inverse_of(const Array& permutation) {
   const Array given = autograd::contiguous(permutation);
   const Array inverse = given.backend().empty(given.shape(), Dtype::int64, given.device());
@@ -122,7 +122,7 @@ Variable permutate(const Variable& x, const Variable& indices, int axis, bool in
   return apply_node<Permutate>({x, indices}, axis, inv)[0];
 }
 
-// The elements of all sequences, one sequence after the other, are brought into the order of time and split again.
+// Sorts the elements of all sequences, concatenated, by time, and splits the result.
 Variables transpose_sequence(const Variables& xs) {
   if (xs.empty()) return {};
   autograd::internal::check_input_types("TransposeSequence", xs, [](const TypeInfoTuple& in_types) {

@@ -1,4 +1,4 @@
-// Affine grids and the interpolation at their points.
+// Affine grids and interpolation at their points.
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
@@ -18,18 +18,18 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-// n points from -1 to 1.
+// Returns point i of n points from -1 to 1.
 double point(std::int64_t i, std::int64_t n) { return n == 1 ? -1 : 2 * double(i) / double(n - 1) - 1; }
 
 bool is_narrow(const Variable& x) { return catena::itemsize(x.dtype()) < 4; }
 
-// Where the points of one component lie among the pixels of an axis of length n that has a pixel of 0 at either side.
+// The positions of one component of the points along an axis of length n, padded with one pixel of 0 at either side.
 struct Place {
-  Array low;       // the pixel before the point, as int64; the other one is the next
-  Variable above;  // the distance to it, from 0 to 1: (B, oH, oW, 1)
+  Array low;       // the pixel before the point, as int64; the second pixel is the next one
+  Variable above;  // the distance to the pixel before, from 0 to 1: (B, oH, oW, 1)
 };
 Place place_of(const Variable& component, std::int64_t n) {
-  // Bounded strictly inside of its limits, a point has a derivative.
+  // clip has a derivative strictly inside its limits.
   const Variable at = clip((component + 1) * (double(n - 1) / 2) + 1, 0, double(n + 1));
   const Array low =
       autograd::apply(catena::kernels::clip, {autograd::apply(catena::kernels::floor, {at.data()}), 0.0, double(n)});
@@ -83,7 +83,7 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, co
   std::vector<std::int64_t> numbers(std::size_t(x.shape(0)));
   for (std::size_t b = 0; b < numbers.size(); ++b) numbers[b] = std::int64_t(b);
   const Array image = x.data().backend().from_host(numbers.data(), {x.shape(0), 1, 1}, Dtype::int64, x.device());
-  // (B, oH, oW, C)
+  // Returns the pixels as (B, oH, oW, C).
   const auto pixels = [&](int below, int right) {
     return get_item(padded, {image, Slice(), v.low + below, u.low + right});
   };

@@ -1,4 +1,4 @@
-// Convolutions over one spatial axis or more, and their transposes.
+// Convolutions over one or more spatial axes, and their transposes.
 #include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
@@ -27,7 +27,7 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-// The labels of a convolution, of its transpose and of the gradient of its filters in graphs.
+// Labels in graphs of a convolution, of its transpose and of the gradient of its filters.
 struct Labels {
   const char *convolution, *transposed, *filters;
 };
@@ -38,7 +38,7 @@ constexpr Labels kAnyRank{"ConvolutionND", "ConvolutionNDBackwardData", "Convolu
 constexpr Labels kTransposed{"Convolution2DFunction", "Deconvolution2DFunction", "Convolution2DGradW"};
 constexpr Labels kTransposedAnyRank{"ConvolutionND", "DeconvolutionND", "ConvolutionNDGradW"};
 
-// A call with all its options, which hold for its derivatives, too.
+// A convolution with all its options, which its derivatives use as well.
 struct Call {
   ConvolutionSpec spec;
   bool use_cudnn;
@@ -96,7 +96,7 @@ class Convolution final : public FunctionNode {
   Call call_;
 };
 
-// (w, gy) -> the gradient of a convolution's x, which is also the transposed convolution of gy.
+// Computes from (w, gy) the gradient of a convolution's x, which is also the transposed convolution of gy.
 class TransposedConvolution final : public FunctionNode {
  public:
   TransposedConvolution(const Dims& spatial, const Call& call) : spatial_(spatial), call_(call) {}
@@ -112,7 +112,7 @@ class TransposedConvolution final : public FunctionNode {
   Call call_;
 };
 
-// (x, gy) -> the gradient of a convolution's w.
+// Computes from (x, gy) the gradient of a convolution's w.
 class FilterGradient final : public FunctionNode {
  public:
   FilterGradient(const Dims& kernel, Dtype dtype, const Call& call) : kernel_(kernel), dtype_(dtype), call_(call) {}
@@ -177,7 +177,7 @@ Variables inputs_of(const Variable& x, const Variable& W, const Variable& b) {
   return inputs;
 }
 
-// The length along an axis of the window of a filter (., ., k1, ..., kN).
+// Returns the length along an axis of the window of a filter (., ., k1, ..., kN).
 std::int64_t reach(const Shape& w, int axis, const ConvolutionSpec& spec) {
   return (w[2 + axis] - 1) * spec.dilate[axis] + 1;
 }
@@ -234,7 +234,8 @@ Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b,
   return apply_node<Convolution>(inputs_of(x, W, b), call_of("convolution_nd", axes, o, kAnyRank))[0];
 }
 
-// The filters of the channels as those of as many groups, in the order of the output channels.
+// Implemented as a convolution with one group per channel; the filters are brought into the order of the output
+// channels.
 Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b,
                                   const DepthwiseConvolutionOptions& o) {
   constexpr const char* op = "depthwise_convolution_2d";

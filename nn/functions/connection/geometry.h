@@ -1,4 +1,4 @@
-// The check of strides, paddings and dilations, for functions and links. Internal to this library.
+// Checks strides, paddings and dilations, for functions and links. Internal to this library.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace nn::internal {
 
-// ValueError for strides and dilations below 1 and negative paddings; AssertionError for lengths that are not one for
-// all of `axes` or one for each.
+// Throws a ValueError for strides and dilations below 1 and negative paddings, and an AssertionError unless there is
+// one length for all of `axes` or one for each.
 template <class Options> void check_geometry(std::string_view op, const Options& o, int axes) {
   const auto at_least = [&](std::string_view name, const catena::Dims& lengths, std::int64_t least) {
     for (const std::int64_t n : lengths)

@@ -31,8 +31,8 @@ Variable product(const Variable& a, const Variable& b, bool transa, bool transb)
   return autograd::internal::matmul(a, b, transa, transb, "MatMul");
 }
 
-// x W^T + b in a 16-bit dtype, rounded once: the bias is one more column of W, for which x has ones, so the product
-// adds it in its wider accumulator. Rows stay multiples of 16 bytes.
+// x W^T + b in a 16-bit dtype, rounded once: the bias is an additional column of W, for which x has ones, so the
+// product adds it in its wider accumulator. Rows remain multiples of 16 bytes.
 Array biased_product(const Array& x, const Array& W, const Array& b) {
   constexpr std::int64_t kPad = 8;
   const Array bias = autograd::full({W.shape(0), kPad}, 0, b.dtype(), b.device());
@@ -44,7 +44,7 @@ Array biased_product(const Array& x, const Array& W, const Array& b) {
 
 class LinearFunction final : public FunctionNode {
  public:
-  // Without a graph W is seldom written between two calls.
+  // Without a graph, W is seldom written between two calls, so that a converted W can be cached.
   explicit LinearFunction(bool has_graph) : has_graph_(has_graph) {}
   std::string label() const override { return "LinearFunction"; }
   std::string_view input_names() const override { return "x W b"; }
@@ -54,7 +54,7 @@ class LinearFunction final : public FunctionNode {
     expect(in_types.size() >= 2, in_types.size() <= 3);
     expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
     expect(in_types[0].ndim >= 2, in_types[1].ndim == 2);
-    // The product of the lengths after the first axis; x.size() / x.shape(0) fails for an empty batch.
+    // The product of the lengths after the first axis. x.size() / x.shape(0) would fail for an empty batch.
     std::int64_t features = 1;
     for (int i = 1; i < in_types.shape(0).size(); ++i) features *= in_types.shape(0)[i];
     expect(variable(features, "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
@@ -67,7 +67,7 @@ class LinearFunction final : public FunctionNode {
     retain_inputs({0, 1});
     const Array x = autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}), W = autograd::astype(in[1], x.dtype());
     if (in.size() == 3 && catena::itemsize(x.dtype()) == 2) return {biased_product(x, W, in[2])};
-    // Not by cuDNN, which has no products of matrices and would only be loaded here.
+    // Without cuDNN, which has no matrix products and would only be loaded here.
     if (!has_graph_) return {nn_extension(x, false).linear(x, W, in.size() == 3 ? in[2] : Array())};
     Array y = autograd::matmul(x, W, false, true);
     if (in.size() == 3) y += in[2];
@@ -104,7 +104,7 @@ Variable linear(const Variable& x, const Variable& W, const Variable& b) {
 
 namespace {
 
-// The product of the lengths after the first axis.
+// Returns the product of the lengths after the first axis.
 std::int64_t features_of(const Shape& s) {
   std::int64_t n = 1;
   for (int i = 1; i < s.size(); ++i) n *= s[i];
@@ -133,7 +133,7 @@ Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, con
   Variables inputs{e1, e2, W};
   if (V1) inputs = {e1, e2, W, V1, V2, b};
   autograd::internal::check_input_types("BilinearFunction", inputs, expect_bilinear, "e1 e2 W V1 V2 b");
-  // The sum of the terms of 16-bit floats is rounded once.
+  // The sum of the terms is rounded once for 16-bit floats.
   if (catena::itemsize(e1.dtype()) < 4) {
     const auto wide = [](const Variable& v) { return v ? cast(v, Dtype::float32) : v; };
     return cast(bilinear(wide(e1), wide(e2), wide(W), wide(V1), wide(V2), wide(b)), e1.dtype());
@@ -147,7 +147,8 @@ Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, con
 
 namespace {
 
-// A negative number is no row counted from the end: it mostly stands for nothing, and would train a row by mistake.
+// Negative numbers do not count from the end: they mostly mark the absence of an item, and would train a row by
+// mistake.
 void check_rows(const Array& ids, std::int64_t rows, const std::optional<std::int64_t>& ignored) {
   catena::IndexRule rule;
   rule.high = rows;
@@ -181,13 +182,13 @@ Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& o)
       catena::check<catena::ValueError>((id >= 0 && id < W.shape(0)) || (o.ignore_label && id == *o.ignore_label),
                                         "embed_id", "x has the number ", id, ", which is not in [0, ", W.shape(0), ")");
   check_rows(ids, W.shape(0), o.ignore_label);
-  // Where the number is another one, as a column beside the rows of W.
+  // Returns, with an additional axis for the columns of W, where the number is not `id`.
   const auto differs = [&](std::int64_t id) {
     return autograd::expand_dims(autograd::apply(catena::kernels::not_equal, {ids, id}), ids.ndim());
   };
   if (!o.ignore_label) {
     const Variable y = get_item(W, {ids});
-    // The rows of that number are constants.
+    // The rows of padding_idx are constants.
     return o.padding_idx ? where(differs(*o.padding_idx), y, y.data()) : y;
   }
   const Array known = differs(*o.ignore_label);

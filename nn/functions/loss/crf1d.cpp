@@ -19,7 +19,7 @@ using internal::wide;
 
 namespace {
 
-// cost (K, K), one (B_t, K) per time with B_t not increasing, and labels (B_t), if they are there.
+// Checks cost (K, K), one (B_t, K) per time with B_t not increasing, and, if given, labels (B_t).
 void expect_chain(const TypeInfoTuple& in_types, int times) {
   using namespace autograd::type_check;
   internal::expect_floats(in_types, 0, times);
@@ -47,17 +47,17 @@ void check_chain(const char* op, const char* label, const Variable& cost, const 
 
 Variable head(const Variable& x, std::int64_t n) { return n == x.shape(0) ? x : get_item(x, {Slice(0, n)}); }
 
-// A value for every sequence that is carried from time to time. Sequences that have ended keep the one of their end.
+// One value per sequence, carried from time to time. Ended sequences keep their last value.
 class Carried {
  public:
   explicit Carried(const Variable& first) : now_(first) {}
-  // The values of the first n sequences, which go on; the others have ended.
+  // Returns the values of the first n sequences; the others have ended.
   Variable going_on(std::int64_t n) {
     if (n < now_.shape(0)) ended_.push_back(get_item(now_, {Slice(n, {})}));
     return head(now_, n);
   }
   void set(const Variable& v) { now_ = v; }
-  // All sequences in the order of the batch: those that end last come first.
+  // Returns the values of all sequences in the order of the batch: the sequences that end last come first.
   Variable all() const {
     if (ended_.empty()) return now_;
     Variables parts{now_};
@@ -70,14 +70,14 @@ class Carried {
   Variables ended_;
 };
 
-// x[i, y[i]]; rows: 0, 1, ..., of x or more.
+// Returns x[i, y[i]]. `rows` is 0, 1, ..., for all rows of x or more.
 Variable picked(const Variable& x, const Array& y, const Array& rows) {
   return get_item(x, {IndexItem(autograd::slice(rows, 0, 0, y.size())), IndexItem(y)});
 }
 Array rows_of(const Variable& x) { return autograd::arange(x.shape(0), Dtype::int64, x.data().device()); }
 
-// y[b, to] = logsumexp over `from` of alpha[b, from] + cost[from, to]. The sums (B, K, K), which are larger than what
-// they are made of by a factor K, are not kept from forward to backward.
+// y[b, to] = logsumexp over `from` of alpha[b, from] + cost[from, to]. The sums (B, K, K), which are K times larger
+// than alpha, are not kept from forward to backward.
 class Transitions final : public autograd::FunctionNode {
  public:
   std::string label() const override { return "CRF1d"; }
@@ -86,7 +86,7 @@ class Transitions final : public autograd::FunctionNode {
     retain_outputs({0});
     const Array sums = autograd::expand_dims(in[0], 2) + autograd::expand_dims(in[1], 0),
                 greatest = autograd::amax(sums, 1, true);
-    // As in logsumexp: what is infinite is not shifted.
+    // As in logsumexp, infinite maxima are not subtracted.
     const Array shift = autograd::where(autograd::apply(catena::kernels::isfinite, {greatest}), greatest, 0);
     sums -= shift;
     const autograd::Operand exponents[] = {sums};
@@ -153,7 +153,7 @@ Crf1dPath argmax_crf1d(const Variable& given_cost, const Variables& xs) {
     origins[k] = best_label(scores);
     alphas.push_back(autograd::amax(scores, 1) + x);
   }
-  // The sequences that end at time k are the rows of its alphas from the number that go on.
+  // The sequences that end at time k are the last rows of its alphas, from the number of continuing sequences on.
   std::vector<Array> path(times), scores;
   const Array rows = rows_of(xs[0]);
   for (std::size_t k = times; k-- > 0;) {

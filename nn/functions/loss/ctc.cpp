@@ -2,11 +2,10 @@
 // batch are computed together; nothing is read back to the host.
 //
 // A label sequence with blanks around and between its labels has S = 2 L + 1 states. alpha_t(s) is the probability of
-// all alignments that are in state s at time t. beta, the same from the end, is alpha of the reversed scores and
-// labels, turned round again.
+// all alignments that are in state s at time t. beta, the same from the end, is computed as alpha of the reversed
+// scores and labels, and then reversed.
 //
-// The sequences of the batch are innermost: (T, S, B). The states before those of a step are then as contiguous as the
-// step itself.
+// The sequences of the batch are innermost: (T, S, B). Arrays of preceding states are then as contiguous as the states.
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
@@ -43,7 +42,7 @@ using internal::narrowed;
 namespace {
 
 constexpr const char* kOp = "connectionist_temporal_classification";
-// The logarithm of 0: finite, so that differences are.
+// Stands for the logarithm of 0. It is finite, so that differences are finite.
 constexpr double kNever = -1e10;
 
 Array positions(std::int64_t n, const Shape& shape, const Array& like) {
@@ -57,13 +56,13 @@ struct Alignment {
   Array length, end;  // (1, B): the times and the states of each sequence
   Array sequence;     // (1, B): 0, 1, ...
   // Null where all sequences and labels have full length:
-  Array mirror;        // (T, S, B): where an element of the reversed sequences lies, at time 0 behind the end
-  Array mirror_label;  // (S, B): the same of the labels
+  Array mirror;        // (T, S, B): positions of the elements of the reversed sequences; time 0 is after the end
+  Array mirror_label;  // (S, B): the same for the labels
   Array used;          // (T, B, 1): bool, before the sequence's end
-  Array inside;        // (T, S, B): bool, within both lengths
+  Array inside;        // (T, S, B): bool, within the lengths of the sequence and of its labels
 
   bool is_full() const { return !mirror; }
-  // (S, B): where the labels' scores lie among those of one time.
+  // Returns (S, B): positions of the labels' scores among the scores of one time.
   Array picks(std::int64_t classes) const { return sequence * classes + labels; }
 };
 
@@ -97,7 +96,7 @@ Alignment align(std::int64_t times, std::int64_t classes, const Array& t, int bl
   return a;
 }
 
-// 0 where a state may be reached from the one before the last, kNever elsewhere.
+// Returns 0 where a state may be reached from two states before, kNever elsewhere.
 Array penalties(const Array& labels, int blank, Dtype dtype) {
   const Array penalty = autograd::full(labels.shape(), kNever, dtype, labels.device());
   const std::int64_t states = labels.shape(0);
@@ -108,11 +107,11 @@ Array penalties(const Array& labels, int blank, Dtype dtype) {
   return penalty;
 }
 
-// alpha (T, S, B) of the emissions (T, S, B), step by step: by one kernel each, or by functions that can be
-// differentiated.
+// Return alpha (T, S, B) for the emissions (T, S, B), step by step: with one kernel per step, or with differentiable
+// functions.
 Array fused_alpha(const Array& emission, const Array& penalty) {
   const std::int64_t times = emission.shape(0), states = emission.shape(1), batch = emission.shape(2);
-  // Two states in front that are never reached.
+  // Two unreachable states are added in front.
   const Array alpha = autograd::full({times, states + 2, batch}, kNever, emission.dtype(), emission.device());
   const auto from = [&](std::int64_t k) { return autograd::slice(alpha, 1, k, k + states); };
   const auto before = [&](const Array& a) { return autograd::slice(a, 0, 0, times - 1); };
@@ -138,7 +137,7 @@ Variable composed_alpha(const Variable& emission, const Array& penalty) {
   }
   return reshape(autograd::concat(alpha, 0), {times, states, batch});
 }
-// Each sequence of x (T, S, B) in reverse order of times and states, and its labels (S, B).
+// Reverses the times and states of each sequence of x (T, S, B), which has labels (S, B).
 Variable mirrored(const Variable& x, const Alignment& a) {
   if (a.is_full()) return flip(x, {0, 1});
   return get_item(reshape(x, {x.size()}), {IndexItem(a.mirror)});
@@ -148,7 +147,7 @@ Array mirrored_labels(const Alignment& a) {
   return autograd::take(autograd::reshape(a.labels, {a.labels.size()}), a.mirror_label, 0);
 }
 
-// The log-probability of each sequence (B).
+// Returns the log-probability of each sequence (B).
 Variable log_probability(const Variable& alpha, const Alignment& a) {
   const auto state = [&](const Array& s) {
     const Variable last = get_item(alpha, {IndexItem(a.length - 1), IndexItem(s), IndexItem(a.sequence)});
@@ -156,14 +155,14 @@ Variable log_probability(const Variable& alpha, const Alignment& a) {
   };
   const Variable end = state(a.end - 1);
   if (a.states == 1) return end;
-  // Without labels there is one final state only.
+  // Without labels there is only one final state.
   const Array label = a.end - 2;
   const Array penalty = autograd::astype(autograd::where(internal::less(label, 0), kNever, 0.0), alpha.dtype());
   return internal::log_add_exp(
       end, state(apply(catena::kernels::maximum, {label, 0})) + autograd::reshape(penalty, {a.batch}));
 }
 
-// The adjoint of picking by labels: sums p (T, S, B) by label into (T, B, V).
+// The adjoint of selection by labels: sums p (T, S, B) by label into (T, B, V).
 class SumByLabel final : public FunctionNode {
  public:
   SumByLabel(const Alignment& a, std::int64_t classes) : a_(a), classes_(classes) {}
@@ -183,7 +182,7 @@ class SumByLabel final : public FunctionNode {
   std::int64_t classes_;
 };
 
-// Inputs: the scores of all times (T B, V) and the labels.
+// Inputs: the scores of all times (T B, V), and the labels.
 class CTC final : public FunctionNode {
  public:
   CTC(std::int64_t times, int blank, const CTCOptions& o) : times_(times), blank_(blank), options_(o) {}
@@ -209,8 +208,8 @@ class CTC final : public FunctionNode {
  private:
   struct Parts {
     Variable log_y;     // the logarithms of the probabilities (T, B, V)
-    Variable emission;  // those of each state's label (T, S, B)
-    Variable alpha;     // (T, S, B)
+    Variable emission;  // log_y of the label of each state (T, S, B)
+    Variable alpha;     // log_y of the label of each state (T, S, B)
     Variable log_p;     // (B)
   };
   Parts parts(const Variable& x, bool composed) const {
@@ -226,10 +225,10 @@ class CTC final : public FunctionNode {
     const Array penalty = penalties(labels, blank_, emission.dtype());
     return composed ? composed_alpha(emission, penalty) : constant_variable(fused_alpha(emission.data(), penalty));
   }
-  // The sequences whose loss is 0 with zero_infinity.
+  // True for sequences whose loss is 0 with zero_infinity.
   static Array ignored(const Variable& log_p) { return internal::less(log_p.data(), 0.1 * kNever); }
 
-  // g (y - the share of the alignments in each label), 0 behind a sequence's end. If the result will be
+  // Returns g (y - the share of the alignments with each label), 0 after the end of a sequence. If the result will be
   // differentiated, the values kept from forward are computed again as Variables.
   Variable gradient(const Variable& gy) const {
     const bool composed = needs_double_backprop();

@@ -1,4 +1,4 @@
-// Losses of two arrays of one shape, of pairs and triples of rows, and of covariances.
+// Losses of two arrays of one shape, of pairs and triples of rows, and losses on covariances.
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
@@ -46,7 +46,7 @@ class MeanSquaredError final : public FunctionNode {
       return autograd::mean(difference * difference);
     };
     if (catena::itemsize(in[0].dtype()) > 2) return {of(in[0], in[1])};
-    // The square of a 16-bit difference of 256 is out of its dtype's range.
+    // Computed in float32: the square of a difference of 256 is outside the range of float16.
     const Array wide[] = {autograd::astype(in[0], Dtype::float32), autograd::astype(in[1], Dtype::float32)};
     return {autograd::astype(of(wide[0], wide[1]), in[0].dtype())};
   }
@@ -93,7 +93,7 @@ Variable huber_loss(const Variable& x, const Variable& t, double delta, const Hu
 // ---- metric learning ----------------------------------------------------------------------------
 namespace {
 
-// Matrices of one shape with at least one row, and, where there is one more input, a label for each.
+// Checks for matrices of one shape with at least one row, and, if there is another input, a label per row.
 void expect_rows(const TypeInfoTuple& in_types, int matrices) {
   using namespace autograd::type_check;
   internal::expect_floats(in_types, 0, matrices - 1);
@@ -140,7 +140,7 @@ Variable half_squared_sum(const Variable& c, const CovarianceOptions& o, Dtype d
   return narrowed(o.reduce == "no" ? c : sum(square(c)) * 0.5, dtype);
 }
 
-// Matrices of one batch, which has at least one sample.
+// Checks for matrices with the same number of rows, at least one.
 void expect_batches(const TypeInfoTuple& in_types) {
   using namespace autograd::type_check;
   internal::expect_floats(in_types, 0, int(in_types.count()) - 1);

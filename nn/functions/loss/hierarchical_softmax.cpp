@@ -30,7 +30,7 @@ BinaryTree::BinaryTree(BinaryTree left, BinaryTree right) {
 }
 
 BinaryTree::BinaryTree(const BinaryTree& o) : label_(o.label_) {
-  // Nodes whose children are not copied yet. Their vectors have their final capacity before an address is taken.
+  // Nodes whose children are not copied yet. Vectors of children get their final capacity before an address is taken.
   std::vector<std::pair<const BinaryTree*, BinaryTree*>> open{{&o, this}};
   while (!open.empty()) {
     const auto [from, to] = open.back();
@@ -43,7 +43,7 @@ BinaryTree::BinaryTree(const BinaryTree& o) : label_(o.label_) {
   }
 }
 
-// Takes the nodes apart from above: the trees of a list that is destroyed are leaves by then.
+// Destroys the nodes from the root downwards, so that the trees of a list are leaves when the list is destroyed.
 BinaryTree::~BinaryTree() {
   std::vector<std::vector<BinaryTree>> open;
   const auto take_apart = [&open](std::vector<BinaryTree>& list) {
@@ -72,7 +72,7 @@ bool operator==(const BinaryTree& a, const BinaryTree& b) {
 
 BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>>& word_counts) {
   check<ValueError>(!word_counts.empty(), "create_huffman_tree", "there are no words");
-  // `first` is the place in the list of the entry that came first of those below: it decides between equal counts.
+  // `first` is the smallest index in the list of the entries below this subtree; it decides between equal counts.
   struct Entry {
     double count;
     std::size_t first, tree;
@@ -108,7 +108,7 @@ struct Path {
 template <class F> std::int32_t walk(const BinaryTree& tree, F&& found) {
   Path path;
   std::int32_t next_node = 0;
-  std::vector<const BinaryTree*> right;  // of the nodes whose left side is being walked through, one for each code of 1
+  std::vector<const BinaryTree*> right;  // nodes whose left side is being visited, one for each code of 1
   const BinaryTree* at = &tree;
   while (true) {
     while (!at->is_leaf()) {
@@ -185,8 +185,8 @@ Variable binary_hierarchical_softmax(const Variable& x, const Variable& t, const
                     paths.num_nodes(), " nodes");
   internal::check_labels(op, t.data(), paths.num_labels(), {});
   const Device device = x.device();
-  // The batch's longest path where the labels can be read at no cost, else that of the tree: that of a batch does not
-  // hold for the replays of captured work.
+  // The longest path of the batch, if labels can be read at no cost, else of the tree. In captured work the longest
+  // path of the batch is not used, because it may be too short for a replay.
   std::int64_t longest = paths.longest();
   if (device.kind == Device::Kind::cpu && !autograd::is_capturing()) {
     longest = 0;

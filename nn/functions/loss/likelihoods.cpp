@@ -1,4 +1,4 @@
-// Negative logarithms of probabilities, element by element, and the hinge.
+// Negative logarithms of probabilities, element by element, and the hinge loss.
 #include <cmath>
 
 #include <catena/autograd/functions/elementwise.h>
@@ -48,7 +48,8 @@ Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, const Sigmo
     expect(in_types[0].shape == in_types[1].shape);
   });
   const Array labels = internal::labels_of(t.data()), valid = internal::not_equal(labels, -1);
-  // softplus(x) - t x, from softplus(-x) where t is positive: the difference would lose the digits of a small loss.
+  // softplus(x) - t x, computed from softplus(-x) where t is positive: the difference would lose the digits of a small
+  // loss.
   const Array positive = internal::greater(labels, 0), rest = labels - autograd::astype(positive, labels.dtype());
   const Variable scores = wide(x);
   const Variable losses = autograd::masked(softplus(scores * autograd::where(positive, -1, 1)) - scores * rest, valid);

@@ -5,8 +5,8 @@
 
 namespace nn::internal {
 
-// The products of every row of x (N, D) with the rows of W (V, D) that `ids` (N, S) names -> (N, S), in the dtype of
-// computations.
+// Returns (N, S), the products of each row of x (N, D) with the rows of W (V, D) given by `ids` (N, S), in the compute
+// dtype.
 autograd::Variable row_products(const autograd::Variable& x, const autograd::Variable& W, const autograd::Array& ids);
 
 }  // namespace nn::internal

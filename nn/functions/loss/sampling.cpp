@@ -1,4 +1,4 @@
-// Losses over a label and a few samples in place of a large vocabulary.
+// Losses over a label and a few samples instead of a large vocabulary.
 #include <cmath>
 
 #include <catena/autograd/functions/elementwise.h>
@@ -20,7 +20,7 @@ using internal::wide;
 
 namespace {
 
-// x (N, D), t (N), W (V, D) and, in black_out, samples (N, S).
+// Checks x (N, D), t (N), W (V, D) and, in black_out, samples (N, S).
 void expect_vocabulary(const TypeInfoTuple& in_types) {
   using namespace autograd::type_check;
   expect(in_types[0].dtype.kind() == 'f', in_types[2].dtype == in_types[0].dtype);
@@ -32,7 +32,7 @@ void expect_vocabulary(const TypeInfoTuple& in_types) {
   expect(in_types[3].ndim == 2, in_types[3].shape[0] == in_types[0].shape[0]);
 }
 
-// log(1 - exp(a)) for a <= 0. On each side of log(1/2) the form is used that keeps the digits there.
+// log(1 - exp(a)) for a <= 0. Uses the form that keeps the digits on either side of log(1/2).
 class LogOfComplement final : public autograd::FunctionNode {
  public:
   std::string label() const override { return "log(1 - exp)"; }
@@ -87,7 +87,7 @@ NegativeSamplingResult negative_sampling(const Variable& x, const Variable& t, c
                          internal::labels_of(autograd::slice(autograd::to_device(drawn, x.device()), 1, 1, shape[1]))};
   const Array samples = autograd::concatenate(parts, 1), known = internal::not_equal(parts[0], -1);
   const Variable scores = internal::row_products(x, W, autograd::where(known, samples, 0));
-  // The label's product is to be large, those of the samples small.
+  // The loss decreases if the product with the label is large and the products with the samples are small.
   const Array first = internal::equal(autograd::arange(shape[1], autograd::Dtype::int64, x.device()), 0);
   const Variable parts_of_loss =
       autograd::masked(softplus(scores * autograd::where(first, -1, 1)), autograd::broadcast_to(known, shape));

@@ -29,7 +29,7 @@ using catena::ValueError;
 
 namespace {
 
-// The scores as (N, C, D): all axes after the classes are merged.
+// Returns the shape of the scores as (N, C, D): all axes after the classes are merged.
 Shape flat_shape(const Shape& x) {
   std::int64_t d = 1;
   for (int a = 2; a < x.size(); ++a) d *= x[a];
@@ -56,7 +56,7 @@ Array weights_of(const SoftmaxCrossEntropyOptions& o, const Array& x) {
   return autograd::astype(w, x.dtype());
 }
 
-// The divisor of the sum as a 0-d array: a count computed on the device is not copied to the host.
+// Returns the divisor of the sum as a 0-d array: a count computed on the device is not copied to the host.
 Array normaliser(const SoftmaxCrossEntropyOptions& o, const Array& x, const Array& t) {
   const Dtype dtype = catena::compute_dtype(x.dtype());
   const auto constant = [&](std::int64_t n) {
@@ -72,7 +72,7 @@ Array normaliser(const SoftmaxCrossEntropyOptions& o, const Array& x, const Arra
   return autograd::where(internal::greater(total, 0), total, 1);
 }
 
-// -sum(q w log softmax(x)) along axis 1, for probabilities q.
+// Returns -sum(q w log softmax(x)) along axis 1, for probabilities q.
 Variable cross_entropies(const Variable& x, const Variable& q, const SoftmaxCrossEntropyOptions& o) {
   const Variable log_y = log_softmax(internal::wide(x));
   if (!o.class_weight) return -sum(log_y * q, 1);
@@ -129,7 +129,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     autograd::apply_indexed(catena::kernels::cross_entropy_pick, operands, {&loss, 1});
     norm_ = normaliser(options_, x, t);
     if (options_.reduce == "no") return {autograd::reshape(loss, t.shape())};
-    // The sum over a 16-bit batch can exceed the range of its dtype; the mean does not.
+    // The sum over a 16-bit batch may exceed the range of its dtype; the mean does not.
     const Array total = autograd::reduce(catena::kernels::sum, loss, {}, false, norm_.dtype());
     return {autograd::astype(total / norm_, x.dtype())};
   }
@@ -151,7 +151,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     return autograd::reshape(autograd::row_wise(catena::kernels::log_softmax, operands, 1)[0], flat_shape(x.shape()));
   }
 
-  // The output's gradient, viewed as (N, 1, D).
+  // Returns the gradient of the output, viewed as (N, 1, D).
   static Array spread(const Array& gy, const Shape& shape) {
     return gy.ndim() == 0 ? autograd::broadcast_to(gy, {shape[0], 1, shape[2]})
                           : autograd::reshape(gy, {shape[0], 1, shape[2]});

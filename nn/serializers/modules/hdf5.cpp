@@ -1,4 +1,4 @@
-// The module of HDF5: all that uses the HDF5 library, by its C interface of version 1.10.
+// The HDF5 module: all code that uses the HDF5 library, through its C interface of version 1.10.
 #define H5_USE_110_API
 #include <hdf5.h>
 #include <sys/stat.h>
@@ -29,17 +29,17 @@ using catena::ValueError;
 
 static_assert(std::endian::native == std::endian::little, "the elements are written as they lie in memory");
 
-constexpr hsize_t kChunkBytes = 1 << 20;  // the library's chunk cache holds that much
-// A dataset must not claim to expand beyond what deflate can reach, unless it is small.
+constexpr hsize_t kChunkBytes = 1 << 20;  // the size of the library's chunk cache
+// The declared size of a dataset must not exceed the maximal expansion of deflate, unless it is small.
 constexpr std::uint64_t kMostExpansion = 1040, kSmall = std::uint64_t(1) << 24;
 
-// Libraries that are built without thread safety take one call at a time.
+// The library may be compiled without thread safety, so only one thread may call it at a time.
 std::mutex& library_mutex() {
   static std::mutex mutex;
   return mutex;
 }
 
-// The files that are open for writing here, by device and number, once for each time that they are open. Within a Use.
+// The files that this process has open for writing, by device and inode; one entry per opening. Call only within a Use.
 std::multiset<std::pair<dev_t, ino_t>>& written_files() {
   static auto& files = *new std::multiset<std::pair<dev_t, ino_t>>;
   return files;
@@ -49,7 +49,7 @@ std::pair<dev_t, ino_t> identity_of(const std::string& filename) {
   return ::stat(filename.c_str(), &status) == 0 ? std::pair(status.st_dev, status.st_ino) : std::pair(dev_t(), ino_t());
 }
 
-// One use of the library: it holds its lock, and its errors are not printed.
+// One use of the library: holds the library's lock, and turns off the printing of its errors.
 class Use {
  public:
   Use() : lock_(library_mutex()) {
@@ -67,7 +67,7 @@ class Use {
   void* data_ = nullptr;
 };
 
-// An object of the library, closed with this one. Within a Use.
+// An object of the library, closed by the destructor. Create and destroy only within a Use.
 class Id {
  public:
   Id() = default;
@@ -98,7 +98,7 @@ herr_t note_reason(unsigned, const H5E_error2_t* error, void* to) {
   return 0;
 }
 
-// The library's record of its last failure, the cause first.
+// Returns the library's record of its last failure, the cause first.
 std::string reasons() {
   std::vector<std::string> all;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_reason, &all);
@@ -118,7 +118,7 @@ template <class E, class... Parts> hid_t must(hid_t id, const std::string& conte
 
 // ---- element types --------------------------------------------------------------------------------
 
-// A float of 2 bytes, by the bits of exponent and mantissa.
+// Returns a float type of 2 bytes with these numbers of bits of exponent and mantissa.
 Id small_float(std::size_t exponent, std::size_t mantissa, std::size_t bias) {
   Id type(H5Tcopy(H5T_IEEE_F32LE));
   H5Tset_fields(type.get(), 15, mantissa, exponent, 0, mantissa);
@@ -142,7 +142,7 @@ Id complex_of(hid_t real, std::size_t itemsize) {
   return type;
 }
 
-// The type in memory and in files that are written; of bool the type in files, int8 being that in memory.
+// Returns the type in memory and in written files. For bool, it is the type in files; the type in memory is int8.
 Id type_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::bool_: return boolean();
@@ -196,7 +196,7 @@ bool is_boolean(hid_t type) {
          has_name(type, 1, "TRUE");
 }
 
-// The dtype into which elements of a type are read; nothing for types that no array can hold.
+// Returns the dtype for elements of a type; nothing for types that no array can have.
 std::optional<Dtype> dtype_of(hid_t type) {
   switch (H5Tget_class(type)) {
     case H5T_INTEGER: return integer_dtype(type);
@@ -234,7 +234,7 @@ class File final : public Hdf5File {
  public:
   File(std::string_view op, const std::string& filename, Hdf5Mode mode) : context_(catena::io_context(op, filename)) {
     if (mode == Hdf5Mode::read || mode == Hdf5Mode::read_write)
-      catena::FileAccess(op, filename);  // IOError: its reason
+      catena::FileAccess(op, filename);  // throws an IOError with the reason
     const Use use;
     Id file(open(filename, mode)), link_access(H5Pcreate(H5P_LINK_ACCESS)), link_creation(H5Pcreate(H5P_LINK_CREATE));
     H5Pset_elink_cb(link_access.get(), refuse_link, nullptr);
@@ -297,7 +297,7 @@ hid_t File::open(const std::string& filename, Hdf5Mode mode) const {
       return must<ValueError>(H5Fopen(filename.c_str(), flags, access.get()), context_, "is no readable HDF5 file");
     }
     case Hdf5Mode::memory: {
-      static std::uint64_t number = 0;  // files in memory are known by their names
+      static std::uint64_t number = 0;  // files in memory are distinguished by their names
       const std::string name = filename + "#" + std::to_string(number++);
       H5Pset_fapl_core(access.get(), kChunkBytes, 0);
       return must<IOError>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), context_,
@@ -313,7 +313,7 @@ hid_t File::open(const std::string& filename, Hdf5Mode mode) const {
   return H5I_INVALID_HID;
 }
 
-// The object at a path; nothing where there is none. Links into other files are not followed.
+// Returns the object at a path; nothing if there is none. Links to other files are not followed.
 Id File::find(const std::string& path) const {
   Id at(H5Gopen2(file_.get(), "/", H5P_DEFAULT));
   for (std::size_t begin = 0; begin < path.size();) {
@@ -344,7 +344,7 @@ Shape File::shape_of(hid_t space, const std::string& where) const {
   return shape;
 }
 
-// Compares what a dataset claims with what is stored for it, before anything is allocated.
+// Compares the declared size of a dataset with its stored size, before memory is allocated.
 void File::check_claim(hid_t dataset, const Shape& shape, std::size_t itemsize, const std::string& where) const {
   const Id properties(H5Dget_create_plist(dataset));
   const H5D_layout_t layout = H5Pget_layout(properties.get());
@@ -356,7 +356,7 @@ void File::check_claim(hid_t dataset, const Shape& shape, std::size_t itemsize, 
   } catch (const ValueError& e) {
     fail<ValueError>(where, e.what());
   }
-  hsize_t stored = 0;  // what the dataset claims is no more than the file has
+  hsize_t stored = 0;  // uncompressed: the declared size must not exceed the stored one
   must<ValueError>(H5Fget_filesize(file_.get(), &stored), context_, "its size cannot be found");
   stored = std::min(stored, H5Dget_storage_size(dataset));
   const auto is_claim_fine = [&](std::uint64_t elements) {
@@ -413,7 +413,7 @@ NpyArray File::read_text(hid_t dataset, hid_t type, const Shape& shape, const st
   NpyArray a;
   a.descr = "|S";
   a.shape = shape;
-  if (catena::size_of(shape) != 1) return a;  // an array of texts, which nothing asks for
+  if (catena::size_of(shape) != 1) return a;  // an array of texts: not needed
   a.shape = {};
   std::string text;
   if (H5Tis_variable_str(type) > 0) {
@@ -477,7 +477,7 @@ void File::make_group(const std::string& path) {
 
 void File::write_dataset(const std::string& path, hid_t type, hid_t space, hid_t properties, const void* data) const {
   check<ValueError>(!find(path), context_, "there is an entry ", path, " already");
-  H5Pset_obj_track_times(properties, false);  // equal content gives equal bytes
+  H5Pset_obj_track_times(properties, false);  // so that equal content gives equal bytes
   const Id dataset(
       must<IOError>(H5Dcreate2(file_.get(), path.c_str(), type, space, link_creation_.get(), properties, H5P_DEFAULT),
                     context_, "the entry ", path, " cannot be made"));
@@ -491,7 +491,7 @@ void File::write(const std::string& path, Dtype dtype, const Shape& shape, std::
   const Use use;
   hsize_t sizes[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
   hsize_t left = std::max<hsize_t>(kChunkBytes / catena::itemsize(dtype), 1);
-  for (int i = shape.size() - 1; i >= 0; --i) {  // whole rows, as many as fit
+  for (int i = shape.size() - 1; i >= 0; --i) {  // as many whole rows as fit
     sizes[i] = static_cast<hsize_t>(shape[i]);
     chunk[i] = std::clamp<hsize_t>(sizes[i], 1, left);
     left = std::max<hsize_t>(left / chunk[i], 1);
@@ -540,11 +540,11 @@ catena::Owned<Hdf5File> open_file(std::string_view op, const std::string& filena
   };
   if (mode != Hdf5Mode::read && mode != Hdf5Mode::read_write) return open_here(mode);
   if (is_written_here(filename))
-    return open_here(mode);  // nobody else can open it, and the library knows what it has written
+    return open_here(mode);  // no other process can open it, and this process wrote its contents
   catena::Owned<Hdf5File> read =
       open_in_process(op, filename, library_mutex(), [open_here] { return open_here(Hdf5Mode::read); });
   if (mode == Hdf5Mode::read) return read;
-  // A file that will be written to is opened in this process, after all its objects could be opened in the child.
+  // A file that will be written is opened in this process only after the child has opened all its objects.
   for (const std::string& path : read->datasets("")) static_cast<void>(read->is_dataset(path));
   read.reset();
   return open_here(mode);

@@ -38,7 +38,7 @@ using catena::ValueError;
 constexpr std::uint64_t kSeconds = 4, kBytesPerSecond = 20'000'000;
 constexpr std::uint64_t kMostText = std::uint64_t(1) << 26, kMemory = std::uint64_t(1) << 28;  // bytes
 
-// The elements that a file of that size justifies: what deflate can reach, or 16 MB.
+// Returns the maximal number of elements for a file of that size: the maximal expansion of deflate, or 16 MB.
 std::uint64_t most_elements(std::uint64_t file_bytes) {
   constexpr std::uint64_t kMostExpansion = 1040, kLargest = std::uint64_t(1) << 50;
   return std::max(std::min(file_bytes, kLargest) * kMostExpansion, std::uint64_t(1) << 24);
@@ -63,7 +63,7 @@ double timeout(const std::string& context) {
 
 // ---- messages -------------------------------------------------------------------------------------
 
-// One end of a pair of sockets. Messages are a length and that many bytes; elements of arrays follow a message without
+// One end of a pair of sockets. A message is a length and that many bytes; elements of arrays follow a message without
 // a length.
 class Socket {
  public:
@@ -78,7 +78,7 @@ class Socket {
   }
   int fd() const noexcept { return fd_; }
 
-  // False when the other end is gone.
+  // Returns false if the other end is closed.
   bool send(const std::string& message) const {
     const std::uint64_t length = message.size();
     return send_bytes(&length, sizeof length) && send_bytes(message.data(), message.size());
@@ -180,7 +180,7 @@ void put(std::string& to, std::string_view text) {
   to += text;
 }
 
-// Reads what put() has written; the other process may have been taken over by a hostile file, so nothing is believed.
+// Reads values written by put(). A hostile file may have taken over the other process, so every value is checked.
 class Reader {
  public:
   Reader(const std::string& context, std::string_view message) : context_(context), rest_(message) {}
@@ -247,7 +247,7 @@ template <class Resource> void limit(Resource what, std::uint64_t value) {
   ::setrlimit(what, &now);
 }
 
-// From now on, beside what has been used.
+// Limits the processor time from now on, in addition to the time used so far.
 void allow_seconds(std::uint64_t seconds) {
   struct timespec used {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -282,7 +282,7 @@ void close_all_but(int first, int second) {
     if (fd != low && fd != high) ::close(fd);
 }
 
-// The answer to all questions but that for an array.
+// Returns the answer to a question, except for the elements of an array.
 std::string answer(const Hdf5File& file, char question, const std::string& path) {
   if (question == 'g') return file.is_group(path) ? "+1" : "+0";
   if (question == 'd') return file.is_dataset(path) ? "+1" : "+0";
@@ -291,7 +291,7 @@ std::string answer(const Hdf5File& file, char question, const std::string& path)
   return result;
 }
 
-// f(), or the error in place of its result: a letter for its class, and its text.
+// Returns f(), or an error instead: a letter for its class, and its text.
 template <class F> std::string guarded(F&& f) {
   try {
     return f();
@@ -344,7 +344,7 @@ template <class F> std::string guarded(F&& f) {
     elements.unmap();
     if (!parent.send(answered)) break;
   }
-  ::_exit(0);  // neither destructors nor what atexit() has registered: they are the parent's
+  ::_exit(0);  // skips destructors and atexit() functions, which belong to the parent
 }
 
 // ---- the parent -----------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ class ProcessFile final : public Hdf5File {
     try {
       found = described(context_, std::string_view(result).substr(1), most_elements(file_bytes_));
     } catch (const catena::Error&) {
-      fail_as_damaged();  // what comes next is unknown
+      fail_as_damaged();  // the position in the stream is unknown
     }
     const std::size_t bytes = found.second;
     if (bytes > 0 && !elements_.take(place(bytes), bytes)) fail_as_damaged();
@@ -436,7 +436,7 @@ class ProcessFile final : public Hdf5File {
     }
   }
 
-  // Only the process that has forked the child may wait for it.
+  // Only the process that forked the child may wait for it.
   void end() const noexcept {
     socket_ = Socket();
     if (child_ > 0 && process_ == ::getpid()) {
@@ -476,7 +476,7 @@ class ProcessFile final : public Hdf5File {
                   " s and was ended; the file system may hang (CATENA_HDF5_TIMEOUT=seconds allows more)");
   }
 
-  // The result in an answer. An exception of the child is thrown again.
+  // Returns the result in an answer. Rethrows an exception of the child.
   std::string checked(const std::optional<std::string>& answered) const {
     if (!answered || answered->empty()) fail_as_damaged();
     std::string text = answered->substr(1);
@@ -496,7 +496,7 @@ class ProcessFile final : public Hdf5File {
 
   std::string why_it_ended() const {
     int status = 0;
-    ::kill(child_, SIGKILL);  // it may have sent nonsense; one that has ended keeps its own status
+    ::kill(child_, SIGKILL);  // it may have sent nonsense; if it has ended, its status is unchanged
     pid_t found = 0;
     while ((found = ::waitpid(child_, &status, 0)) < 0 && errno == EINTR) continue;
     const bool known = found == child_ && WIFSIGNALED(status);
@@ -516,7 +516,7 @@ class ProcessFile final : public Hdf5File {
   mutable SharedElements elements_;
   mutable double timeout_ = 0;
   mutable pid_t child_ = -1, process_ = -1;
-  mutable std::string damage_;  // the message of all further questions, once the child is gone
+  mutable std::string damage_;  // the message for all further questions after the end of the child
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Reads HDF5 files in a process of its own, for the HDF5 library is not hardened against damaged files: on some of them
-// it crashes, overwrites its memory or does not come to an end. Here such a file is a ValueError, and the program goes
-// on.
+// Reads HDF5 files in a separate process, because the HDF5 library is not hardened against damaged files: on some of
+// them it crashes, overwrites its memory or does not finish. Here such a file is a ValueError, and the program
+// continues.
 #pragma once
 
 #include <mutex>
@@ -22,9 +22,9 @@ namespace nn::internal {
 // question starts another one. The environment variable CATENA_HDF5_TIMEOUT replaces the 60 (ValueError if it is no
 // number of seconds).
 //
-// `library` is what protects the HDF5 library: it is held while the process forks, so that no other thread is within
-// the library then. Errors of open() and of the answers are thrown here. IOError when there can be no process. A
-// process that has been forked from the owner of the object makes a child of its own at its first question.
+// `library` is the mutex of the HDF5 library: it is held during the fork, so that no other thread is inside the library
+// then. Errors of open() and of the answers are rethrown here. IOError if no process can be started. A process that was
+// forked from the owner of the object starts its own child at its first question.
 catena::Owned<Hdf5File> open_in_process(std::string_view op, const std::string& filename, std::mutex& library,
                                         catena::Function<catena::Owned<Hdf5File>()> open);
 

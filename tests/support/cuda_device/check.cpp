@@ -27,7 +27,7 @@ struct Access {
   bool write;
 };
 
-// The last accesses to a granule. If they do not fit, the oldest is dropped: an error may then be missed, but none is
+// The last accesses to a granule. If there are more, the oldest is dropped: an error may then be missed, but none is
 // reported wrongly.
 struct Cell {
   std::array<Access, 4> accesses{};
@@ -46,7 +46,7 @@ struct Check {
   std::atomic<bool> on{instruments_kernels()};
   std::deque<Past> actors;
   std::unordered_map<std::uintptr_t, std::unique_ptr<ShadowPage>> shadow;
-  const Allocation* last = nullptr;  // the allocation of the last access, as a cache of find_allocation
+  const Allocation* last = nullptr;  // allocation of the last access, as a cache of find_allocation
 };
 Check& check() {
   static Check& c = *new Check;
@@ -69,7 +69,7 @@ void fail(Actor& actor, const std::string& text) {
   report(text);
 }
 
-// Whether the address is host memory that a kernel may access: its arguments, the memory of its block, the variables of
+// True if the address is host memory that a kernel may access: its arguments, the memory of its block, the variables of
 // its code and of the engine.
 bool is_own_memory(const Actor& actor, const void* address, const void* code) {
   const auto within = [address](const void* data, std::size_t bytes) {
@@ -84,7 +84,7 @@ bool is_own_memory(const Actor& actor, const void* address, const void* code) {
          (dladdr(reinterpret_cast<void*>(&begin_actor), &engine) != 0 && engine.dli_fbase == data.dli_fbase);
 }
 
-// Whether the bytes are in an allocation in use.
+// True if the bytes are in an allocation in use.
 bool is_allocated(const void* address, std::size_t bytes) {
   Check& c = check();
   if (c.last != nullptr && c.last->live && c.last->contains(address, bytes)) return true;
@@ -109,7 +109,8 @@ void access_granule(Actor& actor, Cell& cell, const Access& access, const void* 
     const bool ordered = a.actor == access.actor || knows(*actor.clock, check().actors[a.actor]);
     if (!ordered && (a.bytes & access.bytes) != 0 && (a.write || access.write) && !actor.failed)
       report_unordered(actor, a, address, access.write, access.code);
-    // An access that is ordered after this one is also ordered after that one, so that one need not be kept.
+    // An access that is ordered after the new access is also ordered after this old one, so the old one need not be
+    // kept.
     if (ordered && (a.bytes & ~access.bytes) == 0 && (access.write || !a.write)) continue;
     cell.accesses[kept++] = a;
   }

@@ -1,7 +1,7 @@
 // The order of accesses to device memory.
 //
-// Order is tracked by vector clocks: each stream has a slot, each operation of it a position, and a clock states for
-// every slot how many operations of that stream are known to precede. In check mode (jit.h) the last accesses to every
+// Order is tracked by vector clocks: each stream has a slot, each of its operations a position, and a clock has, for
+// every slot, the number of operations of that stream that precede. In check mode (jit.h) the last accesses to every
 // byte are stored. An access is reported if its clock does not include an earlier access to the same byte and one of
 // the two writes.
 //
@@ -36,13 +36,13 @@ void begin_actor(Actor* actor);
 void end_actor();
 Actor* current_actor();  // of the calling thread; null: no operation in execution
 
-// Default: whether kernels are instrumented. Copies and fills are checked in any case.
+// Default: true if kernels are instrumented. Copies and fills are checked in any case.
 bool check_mode();
 void set_check_mode(bool on);
 
 // Checks an access of the current operation. Called by copies and fills, and by instrumented kernels for every access
-// to memory outside their block's own. Reports an access that is outside all allocations in use, or unordered. No
-// effect outside of check mode.
+// to memory outside their block. Reports an access that is outside all allocations in use, or unordered. Has no effect
+// outside check mode.
 void check_access(const void* address, std::size_t bytes, bool write, const void* code_address);
 
 // Forgets all accesses to these bytes, because their content is replaced (allocation or free).

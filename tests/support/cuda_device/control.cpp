@@ -10,7 +10,7 @@
 namespace cuda_device {
 namespace {
 
-// The driver library of a program on the software device; null if the program does not use it.
+// Returns the driver library of a program on the software device; null if the program does not use it.
 void* library() {
   const char* folder = std::getenv("CATENA_CUDA_LIBRARIES");
   if (folder == nullptr || *folder == '\0') return nullptr;

@@ -44,20 +44,20 @@ class Control {
     const void* stream;
   };
 
-  // RuntimeError when the program does not run on the software device.
+  // Throws a RuntimeError if the program does not run on the software device.
   Control();
-  // Whether $CATENA_CUDA_LIBRARIES is the folder of a software device.
+  // True if $CATENA_CUDA_LIBRARIES is the folder of a software device.
   static bool available();
 
-  // Lets call number `nth` (from 1, counted from now) of the entry point fail with `code`: once, or from then on if
+  // Makes call number `nth` (from 1, counted from now) of the entry point fail with `code`: once, or from then on if
   // sticky. Entry "kernel" is the execution of a kernel or of a library's work, after which the context is unusable. A
-  // fatal code of the driver, planned for an entry point of a library, makes the context unusable, and the library
-  // returns its "execution failed". ValueError for an unknown entry point.
+  // fatal driver code for an entry point of a library makes the context unusable, and the library returns its
+  // "execution failed". ValueError for an unknown entry point.
   void fail(const std::string& entry, int nth, int code, bool sticky = false);
   // Removes all planned failures and makes unusable contexts usable again.
   void clear_faults();
 
-  // Counted since the start or reset_records().
+  // Counts since the start or reset_records().
   std::uint64_t calls(const std::string& entry) const;  // ValueError: unknown entry point
   std::vector<Launch> launches() const;                 // kernels in the order of submission to streams
   std::uint64_t atomics() const;                        // accesses by atomic functions of the kernels that have run
@@ -70,7 +70,7 @@ class Control {
   // `abort`: a report ends the program. `error`: the context fails with CUDA_ERROR_ILLEGAL_ADDRESS, if the program can
   // continue at all.
   void set_report_mode(OnReport mode);
-  // Whether the order of accesses is checked; if kernels are not instrumented, that of copies and fills only.
+  // Sets whether the order of accesses is checked; if kernels are not instrumented, only for copies and fills.
   void set_check(bool on);
 
  private:

@@ -1,7 +1,7 @@
 // cuBLASLt of the software device: matrix products by plain loops, with the same descriptors.
 //
-// It checks combinations of arguments as strictly as cuBLASLt, and it requires work space, which it overwrites with
-// garbage, so that a work space that is too small or still in use elsewhere shows as an error.
+// It checks combinations of arguments as strictly as cuBLASLt, and requires workspace, which it overwrites with
+// garbage, so that a workspace that is too small or still in use elsewhere causes an error.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -71,7 +71,7 @@ template <class T> bool set_field(T& field, const void* value, std::size_t bytes
 }
 cublas_status answer(bool good) { return good ? cublas_success : cublas_invalid_value; }
 
-// Bytes from the first element to the end of the last one.
+// Returns the bytes from the first element to the end of the last one.
 std::size_t extent(const Layout& m) {
   const std::int64_t last = (m.batch - 1) * m.batch_stride + std::int64_t(m.columns - 1) * m.ld + std::int64_t(m.rows);
   return static_cast<std::size_t>(last) * bytes_of(m.type);
@@ -80,7 +80,7 @@ std::size_t extent(const Layout& m) {
 struct Lengths {
   std::uint64_t m, n, k;
 };
-// False if the shapes of the operands do not match.
+// Returns false if the shapes of the operands do not match.
 bool lengths_of(const Desc& desc, const Layout& a, const Layout& b, const Layout& c, const Layout& d, Lengths& l) {
   const bool ta = desc.transpose_a == cublas_op_t, tb = desc.transpose_b == cublas_op_t;
   l = {d.rows, d.columns, ta ? a.rows : a.columns};
@@ -121,7 +121,7 @@ struct Product {
   std::size_t workspace_bytes;
 };
 
-// An element of an operand after transposition.
+// Accesses the elements of an operand after transposition.
 template <class T> struct Matrix {
   Matrix(const void* data, const Layout& layout, bool transpose, std::int64_t batch)
       : first(static_cast<const T*>(data) + batch * layout.batch_stride), ld(layout.ld), transposed(transpose) {}
@@ -258,7 +258,8 @@ cublas_status cublasLtMatmulPreferenceSetAttribute(cublaslt_preference preferenc
   }
 }
 
-// An algorithm stores the alignment it requires and the problem it was found for; a product with others is rejected.
+// An algorithm stores the alignment it requires and the problem for which it was found; a product with others is
+// rejected.
 cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_matmul_desc desc,
                                              cublaslt_matrix_layout a, cublaslt_matrix_layout b,
                                              cublaslt_matrix_layout c, cublaslt_matrix_layout d,

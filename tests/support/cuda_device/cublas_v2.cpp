@@ -38,7 +38,7 @@ namespace {
 using cuda_device::is_device_memory;
 constexpr int kExecutionFailed = cublas_execution_failed;
 
-// A scalar: its value at the call, or where it is when the work is executed.
+// A scalar: its value at the time of the call, or its address, if it is read when the work is executed.
 template <class T> class Coefficient {
  public:
   Coefficient(cublas_handle h, const T* p) : at_(p), value_(h->pointer_mode == cublas_pointer_mode_host ? *p : T(0)) {
@@ -51,7 +51,7 @@ template <class T> class Coefficient {
   T value_;
 };
 
-// Element i of n with the increment: negative ones go backwards from the end.
+// Returns element i of n with the increment; negative increments count backwards from the end.
 template <class T> T& at(T* x, int n, int inc, int i) {
   const std::ptrdiff_t first = inc < 0 ? std::ptrdiff_t(1 - n) * inc : 0;
   return x[first + std::ptrdiff_t(i) * inc];
@@ -73,7 +73,7 @@ template <class Body> cublas_status submit(cublas_handle h, const char* name, bo
   return cuda_device::submit_library_work(name, h->stream, std::move(body)) ? cublas_success : cublas_execution_failed;
 }
 
-// A result: into device memory when the work is executed, or into host memory before the call returns.
+// Writes a result to device memory when the work is executed, or to host memory before the call returns.
 template <class R, class Body>
 cublas_status submit_value(cublas_handle h, const char* name, bool valid, R* result, Body body) {
   if (result == nullptr) return cublas_invalid_value;
@@ -82,7 +82,7 @@ cublas_status submit_value(cublas_handle h, const char* name, bool valid, R* res
   return cuStreamSynchronize(h->stream) == cu_success ? cublas_success : cublas_execution_failed;
 }
 
-// The first position, from 1, of the largest or smallest absolute value; 0 for none.
+// Returns the first position, from 1, of the largest or smallest absolute value; 0 if there is none.
 template <class T> int extreme(int n, const T* x, int inc, bool largest) {
   if (n < 1 || inc < 1) return 0;
   int best = 0;
@@ -98,7 +98,7 @@ template <class T, class F> T sum_of(int n, F&& term) {
   return static_cast<T>(sum);
 }
 
-// Element (i, j) of a column-major matrix after transposition.
+// Returns element (i, j) of a column-major matrix after transposition.
 template <class T> double element(const T* a, int ld, int trans, int i, int j) {
   if (trans != cublas_op_n) std::swap(i, j);
   const T& value = a[std::ptrdiff_t(j) * ld + i];
@@ -125,7 +125,7 @@ template <class T> bool is_operand(const T* a, int trans, int rows, int columns,
   return trans == cublas_op_n ? is_matrix(a, rows, columns, ld) : is_matrix(a, columns, rows, ld);
 }
 
-// P A = L U in place; the first k with U(k, k) = 0, or 0.
+// Computes P A = L U in place; returns the first k with U(k, k) = 0, or 0.
 template <class T> int factorize(int n, T* a, int lda, int* pivots) {
   const auto e = [&](int i, int j) -> T& { return a[std::ptrdiff_t(j) * lda + i]; };
   int info = 0;
@@ -148,7 +148,7 @@ template <class T> int factorize(int n, T* a, int lda, int* pivots) {
   return info;
 }
 
-// The inverse from the factors: column by column, L y = P e, U x = y.
+// Computes the inverse from the factors, column by column: L y = P e, U x = y.
 template <class T> int invert(int n, const T* a, int lda, const int* pivots, T* c, int ldc) {
   const auto e = [&](int i, int j) { return a[std::ptrdiff_t(j) * lda + i]; };
   for (int j = 0; j < n; ++j)

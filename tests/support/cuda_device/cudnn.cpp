@@ -1,6 +1,6 @@
-// cuDNN of the software device, as far as nd::cuda::cudnn calls it: descriptors that are checked as cuDNN 9.19 checks
-// them, and activations by their formulas in double precision. It has no functions for networks, so the framework finds
-// no cuDNN here.
+// cuDNN of the software device, limited to the calls of nd::cuda::cudnn: descriptors, which are checked as by cuDNN
+// 9.19, and activations, computed by their formulas in double precision. It has no functions for networks, so the
+// framework finds no cuDNN here.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -71,7 +71,7 @@ CATENA_CUDNN_UTILITY_FUNCTIONS(CATENA_DECLARE)
 
 namespace {
 
-constexpr int kExecutionFailed = cudnn_execution_failed;  // of the macro CATENA_LIBRARY_CALL
+constexpr int kExecutionFailed = cudnn_execution_failed;  // for the macro CATENA_LIBRARY_CALL
 constexpr int kMostAxes = 8, kMostSpatialAxes = 6;
 constexpr std::size_t kStateBytes = 1000;
 
@@ -81,7 +81,7 @@ cudnn_status refuse(cudnn_status status, const char* words = "") {
   last_words = words;
   return status;
 }
-// The prologue of an entry point, and a condition that a caller has to meet, which is the text of the error.
+// The prologue of an entry point, and a condition on its arguments, whose text is the error.
 #define CUDNN_CALL(symbol) \
   last_words.clear();      \
   CATENA_LIBRARY_CALL(symbol)
@@ -169,7 +169,7 @@ struct Operand {
   bool fits(const Operand& o) const { return desc.type == o.desc.type && desc.shape == o.desc.shape; }
 };
 
-// to = alpha * value(i) + beta * to, where value reads the operands as numbers.
+// Computes to = alpha * value(i) + beta * to, where `value` reads the operands as numbers.
 template <class Value>
 cudnn_status submit(cudnn_handle h, const char* name, const void* alpha, const void* beta, std::vector<Operand> from,
                     const cudnnTensorStruct& to_desc, void* to, Value value) {
@@ -378,7 +378,7 @@ cudnn_status cudnnDropoutGetStatesSize(cudnn_handle h, std::size_t* bytes) {
   *bytes = kStateBytes;
   return cudnn_success;
 }
-// Without states only the ratio is set.
+// Without states, sets only the ratio.
 cudnn_status cudnnSetDropoutDescriptor(cudnn_dropout_descriptor d, cudnn_handle h, float dropout, void* states,
                                        std::size_t bytes, unsigned long long seed) {
   CUDNN_CALL(cudnnSetDropoutDescriptor);

@@ -1,7 +1,7 @@
-// cuRAND of the software device: the same calls with another generator, so its numbers differ from cuRAND's. Like
-// cuRAND's they depend only on the method, the seed and the position in the sequence, not on how the sequence is split
-// into calls. The position is state of the device, as it is there: a call reads and advances it when its stream has
-// reached the call, so draws on two streams need an order.
+// cuRAND of the software device: the same calls with another generator, so its numbers differ from cuRAND's. As in
+// cuRAND, they depend only on the method, the seed and the position in the sequence, not on how the sequence is split
+// into calls. The position is also device state: a call reads and advances it when its stream reaches the call, so
+// draws on two streams must be ordered.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ struct curandGenerator_st {
   bool host = false;
   std::uint64_t seed = 0;
   CUstream_st* stream = nullptr;
-  std::optional<std::uint64_t> new_position = {};  // that the next call begins at
+  std::optional<std::uint64_t> new_position = {};  // the position at which the next call begins
   std::shared_ptr<std::uint64_t> position = std::make_shared<std::uint64_t>(0);
 };
 

@@ -1,5 +1,5 @@
-// Dense cuSOLVER of the software device by LAPACK, which has the same arguments. LAPACK is loaded at run time; creating
-// a handle fails without it.
+// Dense cuSOLVER of the software device, implemented with LAPACK, which has the same arguments. LAPACK is loaded at run
+// time; without it, creating a handle fails.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ template <class... A> void call_lapack(const char* name, A*... arguments) {
   else reinterpret_cast<Two>(function)(arguments..., one, one);
 }
 
-// Complex numbers as LAPACK has them.
+// Converts complex numbers to LAPACK's type.
 template <class T> T* host(T* p) { return p; }
 std::complex<float>* host(float2* p) { return reinterpret_cast<std::complex<float>*>(p); }
 std::complex<double>* host(double2* p) { return reinterpret_cast<std::complex<double>*>(p); }
@@ -71,12 +71,12 @@ template <class T> inline constexpr bool is_complex = !std::is_same_v<T, Real<T>
 template <class T> const char* typed(const char* const (&names)[4]) {
   return names[2 * int(is_complex<T>) + int(std::is_same_v<Real<T>, double>)];
 }
-// The function for the type T; some have another name for complex ones.
+// Calls the function for the type T; some functions have another name for complex types.
 #define CATENA_LAPACK_OF(real, complex, ...) \
   call_lapack(typed<T>({"s" #real "_", "d" #real "_", "c" #complex "_", "z" #complex "_"}), __VA_ARGS__)
 #define CATENA_LAPACK(name, ...) CATENA_LAPACK_OF(name, name, __VA_ARGS__)
 
-constexpr int kWork = 64;  // elements of work space that every function requires
+constexpr int kWork = 64;  // elements of workspace that every function requires
 
 template <class Body>
 cusolver_status submit(cusolver_handle h, const char* name, const void* matrix, std::size_t bytes, int* info,
@@ -97,7 +97,7 @@ cusolver_status answer_size(int* size) {
   return cusolver_success;
 }
 
-// Asks LAPACK for the optimal work space.
+// Queries the optimal workspace from LAPACK.
 template <class T, class Call> void with_workspace(Call call) {
   T best = 0;
   int size = -1;

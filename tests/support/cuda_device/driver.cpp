@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kVersion = 13000;
 constexpr int kMaxThreads = 1024;
-constexpr int kMaxSharedBytes = 48 * 1024;  // without cuFuncSetAttribute
+constexpr int kMaxSharedBytes = 48 * 1024;  // limit without cuFuncSetAttribute
 
 // References every declared entry point, so that a missing definition does not link.
 [[gnu::used]] const void* const kAll[] = {

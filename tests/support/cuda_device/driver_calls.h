@@ -42,7 +42,7 @@ struct OnDevice {
   }
 };
 
-// The capability of device 0: 90 for compute_90.
+// Returns the capability of device 0: 90 for compute_90.
 inline int capability() {
   int major = 0, minor = 0;
   CU(device_get_attribute, &major, cu_compute_capability_major, 0);
@@ -76,7 +76,7 @@ template <class T> std::vector<T> download(cu_deviceptr from, std::size_t count)
   return values;
 }
 
-// A kernel from its text.
+// A kernel compiled from its text.
 struct Kernel {
   cu_module module = nullptr;
   cu_function function = nullptr;

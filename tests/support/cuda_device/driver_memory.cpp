@@ -16,7 +16,7 @@ namespace {
 std::byte* pointer(cu_deviceptr address) { return reinterpret_cast<std::byte*>(address); }
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
-// The devices of the memory: a device's own, or all for pinned memory. Fails for pageable memory.
+// Returns the devices that can access the memory: its device, or all for pinned memory. Fails for pageable memory.
 unsigned device_mask(const void* data, std::size_t bytes) {
   const Allocation* a = find_allocation(data, bytes);
   require(a != nullptr, cu_error_invalid_value);
@@ -102,7 +102,7 @@ cu_result cuMemFreeHost(void* data) {
   });
 }
 
-// Succeeds for an address that it does not know, too: the type of its memory is 0, its device -2.
+// Also succeeds for an unknown address: the type of its memory is 0, its device -2.
 cu_result cuPointerGetAttributes(unsigned count, int* attributes, void** values, cu_deviceptr address) {
   return context_call(Entry::cuPointerGetAttributes, [&](CUctx_st&, Lock&) {
     require_pointer(attributes);
@@ -136,7 +136,7 @@ cu_result cuMemcpyDtoH_v2(void* to, cu_deviceptr from, std::size_t bytes) {
   });
 }
 
-// Pageable memory is read by the call, pinned memory when the copy is executed; in a graph both are read by the launch.
+// Pageable memory is read during the call, pinned memory when the copy is executed; in a graph, the launch reads both.
 cu_result cuMemcpyHtoDAsync_v2(cu_deviceptr to, const void* from, std::size_t bytes, cu_stream handle) {
   return context_call(Entry::cuMemcpyHtoDAsync_v2, [&](CUctx_st& context, Lock& lock) {
     const StreamPtr& stream = stream_of_handle(context, handle);

@@ -15,7 +15,7 @@ namespace {
 
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
-// The end of a stream; that of the legacy stream also follows the blocking streams.
+// Returns the end of a stream; the end of the legacy stream also follows the blocking streams.
 Point point_of(const StreamPtr& stream, Lock& lock) {
   if (stream->legacy) submit(stream, nullptr, lock);
   return end_of(stream);

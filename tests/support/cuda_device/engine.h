@@ -1,4 +1,4 @@
-// The engine below shim.h: runs grids, and describes the running thread.
+// The engine below shim.h: runs grids, and provides the state of the running thread.
 //
 // Thread safety: grids may run on several host threads; queries concern the grid of the calling host thread.
 #pragma once
@@ -23,8 +23,9 @@ struct Launch {
   void (*call)(void* const* parameters);
   void* const* parameters;
 };
-// Runs every thread of the grid. Shared memory is filled with a pattern before each block. It is the calling thread's
-// block of thread-local variables of the shared object that contains `call`, so that object must contain kernels only.
+// Runs every thread of the grid. Shared memory is filled with a pattern before each block. Shared memory is implemented
+// as the calling thread's thread-local variables of the shared object that contains `call`, so that object must contain
+// only kernels.
 SHIM_EXPORT void run(const Launch& launch);
 
 struct Range {
@@ -43,9 +44,9 @@ struct Moment {
 struct Running {
   const Launch* launch;
   Range shared;  // static and dynamic shared memory of the block
-  Range stacks;  // of all threads of the block
+  Range stacks;  // stacks of all threads of the block
 };
-// Null when no kernel runs on the calling host thread.
+// Returns null if no kernel runs on the calling host thread.
 const Running* running();
 Moment moment();
 

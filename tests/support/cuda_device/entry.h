@@ -1,5 +1,4 @@
-// Entry points of the libraries that the software device replaces, in one table that is derived from the product's
-// tables.
+// Entry points of the libraries that the software device replaces, in one table derived from the product's tables.
 #pragma once
 
 #include <algorithm>

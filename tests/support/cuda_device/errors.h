@@ -1,5 +1,5 @@
-// Status codes of the driver: those that the product does not name, and names and texts of all that the software device
-// knows.
+// Status codes of the driver: codes that the product does not name, and the names and texts of all codes of the
+// software device.
 #pragma once
 
 #include <catena/ndarray/cuda/api/driver.h>
@@ -27,7 +27,7 @@ const ErrorText* find_error(int code);  // null: unknown code
 // Fatal errors: every later call in the context fails with the same code.
 bool is_fatal(int code);
 
-// Thrown inside an entry point; holds the status that the call returns.
+// Thrown inside an entry point; has the status that the call returns.
 struct Failure {
   int code;
 };

@@ -58,7 +58,7 @@ inline HostArray make_array(Dtype dtype, const Shape& shape, std::int64_t skip_b
   return a;
 }
 
-// Values that differ between elements and are exact in all dtypes of the test; bool: both values.
+// Returns values that differ between elements and are exact in all dtypes of the test; for bool, both values.
 inline HostArray random_array(Dtype dtype, const Shape& shape, unsigned seed, std::int64_t skip_bytes = 0) {
   HostArray a = make_array(dtype, shape, skip_bytes);
   std::mt19937 random(seed);
@@ -78,7 +78,7 @@ inline HostArray scalar(Dtype dtype, double value, int rank) {
   catena::Scalar(value).store(dtype, a.data());
   return a;
 }
-// A view with permuted axes.
+// Returns a view with permuted axes.
 inline HostArray transposed(HostArray a, std::initializer_list<int> axes) {
   const Shape shape = a.shape;
   const Strides strides = a.strides;
@@ -147,7 +147,7 @@ inline void reference(const catena::Program& program, std::span<HostArray> opera
   }
 }
 
-// The compiled form of a generated kernel: that of the build, whose text must then be equal, or one compiled now.
+// Returns the compiled form of a generated kernel: that of the build, whose text must be equal, or one compiled now.
 inline const KernelEntry& find_entry(const nd::cuda::GeneratedKernel& kernel) {
   const KernelEntry* found = nullptr;
   for (auto* table = catena_kernel_tables; *table != nullptr; ++table)

@@ -23,7 +23,7 @@ struct Planned {
 struct Plan {
   std::mutex mutex;
   std::vector<Planned> faults;
-  std::atomic<bool> any{false};  // without a planned failure calls take no lock
+  std::atomic<bool> any{false};  // without a planned failure, calls need no lock
 
   Plan() {
     if (const char* text = std::getenv("CATENA_SOFTWARE_CUDA_FAIL"); text != nullptr && *text != '\0') read(text);

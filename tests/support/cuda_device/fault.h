@@ -1,7 +1,7 @@
 // Planned failures: call number N of an entry point fails with a code of its library.
 //
 // $CATENA_SOFTWARE_CUDA_FAIL plans failures for a whole program: "cuMemAlloc_v2:3:2" (entry point, number of the call,
-// code), with ":sticky" appended if all later calls fail, too; several are separated by commas.
+// code), followed by ":sticky" if all later calls fail as well; several are separated by commas.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -12,9 +12,9 @@
 
 namespace cuda_device {
 
-// Lets call number `nth` of the entry point, counted from now and from 1, fail with `code`; sticky: all later calls,
-// too. Entry "kernel" is the execution of a kernel or of a library's work, after which the context is unusable. False
-// for an unknown entry point or nth < 1.
+// Makes call number `nth` of the entry point, counted from now and from 1, fail with `code`; sticky: also all later
+// calls. Entry "kernel" is the execution of a kernel or of a library's work, after which the context is unusable.
+// Returns false for an unknown entry point or nth < 1.
 bool arm_fault(const std::string& entry, int nth, int code, bool sticky);
 void clear_faults();
 

@@ -1,6 +1,6 @@
-// generate_kernels <folder> <files>: writes the kernels of manifest.h, each exactly as the GPU's compiler would get
-// it, into kernels_0.cpp, kernels_1.cpp, ... of the folder with a table in each, and table.cpp that lists the tables. A
-// kernel stays in its file when others are added, and a file that does not change is not written.
+// generate_kernels <folder> <files>: writes the kernels of manifest.h, exactly as the GPU's compiler would get them, to
+// kernels_0.cpp, kernels_1.cpp, ... of the folder, with a table in each, and table.cpp, which lists the tables. A
+// kernel stays in its file when others are added, and unchanged files are not rewritten.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

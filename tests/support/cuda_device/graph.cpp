@@ -14,7 +14,7 @@ using namespace nd::cuda::api;
 
 void require_valid(const Capture& capture) { require(!capture.invalidated, cu_error_stream_capture_invalidated); }
 
-// Legacy stream work during the capture of a blocking stream would be ordered with it implicitly, which is an error.
+// Fails for work on the legacy stream during the capture of a blocking stream, which would be ordered implicitly.
 void require_no_implicit_capture(const CUstream_st& stream) {
   if (!stream.legacy) return;
   bool found = false;
@@ -33,7 +33,7 @@ void join_capture(CUstream_st& stream, const StreamPtr& self, const std::shared_
   capture->streams.push_back(self);
 }
 
-// Whether every node precedes the end of the origin stream.
+// True if every node precedes the end of the origin stream.
 bool all_joined(const Capture& capture, const std::vector<std::size_t>& frontier) {
   std::vector<bool> seen(capture.nodes.size());
   std::vector<std::size_t> open = frontier;
@@ -165,7 +165,7 @@ void destroy(CUgraphExec_st& exec) {
   for (const StreamPtr& stream : exec.branches) destroy_stream(*stream);
 }
 
-// Each branch runs on a separate stream, so that work that the graph does not order runs in an adverse order.
+// Each branch runs on a separate stream, so that work that the graph does not order runs in an unfavourable order.
 void launch(CUgraphExec_st& exec, const StreamPtr& stream, Lock& lock) {
   if (stream->capture != nullptr) spoil(*stream->capture, cu_error_stream_capture_unsupported);
   require_no_implicit_capture(*stream);

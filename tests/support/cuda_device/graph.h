@@ -22,7 +22,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   std::vector<CUgraphNode_st> nodes;
   std::vector<cuda_device::StreamPtr> branches;  // streams of the branches; branch 0 runs on the launching stream
-  cuda_device::Point end;                        // of the last launch; without a stream: none
+  cuda_device::Point end;                        // end of the last launch; without a stream: no launch
 };
 
 namespace cuda_device {
@@ -39,14 +39,14 @@ struct Capture {
 void begin_capture(const StreamPtr& stream, int mode);
 std::shared_ptr<CUgraph_st> end_capture(CUstream_st& stream);  // the capture ends also if it throws
 
-// The three ways to add work to a stream, which may be capturing.
+// The three ways to add work to a stream, which may be in capture.
 void enqueue(const StreamPtr& stream, OperationPtr operation, Lock& lock);
 void record_event(CUevent_st& event, const StreamPtr& stream, Lock& lock);
 void wait_event(const StreamPtr& stream, const CUevent_st& event, Lock& lock);
 
-// For calls that wait for a stream or query it: a capturing stream fails, and its capture is invalidated.
+// For calls that wait for a stream or query it: fails for a capturing stream and invalidates its capture.
 void require_not_capturing(const CUstream_st& stream);
-void require_no_capture(const CUctx_st& context);  // for calls that concern a whole context
+void require_no_capture(const CUctx_st& context);  // for calls that affect a whole context
 // For calls with effects that a capture cannot record (e.g. allocation): they fail on a thread that captures unless in
 // relaxed mode, and while another thread captures in global mode.
 void require_safe_call();

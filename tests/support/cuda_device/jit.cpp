@@ -104,8 +104,8 @@ bool run_program(const std::vector<std::string>& words, std::string* output) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The path of the shared library that contains this code: compiled objects link to it, and the built kernels are beside
-// it.
+// Returns the path of the shared library that contains this code: compiled objects link to it, and the built kernels
+// are in the same folder.
 const fs::path& own_library() {
   static const fs::path path = [] {
     Dl_info info{};
@@ -130,10 +130,10 @@ const std::vector<std::string>& compiler() {
   return words;
 }
 
-// The headers included before every text.
+// The headers included before every kernel text.
 constexpr const char* kOwnHeaders[] = {"tests/support/cuda_device/shim.h", "tests/support/cuda_device/kernel_table.h"};
 
-// A hash of everything besides the text and its headers that determines the result of the compilation.
+// Returns a hash of everything except the text and its headers that determines the result of the compilation.
 std::uint64_t compiler_hash() {
   static const std::uint64_t hash = [] {
     std::uint64_t h = fnv1a(own_library().string());
@@ -146,8 +146,9 @@ std::uint64_t compiler_hash() {
 
 fs::path headers_folder(std::uint64_t headers) { return cache_folder() / ("headers-" + hex(headers)); }
 
-// The folder of the precompiled header, created if missing: the shim's headers and the launch skeletons. (Headers for
-// user kernels depend on the definitions before them, so they are not precompiled, except CUDA's intrinsics.)
+// Returns the folder of the precompiled header, created if missing: the shim's headers and the launch skeletons.
+// (Headers for user kernels depend on the definitions before them, so they are not precompiled, except CUDA's
+// intrinsics.)
 fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
   const fs::path folder = cache_folder() / ("precompiled-" + hex(fnv1a(hex(headers), compiler_hash())));
   const fs::path header = folder / "precompiled.h", result = folder / "precompiled.h.gch";
@@ -159,7 +160,7 @@ fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
     write(folder / "catena" / name, text_of(fs::path(CATENA_JIT_ROOT) / name));
     text += std::string("#include <catena/") + name + ">\n";
   }
-  // libstdc++ uses this identifier, too, so the macro must be defined after its headers.
+  // libstdc++ also uses this identifier, so the macro must be defined after its headers.
   text += "#define __noinline__ __attribute__((noinline))\n";
   std::vector<std::string> skeletons;
   if (std::error_code none; fs::is_directory(headers_folder(headers) / "catena/kernels/device", none))
@@ -177,7 +178,7 @@ fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
 }
 
 // ---- objects ------------------------------------------------------------------------------------
-// A name as text for a string literal and a file name.
+// Returns a name as text for a string literal and a file name.
 std::string literal(std::string_view text) {
   std::string s = "\"";
   for (char c : text) {
@@ -193,7 +194,7 @@ std::string file_name(std::string_view text) {
   return s.ends_with(".cu") ? s : s + ".cu";
 }
 
-// The code after the text: the table of its kernels and the memory of its extern __shared__ arrays.
+// Returns the code after the text: the table of its kernels and the memory of its extern __shared__ arrays.
 std::string registration(const KernelText& text, const TextScan& found, bool barriers) {
   const char* waits = barriers ? "true" : "false";
   std::string kernels, variables, code = "\n#line 1 \"name expressions\"\n";
@@ -221,7 +222,7 @@ std::string registration(const KernelText& text, const TextScan& found, bool bar
   return code;
 }
 
-// The input of the compiler. Generated kernels give the file its name, so that reports distinguish them.
+// The input of the compiler. A generated kernel has its own file name, so that reports distinguish kernels.
 struct File {
   std::string name, content;
 };
@@ -265,7 +266,7 @@ Compiled make_object(const KernelText& text) {
   return result;
 }
 
-// ---- what the build compiled --------------------------------------------------------------------
+// ---- kernels compiled by the build --------------------------------------------------------------
 struct BuiltIn {
   std::uint64_t headers = 0;
   std::unordered_map<std::uint64_t, const KernelEntry*> kernels;
@@ -412,13 +413,13 @@ std::string source_line(const void* instruction) {
   Dl_info info{};
   link_map* map = nullptr;
   if (dladdr1(instruction, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return {};
-  // The copy of an object is removed when it has been loaded.
+  // The copy of an object is removed after loading, so the original file is used.
   const fs::path object = fs::path(map->l_name).parent_path() / "kernel.so";
   std::ostringstream offset;
   offset << "0x" << std::hex << reinterpret_cast<std::uintptr_t>(instruction) - map->l_addr;
   std::string lines;
   if (!run_program({"addr2line", "-i", "-e", object.string(), offset.str()}, &lines)) return {};
-  // From the innermost inlined function outwards, the first outside of the shim.
+  // Finds the first function outside the shim, from the innermost inlined function outwards.
   std::istringstream in(lines);
   for (std::string line; std::getline(in, line);) {
     line = line.substr(0, line.find(" (discriminator"));

@@ -20,7 +20,7 @@ namespace cuda_device {
 // Bytes of dynamic shared memory per block; all extern __shared__ arrays have the same address.
 inline constexpr int kMaxDynamicShared = 64 * 1024;
 
-// Writes headers into the cache folder if they are missing, and returns the hash that identifies them for compile().
+// Writes headers to the cache folder if they are missing; returns the hash that identifies them for compile().
 std::uint64_t store_headers(const std::vector<Header>& headers);
 
 // A text and everything that determines its compilation.
@@ -32,9 +32,9 @@ struct KernelText {
   std::vector<std::string> folders;      // folders searched for headers after those in memory
   std::uint64_t headers = 0;
 };
-// The "cubin" of a text: printable, null-terminated.
+// Returns the "cubin" of a text: printable, null-terminated.
 std::string to_image(const KernelText& text);
-std::optional<KernelText> from_image(const void* image);  // empty: not such an image
+std::optional<KernelText> from_image(const void* image);  // empty: another kind of image
 
 struct Compiled {
   std::vector<const KernelEntry*> built_in;  // kernels compiled by the build
@@ -44,15 +44,15 @@ struct Compiled {
 };
 Compiled compile(const KernelText& text);
 
-// For programs that run kernels without a module: the one generated kernel in the text, compiled by the build or now,
-// once per program. Null when it does not compile; the reason is reported.
+// For programs that run kernels without a module: returns the only generated kernel in the text, compiled by the build
+// or now, once per program. Null if it does not compile; the reason is reported.
 SHIM_EXPORT const KernelEntry* entry_of(const std::string& source);
 
-// Whether check mode is on; determined at the start of the program.
+// True in check mode, which is determined at the start of the program.
 bool instruments_kernels();
 
-// "<file>:<line>" in a kernel's text or a header under kernels/ for an instruction of a compiled object; "" without
-// debug information (present in check mode).
+// Returns "<file>:<line>" in a kernel's text or a header under kernels/ for an instruction of a compiled object; ""
+// without debug information (which is present in check mode).
 std::string source_line(const void* instruction);
 
 }  // namespace cuda_device

@@ -53,6 +53,6 @@ template <auto Variable> constexpr VariableEntry variable(const char* name) {
 extern "C" {
 // The tables of an object, terminated by null.
 SHIM_EXPORT extern const cuda_device::KernelTable* const catena_kernel_tables[];
-// The hash of the headers it was compiled with, from store_headers().
+// The hash of the headers with which it was compiled, from store_headers().
 SHIM_EXPORT extern const uint64_t catena_kernel_headers;
 }

@@ -11,8 +11,8 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Words, string literals (with their quotes) and single other characters. Comments and preprocessor lines are passed
-// over.
+// Returns words, string literals (with their quotes) and single other characters. Skips comments and preprocessor
+// lines.
 std::vector<std::string_view> tokens_of(std::string_view text) {
   std::vector<std::string_view> tokens;
   bool line_begins = true;
@@ -63,7 +63,7 @@ class Scanner {
   enum class Kind { name_space, extern_c, other };
   struct Scope {
     Kind kind;
-    std::size_t names;  // that it adds to those around it
+    std::size_t names;  // number of names that it adds to the enclosing scopes
   };
 
   bool declared(std::string_view word) const {
@@ -72,7 +72,7 @@ class Scanner {
     return false;
   }
   bool declared_extern_c() const { return declared("extern") && declared("\"C\""); }
-  // In a block or in the body of a function that is.
+  // True inside an extern "C" block or the body of an extern "C" function.
   bool in_extern_c() const {
     return std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.kind == Kind::extern_c; });
   }
@@ -95,7 +95,7 @@ class Scanner {
 
   void kernel() {
     if (!declared_extern_c() && !in_extern_c()) return;
-    // The name stands before the parameters; attributes have parentheses of their own.
+    // The name precedes the parameters; attributes have separate parentheses.
     for (std::size_t k = at_ + 1; k < tokens_.size() && tokens_[k] != ";" && tokens_[k] != "{"; ++k) {
       if (next(k + 1) != "(" || !is_word(tokens_[k][0])) continue;
       if (tokens_[k].starts_with("__") || tokens_[k] == "alignas") {
@@ -136,13 +136,13 @@ class Scanner {
   }
 
   std::vector<std::string_view> tokens_;
-  std::size_t at_ = 0, begin_ = 0;  // begin_: of the declaration that at_ is in
+  std::size_t at_ = 0, begin_ = 0;  // begin_: beginning of the declaration that contains at_
   std::vector<Scope> scopes_;
   std::vector<std::string_view> space_;
   TextScan found_;
 };
 
-// Names in the lines #include <...> of a text.
+// Returns the names in the lines #include <...> of a text.
 std::vector<std::string> included(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t at = 0; (at = text.find("#include <", at)) != std::string_view::npos;) {

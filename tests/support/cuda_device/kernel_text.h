@@ -1,5 +1,5 @@
-// What the software device needs to know about the text of kernels without compiling it. The scan reads tokens, not
-// C++: a kernel that only a macro makes visible is not found.
+// Finds the properties of the text of kernels that the software device needs before compilation. The scan reads tokens,
+// not C++: a kernel that only a macro makes visible is not found.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +17,37 @@ std::uint64_t hash_of(const std::vector<Header>& headers);
 
 struct TextScan {
   struct Kernel {
-    std::string name;       // as it is looked up
-    std::string qualified;  // as C++ names it: "::space::name"
+    std::string name;       // name for look-ups
+    std::string qualified;  // name in C++: "::space::name"
   };
-  std::vector<Kernel> kernels;              // those that are extern "C"
+  std::vector<Kernel> kernels;              // kernels that are extern "C"
   std::vector<std::string> dynamic_shared;  // symbols of the extern __shared__ arrays, mangled
 };
 TextScan scan(std::string_view text);
 
-// The part of a generated text that one kernel adds: from its description ("// kernel: ...") to the next.
+// The part of a generated text that belongs to one kernel: from its description ("// kernel: ...") to the next.
 struct Segment {
   std::string_view description;  // without "// kernel: "
-  std::string_view body;         // with it
+  std::string_view body;         // including "// kernel: "
   std::uint64_t hash() const;
-  // A description says all that is needed to generate the kernel again; that of a program of several steps has only its
-  // hash.
+  // True if the description is sufficient to generate the kernel again. The description of a program of several steps
+  // has only its hash.
   bool complete() const { return !description.starts_with("program "); }
 };
 struct Segments {
-  std::string_view head;  // the includes
+  std::string_view head;  // the #include lines
   std::vector<Segment> segments;
 };
-// No segments: not a generated text.
+// Returns no segments if the text is not a generated one.
 Segments split(std::string_view text);
 
-// Gives the text of a header by its name, or nothing when there is none.
+// Returns the text of a header by its name, or an empty text if there is none.
 using HeaderText = std::function<std::string(const std::string& name)>;
-// The headers that a text includes, itself or through others, each once.
+// Returns the headers that a text includes directly or indirectly, each once.
 std::vector<std::string> all_included(std::string_view text, const HeaderText& header);
 
-// False when threads cannot wait for each other nor share memory: no word for it occurs in the text or in a header that
-// it includes.
+// False if threads cannot wait for each other or share memory, because neither the text nor a header that it includes
+// has a word for it.
 bool can_synchronise(std::string_view text, const HeaderText& header);
 
 }  // namespace cuda_device

@@ -13,22 +13,22 @@
 namespace cuda_device {
 
 // Counts the call and returns the status of its planned failure, or 0. A planned fatal code of the driver makes the
-// current context unusable, as earlier asynchronous work that failed would; the library then returns
-// `execution_failed`. (999 is a code of cuRAND's own.)
+// current context unusable, as a failure of earlier asynchronous work would; the library then returns
+// `execution_failed`. (999 is one of cuRAND's own codes.)
 int begin_library_call(Entry entry, int execution_failed);
-// The prologue of an entry point with a status; kExecutionFailed is that of its library.
+// The prologue of an entry point with a status; kExecutionFailed is defined for its library.
 #define CATENA_LIBRARY_CALL(symbol) \
   if (const int planned = cuda_device::begin_library_call(cuda_device::Entry::symbol, kExecutionFailed)) return planned
 
-// Whether the calling thread has a current context without a fatal error.
+// True if the calling thread has a current context without a fatal error.
 bool context_is_usable();
 
-// Whether all the bytes are in one allocation of device memory in use.
+// True if all bytes are in one allocation of device memory in use.
 bool is_device_memory(const void* data, std::size_t bytes);
 
-// Submits work to a stream of the current context and counts it as a launch of `name`; a capturing stream adds it to
-// its graph, and every launch of that executes it. The body runs with the memory of all devices accessible. False if
-// the stream cannot accept work.
+// Submits work to a stream of the current context and counts it as a launch of `name`. A capturing stream adds it to
+// its graph, and every launch of the graph executes it. The body runs while the memory of all devices is accessible.
+// Returns false if the stream cannot accept work.
 bool submit_library_work(const char* name, nd::cuda::api::cu_stream stream, std::function<void()> body);
 
 }  // namespace cuda_device

@@ -151,7 +151,7 @@ class KernelsOfOne {
     }
   }
 
-  // `from`: of the first input in memory, where it is not that of the loop.
+  // `from`: dtype of the first input in memory, if it is not that of the loop.
   void program(Form form, int rank, unsigned scalars = 0, std::optional<Dtype> from = {}) {
     const catena::EagerProgram program(def_, number_);
     KernelKey key = key_of(def_, loop_, form, rank);
@@ -181,7 +181,7 @@ Form form_of(const std::string& name, const std::string& line) {
   throw catena::ValueError("manifest: no form '" + name + "' in the line " + line);
 }
 
-// "rank=2"
+// Parses "rank=2".
 void read_field(const std::string& word, KernelKey& key, const std::string& line) {
   const std::size_t equals = word.find('=');
   const std::string name = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);

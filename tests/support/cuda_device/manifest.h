@@ -1,6 +1,6 @@
-// The kernels that the build generates and compiles for the software CUDA device: those of every row and loop of the
-// registry in the layouts that tests have most, with a thinned choice of dtypes, those of the structural calls, and
-// some programs of several steps. Any other kernel is compiled when a test needs it (jit.h).
+// The kernels that the build generates and compiles for the software CUDA device: those of every registered kernel and
+// loop in the layouts that tests use most, with a selection of dtypes, those of the structural calls, and some programs
+// of several steps. Any other kernel is compiled when a test needs it (jit.h).
 #pragma once
 
 #include <string>
@@ -21,20 +21,20 @@ struct NamedProgram {
 const std::vector<NamedProgram>& named_programs();
 const NamedProgram& named_program(const std::string& name);
 
-// Loop number of a signature ("ff->f") of a kernel; ValueError when it has none.
+// Returns the number of the loop with a signature ("ff->f"); ValueError if the kernel has none.
 int loop_number(const catena::KernelDef& def, const std::string& signature);
 
-// Of one row in one form.
+// Returns the key of one registered kernel in one form.
 nd::cuda::KernelKey key_of(const catena::KernelDef& def, const catena::Loop& loop, nd::cuda::Form form, int rank,
                            int reduced_rank = 1);
-// Kernels of the structural calls, that no row of the registry is part of.
+// Returns the keys of the structural calls, which use no registered kernel.
 std::vector<nd::cuda::KernelKey> structural_keys();
 
-// All of them, in the order of the registry.
+// Returns all kernels, in the order of the registry.
 std::vector<nd::cuda::GeneratedKernel> manifest();
 
-// The kernel that a description ("add ff->f contiguous rank=1 ...") tells, or "program <name> ..." for a named program;
-// ValueError with the line when it tells none.
+// Returns the kernel of a description ("add ff->f contiguous rank=1 ..."), or of "program <name> ..." for a named
+// program. The ValueError for another text has the line.
 nd::cuda::GeneratedKernel generate(const std::string& line);
 
 }  // namespace cuda_device

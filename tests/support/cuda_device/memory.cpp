@@ -28,14 +28,14 @@ constexpr std::size_t kSpan = std::size_t(1) << 38;  // reserved addresses of a 
 constexpr std::size_t kStep = std::size_t(2) << 20;  // a huge page, so that protecting gigabytes is fast
 constexpr std::size_t kAlignment = 512, kGap = 256;  // the gap follows every allocation
 constexpr std::size_t kDefaultTotal = std::size_t(3) << 30;
-// Freed memory up to this size keeps its filling; older memory is returned to the system.
+// Freed memory keeps its filling up to this total size; older memory is returned to the system.
 constexpr std::size_t kFilledAfterFree = std::size_t(64) << 20;
 constexpr int kFresh = 0xCD, kFreed = 0xDD;
 constexpr std::size_t kPage = 4096;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
-// A failure of the system is not an error of the tested program.
+// Ends the program: a failure of the system is not an error of the tested program.
 void must(bool ok, const char* what) {
   if (ok) return;
   std::perror(what);
@@ -44,17 +44,18 @@ void must(bool ok, const char* what) {
 
 struct Range {
   std::byte* base = nullptr;
-  std::size_t taken = 0;  // bytes from the base that were ever allocated
+  std::size_t taken = 0;  // bytes from the base that have ever been allocated
 
   Range() {
     void* p = mmap(nullptr, kSpan + kStep, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     must(p != MAP_FAILED, "software cuda: mmap");
     base = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(p), kStep));
     must(madvise(base, kSpan, MADV_DONTDUMP) == 0, "software cuda: madvise");
-    madvise(base, kSpan, MADV_HUGEPAGE);  // an optimisation only
+    madvise(base, kSpan, MADV_HUGEPAGE);  // only an optimisation
   }
   bool holds(const void* p) const { return p >= base && p < base + kSpan; }
-  // Includes one step after the allocations: a kernel that reads slightly too far is then reported instead of killed.
+  // Includes one step after the allocations, so that a kernel that reads slightly too far is reported instead of
+  // killed.
   void protect(int how) const {
     must(mprotect(base, round_up(taken, kStep) + kStep, how) == 0, "software cuda: mprotect");
   }
@@ -78,7 +79,7 @@ struct Memory {
   std::deque<const Allocation*> freed;                 // freed allocations that still have their filling
   std::size_t freed_bytes = 0;
   unsigned open = 0;         // devices, a bit mask
-  bool pinned_open = false;  // guards are lifted
+  bool pinned_open = false;  // pinned memory is accessible despite guards
   std::deque<Guard> guards;
   std::uint64_t guard_numbers = 0;
 
@@ -92,14 +93,14 @@ Memory& memory() {
   return m;
 }
 
-// The last allocation that begins at or before the address; null: none.
+// Returns the last allocation that begins at or before the address; null if there is none.
 Allocation* allocation_before(const void* address) {
   auto& all = memory().allocations;
   const auto after = all.upper_bound(static_cast<const std::byte*>(address));
   return after == all.begin() ? nullptr : &std::prev(after)->second;
 }
 
-// Code compiled with the address sanitizer, including kernels, also detects accesses beyond an allocation by itself.
+// Code compiled with the address sanitizer, including kernels, then also detects accesses beyond an allocation itself.
 void set_accessible(const void* data, std::size_t bytes, bool accessible) {
 #if defined(__SANITIZE_ADDRESS__)
   if (accessible || report_mode() == ReportMode::error) __asan_unpoison_memory_region(data, bytes);

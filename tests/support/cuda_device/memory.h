@@ -1,9 +1,9 @@
 // Memory of the software device: a reserved range of addresses for each device and one for pinned host memory.
-// Addresses are never reused, so an invalid access can be described by its address alone.
+// Addresses are never reused, so the address alone is sufficient to describe an invalid access.
 //
 // Device memory is accessible only between open_memory() and close_memory(), while queued work is executed; at other
-// times the host's access faults and is reported. Pages of pinned memory to which a queued copy will write are not
-// accessible to the host until it has written.
+// times an access by the host faults and is reported. Pages of pinned memory to which a queued copy will write are not
+// accessible to the host until the copy has written.
 //
 // Thread safety: all functions are called under the runtime's lock.
 #pragma once
@@ -30,23 +30,23 @@ struct Allocation {
   }
 };
 
-// Aligned to 512 bytes and filled with 0xCD; null if the device's total would be exceeded.
+// Allocates memory aligned to 512 bytes and filled with 0xCD; null if the device's total would be exceeded.
 std::byte* allocate_device(int device, std::size_t bytes);
-// Whole pages, filled with 0xCD; null if the system has none.
+// Allocates whole pages filled with 0xCD; null if the system has none.
 std::byte* allocate_pinned(int device, std::size_t bytes);
 // Registers a variable of a module.
 void add_global(int device, void* data, std::size_t bytes);
-// False if no allocation of that kind in use begins there. Device memory is filled with 0xDD; no queued work may use
-// it.
+// Returns false if no allocation of that kind in use begins there. Device memory is filled with 0xDD; no queued work
+// may use it.
 bool free_memory(void* data, Allocation::Kind kind);
 
-// The allocation in use (device, pinned or global) that contains all the bytes; null: none.
+// Returns the allocation in use (device, pinned or global) that contains all bytes; null if there is none.
 const Allocation* find_allocation(const void* data, std::size_t bytes);
-// Whether the address is in a range of device or pinned memory.
+// True if the address is in a range of device or pinned memory.
 bool is_reserved(const void* address);
 bool is_pinned(const void* address);
-// "12 bytes into an allocation of 64 bytes", "8 bytes past the end of an allocation of 64 bytes", "4 bytes into a freed
-// allocation of 64 bytes", "outside any allocation".
+// Returns "12 bytes into an allocation of 64 bytes", "8 bytes past the end of an allocation of 64 bytes", "4 bytes into
+// a freed allocation of 64 bytes", or "outside any allocation".
 std::string describe_address(const void* address);
 
 struct MemoryUse {
@@ -56,11 +56,11 @@ MemoryUse memory_use(int device);
 void set_total_memory(int device, std::size_t bytes);
 
 // Makes the memory of the devices of a bit mask, and all pinned memory, accessible until close_memory(). Memory that is
-// accessible already stays so.
+// already accessible stays accessible.
 void open_memory(unsigned devices);
 void close_memory();
 
-// The stream of the queued copy that will write to the pinned memory at an address; null: none.
+// Returns the stream of the queued copy that will write to the pinned memory at an address; null if there is none.
 const void* guarding_stream(const void* address);
 // Registers a copy of a stream that will write `bytes` to pinned memory at `to`: its whole pages are not accessible to
 // the host until unguard_pinned() is called with the returned number.

@@ -17,7 +17,7 @@
 namespace cuda_device {
 namespace {
 
-// The number of modules that use an object. All functions here are called under the runtime's lock.
+// The number of modules that use an object. All functions here must be called under the runtime's lock.
 std::map<std::string, int>& users() {
   static auto& all = *new std::map<std::string, int>;
   return all;

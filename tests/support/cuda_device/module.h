@@ -19,15 +19,15 @@ struct Routine;
 struct Function {  // a kernel of a loaded module
   std::string name;
   std::vector<std::size_t> parameter_bytes;         // one entry per parameter of the kernel
-  bool barriers = true;                             // false: threads may run to their end one after the other
+  bool barriers = true;                             // false: threads may run one after the other
   void (*call)(void* const* parameters) = nullptr;  // runs one thread
   int static_shared_bytes = 0;
-  // Of a module that was loaded from PTX, in place of `call`.
+  // Set for a module loaded from PTX, instead of `call`.
   const ptx::Program* program = nullptr;
   const ptx::Routine* routine = nullptr;
 };
 
-// A loaded image: of the device's compiler, or PTX.
+// A loaded image: from the device's compiler, or PTX.
 class Module {
  public:
   Module() = default;
@@ -38,11 +38,11 @@ class Module {
   virtual Function* function(const std::string& name) = 0;                // null: none
   virtual void* global(const std::string& name, std::size_t* bytes) = 0;  // null: none
 };
-Module* load_module(const void* image);  // null: no such image
+Module* load_module(const void* image);  // null if it is no such image
 void unload_module(Module*);
 
-// The compute capability that devices report: 90; with CATENA_SOFTWARE_CUDA_PTX=1 one that NVRTC does not know, so that
-// it makes PTX for the next older architecture, $CATENA_SOFTWARE_CUDA_PTX_ARCH (90).
+// Returns the compute capability of the devices: 90. With CATENA_SOFTWARE_CUDA_PTX=1, one that NVRTC does not support,
+// so that NVRTC makes PTX for the next older architecture, $CATENA_SOFTWARE_CUDA_PTX_ARCH (90).
 int compute_capability();
 
 // Runs a whole grid on the calling thread, with that many bytes of dynamic shared memory.

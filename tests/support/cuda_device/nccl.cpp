@@ -1,8 +1,8 @@
-// NCCL of the software device: communicators of one process. A collective begins when all its ranks have called it: it
-// waits for the stream of each of them, is executed on that of the first, and the streams of the others wait for it.
+// NCCL of the software device: communicators in one process. A collective begins when all its ranks have called it: it
+// waits for the streams of all ranks and is executed on the stream of the first; the other streams wait for it.
 //
-// A thread that calls for one rank alone, outside of a group, waits until the other ranks have called, too, but not
-// longer than two seconds: then the call is a system error.
+// A thread that calls for only one rank, outside a group, waits until the other ranks have called, but at most two
+// seconds: then the call is a system error.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -50,12 +50,12 @@ CATENA_NCCL_FUNCTIONS(CATENA_DECLARE)
 
 namespace {
 
-constexpr int kExecutionFailed = nccl_unhandled_cuda_error;  // of the macro CATENA_LIBRARY_CALL
+constexpr int kExecutionFailed = nccl_unhandled_cuda_error;  // for the macro CATENA_LIBRARY_CALL
 constexpr std::chrono::seconds kPatience(2);
 
 enum class Kind { all_reduce, reduce, broadcast, all_gather, reduce_scatter, send, receive };
 
-// What one rank has called.
+// A call for one rank.
 struct Request {
   Kind kind;
   const void* from;
@@ -71,12 +71,12 @@ struct Clique {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<ncclComm*> ranks;               // null until the rank has joined
-  std::vector<std::deque<Request>> requests;  // of each rank, in order
-  std::uint64_t tickets = 0;                  // handed out
+  std::vector<std::deque<Request>> requests;  // for each rank, in order
+  std::uint64_t tickets = 0;                  // number of tickets handed out
   int size() const { return static_cast<int>(ranks.size()); }
 };
 
-// What a thread has called for a rank.
+// A call of a thread for a rank.
 struct Call {
   std::shared_ptr<Clique> clique;
   int rank;
@@ -127,7 +127,7 @@ void combine(int op, std::size_t count, const std::vector<const void*>& from, st
     if (op == nccl_avg) value = static_cast<Wide<T>>(value / static_cast<Wide<T>>(from.size()));
     result[k] = T(value);
   }
-  std::memcpy(to, result.data(), count * sizeof(T));  // it may be one of the inputs
+  std::memcpy(to, result.data(), count * sizeof(T));  // `to` may be one of the inputs
 }
 
 void combine(int type, int op, std::size_t count, const std::vector<const void*>& from, std::size_t first, void* to) {
@@ -145,14 +145,14 @@ void combine(int type, int op, std::size_t count, const std::vector<const void*>
   }
 }
 
-// The work of a collective: what the ranks have called, in their order.
+// Executes a collective; the requests are in the order of the ranks.
 void execute(const std::vector<Request>& all) {
   const Request& one = all.front();
   const std::size_t item = bytes_of(one.type), bytes = one.count * item;
   std::vector<const void*> from;
   for (const Request& r : all) from.push_back(r.from);
   const auto root = static_cast<std::size_t>(std::max(one.other, 0));
-  // Results first: a rank may receive where another one still has to be read.
+  // Computes all results first, because a rank may receive into memory that another rank has yet to read.
   std::vector<std::vector<std::byte>> results(all.size());
   for (std::size_t r = 0; r < all.size(); ++r) {
     std::vector<std::byte>& result = results[r];
@@ -199,7 +199,7 @@ struct Participant {
   CUstream_st* stream;
 };
 
-// `work` on the stream of the first, after what the streams of all contain, and before what they get later.
+// Submits `work` to the stream of the first rank, after the present and before the later work of all streams.
 bool submit(const char* name, const std::vector<Participant>& all, std::function<void()> work) {
   std::vector<cu_event> events;
   bool good = true;
@@ -229,7 +229,7 @@ bool submit(const char* name, const std::vector<Participant>& all, std::function
 }
 
 // ---- matching -----------------------------------------------------------------------------------
-// Puts on streams what is complete. False if ranks have called different things.
+// Submits complete collectives and messages to streams. Returns false if the calls of the ranks do not match.
 bool begin_messages(Clique& c) {
   bool good = true;
   for (std::size_t s = 0; s < c.requests.size(); ++s)
@@ -281,7 +281,7 @@ bool begin_collectives(Clique& c) {
   return true;
 }
 
-// Puts on streams what can be, and waits for the requests of other ranks that what this thread has called needs.
+// Submits the work that is complete, and waits for the requests of other ranks that this thread's calls need.
 nccl_result begin(const std::vector<Call>& calls) {
   for (const Call& call : calls) {
     Clique& c = *call.clique;
@@ -292,7 +292,7 @@ nccl_result begin(const std::vector<Call>& calls) {
   for (const Call& call : calls) {
     Clique& c = *call.clique;
     std::unique_lock lock(c.mutex);
-    // Of other requests there may always be some: another rank may be at its next call before this thread looks.
+    // Only this thread's requests are checked: another rank may already be at its next call.
     auto& requests = c.requests[static_cast<std::size_t>(call.rank)];
     const auto mine = [&](const Request& r) { return r.ticket == call.ticket; };
     if (c.changed.wait_for(lock, kPatience, [&] { return std::none_of(requests.begin(), requests.end(), mine); }))
@@ -453,7 +453,7 @@ nccl_result ncclGroupStart() {
 }
 nccl_result ncclGroupEnd() {
   if (const int planned = cuda_device::begin_library_call(cuda_device::Entry::ncclGroupEnd, kExecutionFailed)) {
-    group = {};  // with what it contains
+    group = {};  // releases the calls of the group
     return planned;
   }
   if (group.depth == 0) return nccl_invalid_usage;

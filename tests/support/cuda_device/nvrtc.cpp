@@ -1,4 +1,4 @@
-// The entry points of NVRTC. jit.h compiles a program; its image, "cubin" or "PTX", is its text.
+// The entry points of NVRTC. jit.h compiles a program; its image, "cubin" or "PTX", is the text of the program.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -114,7 +114,7 @@ bool is_standard(const std::string& value) {
   return std::find(std::begin(known), std::end(known), value) != std::end(known);
 }
 
-// Parses the options into the program; false after writing the error to its log.
+// Parses the options into the program; returns false after writing an error to its log.
 class Options {
  public:
   Options(_nvrtcProgram& program, int count, const char* const* options)
@@ -132,7 +132,7 @@ class Options {
     return false;
   }
 
-  // "--name=value", "--name value", "-Dvalue", "-D value".
+  // Parses "--name=value", "--name value", "-Dvalue", "-D value".
   bool one(const std::string& word) {
     for (const Option& option : kOptions) {
       for (const std::string name : {option.name, option.alias}) {

@@ -20,7 +20,7 @@ Log& log() {
   return l;
 }
 
-// "push forward ff00ff00;"
+// Notes "push forward ff00ff00;".
 void note(const char* what, const nvtx_event_attributes* e) {
   const std::lock_guard lock(log().mutex);
   log().text << what;

@@ -26,8 +26,8 @@ bool unordered(const Access& a, const Access& b) {
          (a.at.thread / 32 != b.at.thread / 32 || a.at.warp_barriers == b.at.warp_barriers);
 }
 
-// The accesses of one kind to a byte since the last barrier of the block, reduced to three: for any next thread, one of
-// them is unordered with it if any access was.
+// The accesses of one kind to a byte since the last barrier of the block, reduced to three. If any access is unordered
+// with an access of another thread, one of these three is.
 class Recent {
  public:
   void add(const Access& a) {
@@ -57,7 +57,7 @@ struct Byte {
   Recent recent[3];  // by AccessKind
 };
 
-// The shadow of the calling host thread's shared memory.
+// The shadow memory for the shared memory of the calling host thread.
 struct Shadow {
   shim::Range range;
   std::vector<Byte> bytes;
@@ -72,7 +72,7 @@ std::string thread_text(unsigned thread, dim3 block) {
        << ")";
   return text.str();
 }
-// The line of the instruction before the return address.
+// Returns the line of the instruction before the return address.
 std::string line_of(const void* code) { return source_line(static_cast<const char*>(code) - 1); }
 
 void report_race(std::size_t byte, const Access& earlier, AccessKind earlier_kind, const Access& later,
@@ -110,7 +110,7 @@ void note_shared_access(const shim::Range& range, std::size_t first, std::size_t
   }
 }
 
-// The stack of the calling host thread.
+// Returns the stack of the calling host thread.
 shim::Range own_stack() {
   thread_local const shim::Range range = [] {
     pthread_attr_t attributes;

@@ -30,7 +30,7 @@ Kept& kept() {
   return k;
 }
 
-// The file of an instruction, and the offset in it.
+// The file of an instruction, and its offset in the file.
 struct Place {
   std::string file;
   std::uintptr_t offset = 0;
@@ -63,7 +63,8 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-// "<function> at <file>:<line>" for each place in [first, last), all in one file, and for each function inlined there.
+// Returns "<function> at <file>:<line>" for each place in [first, last), all in one file, and for each function inlined
+// there.
 std::vector<std::string> describe(const Place* first, const Place* last) {
   std::ostringstream command;
   command << "addr2line -a -C -f -i -p -e '" << first->file << "'" << std::hex;

@@ -19,8 +19,8 @@ ReportMode report_mode();
 void report(const std::string& text, bool survivable = true);
 std::string last_report();
 
-// The calling thread's stack from the instruction `from` (null: from the caller): "\n  in <function> at <file>:<line>"
-// per frame, or the library and the offset in it without debug information.
+// Returns the calling thread's stack from the instruction `from` (null: from the caller): "
+//   in <function> at <file>:<line>" per frame, or the library and the offset in it if there is no debug information.
 std::string describe_stack(const void* from = nullptr);
 
 }  // namespace cuda_device

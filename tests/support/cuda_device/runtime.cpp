@@ -14,8 +14,8 @@ using namespace nd::cuda::api;
 
 namespace {
 
-// In a child of fork() a real driver refuses everything, if the parent has initialised it. Tests of reports that end a
-// program run them in such children; they set $CATENA_SOFTWARE_CUDA_FORK to "survives".
+// As with a real driver, every call fails in a child of fork() if the parent has initialised the driver. Tests of
+// reports that end a program run it in such children; they set $CATENA_SOFTWARE_CUDA_FORK to "survives".
 std::atomic<bool> forked{false};
 void note_fork() {
   const char* wanted = std::getenv("CATENA_SOFTWARE_CUDA_FORK");

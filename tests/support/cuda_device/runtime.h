@@ -2,7 +2,7 @@
 // NVRTC, cuBLASLt, cuRAND and cuSOLVER, implemented on the CPU, with fault injection and checks of memory and order.
 // Tests of the device are in tests/cuda. It uses kernels and the declarations of ndarray/cuda.
 //
-// This file: the objects behind the driver's handles, the state of the device, and the prologue of every entry point.
+// This file: the objects of the driver's handles, the state of the device, and the prologue of every entry point.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 struct CUctx_st {  // the primary context of a device
   int device = 0;
   bool retained = false;
-  int error = 0;       // a fatal error, with which every call in it fails; 0: none
+  int error = 0;       // a fatal error, which every call in the context returns; 0: none
   unsigned peers = 0;  // bit mask of the devices whose memory its kernels may use
   // The legacy stream, streams in use, and destroyed streams with work left.
   std::vector<cuda_device::StreamPtr> streams;
@@ -51,7 +51,7 @@ struct CUevent_st {
 
 namespace cuda_device {
 
-// Handles in use. The address of a released handle is not reused soon, so that its use is detected.
+// The handles in use. The address of a released handle is not reused soon, so that its use is detected.
 template <class T> class Handles {
  public:
   T* add(std::shared_ptr<T> object) {
@@ -60,7 +60,7 @@ template <class T> class Handles {
     return handle;
   }
   bool has(T* handle) const { return live_.contains(handle); }
-  // Fails with CUDA_ERROR_INVALID_HANDLE.
+  // Throws CUDA_ERROR_INVALID_HANDLE for an unknown handle.
   const std::shared_ptr<T>& find(T* handle) const {
     const auto found = live_.find(handle);
     require(found != live_.end(), nd::cuda::api::cu_error_invalid_handle);
@@ -96,16 +96,16 @@ struct Runtime {
 };
 Runtime& runtime();
 
-CUctx_st*& current_context();  // of the calling thread; null: none
+CUctx_st*& current_context();  // context of the calling thread; null: none
 CUctx_st& context_of_handle(nd::cuda::api::cu_context handle);
-// A null handle, or 1, is the legacy stream of the context.
+// Returns the stream; a null handle, or 1, is the legacy stream of the context.
 const StreamPtr& stream_of_handle(CUctx_st& context, nd::cuda::api::cu_stream handle);
 void poison(CUctx_st& context, int code);
 // Clears the errors of all contexts.
 void heal();
 
-// Every entry point of the driver is one of these calls. They count it, return a planned failure, and run the body
-// under the lock; the body throws Failure.
+// Every entry point of the driver uses one of these calls. They count the call, return a planned failure, and run the
+// body under the lock; the body throws Failure.
 // - plain_call: no condition; basic_call: after cuInit; context_call: with a current context without an error.
 enum class Needs { nothing, initialisation, context };
 int enter(Entry entry, Needs needs, void (*body)(void*, Lock&), void* argument);

@@ -22,7 +22,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-// The interface between the dynamic linker and the compilers, which no header declares.
+// The interface between the dynamic linker and compilers, which no header declares.
 struct ThreadLocalIndex {
   unsigned long module, offset;
 };
@@ -54,7 +54,7 @@ asm(".pushsection .text\n"
 
 void prepare(Context& c, char* stack, void (*entry)()) {
   void** sp = reinterpret_cast<void**>(stack + kStack);
-  *--sp = nullptr;  // the stack is then aligned as after a call
+  *--sp = nullptr;  // so that the stack is aligned as after a call
   *--sp = reinterpret_cast<void*>(entry);
   for (int saved = 0; saved < 6; ++saved) *--sp = nullptr;
   c.sp = sp;
@@ -75,8 +75,8 @@ void swap(Context& from, Context& to) { swapcontext(&from.context, &to.context);
 #endif
 
 // ---- state of a host thread that runs grids -----------------------------------------------------
-// The stacks of a block's threads. They are kept between launches, so that their pages are mapped already. A guard page
-// precedes each.
+// The stacks of a block's threads. They are kept between launches, so that their pages stay mapped. A guard page
+// precedes each stack.
 class Stacks {
  public:
   ~Stacks() {
@@ -106,7 +106,7 @@ class Stacks {
 
 enum class State { ready, at_block_barrier, at_warp_barrier, ended };
 
-// A fiber runs the thread of the same number of each block in succession.
+// A fiber runs the thread with its number in each block, one after the other.
 struct Fiber {
   Context context;
   uint3 index{};
@@ -123,7 +123,7 @@ struct Engine {
   unsigned thread = 0;
   std::uint64_t block_barriers = 0, warp_barriers = 0;
 
-  // Blocks with barriers.
+  // For blocks with barriers.
   Stacks stacks;
   std::vector<Fiber> fibers;         // created so far; their addresses are stable
   unsigned threads = 0;              // threads of the block
@@ -139,7 +139,7 @@ struct Engine {
   Fiber& current() { return fibers[thread]; }
 };
 thread_local Engine own_engine;
-// A cache of the thread's engine; null until its first use.
+// A cache of the thread's engine; null before its first use.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Engine* engine = nullptr;
 
 Engine& get_engine() {
@@ -262,7 +262,7 @@ void run_directly(std::vector<unsigned>& turns, std::mt19937& random) {
   }
 }
 
-// The calling thread's block of thread-local variables of the shared object that contains the code.
+// Returns the calling thread's thread-local variables of the shared object that contains the code.
 Range thread_locals_of(const void* code) {
   struct Search {
     std::uintptr_t code;

@@ -1,6 +1,6 @@
-// Runs the text of a GPU kernel on the CPU: included before the text, it supplies what the GPU's compiler has built in.
-// The threads of a block are fibers that switch only at barriers and shuffles, so a missing barrier shows as a result
-// that depends on the order of the threads; tests run every kernel in all three orders. Blocks run one after the other.
+// Runs the text of a GPU kernel on the CPU: included before the text, it defines the built-ins of the GPU's compiler.
+// The threads of a block are fibers that switch only at barriers and shuffles, so with a missing barrier the result
+// depends on the order of the threads; tests run every kernel in all three orders. Blocks run one after the other.
 //
 // Stricter than a GPU: lanes of a warp do not run in lockstep, and a barrier that some threads of the block do not
 // reach ends the program with a report ("divergent barrier").
@@ -58,7 +58,7 @@ struct dim3 {
   dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
 
-// The engine, to which kernels link.
+// The interface of the engine, to which kernels link.
 namespace shim {
 
 #define SHIM_EXPORT __attribute__((visibility("default")))
@@ -72,11 +72,11 @@ SHIM_EXPORT Place& place();
 
 SHIM_EXPORT void block_barrier();
 SHIM_EXPORT void warp_barrier();
-// Every lane of the warp passes `value` and gets that of lane `source`. It does not order accesses to memory.
+// Every lane of the warp passes `value` and gets the value of lane `source`. Does not order accesses to memory.
 SHIM_EXPORT uint64_t exchange(uint64_t value, unsigned source);
 SHIM_EXPORT unsigned lane();
 SHIM_EXPORT unsigned
-lanes();  // of the running warp: fewer than 32 in the last warp if the size of the block is not a multiple of 32
+lanes();  // lanes of the running warp: fewer than 32 in the last warp if the block's size is not a multiple of 32
 
 // Called before every atomic access with the return address.
 SHIM_EXPORT void note_atomic(const void* address, size_t bytes, const void* code);
@@ -186,7 +186,7 @@ SHIM_INLINE unsigned atomicDec(unsigned* p, unsigned last) {
 }
 #undef SHIM_INLINE
 
-// ---- arithmetic that the GPU's compiler knows without a header ----------------------------------
+// ---- arithmetic that the GPU's compiler has without a header ------------------------------------
 template <class T> T __ldg(const T* p) { return *p; }
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }

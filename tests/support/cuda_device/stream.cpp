@@ -37,7 +37,8 @@ Slots& slots() {
   return s;
 }
 
-// A slot is reused only when the host knows all its work: the work of the new stream then follows it in any case.
+// A slot is reused only if all its work is known to the host, so that the work of the new stream follows it in any
+// case.
 std::size_t take_slot() {
   Slots& s = slots();
   s.host.resize(s.last.size());
@@ -139,7 +140,7 @@ void run_front(CUstream_st& stream, Lock& lock) {
 
 // Executes at most `limit` items on the way to a mark.
 void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
-  std::vector<Mark> path{mark};  // each waits for the next
+  std::vector<Mark> path{mark};  // each mark waits for the next one
   while (!path.empty() && limit > 0) {
     const Mark& next = path.back();
     if (next.reached()) {
@@ -165,8 +166,8 @@ void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
 }
 
 // ---- host functions -----------------------------------------------------------------------------
-// A program may wait for a host function by its own means, and a real device reaches it eventually. If no call has led
-// to its execution after this time, a background thread executes it.
+// A program may wait for a host function without a call of the driver, and a real device reaches the function
+// eventually. If no call has led to its execution after this time, a background thread executes it.
 constexpr std::chrono::milliseconds kPatience{200};
 
 struct Waiting {
@@ -279,7 +280,7 @@ void wait_for(const Point& point, Lock& lock) {
   learn(point);
 }
 
-// The newest stream first, so that work of other streams on which it depends without a wait has not run yet.
+// Executes the newest stream first, so that a missing dependency on other streams shows: their work has not run yet.
 void wait_for_all(CUctx_st& context, Lock& lock) {
   std::vector<Point> ends;
   for (const StreamPtr& stream : context.streams) ends.push_back(end_of(stream));

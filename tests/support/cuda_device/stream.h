@@ -1,7 +1,7 @@
-// Streams with lazy execution: submitted work stays in its queue until a call needs it, and then only this work and
-// what it waits for is executed. Work that a program does not order therefore runs in an unexpected order.
+// Streams with lazy execution: submitted work stays in its queue until a call needs it, and then only this work and its
+// dependencies are executed. Work that a program does not order therefore runs in an unexpected order.
 //
-// CATENA_SOFTWARE_CUDA_STREAMS=eager executes everything at once, for debugging.
+// CATENA_SOFTWARE_CUDA_STREAMS=eager executes all work at once, for debugging.
 //
 // Thread safety: all functions are called under the runtime's lock, which is released while host functions run.
 #pragma once
@@ -27,13 +27,13 @@ namespace cuda_device {
 using Lock = std::unique_lock<std::mutex>;
 struct Capture;
 
-// The work that a call submits to a stream, with copies of all its data. It may be executed repeatedly, by graphs.
+// The work that a call submits to a stream, with copies of all its data. Graphs may execute it repeatedly.
 struct Operation {
   enum class Kind {
     copy,
     fill,
     kernel,
-    library,  // of a library on the device
+    library,  // of a library, on the device
     host,     // a host function; skipped if the context has failed
     callback  // a host function that gets the status
   };
@@ -103,7 +103,7 @@ namespace cuda_device {
 using StreamPtr = std::shared_ptr<CUstream_st>;
 
 StreamPtr make_stream(CUctx_st& context, bool blocking, bool legacy = false);
-// Queued work is still executed when it is needed.
+// Queued work is still executed when needed.
 void destroy_stream(CUstream_st& stream);
 
 // Appends an operation (null: none) to a stream that is not capturing, after all of `waits`. Between the legacy stream
@@ -115,15 +115,15 @@ Point end_of(const StreamPtr& stream);
 
 // Executes the work that must precede a mark.
 void execute_until(const Mark& mark, Lock& lock);
-// Executes one item of it.
+// Executes one item of the work that must precede a mark.
 void execute_some(const Mark& mark, Lock& lock);
-// The host waits for a point: it then knows all work that precedes.
+// Makes the host wait for a point; all work before the point is then known to the host.
 void wait_for(const Point& point, Lock& lock);
 void wait_for_all(CUctx_st& context, Lock& lock);
-// The host knows that a point is reached.
+// Records that the host has seen a point reached.
 void learn(const Point& point);
 
-// Whether the call comes from a host function of a stream, where the driver may not be used.
+// True if the call comes from a host function of a stream, where the driver may not be used.
 bool inside_host_function();
 
 }  // namespace cuda_device

@@ -29,7 +29,7 @@ const void* interrupted_instruction(void* context) {
 #endif
 }
 
-// A description of an invalid access; empty: not related to the device.
+// Returns the description of an invalid access; empty if it is not related to the device.
 std::string describe_fault(const void* address, const Actor* actor) {
   std::ostringstream out;
   if (actor != nullptr && actor->kernel) {
@@ -45,7 +45,7 @@ std::string describe_fault(const void* address, const Actor* actor) {
   return out.str();
 }
 
-// Maps a page where a kernel accessed none, so that the kernel can end; the context is then unusable.
+// Maps a page where a kernel accessed an unmapped one, so that the kernel can end; the context is then unusable.
 bool supply_page(const void* address) {
   constexpr std::uintptr_t page = 4096;
   void* at = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) / page * page);
@@ -56,7 +56,7 @@ bool supply_page(const void* address) {
 void pass_on(int number, siginfo_t* info, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(number, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(number);
-  signal(number, SIG_DFL);  // the instruction faults again and ends the program by the default action
+  signal(number, SIG_DFL);  // the instruction faults again, and the default action ends the program
 }
 
 void handle(int number, siginfo_t* info, void* context) {
@@ -75,7 +75,8 @@ void handle(int number, siginfo_t* info, void* context) {
 void install_trap() {
   struct sigaction action {};
   action.sa_sigaction = handle;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;  // on the current stack: an alternate one would be too small for a report
+  // on the current stack, because an alternate one would be too small for a report
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   if (sigaction(SIGSEGV, &action, &previous) != 0) std::abort();
 }

@@ -23,7 +23,7 @@ namespace {
 using dnnl::memory;
 
 // ---- oneDNN 2 and 3 -----------------------------------------------------------------------------
-// Version 3 removed the operation descriptors: their contents are arguments of the primitive descriptor.
+// oneDNN 3 has no operation descriptors: their contents are arguments of the primitive descriptor.
 struct Geometry {
   memory::dims stride, dilate, pad, pad_end;
 };
@@ -31,7 +31,7 @@ struct Geometry {
 dnnl::primitive_attr attributes() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(
-      dnnl::scratchpad_mode::user);  // primitives hold no scratch memory; it is taken from the pool
+      dnnl::scratchpad_mode::user);  // scratch memory is taken from the pool, not kept by primitives
   return attr;
 }
 
@@ -106,8 +106,8 @@ struct Blocking {
 bool is_blocked(const memory::desc& d) { return d.data.format_kind == dnnl_blocked; }
 #endif
 
-// Whether two descriptions of float32 activations with the same lengths have every element at the same place. They may
-// differ in what they say of axes of length 1, and a block of all channels is channels-last memory.
+// True if every element has the same position in two descriptions of float32 activations with the same lengths. The
+// descriptions may differ for axes of length 1, and a block of all channels is channels-last memory.
 bool same_places(const memory::desc& a, const memory::desc& b) {
   if (a == b) return true;
   if (!is_blocked(a) || !is_blocked(b)) return false;
@@ -129,7 +129,7 @@ bool same_places(const memory::desc& a, const memory::desc& b) {
 // ---- state of a thread --------------------------------------------------------------------------
 enum class Pass : std::int64_t { forward, forward_bias, data, filter };
 
-// The cache key: all parameters that a primitive depends on.
+// The cache key: all parameters on which a primitive depends.
 struct Key {
   std::array<std::int64_t, 26> v{};
   friend bool operator==(const Key&, const Key&) = default;
@@ -142,7 +142,7 @@ struct KeyHash {
   }
 };
 
-// Activations as arrays have them, and whether a primitive takes them as they lie.
+// Layouts of activations in arrays, and whether a primitive accepts them without a reorder.
 struct Activations {
   memory::desc plain, last;
   bool takes_plain = false, takes_last = false;
@@ -154,8 +154,9 @@ struct Plan {
   const memory::desc* filter = nullptr;  // interned weights
 };
 
-// The one object of the process that is equal to `desc`: layouts of filters are compared by their addresses. The
-// backward pass has its own, so that a step of training, which uses a filter once in each, keeps nothing.
+// Returns the only object of the process that is equal to `desc`: layouts of filters are compared by their addresses.
+// The backward pass has separate objects. A step of training uses a filter once in each pass, so no reordered filter is
+// kept.
 const memory::desc* interned(const memory::desc& desc, bool backward) {
   static std::mutex& mutex = *new std::mutex;
   static auto* const lists = new std::forward_list<memory::desc>[2];
@@ -171,7 +172,8 @@ const dnnl::engine& engine() {
   return e;
 }
 
-// Every thread has its own plans, so that a lookup takes no lock. They refer to oneDNN's cache, which threads share.
+// Every thread has its own plans, so that a lookup needs no lock. The plans refer to oneDNN's cache, which threads
+// share.
 struct ThreadState {
   static constexpr std::size_t kMaxPlans = 1024;
   std::unordered_map<Key, std::unique_ptr<const Plan>, KeyHash> plans;  // null: oneDNN has no implementation
@@ -202,9 +204,9 @@ Activations activations_of(const memory::dims& dims, int rank, const memory::des
   return {plain, last, same_places(plain, wanted), same_places(last, wanted)};
 }
 
-// A convolution is split over the batch and, if there are fewer images than threads, also into bands of rows (of the
-// first spatial axis); where the filter is larger than the activations, over the channels of the output instead, so
-// that each thread reads its share of the filter. Each part is a convolution of its own on one thread.
+// A part of a convolution, computed as a convolution on one thread. A convolution is split over the batch and, if there
+// are fewer images than threads, also into bands of rows (of the first spatial axis). If the filter is larger than the
+// activations, it is split over the channels of the output instead, so that each thread reads its share of the filter.
 struct Part {
   std::int64_t image, images;      // first image, number of images
   std::int64_t src_row, src_rows;  // rows of the input (or of its gradient) that the band uses
@@ -241,7 +243,7 @@ class Problem {
       for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3 entries; they determine the output's shape
     return key;
   }
-  // Three kinds of parts: the whole image; a band of output rows with the input rows that its windows read; a band of
+  // Three kinds of parts: whole images; a band of output rows with the input rows that its windows read; a band of
   // input rows with the output rows whose windows read it.
   void take_image(Part& part) const {
     part.src_row = part.dst_row = 0;
@@ -269,7 +271,7 @@ class Problem {
     part.dst_row = next_output(first - reach() + 1);
     part.dst_rows = next_output(last) - part.dst_row;
   }
-  // The convolution of one part.
+  // Returns the convolution of one part.
   Problem part(const Part& part) const {
     Problem p = *this;
     p.src[0] = p.dst[0] = part.images;
@@ -282,11 +284,11 @@ class Problem {
     p.g.pad_end[0] = std::max<std::int64_t>(end, 0);
     return p;
   }
-  // Whether Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) is faster than a direct convolution. It needs
-  // a quarter of the multiplications, but the transformation of the filter has to be amortised over many positions. Its
+  // True if Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) is faster than a direct convolution. It needs
+  // a quarter of the multiplications, but the transformation of the filter must be amortised over many positions. Its
   // rounding errors are about 1e-6 of the largest value instead of 3e-7.
   bool suits_winograd() const { return winograd_tiles() >= kWinogradTiles; }
-  // Output tiles per image; 0 when the algorithm does not apply or there are too few channels.
+  // Returns the output tiles per image; 0 if the algorithm does not apply or there are too few channels.
   std::int64_t winograd_tiles_of_image() const {
     constexpr std::int64_t kChannels = 64;
     const auto within = [](const memory::dims& d, std::int64_t least, std::int64_t most) {
@@ -298,14 +300,14 @@ class Problem {
   }
   std::int64_t winograd_tiles() const { return dst[0] * winograd_tiles_of_image(); }
   static constexpr std::int64_t kWinogradTiles = 128;
-  // Whether the filter is larger than the activations.
+  // True if the filter is larger than the activations.
   bool is_mostly_filter() const {
     const auto size = [](const memory::dims& d) {
       return std::accumulate(d.begin(), d.end(), std::int64_t(1), std::multiplies<>());
     };
     return size(weights) > size(src) + size(dst);
   }
-  // Elements of the filter per pair of channels.
+  // Returns the number of elements of the filter per pair of channels.
   std::int64_t window() const {
     return std::accumulate(weights.end() - rank_, weights.end(), std::int64_t(1), std::multiplies<>());
   }
@@ -315,10 +317,10 @@ class Problem {
   memory::dims src, weights, dst;
   Geometry g;
   std::int64_t groups;
-  bool lies_last;  // whether an operand is channels-last; only where groups depend on it
+  bool lies_last;  // true if an operand is channels-last; set only where groups depend on it
 
  private:
-  // Rows that a window spans along the first spatial axis.
+  // Returns the number of rows of a window along the first spatial axis.
   std::int64_t reach() const { return (weights[weights.size() - std::size_t(rank_)] - 1) * (g.dilate[0] + 1) + 1; }
 
   int rank_;
@@ -348,19 +350,16 @@ template <class Description> std::unique_ptr<Plan> plan_of(const Description& pd
   return plan;
 }
 
-// Activations are channels-last, so that the next convolution reads the result of the previous one without a reorder.
-// Where few channels leave most lanes of a vector empty, other layouts are faster despite the reorder (float32, one
-// thread, the times of a pass with its reorders in the layout given here and in channels-last):
+// Returns the layout of the activations. In general it is channels-last, so that the next convolution reads the result
+// without a reorder. With few channels most lanes of a vector would be empty; other layouts are then faster despite the
+// reorder:
 //
-//   data, one filter element    as a matrix product of plain images  3 -> 7 channels, 92 x 92, 28 images: 0.6 ms, 1.7
-//   data, many outputs          the same                             3 -> 64, 3x3, 32 x 32, 8 images: 0.5 ms, 1.1
-//   forward, 1 or 2 channels    oneDNN's own                         1 -> 16, 5x5, 28 x 28, 8 images: 38 us, 57
+//   gradient of the data, one filter element    as a matrix product of plain images
+//   gradient of the data, many outputs          as a matrix product of plain images
+//   forward, 1 or 2 channels                    oneDNN's own layout
 //
-// Depthwise convolutions of plain images use oneDNN's own layouts, too; channels-last ones stay as they are (128
-// channels, 3x3, 56 x 56, 16 images: the three passes 24 ms, with reorders 34).
-//
-// Winograd's convolution also uses oneDNN's own layouts and is faster despite the reorder (64 channels, 56 x 56,
-// float32: 0.84 against 1.34 ms per image and thread).
+// Depthwise convolutions of plain images also use oneDNN's own layouts; channels-last images keep their layout.
+// Winograd's convolution uses oneDNN's own layouts too, and is faster despite the reorder.
 memory::format_tag preferred_layout(const Problem& p, Pass pass, algorithm how) {
   constexpr auto any = memory::format_tag::any;
   constexpr std::int64_t kLanes = 16;
@@ -373,7 +372,7 @@ memory::format_tag preferred_layout(const Problem& p, Pass pass, algorithm how) 
   return forward && p.window() > 1 && in <= 2 && out <= 2 * kLanes ? any : channels_last_tag(p.rank());
 }
 
-// Null when oneDNN has only its reference implementation, which is slower than a reorder by far.
+// Returns null if oneDNN has only its reference implementation, which is much slower than a reorder.
 template <class Description> std::unique_ptr<Plan> compiled_plan_of(const Description& pd) {
   return std::string_view(pd.impl_info_str()).find("ref") == std::string_view::npos ? plan_of(pd) : nullptr;
 }
@@ -390,7 +389,7 @@ std::unique_ptr<Plan> make_plan(const Problem& p, Pass pass, algorithm how, memo
   return make(forward);
 }
 
-// Null when oneDNN has no implementation.
+// Returns null if oneDNN has no implementation.
 const Plan* find_plan(const Problem& p, Pass pass) {
   ThreadState& state = thread_state();
   const Key key = p.key(pass);
@@ -452,7 +451,7 @@ void reorder(memory from, memory to) {
   thread_state().stream.wait();
 }
 
-// An operand in the layout that a primitive expects. Keeps the memory alive.
+// An operand in the layout of a primitive. Owns a reference to the memory.
 class DnnlArray {
  public:
   DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted, bool as_it_lies)
@@ -471,14 +470,14 @@ DnnlArray activations(const Array& a, const Activations& of, const memory::desc&
   return {contiguous(a), of.plain, wanted, of.takes_plain};
 }
 
-// The parts of a convolution with their problems; empty when oneDNN cannot compute all of them.
+// The parts of a convolution with their problems; empty if oneDNN cannot compute all of them.
 struct Cut {
   std::vector<Part> parts;
   std::vector<Problem> problems;
 };
 
-// The filter of a convolution in the layouts of its plans. Parts of equal layout and channels share one; a filter that
-// is not written between calls keeps it.
+// The filter of a convolution in the layouts of its plans. Parts with the same layout and channels share one reordered
+// filter; it is kept while the filter is not written.
 class Filters {
  public:
   Filters(const Array& w, const Cut& c, Pass pass) : plain_(contiguous(w)) {
@@ -521,7 +520,7 @@ class Filters {
   std::vector<InLayout> layouts_;
 };
 
-// The output of a primitive; finish() reorders it into the array if the layouts differ.
+// The output of a primitive; finish() copies it to the array if the layouts differ.
 class Result {
  public:
   Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written, bool same)
@@ -574,14 +573,14 @@ std::int64_t threads_for(const Problem& p) {
   return static_cast<std::int64_t>(std::clamp(work / kLeast, 1.0, double(catena::max_threads())));
 }
 
-// Whether each thread gets a share of the filter, which is larger than the activations.
+// True if each thread gets a share of the filter, because the filter is larger than the activations.
 bool splits_outputs(const Problem& p, Pass pass) {
-  constexpr std::int64_t kLeast = 32;  // channels of a part
+  constexpr std::int64_t kLeast = 32;  // minimal number of channels of a part
   const bool forward = pass == Pass::forward || pass == Pass::forward_bias;
   return forward && p.groups == 1 && p.is_mostly_filter() && !p.suits_winograd() && p.dst[1] >= kLeast * threads_for(p);
 }
 std::vector<Part> parts_by_outputs(const Problem& p) {
-  constexpr std::int64_t kLanes = 16;  // a part has multiples of them
+  constexpr std::int64_t kLanes = 16;  // the number of channels of a part is a multiple of this
   const std::int64_t outputs = p.dst[1], pieces = threads_for(p);
   std::vector<Part> parts;
   for (std::int64_t k = 0; k < pieces; ++k) {
@@ -623,7 +622,7 @@ std::vector<Part> parts_of(const Problem& p, Pass pass, Split split) {
   return parts;
 }
 
-// All plans are made here on the calling thread, so that it is known before the first part runs whether there are any.
+// Makes all plans on the calling thread, so that it is known before the first part runs whether all parts have one.
 Cut cut(const Problem& whole, Pass pass) {
   const catena::SingleThreadedLibraries single;
   for (const Split split : {Split::outputs, Split::rows, Split::images}) {
@@ -643,7 +642,7 @@ Array band_of(const Array& a, const Part& part, std::int64_t row, std::int64_t r
   const Array images = part.images == a.shape(0) ? a : slice(a, 0, part.image, part.image + part.images);
   return rows == a.shape(2) ? images : slice(images, 2, row, row + rows);
 }
-// The channels of a part.
+// Returns the channels of a part.
 Array outputs_of(const Array& a, int axis, const Part& part) {
   return part.outputs == a.shape(axis) ? a : slice(a, axis, part.output, part.output + part.outputs);
 }

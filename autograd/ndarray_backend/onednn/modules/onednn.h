@@ -1,5 +1,5 @@
-// The table of the module of oneDNN (kernels/base/module.h): convolutions of non-empty float32 arrays with one to three
-// spatial axes. A null array says that oneDNN has no implementation. Internal to this folder.
+// The function table of the oneDNN module (kernels/base/module.h): convolutions of non-empty float32 arrays with one to
+// three spatial axes. A null array means that oneDNN has no implementation. Internal to this folder.
 #pragma once
 
 #include <catena/autograd/nn_extension.h>

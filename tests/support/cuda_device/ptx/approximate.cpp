@@ -1,5 +1,5 @@
-// Approximate instructions: the exact value, rounded; with CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 up to two units away from
-// that, as far as the PTX ISA lets an instruction be off.
+// Approximate instructions: the exact value, rounded; with CATENA_SOFTWARE_CUDA_PTX_PERTURB=1, up to two units away
+// from that, within the error bounds of the PTX ISA.
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -28,17 +28,17 @@ template <Function F> double exact(double v) {
     case Function::rcp: return 1 / v;
     case Function::rsqrt: return 1 / std::sqrt(v);
     case Function::sqrt: return std::sqrt(v);
-    case Function::div: break;  // of two operands
+    case Function::div: break;  // it has two operands
   }
   return v;
 }
 
 // ---- errors ---------------------------------------------------------------------------------------
-// How far a result may be from the exact one: PTX ISA 9.0, section 9.7.3, by instruction. `unit` is that in the last
-// place of the rounded result, `digits` the number of its fraction's bits: 23, or 20 of the upper half of a float64.
-// For rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 the ISA has the format and no bound; theirs is that of the float32
-// forms in this format, with which libdevice's one refinement (of third order) keeps its own documented bounds. For
-// rsqrt.approx.f64 it is the unit that the CUDA C++ Programming Guide has for rsqrt(double).
+// Returns the error bound of a result by instruction: PTX ISA 9.0, section 9.7.3. `unit` is one unit in the last place
+// of the rounded result, `digits` the number of bits of its fraction: 23, or 20 for the upper half of a float64. For
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 the ISA defines the format but no bound; the bounds used here are those
+// of the float32 forms in this format, with which libdevice's single refinement (of third order) keeps its own
+// documented bounds. The bound of rsqrt.approx.f64 is that of rsqrt(double) in the CUDA C++ Programming Guide.
 template <Function F> double bound(double operand, double exact, double unit, int digits) {
   const double magnitude = std::fabs(exact);
   switch (F) {
@@ -55,8 +55,8 @@ template <Function F> double bound(double operand, double exact, double unit, in
   return 0;
 }
 
-// The result moved by two units, or by one where two are too many; up or down by the operand's bits, or the other way.
-// Zeros, infinities, NaN and the largest and smallest values stay.
+// Moves the result by two units, or by one if two exceed the bound; the operand's bits select the direction, which is
+// reversed if necessary. Zeros, infinities, NaN and the largest and smallest values are not moved.
 template <class Bits> struct Limits;
 template <> struct Limits<std::uint32_t> {
   static constexpr std::uint32_t smallest = 0x00900000u, largest = 0x7f700000u;
@@ -78,7 +78,7 @@ template <class Bits, class Near> Bits moved(Bits result, std::uint64_t operand,
 
 double last_place(double v, int digits) { return std::ldexp(1.0, std::ilogb(v) - digits); }
 
-// libdevice forms 2^n of float64 (tanh, erf) by ex2.approx of a whole number, so these results are exact.
+// libdevice computes 2^n of float64 (tanh, erf) by ex2.approx of a whole number, so these results must be exact.
 template <Function F> bool has_exact_result(float v) { return F == Function::ex2 && v == std::floor(v); }
 
 template <Function F> float result_of(float v, double exact, std::uint64_t operand) {
@@ -98,7 +98,7 @@ template <Function F> void of_float(Warp& w, const Step& s, Mask lanes) {
   each_lane(lanes, [&](unsigned lane) {
     float v = as<float>(a[lane]);
     if (flushes) v = flushed(v);
-    // Of a few operands the documentation states the exact result.
+    // For some operands, the documentation requires the exact result.
     const bool plain = v != 0 && std::isfinite(v) && !(F == Function::lg2 && v == 1);
     const double r = exact<F>(v);
     const float y = plain ? result_of<F>(v, r, a[lane]) : static_cast<float>(r);
@@ -114,8 +114,8 @@ template <Function F, bool Brain> void of_half(Warp& w, const Step& s, Mask lane
             [&](unsigned lane) { d[lane] = packed(f, Rounding::nearest, exact<F>(unpacked(f, a[lane] & 0xffff))); });
 }
 
-// The upper half of a float64: 20 bits of the operand's fraction are read and as many of the result's are written.
-// Subnormal operands are zero, subnormal results become zero; NaN are the canonical one.
+// Uses the upper half of a float64: reads 20 bits of the operand's fraction and writes 20 bits of the result's.
+// Subnormal operands and results are replaced by zero; NaN results are canonical.
 template <Function F> void of_double(Warp& w, const Step& s, Mask lanes) {
   constexpr std::uint64_t high = 0xffffffff00000000u, exponent = 0x7ff0000000000000u, sign = std::uint64_t(1) << 63;
   constexpr std::uint64_t unit = std::uint64_t(1) << 32, nan = 0x7fffffff00000000u;
@@ -140,7 +140,7 @@ template <Function F> void of_double(Warp& w, const Step& s, Mask lanes) {
   });
 }
 
-// rsqrt.approx.f64, without .ftz: subnormal numbers count, and the result has all bits.
+// rsqrt.approx.f64, without .ftz: subnormal numbers are not flushed, and the result has all bits.
 void reciprocal_root(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t* a = in(w, s.from[0]);
   std::uint64_t* d = out(w, s.to[0]);
@@ -165,7 +165,7 @@ void divide(Warp& w, const Step& s, Mask lanes) {
   each_lane(lanes, [&](unsigned lane) {
     float x = as<float>(a[lane]), y = as<float>(b[lane]);
     if (flushes) x = flushed(x), y = flushed(y);
-    // div.approx multiplies by a reciprocal that underflows for divisors above 2^126.
+    // div.approx multiplies by the reciprocal, which underflows for divisors above 2^126.
     double r = double(x) / y;
     if (!full && std::fabs(y) > 0x1p126f && std::isfinite(y)) r = std::isinf(x) ? NAN : x * 0.0f;
     const bool plain = x != 0 && y != 0 && std::isfinite(x) && std::isfinite(y);

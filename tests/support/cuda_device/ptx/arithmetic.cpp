@@ -62,7 +62,7 @@ struct Mul24 {
   template <class T> T operator()(T a, T b) const { return T(extended(a) * extended(b)); }
   template <class T> static Wider<T> extended(T v) { return Wider<T>(T(Unsigned<T>(v) << 8)) >> 8; }
 };
-// Division by zero: what the hardware gives, as the result is not specified.
+// Division by zero gives the result of the hardware, because the ISA does not specify it.
 struct Div {
   template <class T> T operator()(T a, T b) const {
     if (b == 0) return T(-1);
@@ -120,7 +120,7 @@ struct Brev {
     return r;
   }
 };
-// The most significant bit that is not the sign; all ones: none.
+// Returns the most significant bit that differs from the sign; all ones if there is none.
 template <bool Amount> struct Bfind {
   template <class T> std::uint32_t operator()(T a) const {
     const auto u = Unsigned<T>(a < 0 ? ~a : a);
@@ -152,7 +152,7 @@ struct Prmt {
     return r;
   }
 };
-// The shift amount is of 32 bits in every form.
+// The shift amount has 32 bits in every form.
 struct Shl {
   template <class T> T operator()(T a, std::uint32_t n) const {
     return n >= unsigned(kBits<T>) ? T(0) : T(Unsigned<T>(a) << n);
@@ -177,7 +177,7 @@ template <bool Left, bool Clamp> struct Funnel {
   }
 };
 
-// Bit fields: position and length are 8 bits.
+// Bit fields: position and length have 8 bits.
 template <class T> void extract(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]), *c = in(w, s.from[2]);
   std::uint64_t* d = out(w, s.to[0]);
@@ -223,7 +223,7 @@ template <class T> void mad_wide(Warp& w, const Step& s, Mask lanes) {
   });
 }
 
-// Products of the bytes of two words, added to a third value.
+// Adds the products of the bytes of two words to a third value.
 template <class A, class B> void dot_bytes(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]), *c = in(w, s.from[2]);
   std::uint64_t* d = out(w, s.to[0]);
@@ -234,7 +234,7 @@ template <class A, class B> void dot_bytes(Warp& w, const Step& s, Mask lanes) {
   });
 }
 
-// The same of two halves of a word and the lower or upper two bytes of another.
+// The same for two halves of a word and the lower or upper two bytes of another.
 template <class A, class B, bool Upper> void dot_halves(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]), *c = in(w, s.from[2]);
   std::uint64_t* d = out(w, s.to[0]);
@@ -253,7 +253,7 @@ template <class A, class B> void add_dots(std::unordered_map<std::string, Run>& 
 }
 
 // ---- carries --------------------------------------------------------------------------------------
-// a + b (+ carry), a - b (- borrow), or a product's half + c (+ carry). The flag is written by forms with .cc.
+// a + b (+ carry), a - b (- borrow), or half of a product + c (+ carry). Forms with .cc write the flag.
 enum class Carry { add, sub, mad_low, mad_high };
 template <class T, Carry Op, bool Reads, bool Writes> void carry(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]), *c = in(w, s.from[2]);
@@ -378,7 +378,7 @@ void copy(Warp& w, const Step& s, Mask lanes) {
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) { d[lane] = a[lane]; });
 }
-// Elements of `bytes` bytes into one value, the first in the low bits.
+// Packs elements of `bytes` bytes into one value, the first in the low bits.
 void pack(Warp& w, const Step& s, Mask lanes) {
   const int bits = s.bytes * 8;
   each_lane(lanes, [&](unsigned lane) {

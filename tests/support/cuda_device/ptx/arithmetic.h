@@ -1,5 +1,5 @@
-// Instructions on registers: integers, bits, comparisons and selections here, floating point in floating.h, conversions
-// in convert.h.
+// Instructions on registers. This header: integers, bits, comparisons and selections; floating.h: floating point;
+// convert.h: conversions.
 #pragma once
 
 #include <bit>
@@ -12,10 +12,10 @@
 
 namespace cuda_device::ptx {
 
-// False: the opcode is none of these. Throws Fault for a form that is not supported.
+// Returns false if the opcode belongs to another group. Throws Fault for an unsupported form.
 bool decode_arithmetic(const Words& words, const std::vector<Operand>& operands, Operands& context, Step& step);
 
-// The value of a type in a register, and back.
+// Convert a register to a value of a type, and back.
 template <class T> inline T as(std::uint64_t v) {
   if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(static_cast<std::uint32_t>(v));
   else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(v);
@@ -27,7 +27,7 @@ template <class T> inline std::uint64_t bits_of(T v) {
   else return static_cast<std::uint64_t>(v);
 }
 
-// The function of a form: F()(values of the type T...).
+// Applies the function F of a form: F()(values of the type T...).
 template <class F, class T> void unary(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t* a = in(w, s.from[0]);
   std::uint64_t* d = out(w, s.to[0]);

@@ -11,8 +11,8 @@ namespace cuda_device::ptx {
 namespace {
 
 // ---- comparisons ----------------------------------------------------------------------------------
-// The names in the order of the bits: less, equal, greater, unordered hold; of integers the first six (lo, ls, hi, hs:
-// lt, le, gt, ge).
+// The bits of a relation: true for less, equal, greater, unordered. The names are in the order of the bits; the first
+// six apply to integers (lo, ls, hi, hs mean lt, le, gt, ge).
 constexpr unsigned kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
 struct Relation {
   std::string_view name;
@@ -83,7 +83,7 @@ template <class T> void setp(Warp& w, const Step& s, Mask lanes) {
   set_predicate(w, s.to[0], lanes, first);
   if (s.to[1] >= 0) set_predicate(w, s.to[1], lanes, second);
 }
-// The result in a register: all ones or 1.0.
+// Writes the result to a register: all ones or 1.0.
 template <class T> void set(Warp& w, const Step& s, Mask lanes) {
   const Mask result = combine(w, s, compare<T>(w, s, lanes));
   std::uint64_t* d = out(w, s.to[0]);
@@ -137,7 +137,7 @@ void select(Warp& w, const Step& s, Mask lanes) {
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) { d[lane] = (which >> lane & 1) != 0 ? a[lane] : b[lane]; });
 }
-// The sign of a third value selects.
+// Selects by the sign of a third value.
 template <class T> void select_by_sign(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]), *c = in(w, s.from[2]);
   std::uint64_t* d = out(w, s.to[0]);

@@ -79,7 +79,8 @@ std::uint64_t integer_to_float(const Number& to, const Number& from, unsigned ex
   return packed(to.format, Rounding::nearest, negative ? 0.0 : std::min(unpacked(to.format, r), 1.0));
 }
 
-// Out of range: the nearest integer of the type. NaN: 0, or the most significant bit of conversions with 64 bits.
+// A value out of range gives the nearest integer of the type; NaN gives 0, or only the most significant bit for
+// conversions with 64 bits.
 std::uint64_t float_to_integer(const Number& to, const Number& from, unsigned extra, std::uint64_t bits) {
   double v = unpacked(from.format, bits);
   if (from.bits == 32 && (extra & kFtz) != 0) v = flushed(as<float>(bits));
@@ -127,7 +128,7 @@ template <One F> void convert(Warp& w, const Step& s, Mask lanes) {
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) { d[lane] = F(to, from, s.extra, a[lane]); });
 }
-// cvt.rn.f16x2.f32 d, a, b: a in the upper half.
+// cvt.rn.f16x2.f32 d, a, b puts a in the upper half.
 void convert_pair(Warp& w, const Step& s, Mask lanes) {
   const Number &to = number(s.bytes), &from = number(s.count);
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]);
@@ -137,7 +138,7 @@ void convert_pair(Warp& w, const Step& s, Mask lanes) {
   });
 }
 
-// The conversions that kernels are full of.
+// Fast paths for the most frequent conversions of kernels.
 void half_to_float(Warp& w, const Step& s, Mask lanes) {
   static const std::vector<std::uint32_t> values = [] {
     std::vector<std::uint32_t> all(65536);

@@ -1,4 +1,4 @@
-// cvt: between all types, with all rounding modes.
+// cvt between all types, with all rounding modes.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace cuda_device::ptx {
 
-// False: the opcode is none of these. Throws Fault for a form that is not supported.
+// Returns false if the opcode belongs to another group. Throws Fault for an unsupported form.
 bool decode_convert(const Words& words, const std::vector<Operand>& operands, Operands& context, Step& step);
 
 }  // namespace cuda_device::ptx

@@ -26,7 +26,7 @@ Words words_of(std::string_view opcode) {
   return words;
 }
 
-// Gives variables offsets from `end` on and moves it behind them.
+// Assigns offsets from `end` on to variables, and advances `end`.
 void place(std::vector<Variable>& variables, Space space, std::size_t& end) {
   for (Variable& v : variables) {
     if (v.space != space || v.dynamic) continue;
@@ -35,7 +35,7 @@ void place(std::vector<Variable>& variables, Space space, std::size_t& end) {
   }
 }
 
-// What is known of the whole module while its functions are decoded.
+// Properties of the whole module, used while its functions are decoded.
 struct DecodedModule {
   Source source;
   Program* program;
@@ -189,7 +189,7 @@ class RoutineDecoder : public Operands {
     routine_.tables.push_back(std::move(targets));
   }
 
-  // call.uni (results), name, (arguments); both lists may be missing.
+  // call.uni (results), name, (arguments); both lists are optional.
   void call(const Instruction& i, Step& step) {
     step.kind = Kind::call;
     std::size_t at = 0;
@@ -223,7 +223,7 @@ class RoutineDecoder : public Operands {
   std::map<std::string, const Variable*, std::less<>> own_;
   std::unordered_map<std::uint64_t, std::int32_t> constants_;
   std::int32_t sink_ = -1, predicate_sink_ = -1;
-  std::vector<std::int32_t> reads_, writes_;  // registers of the instruction in work
+  std::vector<std::int32_t> reads_, writes_;  // registers of the current instruction
 };
 
 // ---- variables ------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ void place_globals(DecodedModule& module) {
   for (Definition& f : module.source.functions)
     for (Variable& v : f.variables)
       if (v.space == Space::global || v.space == Space::constant) all.push_back(&v);
-  constexpr std::size_t kGap = 64;  // so that an access past the end of a variable is found
+  constexpr std::size_t kGap = 64;  // so that an access past the end of a variable is detected
   std::size_t end = 0;
   for (Variable* v : all) {
     v->offset = round_up(end, std::max<std::size_t>(v->alignment, 16));
@@ -259,8 +259,8 @@ void place_globals(DecodedModule& module) {
   }
 }
 
-// Shared variables of the module and of functions come first, those of each entry follow; dynamic shared memory begins
-// at one address in all entries (memory.h).
+// Shared variables of the module and of functions come first, then those of each entry; dynamic shared memory begins at
+// the same address in all entries (memory.h).
 void place_shared(DecodedModule& module) {
   std::size_t common = 0;
   place(module.source.variables, Space::shared, common);
@@ -292,7 +292,7 @@ void place_frame(Definition& f, Routine& routine) {
   routine.results = f.results;
 }
 
-// A routine that calls one with barriers has barriers.
+// A routine has barriers if it calls one that has barriers.
 void spread_barriers(Program& program) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -443,7 +443,7 @@ class PostDominators {
   std::vector<std::int32_t> first_;  // the first step of each block
   std::vector<int> block_of_, number_, postorder_, dominator_;
   std::vector<std::vector<int>> before_, after_;
-  int exit_ = 0;  // a block behind the others, after every end
+  int exit_ = 0;  // a block after the others, which follows every end
 };
 
 }  // namespace

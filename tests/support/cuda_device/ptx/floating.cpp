@@ -33,7 +33,7 @@ std::uint64_t packed(const Format& f, Rounding rounding, bool negative, std::uin
   const int top = exponent - zeros + 63, least = 1 - f.bias;  // the value is in [2^top, 2^(top+1))
   const int kept = f.mantissa + 1 - (top < least ? least - top : 0);
   const std::uint64_t half = std::uint64_t(1) << 63;
-  std::uint64_t quotient = 0, rest = 1;  // less than half of a unit
+  std::uint64_t quotient = 0, rest = 1;  // `rest`: the remainder is less than half a unit
   if (kept > 0) {
     quotient = mantissa >> (64 - kept);
     rest = mantissa << kept;
@@ -48,7 +48,7 @@ std::uint64_t packed(const Format& f, Rounding rounding, bool negative, std::uin
     case Rounding::up: up = !negative && rest != 0; break;
   }
   quotient += up;
-  // A carry out of the mantissa increases the exponent, as it should.
+  // A carry out of the mantissa correctly increases the exponent.
   const std::int64_t biased = top < least ? 0 : std::int64_t(top) + f.bias - 1;
   const bool overflow =
       biased > 2 * f.bias || (static_cast<std::uint64_t>(biased) << f.mantissa) + quotient >= f.infinity();
@@ -132,8 +132,8 @@ template <class T> T finished(T v, unsigned extra) {
   return canonical(v);
 }
 
-// The operation in the step's rounding mode, on values that the compiler does not know and whose results it must store
-// before the mode changes back.
+// Performs the operation in the step's rounding mode. volatile hides the operands from the compiler, and makes it store
+// the result before the mode changes back.
 template <class F, class T> T rounded(T a) {
   volatile T x = a, r = F()(T(x));
   return r;
@@ -192,7 +192,7 @@ template <class T> void copy_sign(Warp& w, const Step& s, Mask lanes) {
   each_lane(lanes, [&](unsigned lane) { d[lane] = (bits_of(as<T>(b[lane])) & ~bit) | (a[lane] & bit); });
 }
 
-// -0 is less than +0; of a number and NaN the number is chosen, unless .NaN.
+// -0 is less than +0. Between a number and NaN, the result is the number, unless .NaN.
 template <class T> T extreme(T a, T b, bool greatest, bool propagates) {
   if (a != a || b != b) {
     const T nan = a != a ? a : b;
@@ -225,7 +225,8 @@ template <class T> void test_property(Warp& w, const Step& s, Mask lanes) {
 }
 
 // ---- 16-bit formats -------------------------------------------------------------------------------
-// a + b rounded to odd: exact sums of which a second rounding, to a format with far fewer bits, gives the right one.
+// Returns a + b rounded to odd. A second rounding of such a sum to a format with far fewer bits gives the correct
+// result.
 double sum_to_odd(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;

@@ -1,7 +1,7 @@
-// Floating-point instructions by the rules of PTX: rounding modifiers, .ftz, .sat, canonical NaN of the types up to 32
+// Floating-point instructions by the rules of PTX: rounding modifiers, .ftz, .sat, canonical NaN for types up to 32
 // bits, and the 16-bit formats. Approximate instructions are computed exactly and rounded; with
-// CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 those of float32 and float64 are off by up to 2 units in the last place, as far as
-// the PTX ISA allows.
+// CATENA_SOFTWARE_CUDA_PTX_PERTURB=1, results of float32 and float64 are moved by up to 2 units in the last place,
+// within the bounds of the PTX ISA.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ inline constexpr Format kFloat16{16, 10, 15}, kBfloat16{16, 7, 127}, kFloat32{32
 
 enum class Rounding : std::uint8_t { nearest, zero, down, up };
 
-// The value of a pattern; those of 16 and 32 bits are exact.
+// Returns the value of a bit pattern, exact for 16 and 32 bits.
 double unpacked(const Format& format, std::uint64_t bits);
-// The pattern of sign * mantissa * 2^exponent, rounded once. The lowest bit of the mantissa may stand for all that
-// follow, if the mantissa has more bits than the format by at least 2.
+// Returns the bit pattern of sign * mantissa * 2^exponent, rounded once. The lowest bit of the mantissa may represent
+// all further bits (sticky), if the mantissa has at least 2 bits more than the format.
 std::uint64_t packed(const Format& format, Rounding rounding, bool negative, std::uint64_t mantissa, int exponent);
-// Of any value; NaN: the canonical one.
+// Returns the bit pattern of any value; NaN gives the canonical NaN.
 std::uint64_t packed(const Format& format, Rounding rounding, double value);
 
-// Modifiers, in Step::extra.
+// Modifiers in Step::extra.
 inline constexpr unsigned kRoundingMask = 3, kFtz = 4, kSat = 8, kApprox = 16, kPropagateNan = 32;
-// The modifiers among an instruction's words.
+// Returns the modifiers among the words of an instruction.
 unsigned modifiers_of(const Words& words);
 
 inline float flushed(float v) {
@@ -42,10 +42,10 @@ inline float flushed(float v) {
 inline float canonical(float v) { return v != v ? std::bit_cast<float>(0x7fffffffu) : v; }
 inline double canonical(double v) { return v; }
 
-// The form's function, with its modifiers in step.extra; null: no floating-point instruction.
+// Returns the function of a form and sets its modifiers in step.extra; null if it is no floating-point instruction.
 Run find_floating(const Words& words, Step& step);
 
-// Approximate functions, for floating.cpp. Null: no such form.
+// Finds approximate functions, for floating.cpp. Null if there is no such form.
 Run find_approximation(const Words& words, Step& step);
 
 }  // namespace cuda_device::ptx

@@ -20,7 +20,7 @@ void* reserve(std::size_t bytes, int access) {
   return p;
 }
 
-// Kept between grids, because most grids are small.
+// Kept between grids, because most grids are small and allocation would dominate.
 struct Machine {
   Block block;
   std::vector<std::unique_ptr<Warp>> warps;
@@ -37,7 +37,7 @@ Machine& machine() {
 // ---- one block ------------------------------------------------------------------------------------
 const Step& step_at(const Path& p) { return p.frame->routine->steps[static_cast<std::size_t>(p.pc)]; }
 
-// All warps wait or have ended: the barrier's result, and its checks.
+// Called when all warps wait or have ended: computes and checks the barrier.
 void complete_barrier(Block& b, std::vector<Warp*>& warps) {
   const Step* first = nullptr;
   std::uint64_t id = 0, count = 0, lanes = 0;

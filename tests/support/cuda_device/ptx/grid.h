@@ -1,4 +1,4 @@
-// A grid in execution: its blocks one after the other, the warps of a block from barrier to barrier.
+// A grid in execution: blocks run one after the other, and the warps of a block from barrier to barrier.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace cuda_device::ptx {
 
-// Generic addresses of shared and local memory and of an entry's parameters are in three windows of addresses that
-// nothing else has.
+// Generic addresses of shared memory, of local memory and of an entry's parameters are in three windows of addresses
+// that are used for nothing else.
 inline constexpr std::uint64_t kWindow = std::uint64_t(1) << 24;
 std::uint64_t shared_window();
 inline std::uint64_t local_window() { return shared_window() + kWindow; }
 inline std::uint64_t parameter_window() { return shared_window() + 2 * kWindow; }
 
-inline constexpr std::size_t kLocalBytes = 64 * 1024;  // of each thread
+inline constexpr std::size_t kLocalBytes = 64 * 1024;  // per thread
 
 struct Block {
   const Program* program = nullptr;
@@ -36,7 +36,7 @@ struct Block {
   std::unordered_map<std::size_t, Undefined> undefined_local;  // by byte of `local`; mask: 8 bits
   std::uint64_t grid = 0;                                      // number of the grid in the process
   bool checks_order = false;                                   // accesses to global memory are reported to check.h
-  // Ranges of global memory that were found in an allocation during this grid; [0] was the last.
+  // Ranges of global memory found in an allocation during this grid; [0] is the most recent one.
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };

@@ -9,7 +9,7 @@
 namespace cuda_device::ptx {
 namespace {
 
-constexpr std::size_t kMembers = 4;  // the place of the member mask in Step::from
+constexpr std::size_t kMembers = 4;  // index of the member mask in Step::from
 
 // ---- shuffles -------------------------------------------------------------------------------------
 enum class Shuffle : std::uint32_t { up, down, bfly, idx };
@@ -169,7 +169,7 @@ bool decode_special(const std::vector<Operand>& o, Operands& context, Step& s) {
 }
 
 // ---- decoding -------------------------------------------------------------------------------------
-// bar.sync 0; barrier.sync.aligned 0; bar.red.and.pred p, 0, q; all threads of the block take part.
+// bar.sync 0; barrier.sync.aligned 0; bar.red.and.pred p, 0, q; for all threads of the block.
 void decode_barrier(const Words& words, const std::vector<Operand>& o, Operands& context, Step& s) {
   s.kind = Kind::barrier;
   s.extra = words[0] == "bar" || has(words, "aligned") ? 1 : 0;

@@ -7,18 +7,18 @@
 
 namespace cuda_device::ptx {
 
-// False: the opcode is none of these. Throws Fault for a form that is not supported.
+// Returns false if the opcode belongs to another group. Throws Fault for an unsupported form.
 bool decode_control(const Words& words, const std::vector<Operand>& operands, Operands& context, Step& step);
 
-// What a .sync instruction asks of the path that reaches it: the lanes that must execute it together. Throws Fault if a
-// lane is not in its own member mask, or the masks differ.
+// Returns the lanes that must execute a .sync instruction together. Throws Fault if a lane is not in its own member
+// mask, or if the masks differ.
 Mask members_of(const Warp& warp, const Step& step, Mask lanes);
 
-// What a shuffle gives that reads a lane which does not take part: no value is specified.
+// The result of a shuffle that reads a non-participating lane; the ISA does not specify it.
 inline constexpr std::uint64_t kAbsentLane = 0xdeadbeefu;
 
-// Whether the instruction waits for the lanes of other paths at any other .sync instruction of its kind
-// (bar.warp.sync), not only at itself.
+// True if the instruction meets lanes of other paths at any .sync instruction of its kind (bar.warp.sync), not only at
+// the same instruction.
 bool meets_anywhere(const Step& step);
 
 }  // namespace cuda_device::ptx

@@ -16,8 +16,8 @@
 namespace cuda_device::ptx {
 namespace {
 
-// What this process executes: a line for each kernel and one with the number of launches are appended at its end to
-// $CATENA_SOFTWARE_CUDA_PTX_COUNTS, which tests/ptx_counts.sh adds up.
+// Counts executed kernels. At the end of the process, appends a line for each kernel and one with the number of
+// launches to $CATENA_SOFTWARE_CUDA_PTX_COUNTS; tests/ptx_counts.sh adds them up.
 class Counts {
  public:
   void launch(const std::string& kernel) {

@@ -8,10 +8,10 @@
 namespace cuda_device::ptx {
 
 bool is_ptx(const char* image);
-// Null: the text cannot be loaded, which is reported with the line.
+// Returns null if the text cannot be loaded, after reporting the error with its line.
 std::unique_ptr<Module> load(const char* image);
 
-// Runs a grid of a function of such a module. What is wrong is reported, and the current operation has then failed.
+// Runs a grid of a function of such a module. An error is reported and makes the current operation fail.
 void run_grid(const Function& function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes,
               void* const* parameters);
 

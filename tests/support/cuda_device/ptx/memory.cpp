@@ -36,7 +36,7 @@ struct Request {
   unsigned lane;
   std::size_t bytes;
   Access access;
-  // Where it is: in shared memory, or in the local memory of all threads; and whether bits that it reads have no value.
+  // The location, in shared memory or in the local memory of all threads, and whether bits that it reads have no value.
   Space space = Space::generic;
   std::size_t at = 0;
   bool undefined = false;
@@ -148,7 +148,7 @@ std::uint64_t read(const std::byte* from, std::size_t bytes, bool extends_sign) 
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(v << unused) >> unused);
 }
 
-// Bits without a value (undefined.h): those that a load puts into registers, and those that a store takes from there.
+// Bits without a value (undefined.h): a load puts them into registers, and a store takes them from registers.
 Undefined undefined_byte(const Request& r, std::size_t at) {
   const Block& b = *r.warp.block;
   if (r.space == Space::shared) return {b.shadow.undefined(at), at};
@@ -214,7 +214,7 @@ void store(Warp& w, const Step& s, Mask lanes) {
 }
 
 // ---- atomic operations ----------------------------------------------------------------------------
-// old, operand, second operand: new value.
+// Computes the new value from the old one and the operands.
 using Change = std::uint64_t (*)(std::uint64_t, std::uint64_t, std::uint64_t);
 
 struct AtomicOp {
@@ -223,7 +223,7 @@ struct AtomicOp {
 };
 
 std::uint64_t add_f32(std::uint64_t a, std::uint64_t b, std::uint64_t) { return bits_of(as<float>(a) + as<float>(b)); }
-// In global memory subnormal operands and results are flushed to zero, with their sign.
+// In global memory, subnormal operands and results are replaced by zeros of the same sign.
 std::uint64_t add_f32_flushed(std::uint64_t a, std::uint64_t b, std::uint64_t) {
   return bits_of(flushed(flushed(as<float>(a)) + flushed(as<float>(b))));
 }
@@ -278,7 +278,7 @@ Change find_change(const Words& words, const Step& s) {
 
 constexpr std::int32_t kNoResult = -1;
 
-// The operation is found at run time, from its number in the step.
+// The operation is found at run time by the number in the step.
 std::vector<Change>& changes() {
   static auto& all = *new std::vector<Change>;
   return all;
@@ -343,7 +343,7 @@ Space space_of(const Words& words) {
   return Space::generic;
 }
 
-// The words that say nothing to a device without caches and with one thread.
+// True for words that have no effect on a device without caches and with one thread.
 bool is_hint(std::string_view word) {
   constexpr std::string_view known[] = {"nc",  "volatile", "relaxed", "acquire", "release", "acq_rel", "weak",
                                         "cta", "gpu",      "sys",     "ca",      "cg",      "cs",      "lu",

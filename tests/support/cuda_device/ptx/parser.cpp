@@ -17,7 +17,7 @@ struct Token {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_$%.", c) != nullptr; }
 
-// Words (with dots and "::"), strings and single other characters, without comments.
+// Returns words (with dots and "::"), strings and single other characters, without comments.
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens;
   int line = 1;
@@ -136,7 +136,7 @@ class Parser {
     return Space::generic;
   }
 
-  // What follows the space: one or more variables of one type.
+  // Parses the text after the space: one or more variables of one type.
   void variables(Space space, std::vector<Variable>& into) {
     std::size_t alignment = 0, bytes = 0;
     bool points = false;
@@ -146,14 +146,14 @@ class Parser {
       if (word == ".align") {
         take();
         const auto given = static_cast<std::size_t>(integer());
-        if (!points) alignment = given;  // behind .ptr it is that of what the parameter points to
+        if (!points) alignment = given;  // after .ptr, the alignment is that of the target
       } else if (word == ".attribute") {
         while (take() != ")") {}
       } else if (word == ".ptr") {
         points = true;
         take();
       } else if (word == ".global" || word == ".shared" || word == ".const" || word == ".local") {
-        take();  // what a pointer parameter points to
+        take();  // the target of a pointer parameter
       } else if (word.starts_with(".")) {
         type = take().substr(1);
         bytes = bytes_of(type);
@@ -245,7 +245,7 @@ class Parser {
     int first = 0, count = 0;  // count 0: one register; else a family
   };
 
-  // From the opening brace to the closing one.
+  // Parses from the opening to the closing brace.
   void body(int parent) {
     expect("{");
     const int scope = static_cast<int>(function_->parents.size());

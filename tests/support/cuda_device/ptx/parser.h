@@ -1,4 +1,4 @@
-// Parser of PTX: text to functions of instructions with resolved registers. What an instruction means is not looked at.
+// Parser of PTX: converts text to functions of instructions with resolved registers. Does not interpret instructions.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace cuda_device::ptx {
 struct Operand {
   enum class Kind { reg, predicate, integer, bits, name, vector, address, list };
   Kind kind = Kind::name;
-  int number = 0;                 // of a register or predicate
-  int other = -1;                 // the predicate behind '|'
+  int number = 0;                 // number of a register or predicate
+  int other = -1;                 // the second predicate, after '|'
   bool negated = false;           // !%p
   bool discarded = false;         // "_"
   std::int64_t value = 0;         // integer; bits: of a 0f or 0d literal; address: offset
@@ -38,14 +38,14 @@ struct Definition {
   std::vector<Variable> parameters, results, variables;
   int registers = 0, predicates = kFixedPredicates;
   std::vector<Instruction> instructions;
-  std::vector<int> parents;                     // of the scopes; scope 0 is the body
+  std::vector<int> parents;                     // parents of the scopes; scope 0 is the body
   std::unordered_map<std::string, int> labels;  // "<scope>:<name>": number of the instruction that follows
   std::unordered_map<std::string, std::vector<std::string_view>> tables;  // .branchtargets by their label
 };
 
 struct Source {
   std::vector<Definition> functions;
-  std::vector<Variable> variables;  // of the module
+  std::vector<Variable> variables;  // variables of the module
 };
 
 // Throws Fault with the line. The result refers to `text`.

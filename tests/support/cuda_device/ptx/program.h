@@ -1,9 +1,9 @@
-// The interpreter of PTX: what NVRTC makes is executed, 32 lanes at a time. A text is parsed (parser.h) and decoded
+// The interpreter of PTX executes the output of NVRTC, 32 lanes at a time. A text is parsed (parser.h) and decoded
 // (decode.h) once into steps, each with the function that executes it for all lanes of a warp (arithmetic.h,
 // floating.h, convert.cpp, memory.h); warp.h follows the control flow and grid.h runs the blocks.
 //
-// This header: the decoded form. A register is an array of one 64-bit value per lane, of which an instruction uses as
-// many low bits as its type has. A predicate is a mask with one bit per lane.
+// This header: the decoded form. A register is an array of one 64-bit value per lane, of which an instruction uses the
+// low bits, as many as its type has. A predicate is a mask with one bit per lane.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace cuda_device::ptx {
 
 inline constexpr int kLanes = 32;
-inline constexpr std::size_t kSharedAlignment = 128;  // of dynamic shared memory
+inline constexpr std::size_t kSharedAlignment = 128;  // alignment of dynamic shared memory
 using Mask = std::uint32_t;
 inline constexpr Mask kAllLanes = 0xffffffffu;
 
@@ -27,17 +27,17 @@ using Run = void (*)(Warp& warp, const Step& step, Mask lanes);
 
 enum class Space : std::uint8_t { generic, global, constant, shared, local, entry_param, frame_param };
 
-// What the warp's loop itself does about a step; `plain` steps only call `run`.
+// The action of the warp's loop for a step; `plain` steps only call `run`.
 enum class Kind : std::uint8_t { plain, branch, branch_table, call, ret, exit, barrier, sync };
 
-// Predicates with a fixed value; those of a routine follow.
+// Predicates with a fixed value; the predicates of a routine follow.
 inline constexpr int kFalse = 0, kTrue = 1, kFixedPredicates = 2;
 
 struct Call;
 
 struct Step {
   Run run = nullptr;
-  // Numbers of registers; ~n is constant n of the routine. Numbers of predicates where the form has predicates.
+  // Numbers of registers; ~n is constant n of the routine. For predicate operands, numbers of predicates.
   std::array<std::int32_t, 4> to{};
   std::array<std::int32_t, 5> from{};
   std::int32_t guard = kTrue;
@@ -45,18 +45,18 @@ struct Step {
   Kind kind = Kind::plain;
   Space space = Space::generic;  // memory
   std::uint8_t count = 1;        // elements of a vector
-  std::uint8_t bytes = 0;        // of an element
+  std::uint8_t bytes = 0;        // size of an element
   bool extends_sign = false;
   std::uint32_t extra = 0;       // modifiers; their meaning depends on the form
   std::int64_t offset = 0;       // added to an address
-  std::int32_t target = -1;      // of a branch
+  std::int32_t target = -1;      // target of a branch
   std::int32_t reconverge = -1;  // where the paths of a divergent branch meet; -1: only at the end of the routine
   std::int32_t line = 0;
   const Call* call = nullptr;
   const std::vector<std::int32_t>* table = nullptr;  // targets of a branch by index
 };
 
-// A variable in a memory space; its offset is from the beginning of that space's part (module, routine, frame).
+// A variable in a memory space; its offset is relative to the part of that space (module, routine, frame).
 struct Variable {
   std::string name;
   Space space = Space::global;
@@ -72,7 +72,7 @@ struct Variable {
 };
 
 struct Routine;
-// A call: where its arguments and results lie in the frames of both routines.
+// A call: the positions of its arguments and results in the frames of both routines.
 struct Call {
   struct Copy {
     std::size_t caller, callee, bytes;
@@ -81,11 +81,11 @@ struct Call {
   std::vector<Copy> arguments, results;
 };
 
-// What a step does to bits without a value (undefined.h).
+// The effect of a step on bits without a value (undefined.h).
 struct Flow {
   enum class Kind : std::uint8_t { uses, memory, moves, conjunction, disjunction, difference, inverse };
   Kind kind = Kind::uses;
-  std::uint8_t moved = 0;                   // one bit for each of Step::from whose bits it moves
+  std::uint8_t moved = 0;                   // one bit for each of Step::from whose undefined bits are moved
   std::vector<std::int32_t> reads, writes;  // registers
 };
 
@@ -94,17 +94,17 @@ struct Routine {
   bool entry = false;
   std::vector<Variable> parameters, results;
   std::vector<Step> steps;  // ends with `ret`
-  std::vector<Flow> flows;  // of the steps
+  std::vector<Flow> flows;  // effects of the steps
   int registers = 0, predicates = kFixedPredicates;
   std::vector<std::uint64_t> constants;  // kLanes equal values each
-  std::size_t parameter_bytes = 0;       // of an entry
-  std::size_t frame_bytes = 0;           // of the variables in parameter space, per lane
-  std::size_t local_bytes = 0;           // of the variables in local memory, per lane
-  std::size_t shared_bytes = 0;          // static shared memory of the module and of all routines that it may call
-  bool barriers = false;                 // some routine that it may call has a barrier of the block
+  std::size_t parameter_bytes = 0;       // size of an entry's parameters
+  std::size_t frame_bytes = 0;           // size of the variables in parameter space, per lane
+  std::size_t local_bytes = 0;           // size of the variables in local memory, per lane
+  std::size_t shared_bytes = 0;          // static shared memory of the module and of all routines that may be called
+  bool barriers = false;                 // true if a routine that may be called has a barrier of the block
   std::vector<std::unique_ptr<Call>> calls;
   std::vector<std::unique_ptr<std::vector<std::int32_t>>> tables;
-  std::vector<std::string> texts;  // of the steps, for messages
+  std::vector<std::string> texts;  // texts of the steps, for messages
 };
 
 struct Program {
@@ -115,7 +115,7 @@ struct Program {
     std::size_t bytes;
   };
   std::unordered_map<std::string, Placed> globals;  // variables in global and constant memory
-  std::vector<std::byte> memory;                    // of these variables
+  std::vector<std::byte> memory;                    // contents of these variables
   std::size_t memory_begin = 0;
   std::size_t dynamic_shared_begin = 0;  // offset of the dynamic shared memory of all entries
 };

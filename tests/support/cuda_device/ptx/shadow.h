@@ -1,6 +1,6 @@
-// The last accesses to every byte of a block's shared memory. Two accesses of different threads, of which at least one
-// writes and not both are atomic, need a barrier of the block in between, or of the warp if both threads are in it. A
-// bit that the block has not written has no value (undefined.h).
+// The last accesses to every byte of a block's shared memory. If different threads access a byte, at least one writes
+// and not both accesses are atomic, there must be a barrier of the block between them, or of the warp if both threads
+// are in it. A bit that the block has not written has no value (undefined.h).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ enum class Access : std::uint8_t { read, write, atomic };
 
 class Shadow {
  public:
-  // A new block with that many bytes of shared memory.
+  // Begins a new block with that many bytes of shared memory.
   void begin_block(std::size_t bytes);
   void pass_barrier() { ++epoch_; }
 
@@ -22,20 +22,20 @@ class Shadow {
     unsigned thread = 0;  // race: the other thread
     std::int32_t line = 0;
     Access access = Access::read;  // its access
-    bool undefined = false;        // some bit that is read has no value
+    bool undefined = false;        // a bit that is read has no value
   };
   // Records an access of a thread; `moment`: the number of barriers of its warp so far.
   Finding note(std::size_t first, std::size_t bytes, Access access, unsigned thread, std::uint32_t moment,
                std::int32_t line);
 
-  // The bits of a byte that have no value.
+  // Returns the bits of a byte that have no value.
   std::uint8_t undefined(std::size_t at) const {
     const Cell& cell = cells_[at];
     return cell.written.epoch < block_begin_ ? 0xff : cell.undefined;
   }
-  // For a byte that was written since.
+  // To be called for a byte that was written.
   void set_undefined(std::size_t at, std::uint8_t bits) { cells_[at].undefined = bits; }
-  // Whether the block has written some byte of the aligned 16 bytes of which that is one.
+  // True if the block has written a byte of the aligned 16 bytes that contain this one.
   bool written_near(std::size_t at) const;
 
  private:
@@ -45,7 +45,7 @@ class Shadow {
     std::int32_t line = 0;
     std::uint16_t thread = 0;
     bool atomic = false;
-    bool lanes = false, warps = false;  // reads: others of the warp, of other warps, have read since, too
+    bool lanes = false, warps = false;  // reads: other lanes of the warp, or other warps, have read since as well
   };
   struct Cell {
     Mark written, read;

@@ -32,7 +32,7 @@ void refuse_use(Warp& w, const Step& s, Mask lanes, std::int32_t number) {
   });
 }
 
-// Of instructions that only move bits: the same instruction moves the masks, in registers behind the routine's.
+// For instructions that only move bits: the same instruction moves the masks, in registers after those of the routine.
 std::vector<Bits> moved(Warp& w, const Step& s, const Flow& flow, Mask lanes) {
   Frame& frame = *w.frame;
   const std::int32_t sources = frame.routine->registers, results = sources + int(s.from.size());
@@ -61,7 +61,7 @@ std::vector<Bits> moved(Warp& w, const Step& s, const Flow& flow, Mask lanes) {
   return all;
 }
 
-// Of bitwise operations: a bit that one operand decides has a value.
+// For bitwise operations: a bit that one operand determines has a value.
 Bits combined(const Warp& w, const Step& s, const Flow& flow, Mask lanes) {
   const Bits a = bits_of_register(*w.frame, s.from[0]);
   const Bits b = flow.kind == Flow::Kind::inverse ? Bits() : bits_of_register(*w.frame, s.from[1]);
@@ -123,7 +123,7 @@ void run_undefined(Warp& w, const Step& s, Mask lanes) {
       break;
     case Flow::Kind::memory:
       refuse_use(w, s, lanes, s.from[0]);
-      s.run(w, s, lanes);  // it notes what it reads and writes
+      s.run(w, s, lanes);  // the step records its reads and writes itself
       return;
     case Flow::Kind::moves: results = moved(w, s, flow, lanes); break;
     default: results[0] = combined(w, s, flow, lanes); break;

@@ -8,7 +8,7 @@
 
 namespace cuda_device::ptx {
 
-// What the steps that change the control flow do to the paths of a warp.
+// The effects of control-flow steps on the paths of a warp.
 struct PathControl {
   Warp& w;
 
@@ -20,7 +20,7 @@ struct PathControl {
     Frame* frame = w.frames[w.frames_in_use++].get();
     frame->routine = &routine;
     frame->undefined.clear();
-    // Values of an earlier use stay: a register has no defined value before it is written.
+    // Values of an earlier use are not cleared: a register has no defined value before it is written.
     const std::size_t values = static_cast<std::size_t>(routine.registers) * kLanes;
     if (frame->registers.size() < values) frame->registers.resize(values);
     const auto predicates = static_cast<std::size_t>(routine.predicates);
@@ -48,7 +48,7 @@ struct PathControl {
     w.constants = frame->routine->constants.data();
   }
   int add(Path p) {
-    // Only numbers of paths are kept, so the vector may move.
+    // Only numbers of paths are stored, so the vector may be reallocated.
     for (std::size_t k = 0; k < w.paths.size(); ++k) {
       if (w.paths[k].state != Path::State::ended) continue;
       w.paths[k] = p;
@@ -57,7 +57,7 @@ struct PathControl {
     w.paths.push_back(p);
     return static_cast<int>(w.paths.size()) - 1;
   }
-  // The path that goes on; false: none can.
+  // Chooses the path to continue; returns false if none can.
   bool choose() {
     for (std::size_t k = w.paths.size(); k-- > 0;) {
       if (w.paths[k].state != Path::State::ready) continue;
@@ -68,7 +68,7 @@ struct PathControl {
   }
 
   // ---- ends and meetings --------------------------------------------------------------------------
-  // Path `number` has arrived where its parent goes on, or has no lanes left.
+  // Called when path `number` has reached the step where its parent continues, or has no lanes left.
   void end(int number) {
     while (number >= 0) {
       Path& p = w.paths[static_cast<std::size_t>(number)];
@@ -89,7 +89,7 @@ struct PathControl {
     for (Path& p : w.paths) p.lanes &= ~lanes;
   }
 
-  // Lanes that return: the results go to the caller's frame.
+  // Returns lanes from a call: copies the results to the caller's frame.
   void return_lanes(Mask lanes) {
     const Frame& from = *w.frame;
     const std::size_t from_bytes = from.routine->frame_bytes, to_bytes = from.caller->routine->frame_bytes;
@@ -98,7 +98,8 @@ struct PathControl {
         std::memcpy(from.caller->parameters.data() + lane * to_bytes + copy.caller,
                     from.parameters.data() + lane * from_bytes + copy.callee, copy.bytes);
       });
-    // The lanes go on in the path that waits for this call; those between are only in the same routine.
+    // The lanes continue in the path that waits for this call; they are removed from the paths between, in the same
+    // routine.
     for (int k = w.current; k >= 0 && w.paths[std::size_t(k)].frame == w.frame; k = w.paths[std::size_t(k)].parent)
       w.paths[std::size_t(k)].lanes &= ~lanes;
   }
@@ -123,7 +124,7 @@ struct PathControl {
     const Path callee{frame, 0, -1, lanes, w.current, 0, Path::State::ready};
     enter(add(callee));
   }
-  // A predicated call: the lanes that do it become a path, which meets the others behind it.
+  // A predicated call: the lanes that execute it become a path, which meets the others after the call.
   void diverge_for(const Step& s, Mask lanes) {
     Path& p = path();
     const std::int32_t at = p.pc;
@@ -139,7 +140,8 @@ struct PathControl {
     enter(add(inside));
   }
 
-  // Lanes go to several places. All but those that are where the path ends anyway become paths of their own.
+  // Lanes branch to several targets. All of them become separate paths, except lanes at the step where the path ends
+  // anyway.
   void split(const Step& s, const std::vector<std::pair<std::int32_t, Mask>>& ways) {
     if (ways.size() == 1) {
       path().pc = ways[0].first;
@@ -200,7 +202,7 @@ struct PathControl {
   }
 
   // ---- .sync --------------------------------------------------------------------------------------
-  // Executes the instruction if all its members are there; else the path waits for them.
+  // Executes the instruction if all its members have arrived; else the path waits for them.
   bool sync(const Step& s, Mask lanes) {
     Path& p = path();
     if (lanes == 0) {
@@ -267,7 +269,7 @@ struct PathControl {
     throw Fault{"a warp that cannot continue"};
   }
 
-  // One step that is not plain. False: the current path has ended or waits.
+  // Executes one step that is not plain. Returns false if the current path has ended or waits.
   bool step(const Step& s, Mask lanes) {
     switch (s.kind) {
       case Kind::plain: break;

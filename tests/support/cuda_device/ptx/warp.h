@@ -1,6 +1,6 @@
-// A warp: 32 lanes that execute one routine's steps together. Where they diverge they form paths, which are executed
-// one after the other until they meet again; a path that has to wait for lanes of another path (.sync instructions,
-// barriers of the block) lets it go first.
+// A warp: 32 lanes that execute the steps of one routine together. Divergent lanes form paths, which are executed one
+// after the other until they meet again. If a path must wait for lanes of another path (.sync instructions, barriers of
+// the block), the other path is executed first.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Frame {
   std::vector<Mask> predicates;
   UndefinedRegisters undefined;
   std::vector<std::byte> parameters;  // frame_bytes of each lane in succession
-  std::size_t local_begin = 0;        // of its local variables in the local memory of each lane
+  std::size_t local_begin = 0;        // offset of its local variables in the local memory of each lane
   const Call* call = nullptr;         // null: the entry
   Frame* caller = nullptr;
 };
@@ -37,14 +37,14 @@ struct Path {
   };
   Frame* frame = nullptr;
   std::int32_t pc = 0;
-  std::int32_t reconverge = -1;  // where it ends and `parent` goes on; -1: at the end of the routine
+  std::int32_t reconverge = -1;  // step where it ends and `parent` continues; -1: at the end of the routine
   Mask lanes = 0;
   int parent = -1, children = 0;
   State state = State::ready;
 };
 
 struct Warp {
-  // Of the path in execution.
+  // Of the current path.
   std::uint64_t* registers = nullptr;
   Mask* predicates = nullptr;
   const std::uint64_t* constants = nullptr;
@@ -52,22 +52,22 @@ struct Warp {
   Mask carry = 0;  // the carry flag of each lane
 
   Block* block = nullptr;
-  unsigned number = 0;       // in the block
+  unsigned number = 0;       // number of the warp in the block
   Mask live = 0;             // lanes that have not exited
   std::uint32_t moment = 0;  // the number of warp barriers so far
 
   std::vector<Path> paths;
   int current = -1;
-  std::vector<std::unique_ptr<Frame>> frames;  // those in use first
+  std::vector<std::unique_ptr<Frame>> frames;  // frames in use come first
   std::size_t frames_in_use = 0;
 
   // Prepares for the entry of a grid.
   void begin(Block& in_block, unsigned warp_number, Mask lanes);
-  // Executes until every lane has exited (true) or waits at a barrier of the block (false).
+  // Executes until every lane has exited (returns true) or waits at a barrier of the block (returns false).
   bool run();
   // Lets the paths that wait at the barrier continue.
   void pass_barrier();
-  // The paths that wait at a barrier of the block.
+  // Visits the paths that wait at a barrier of the block.
   template <class F> void each_waiting(F visit) {
     for (Path& p : paths)
       if (p.state == Path::State::barrier) visit(p);
@@ -85,7 +85,7 @@ inline void set_predicate(Warp& w, std::int32_t number, Mask lanes, Mask value) 
   w.predicates[number] = (w.predicates[number] & ~lanes) | (value & lanes);
 }
 
-// visit(lane) for each lane of a mask; without a test per lane for all of them.
+// Calls visit(lane) for each lane of a mask; without a test per lane if the mask has all lanes.
 template <class F> inline void each_lane(Mask lanes, F visit) {
   if (lanes == kAllLanes) {
     for (unsigned lane = 0; lane < kLanes; ++lane) visit(lane);
