@@ -130,7 +130,7 @@ void add_matmul(GeneratedKernel& k, const KernelKey& key) {
   if (key.form == Form::matmul_second) function = "second";
   const bool light = key.form == Form::matmul_tiles && catena::itemsize(key.dtypes[0]) < 8;
   add_function(k, concat("catena::device::Matmul<", type_name(key.dtypes[0]), ", ", int(key.rank), ">::", function),
-               light ? 2 : 0);
+               light ? "2" : "");
 }
 
 }  // namespace nd::cuda

@@ -16,7 +16,7 @@ using catena::Loop;
 using catena::Strides;
 
 namespace {
-constexpr std::size_t kRegisterBytes = 512;  // per thread, for the elements of a row
+constexpr std::size_t kRowRegisters = 176;  // of a thread at most, for the elements of a row and their addresses
 }
 
 LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
@@ -67,6 +67,20 @@ LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
   return plan;
 }
 
+namespace {
+
+// The blocks of a row kernel that a multiprocessor must have registers for at once, an expression; none: the assembler
+// chooses. `registers`: those of a thread for elements that stay in them and for addresses; 0 if none stay. For
+// architectures from 10.0 on the assembler uses more registers for the same text, and its own choice of their number
+// makes some kernels spill.
+std::string_view blocks_of_row(std::size_t registers) {
+  if (registers == 0) return "3";
+  if (registers <= 64) return "__CUDA_ARCH__ < 1000 ? 3 : 2";
+  return registers > 128 ? "__CUDA_ARCH__ < 1000 ? 0 : 1" : "";
+}
+
+}  // namespace
+
 void add_row_wise(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
   add_header(k, "catena/kernels/device/row_wise.h");
   const int n = def.num_operands();
@@ -85,7 +99,9 @@ void add_row_wise(GeneratedKernel& k, const KernelDef& def, const Loop& loop, co
       role = (key.scalars >> j) & 1 ? "Scalar" : ((key.scalars >> (j + kPerRowBit)) & 1 ? "PerRow" : "In");
     const bool moves = j < def.nin + def.nout && role[0] != 'S' && role[0] != 'P';
     if (moves) widest = std::max(widest, catena::itemsize(stored));
-    if (moves && j < def.nin) kept_bytes += catena::itemsize(stored);
+    // The compiler keeps what is read in every phase as it is computed with, not as it is stored.
+    const Dtype computed = catena::compute_dtype(loop.type[static_cast<std::size_t>(j)]);
+    if (moves && j < def.nin) kept_bytes += std::max(catena::itemsize(stored), catena::itemsize(computed));
     tags += tag(role, stored, loop.type[static_cast<std::size_t>(j)]);
   }
   const bool columns = key.form == Form::row_columns;
@@ -93,15 +109,19 @@ void add_row_wise(GeneratedKernel& k, const KernelDef& def, const Loop& loop, co
             elements = catena::device::kRowElements;
   // Rows over many axes stay in memory because the address computation of each element would make the code too long,
   // rows with many wide inputs because there are not enough registers.
-  const bool in_registers = !columns && key.form != Form::row_long && key.reduced_rank != 0 &&
-                            kept_bytes * static_cast<std::size_t>(elements) <= kRegisterBytes;
+  constexpr std::size_t kPerOperand = 8, kRegister = 4;  // registers for the addresses of an operand; bytes
+  const std::size_t registers =
+      kept_bytes * static_cast<std::size_t>(elements) / kRegister + kPerOperand * static_cast<std::size_t>(n);
+  const bool in_registers =
+      !columns && key.form != Form::row_long && key.reduced_rank != 0 && registers <= kRowRegisters;
   add_function(
       k,
       concat("catena::device::row_wise<catena::k::", def.name, ", ", compute_name(loop.type[0]),
              ", catena::device::", columns ? "ThreadGroup" : (key.form == Form::row_warp ? "WarpGroup" : "BlockGroup"),
              ", ", index_name(key), ", ", int(key.rank), ", ", int(key.reduced_rank), ", ", width, ", ",
              in_registers ? elements / width : 0, ", ", list_of_indices(0, def.nin), ", ",
-             list_of_indices(def.nin, def.nin + def.nout), ", ", list_of_indices(def.nin + def.nout, n), tags, ">"));
+             list_of_indices(def.nin, def.nin + def.nout), ", ", list_of_indices(def.nin + def.nout, n), tags, ">"),
+      blocks_of_row(in_registers ? registers : 0));
 }
 
 }  // namespace nd::cuda
