@@ -35,8 +35,8 @@ class CATENA_EXPORT Extension {
   virtual void initialize(Trainer& trainer);
   virtual void operator()(Trainer& trainer);  // nothing by default
   virtual void finalize();
-  // What a snapshot stores of the extension, so that a resumed run equals the uninterrupted one: whatever it gives to
-  // s. Nothing by default. A load may fail further on; what is to be as before then is given to s.on_rollback().
+  // Saves or loads the state that a resumed run needs to equal the uninterrupted one. Nothing by default. A load may
+  // fail later on: s.on_rollback() takes functions that then restore the previous state.
   virtual void serialize(nn::Serializer& s);
 
   TriggerSpec trigger = {1, iteration};

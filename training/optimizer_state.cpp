@@ -1,4 +1,4 @@
-// What optimizers store.
+// The state of optimizers in files.
 #include <algorithm>
 #include <memory>
 

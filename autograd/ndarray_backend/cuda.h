@@ -9,12 +9,12 @@
 #include <cstdint>
 
 #include <catena/autograd/ndarray_backend/convert.h>
-#include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/chainer_cuda/array_module.h>
 #include <catena/ndarray/chainer_cuda/deprecated.h>
 #include <catena/ndarray/chainer_cuda/device.h>
 #include <catena/ndarray/chainer_cuda/kernels.h>
 #include <catena/ndarray/chainer_cuda/transfer.h>
+#include <catena/ndarray/device/stream.h>
 
 namespace autograd::cuda {
 

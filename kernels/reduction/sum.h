@@ -21,7 +21,7 @@ struct prod {
   template <class A> ND_FN static A identity() { return A(1); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
   template <class A> ND_FN static A combine(A a, A b) {
-    if constexpr (is_complex<A>) {
+    if constexpr (requires { a == A(1); } && is_complex<A>) {
       if (a == A(1)) return b;
       if (b == A(1)) return a;
     }

@@ -136,7 +136,7 @@ CATENA_MULTIARCH bool has_doubtful_middle(const std::byte* floats, std::int64_t 
   return any != 0;
 }
 
-// Integers of 32 bits. Those that float32 does not hold have 25 bits or more, of which the last 8 are cut off and the
+// Integers of 32 bits. Numbers that float32 does not hold have 25 bits or more, of which the last 8 are cut off and the
 // next one is set where they were not 0: of a negative number, too, that is the odd one of its two neighbours.
 template <class From> CATENA_MULTIARCH void integers_to_bfloat16(const std::byte* in, std::byte* out, std::int64_t n) {
   constexpr std::uint32_t kCut = 0xff, kHeld = 1 << 24;

@@ -11,15 +11,15 @@
 //   IPCEvent, IPCArrayHandle            events with interprocess = true; memory is not shared between processes
 #pragma once
 
-#include <catena/ndarray/memory/allocator_pool.h>
-#include <catena/ndarray/memory/memory.h>
-#include <catena/ndarray/memory/memory_pool.h>
-#include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/chainer_cuda/array_module.h>
 #include <catena/ndarray/chainer_cuda/deprecated.h>
 #include <catena/ndarray/chainer_cuda/device.h>
 #include <catena/ndarray/chainer_cuda/kernels.h>
 #include <catena/ndarray/chainer_cuda/transfer.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/memory/allocator_pool.h>
+#include <catena/ndarray/memory/memory.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
 

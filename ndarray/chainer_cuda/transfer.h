@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <catena/ndarray/core/array.h>
 #include <catena/ndarray/chainer_cuda/device.h>
+#include <catena/ndarray/core/array.h>
 
 namespace nd::cuda {
 

@@ -7,9 +7,9 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
-#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd {
 namespace {

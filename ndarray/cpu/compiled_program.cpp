@@ -274,7 +274,7 @@ class Compilations final : private CompilerProcess {
     static std::atomic<Compilations*> compilations{new Compilations};
     return compilations;
   }
-  // Those whose lock this thread holds while it forks.
+  // The caches whose lock this thread holds while it forks.
   static Compilations*& held() {
     static thread_local Compilations* compilations = nullptr;
     return compilations;

@@ -1,4 +1,4 @@
-// What clip makes of its bounds, for arrays and for traced values alike.
+// The bounds of clip, for arrays and for traced values.
 #pragma once
 
 #include <catena/kernels/base/export.h>

@@ -1,5 +1,5 @@
-// What the functions of the call layer (execute.h) have in common: launching on the stream of a device, and copies of
-// inputs that writing an output would change. Internal to ndarray/engine.
+// Functions that the call layer (execute.h) shares: launching on the stream of a device, and copies of inputs that
+// writing an output would change. Internal to ndarray/engine.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/executor.h>
-#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd::internal {
 

@@ -8,8 +8,8 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd {
 

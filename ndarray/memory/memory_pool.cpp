@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/memory/arena.h>
 #include <catena/ndarray/memory/release_watch.h>
-#include <catena/ndarray/device/runtime.h>
 
 namespace nd {
 

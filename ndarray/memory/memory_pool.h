@@ -17,8 +17,8 @@
 #include <cstdint>
 
 #include <catena/kernels/base/array_header.h>
-#include <catena/ndarray/memory/memory_hook.h>
 #include <catena/ndarray/device/types.h>
+#include <catena/ndarray/memory/memory_hook.h>
 
 namespace nd {
 

@@ -7,10 +7,10 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/memory/memory.h>
 
 namespace nd::internal {
 namespace {

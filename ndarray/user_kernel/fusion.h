@@ -326,14 +326,14 @@ CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, cons
 
 template <class T>
 concept TracedConstant = std::is_arithmetic_v<T> || catena::foreign_complex<T>;
-#define ND_TRACE_OPERATOR(op, name, number)                                                       \
-  inline Traced operator op(const Traced& a, const Traced& b) {                                   \
+#define ND_TRACE_OPERATOR(op, name, number)                                                          \
+  inline Traced operator op(const Traced& a, const Traced& b) {                                      \
     return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                               \
-  inline Traced operator op(const Traced& a, TracedConstant auto b) {                             \
+  }                                                                                                  \
+  inline Traced operator op(const Traced& a, TracedConstant auto b) {                                \
     return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                               \
-  inline Traced operator op(TracedConstant auto a, const Traced& b) {                             \
+  }                                                                                                  \
+  inline Traced operator op(TracedConstant auto a, const Traced& b) {                                \
     return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
   }
 // Assignment keeps the dtype of its target, as with arrays.

@@ -39,8 +39,8 @@
 
 #include <catena/kernels/base/pointers.h>
 #include <catena/ndarray/core/array.h>
-#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
 namespace nd {

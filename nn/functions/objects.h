@@ -64,7 +64,7 @@ class CATENA_EXPORT FunctionObject {
   // The label in graphs.
   const std::string& label() const noexcept { return label_; }
 
-  // What the classes are made of.
+  // Whether a class is one function node or composed of others.
   enum class Kind : std::uint8_t { node, composed };
   using Body = catena::Function<Variables(const Variables& x, autograd::Arrays& kept)>;
 

@@ -1,5 +1,5 @@
-// The function classes of the reference as a table. Of each class: its name; its label in graphs; what a call returns; the
-// fewest and the most inputs; `node` if the function is one node of graphs, `composed` if it is made of others; the
+// The function classes of the reference as a table. Of each class: its name; its label in graphs; what a call returns;
+// the fewest and the most inputs; `node` if the function is one node of graphs, `composed` if it is made of others; the
 // parameters of the constructor with their defaults, OR(default); the call for the inputs x; accessors to the arrays
 // that the call leaves in `kept`.
 //

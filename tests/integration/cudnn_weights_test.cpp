@@ -15,8 +15,8 @@
 #include <catena/autograd/ndarray_backend/cudnn/extension.h>
 #include <catena/autograd/ndarray_backend/cudnn/weights.h>
 #include <catena/catena.h>
-#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/tests/integration/fake_cudnn.h>
 #include <catena/tests/support/cuda_device/control.h>
 

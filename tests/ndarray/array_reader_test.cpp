@@ -11,10 +11,10 @@
 
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/npz.h>
-#include <catena/ndarray/cuda/runtime/graph.h>
-#include <catena/ndarray/memory/memory.h>
-#include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/chainer_cuda/runtime.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/tests/support/ndarray_values.h>

@@ -52,7 +52,8 @@ BOOST_AUTO_TEST_CASE(views_and_copies) {
   int tested = 0;
   for (const catena::RegisteredKernel& kernel : catena::all_kernels()) {
     const catena::KernelDef& def = *kernel.kernel;
-    if (kernel.use == catena::KernelUse::internal || def.kind != catena::KernelKind::elementwise || def.raw != 0) continue;
+    if (kernel.use == catena::KernelUse::internal || def.kind != catena::KernelKind::elementwise || def.raw != 0)
+      continue;
     if (def.nin > 2 || def.ninout != 0 || def.nout != 1 || def.loop_of(nd::bool_) < 0) continue;
     const nd::ufunc f(def.name);
     const auto call = [&](const Array& x, const Array& y) { return def.nin == 1 ? f(x) : f(x, y); };

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <catena/kernels/base/array_header.h>
-#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/counting_backend.h>
 #include <catena/tests/support/memory_snapshots.h>

@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/memory/memory_pool.h>
-#include <catena/ndarray/device/runtime.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/ndarray_values.h>
 

@@ -66,7 +66,7 @@ class BatchLoader {
     bool is_complete() const { return ended == begun && (error || begun == units.size()); }
   };
   using Clock = std::chrono::steady_clock;
-  // What a thread is at work on; no unit between two of them.
+  // The unit that a thread works on; none between two units.
   struct Work {
     const LoadUnit* unit = nullptr;
     const Request* request = nullptr;

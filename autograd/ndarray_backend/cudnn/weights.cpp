@@ -10,10 +10,10 @@
 #include <catena/autograd/backend/backend.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
-#include <catena/ndarray/memory/memory_pool.h>
-#include <catena/ndarray/memory/release_watch.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/memory/memory_pool.h>
+#include <catena/ndarray/memory/release_watch.h>
 
 namespace autograd::internal::cudnn {
 namespace {

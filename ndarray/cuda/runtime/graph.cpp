@@ -13,9 +13,9 @@
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
-#include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd::cuda {
 namespace {

@@ -265,8 +265,8 @@ void allow_memory(std::uint64_t bytes) {
   if (pages > 0) limit(RLIMIT_AS, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes);
 }
 
-// What the program has open would otherwise stay open as long as the child lives, and what the child writes by mistake
-// would go there.
+// Otherwise the program's files would stay open as long as the child lives, and the child could write to them by
+// mistake.
 void close_all_but(int first, int second) {
   const auto [low, high] = std::minmax(first, second);
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
