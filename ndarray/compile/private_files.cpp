@@ -28,7 +28,7 @@ std::string failure(const char* what, const std::string& path) {
 // Writes everything and closes the file. `fd` is -1 if the file could not be opened.
 std::string write_and_close(int fd, std::string_view content, bool durable, const std::string& path) {
   if (fd < 0) return failure("cannot create", path);
-  const FileLimitScope limited;
+  const catena::FileLimitScope limited;
   static_cast<void>(::fchmod(fd, 0600));  // the umask may have taken more
   std::string problem;
   while (!content.empty()) {

@@ -90,25 +90,25 @@ BOOST_AUTO_TEST_CASE(reductions_of_what_an_elementwise_row_gives) {
 BOOST_AUTO_TEST_CASE(rows_give_elements_and_statistics) {
   const Array x = reshape(array<float>({0, 1, 2, 3, 4, 1000}, {6}), {2, 3});
   const Operand in[] = {x};
-  const Arrays y = rows(catena::kernels::softmax, in, 1);
+  const Arrays y = row_wise(catena::kernels::softmax, in, 1);
   const std::vector<float> p = to_vector<float>(y[0]);
   for (int r = 0; r < 2; ++r)
     BOOST_TEST(p[std::size_t(3 * r)] + p[std::size_t(3 * r + 1)] + p[std::size_t(3 * r + 2)] == 1,
                boost::test_tools::tolerance(1e-6f));
   BOOST_TEST(p[1] == std::exp(-1.f) * p[2], boost::test_tools::tolerance(1e-6f));
   BOOST_TEST(p[5] == 1);
-  const Array columns = rows(catena::kernels::softmax, {{transpose(x)}}, 0)[0];
+  const Array columns = row_wise(catena::kernels::softmax, {{transpose(x)}}, 0)[0];
   const std::vector<float> same = to_vector<float>(transpose(columns));
   for (std::size_t i = 0; i < 6; ++i) BOOST_TEST(std::abs(same[i] - p[i]) <= 1e-6f);
   const Operand bn[] = {x, full({1, 3}, 2), full({1, 3}, 1), 0.0};
-  const Arrays s = rows(catena::kernels::batch_norm_fwd, bn, 0);
+  const Arrays s = row_wise(catena::kernels::batch_norm_fwd, bn, 0);
   BOOST_TEST(s.size() == 4u);
   BOOST_TEST(s[1].shape() == Shape({1, 3}));
   check_values<float>(s[1], {1.5, 2.5, 501});
   check_values<float>(slice(s[0], 1, 0, 2), {-1, -1, 3, 3});
-  BOOST_TEST(rows(catena::kernels::softmax, {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
-  BOOST_TEST(rows(catena::kernels::softmax, {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
-  BOOST_CHECK_THROW(rows(catena::kernels::softmax, in, 2), ValueError);
+  BOOST_TEST(row_wise(catena::kernels::softmax, {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
+  BOOST_TEST(row_wise(catena::kernels::softmax, {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
+  BOOST_CHECK_THROW(row_wise(catena::kernels::softmax, in, 2), ValueError);
 }
 
 // Small integers, so that every sum is exact in any order.
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(rows_with_sums_over_the_other_axes) {
           const SumOverRows sums[] = {{&catena::kernels::multiply, product}, {nullptr, in}};
           const Arrays got = row_wise_and_sums(catena::kernels::softmax, in, c.axes, sums);
           BOOST_REQUIRE(got.size() == 3u);
-          const Array expected = rows(catena::kernels::softmax, in, c.axes)[0];
+          const Array expected = row_wise(catena::kernels::softmax, in, c.axes)[0];
           BOOST_TEST((to_vector<double>(got[0]) == to_vector<double>(expected)));
 
           const Shape left = catena::reduced_shape(c.shape, others, true);
@@ -191,7 +191,7 @@ struct LayerNormGradient {
     x = placed(array(a, shape)), gy = placed(array(b, shape)), gamma = astype(array(c, {1, shape[1]}), t);
     origin = slice(x, 1, 0, 1);
     const Operand in[] = {x, origin, gamma, gamma, 0.0, 1e-3};
-    const Arrays y = rows(catena::kernels::layer_norm_fwd, in, 1);
+    const Arrays y = row_wise(catena::kernels::layer_norm_fwd, in, 1);
     center = y[1], scale = y[2];
   }
   std::vector<Operand> operands() const { return {x, gy, origin, gamma, center, scale, 1e-3}; }
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(sums_that_a_row_kernel_adds_up_itself) {
           const SumOverRows gamma{&catena::kernels::layer_norm_ggamma, of_gamma}, beta{nullptr, gy}, other{nullptr, x};
           const SumOverRows known[] = {gamma, beta}, swapped[] = {beta, gamma}, unknown[] = {gamma, other};
           const Arrays got = row_wise_and_sums(catena::kernels::layer_norm_bwd, operands, 1, known);
-          const std::vector<double> gx = to_vector<double>(rows(catena::kernels::layer_norm_bwd, operands, 1)[0]);
+          const std::vector<double> gx = to_vector<double>(row_wise(catena::kernels::layer_norm_bwd, operands, 1)[0]);
           BOOST_TEST((to_vector<double>(got[0]) == gx));
           const double tolerance = t == Dtype::float64 ? 1e-14 : 1e-6;
           check_sums(got[1], ggamma, sizes, tolerance);

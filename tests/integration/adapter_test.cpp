@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(operations_on_small_arrays_allocate_nothing_from_the_heap) 
   BOOST_TEST(allocations_of([&] { c += a; }) == 0);
   BOOST_TEST(allocations_of([&] { apply(catena::kernels::exp, {a}); }) == 0);
   BOOST_TEST(allocations_of([&] { sum(a, 0); }) == 0);
-  BOOST_TEST(allocations_of([&] { rows(catena::kernels::softmax, {{a}}, 1); }) == 0);
+  BOOST_TEST(allocations_of([&] { row_wise(catena::kernels::softmax, {{a}}, 1); }) == 0);
   BOOST_TEST(allocations_of([&] { reshape(transpose(a), {5, 20}); }) == 0);
   BOOST_TEST(allocations_of([&] { astype(a, Dtype::float16); }) == 0);
 }
@@ -75,10 +75,10 @@ BOOST_AUTO_TEST_CASE(overlapping_operands_of_every_call) {
   // rows into a shifted view of the input
   Array x = arange(6, Dtype::float32);
   const Array in = slice(x, 0, 0, 5), out = slice(x, 0, 1, 6);
-  const std::vector<float> expected = to_vector<float>(rows(catena::kernels::softmax, {{copy(in)}}, 0)[0]);
+  const std::vector<float> expected = to_vector<float>(row_wise(catena::kernels::softmax, {{copy(in)}}, 0)[0]);
   const Input input(*in.get());
   const auto& softmax = catena::kernels::softmax;
-  test::calls::rows(softmax, catena::choose_loop_by_output(softmax, Dtype::float32), {5}, {0}, {&input, 1}, {&out, 1});
+  test::calls::row_wise(softmax, catena::choose_loop_by_output(softmax, Dtype::float32), {5}, {0}, {&input, 1}, {&out, 1});
   BOOST_TEST(to_vector<float>(out) == expected);
 }
 

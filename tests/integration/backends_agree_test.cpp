@@ -204,12 +204,12 @@ BOOST_AUTO_TEST_CASE(row_kernels) {
         const Shape per_row = catena::reduced_shape(a.shape(), axes, true);
         const Array gamma = random(per_row, t), beta = random(per_row, t);
         BOOST_TEST_CONTEXT("layout " << i << " of " << t << " over " << axes) {
-          check_same(rows(catena::kernels::softmax, {{a}}, axes)[0],
-                     rows(catena::kernels::softmax, {{same_view(a)}}, axes)[0], tolerance);
+          check_same(row_wise(catena::kernels::softmax, {{a}}, axes)[0],
+                     row_wise(catena::kernels::softmax, {{same_view(a)}}, axes)[0], tolerance);
           const Operand here[] = {a, gamma, beta, 1e-3},
                         there[] = {same_view(a), to_reference(gamma), to_reference(beta), 1e-3};
-          const Arrays x = rows(catena::kernels::batch_norm_fwd, here, axes),
-                       y = rows(catena::kernels::batch_norm_fwd, there, axes);
+          const Arrays x = row_wise(catena::kernels::batch_norm_fwd, here, axes),
+                       y = row_wise(catena::kernels::batch_norm_fwd, there, axes);
           for (std::size_t k = 0; k < 4; ++k) check_same(x[k], y[k], k == 0 ? 4 * tolerance : 1e-4);
         }
       }

@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
       apply(catena::kernels::maximum, {y, 0})));  // what stands between two convolutions keeps the layout
   BOOST_TEST(is_channels_last(y * random({1, 16, 1, 1}) + y));
   const Operand bn[] = {y, ones({1, 16, 1, 1}), zeros({1, 16, 1, 1}), 1e-5};
-  BOOST_TEST(is_channels_last(rows(catena::kernels::batch_norm_fwd, bn, {0, 2, 3})[0]));
+  BOOST_TEST(is_channels_last(row_wise(catena::kernels::batch_norm_fwd, bn, {0, 2, 3})[0]));
   BOOST_TEST(is_channels_last(nn.convolution_backward_data(w, y, {9, 8}, spec)));
   // the layout changes nothing but the time
   check_close(nn.convolution(channels_last(x), w, {}, spec), y, "channels-last input");
