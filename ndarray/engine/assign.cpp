@@ -154,6 +154,11 @@ void Array::item_to(Dtype t, void* value) const {
   if (t == Dtype::bool_) *byte = *byte != 0;
 }
 
+void Array::throw_no_number() const {
+  catena::fail<TypeError>("number", "an array of shape ", shape(), " has ", size(),
+                          " elements, and only an array of one element is a number; to_vector() gives them all");
+}
+
 void Array::fill(const Scalar& value) const { internal::assign("fill", *this, value); }
 
 void Array::operator=(const Operand& value) && { internal::assign("assignment", *this, value); }

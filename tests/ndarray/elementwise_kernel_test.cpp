@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(element_types) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(16_bit_floats_compute_in_float_and_round_when_stored) {
+BOOST_AUTO_TEST_CASE(floats_of_16_bits_compute_in_float_and_round_when_stored) {
   const ElementwiseKernel chain("T x, T y", "T z, T w, U wide",
                                 "T product = x * y; product += x; product /= 3; z = product; wide = x * y; "
                                 "w = max(min(x, y), T(-1)) - sqrt(y * y)",

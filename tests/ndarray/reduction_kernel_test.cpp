@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_accumulator_has_the_type_of_the_first_output_or_reduce_
   }
 }
 
-BOOST_AUTO_TEST_CASE(16_bit_floats) {
+BOOST_AUTO_TEST_CASE(floats_of_16_bits) {
   for (const nd::Dtype d : {nd::float16, nd::bfloat16}) {
     check_values<float>(total()(nd::ones({100}, d)), {100});
     static const ReductionKernel wide("T x", "T y", "x", "a + b", "y = a", "0", "total_in_float",
