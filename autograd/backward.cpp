@@ -57,7 +57,7 @@ class BackwardEngine {
   }
 
   // State of grad(): only the functions in `functions` are processed, gradients that variables already have are
-  // ignored, and all gradients are restored at the end.
+  // ignored, and all gradients are restored at the end, also those of an outer run that is in progress.
   struct Isolated {
     std::unordered_set<const FunctionNode*> functions;
     std::unordered_set<const VariableNode*> wanted;
@@ -65,6 +65,7 @@ class BackwardEngine {
       VariableNode* node;
       Variable grad;
       bool shared;
+      std::uint64_t run;
       Variable held;
     };
     std::vector<Saved> saved;
@@ -76,13 +77,14 @@ class BackwardEngine {
 
   void enqueue(VariableNode* n) {
     FunctionNode* f = n->creator;
-    if (f == nullptr || f->run_ == id_ || (isolated_ && !isolated_->functions.contains(f))) return;
-    catena::check<catena::RuntimeError>(
-        f->lists_output(n), "backward", f->label(),
-        " was applied again after it made this variable; make one function object per call");
-    f->run_ = id_;
-    retain(f);
+    if (f == nullptr || (isolated_ && !isolated_->functions.contains(f))) return;
+    if (!f->lists_output(n)) [[unlikely]]
+      catena::fail<catena::RuntimeError>(
+          "backward", f->label(), " was applied again after it made this variable; make one function object per call");
+    if (f->run_ == id_) return;
     queue_.push_back({f->rank(), order_++, f});
+    retain(f);
+    f->run_ = id_;
     std::push_heap(queue_.begin(), queue_.end());
   }
 
@@ -98,7 +100,9 @@ class BackwardEngine {
   internal::BackwardWatch& watch() noexcept { return watch_; }
 
   // The caller passes a handle of x in `held`. The run moves from it if it needs the gradient later: the last other
-  // handle may be destroyed meanwhile, and the gradient must remain.
+  // handle may be destroyed meanwhile, and the gradient must remain. `held` may be null only if the run takes the
+  // gradient out of x again, that is, if x has a creator or grad() restores the gradients. With double backprop the
+  // graph of the gradient refers to x, so a gradient that stayed in a variable without handles would never be freed.
   void accumulate(VariableNode* x, const Variable& gx, Variable& held);
 
  private:
@@ -126,6 +130,7 @@ class BackwardEngine {
   Variables call_rule(FunctionNode& f, const Targets& targets, const Variables& gy);
   Variable hold_output(VariableNode* y);
   Variables take_output_grads(FunctionNode& f);
+  void drop_output_grads(FunctionNode& f) noexcept;
   void abandon() noexcept;
 
   std::uint64_t id_;
@@ -162,12 +167,12 @@ bool holds_alone(const VariableNode* n) {
 void BackwardEngine::accumulate(VariableNode* x, const Variable& gx, Variable& held) {
   if (x->run != id_ && (x->creator != nullptr || isolated_)) {
     if (isolated_) {
+      isolated_->saved.push_back({x, x->grad_handle(), x->grad_shared, x->run, held});
       retain(x);
-      isolated_->saved.push_back({x, x->grad_handle(), x->grad_shared, held});
     }
+    enqueue(x);  // may throw, so the gradient is written afterwards
     x->run = id_;
     x->set_grad(gx, true);
-    enqueue(x);
     if (held && !isolated_) {
       Access::forget(held);
       x->held_by_run = true;
@@ -186,16 +191,16 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx, Variable& h
   }
 }
 
-// Returns the handle that the run has kept since it wrote the gradient, or a new one. The caller of backward holds
-// kept_.
+// Returns the handle that the run has kept since it wrote the gradient, or a new one. run_backward() holds kept_. In
+// grad() the kept handle is that of an outer run.
 Variable BackwardEngine::hold_output(VariableNode* y) {
-  if (std::exchange(y->held_by_run, false)) return Access::adopt(y);
+  if (isolated_ == nullptr && std::exchange(y->held_by_run, false)) return Access::adopt(y);
   return y == kept_ ? Variable() : y->hold();
 }
 
 // Moves the gradients out of the outputs of f; gradients that must be kept stay, and the result has further handles of
 // them.
-Variables BackwardEngine::take_output_grads(FunctionNode& f) {
+Variables BackwardEngine::take_output_grads(FunctionNode& f) try {
   Variables gy;
   gy.reserve(f.num_outputs());
   made_here_ = false;
@@ -207,17 +212,20 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
     if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
       made_here_ = !double_ && f.num_outputs() == 1 && y->run == id_;
       gy.back() = y->grad_handle();
-      // Without double backprop, a gradient that the user set together with its graph must not connect the rules to
-      // that graph.
-      if (!double_ && (gy.back().volatile_flag() != AUTO || gy.back().creator() != nullptr))
-        gy.back() = internal::constant_variable(gy.back().data());
     }
     const bool keep =
         y == kept_ || (retain_grad_ && held) || (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
     if (!keep) y->set_grad({}, false);
     internal::release(y);
   }
+  // Without double backprop, a gradient that the user set together with its graph must not connect the rules to that
+  // graph.
+  for (Variable& g : gy)
+    if (!double_ && (g.volatile_flag() != AUTO || g.creator() != nullptr)) g = internal::constant_variable(g.data());
   return gy;
+} catch (...) {
+  drop_output_grads(f);
+  throw;
 }
 
 namespace {
@@ -333,6 +341,8 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
 
 void BackwardEngine::process(FunctionNode& f) {
   const Variables gy = take_output_grads(f);
+  // A rule may have unchained the outputs, or another thread may have dropped the output with the gradient.
+  if (std::none_of(gy.begin(), gy.end(), [](const Variable& g) { return bool(g); })) return;
   Targets targets;
   const std::size_t n = f.num_inputs();
   for (std::size_t i = 0; i < n; ++i)
@@ -351,6 +361,8 @@ void BackwardEngine::process(FunctionNode& f) {
       x = next;
       held = x->held_by_run ? Variable() : x->hold();
     }
+    // The last handle of a leaf may be destroyed after wanted() has seen it, by another thread or by the rule.
+    if (x->creator == nullptr && !held && isolated_ == nullptr) continue;
     const Array& g = gx[k].data();
     if (g.dtype() != x->dtype || g.ndim() != int(x->shape.size()) ||
         !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) ||
@@ -364,16 +376,20 @@ void BackwardEngine::process(FunctionNode& f) {
   }
 }
 
+void BackwardEngine::drop_output_grads(FunctionNode& f) noexcept {
+  for (std::size_t i = 0; i < f.num_outputs(); ++i) {
+    VariableNode* y = f.lock_output(i);
+    if (y == nullptr) continue;
+    const Variable held = hold_output(y);
+    if (y->run == id_ && y != kept_) y->set_grad({}, false);
+    internal::release(y);
+  }
+}
+
 // Called after an exception: gradients of unprocessed functions would keep their graphs alive.
 void BackwardEngine::abandon() noexcept {
   for (const Item& item : queue_) {
-    for (std::size_t i = 0; i < item.function->num_outputs(); ++i) {
-      VariableNode* y = item.function->lock_output(i);
-      if (y == nullptr) continue;
-      const Variable held = hold_output(y);
-      if (y->run == id_ && y != kept_) y->set_grad({}, false);
-      internal::release(y);
-    }
+    drop_output_grads(*item.function);
     release(item.function);
   }
 }
@@ -437,6 +453,7 @@ const OnParameter* current_on_parameter() noexcept { return on_parameter_of_run;
 void run_backward(const Variable& start, const BackwardOptions& options, const OnParameter* on_parameter) try {
   catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
   VariableNode* y = Access::node(start)->root();
+  const Variable held = y->hold();  // `start` may be an alias, which is no handle of y
   const FunctionNode* f = y->creator;
   // A backward pass within a rule (forget) or within an optimizer's update is not checked here: the optimizer has a
   // more detailed message.
@@ -505,7 +522,8 @@ class Restore {
   explicit Restore(BackwardEngine::Isolated& isolated) : isolated_(isolated) {}
   ~Restore() {
     for (auto& s : isolated_.saved) {
-      s.node->set_grad(s.held ? s.grad : Variable(), s.shared);
+      s.node->set_grad(s.grad, s.shared);
+      s.node->run = s.run;
       internal::release(s.node);
     }
   }

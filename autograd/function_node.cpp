@@ -63,22 +63,28 @@ void* VariableNode::operator new(std::size_t n) { return allocate_block(n); }
 void VariableNode::operator delete(void* p, std::size_t n) noexcept { free_block(p, n); }
 
 void VariableNode::destroy() noexcept {
-  set_creator(nullptr, 0);
+  release_creator();
   set_grad({}, false);
   if (alias_of) release(alias_of);
   delete this;
 }
 
+void VariableNode::release_creator() noexcept {
+  if (creator == nullptr) return;
+  {
+    const FunctionNode::OutputLock lock(*creator);
+    auto& outputs = creator->outputs_;
+    if (std::size_t(output_index) < outputs.size() && outputs[std::size_t(output_index)] == this)
+      outputs[std::size_t(output_index)] = nullptr;
+  }
+  autograd::release(std::exchange(creator, nullptr));
+  rank = 0;
+}
+
 void VariableNode::set_creator(FunctionNode* f, int index) noexcept {
   if (creator != nullptr) {
-    {
-      const FunctionNode::OutputLock lock(*creator);
-      auto& outputs = creator->outputs_;
-      if (std::size_t(output_index) < outputs.size() && outputs[std::size_t(output_index)] == this)
-        outputs[std::size_t(output_index)] = nullptr;
-    }
-    autograd::release(std::exchange(creator, nullptr));
-    rank = 0;
+    release_creator();
+    leave_run();
   }
   if (f != nullptr) {
     retain(f);
@@ -89,6 +95,12 @@ void VariableNode::set_creator(FunctionNode* f, int index) noexcept {
     if (f->outputs_.size() <= std::size_t(index)) f->outputs_.resize(std::size_t(index) + 1);
     f->outputs_[std::size_t(index)] = this;
   }
+}
+
+void VariableNode::leave_run() noexcept {
+  run = 0;
+  if (std::exchange(held_by_run, false)) static_cast<void>(Access::adopt(this));
+  if (!hold()) set_grad({}, false);
 }
 
 Variable VariableNode::handle() noexcept { return Access::adopt(try_retain(handles) ? this : nullptr); }
@@ -267,6 +279,12 @@ void FunctionNode::start(const internal::Plan&) {
     catena::check<catena::RuntimeError>(raw_style_, label(),
                                         "this function node was applied before; one node is one call: make another");
     drop_inputs();
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      VariableNode* n = lock_output(i);
+      if (n == nullptr) continue;
+      n->leave_run();
+      internal::release(n);
+    }
     // The earlier outputs still have this node as their creator, but are removed from its list.
     const OutputLock lock(*this);
     outputs_.clear();

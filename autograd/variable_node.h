@@ -57,6 +57,11 @@ struct CATENA_EXPORT VariableNode {
   Variable grad_handle() noexcept;
   void set_grad(const Variable& g, bool shared);
   void set_creator(FunctionNode* f, int index) noexcept;  // null: the node becomes a root
+  // Called when the creator no longer lists this node as an output, by a caller that has a reference. A backward run
+  // then would not find the gradient that it wrote here, so its handle is released. Without handles, the gradient is
+  // released, too.
+  void leave_run() noexcept;
+  void release_creator() noexcept;
   bool is_leaf() const noexcept { return creator == nullptr; }
 };
 

@@ -402,6 +402,28 @@ BOOST_AUTO_TEST_CASE(grad_changes_no_gradient) {
   BOOST_CHECK_THROW(grad({y}, {x}, {Variable(), Variable()}), catena::ValueError);
 }
 
+// The rule differentiates with respect to a variable that has a part of its gradient already.
+BOOST_AUTO_TEST_CASE(grad_in_a_rule_changes_no_gradient_of_the_run) {
+  struct Square final : FunctionNode {
+    std::string label() const override { return "Square"; }
+    Arrays forward(const Arrays& x) override {
+      retain_inputs({0});
+      return {x[0] * x[0]};
+    }
+    Variables backward(const Targets&, const Variables& gy) override {
+      const Variable x = retained_input(0);
+      return grad({x * x}, {x}, {gy[0]}, true);
+    }
+  };
+  for (const bool held : {false, true}) {
+    Variable x(array<float>({5}, {1})), h = x * 3;
+    Variable y = h * 2 + apply_node<Square>({h})[0];
+    if (!held) h = {};
+    y.backward({.enable_double_backprop = true});
+    CHECK_VALUES(x.grad(), {96});  // 3 (2 + 2 h)
+  }
+}
+
 // ---- Functions on raw arrays ----
 
 struct Cube : Function {
@@ -456,8 +478,9 @@ BOOST_AUTO_TEST_CASE(calling_a_function_again_takes_the_earlier_call_out_of_the_
   Variable second = f({x})[0];
   second.backward();
   CHECK_VALUES(x.grad(), {12});
-  BOOST_CHECK_THROW(first.backward(), catena::RuntimeError);
   BOOST_CHECK_THROW(behind.backward(), catena::RuntimeError);
+  BOOST_CHECK(!first.grad());
+  BOOST_CHECK_THROW(first.backward(), catena::RuntimeError);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_is_applied_once) {

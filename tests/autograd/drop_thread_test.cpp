@@ -3,14 +3,17 @@
 #include <atomic>
 #include <barrier>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include <catena/autograd/function.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
+#include <catena/kernels/base/array_header.h>
 
 using namespace autograd;
 
@@ -59,6 +62,27 @@ struct ReadingHook final : FunctionHook {
       if (a) total += double(a.size());
   }
 };
+
+// Product whose rule calls `during` after it has computed its gradients. The count tells whether a graph was freed.
+struct InterruptedProduct final : FunctionNode {
+  static inline int alive = 0;
+  std::function<void()> during;
+  explicit InterruptedProduct(std::function<void()> d) : during(std::move(d)) { ++alive; }
+  ~InterruptedProduct() override { --alive; }
+  std::string label() const override { return "InterruptedProduct"; }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0, 1});
+    return {x[0] * x[1]};
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx;
+    for (const int i : targets) gx.push_back(gy[0] * retained_input(1 - i));
+    during();
+    return gx;
+  }
+};
+
+constexpr BackwardOptions kTwice{.enable_double_backprop = true};
 
 }  // namespace
 
@@ -148,6 +172,90 @@ BOOST_AUTO_TEST_CASE(of_arrays_that_backward_may_overwrite) {
         [&] { y.backward(); });
     if (x.device().kind == Device::Kind::cpu) BOOST_TEST(read == 2.0f);
   }
+}
+
+// With double backprop the graph of the gradient refers to the leaf: a gradient in a leaf without handles would keep
+// itself alive.
+BOOST_AUTO_TEST_CASE(of_a_leaf_during_the_rule_of_its_function) {
+  {
+    Variable x(full({4}, 0.5)), w(full({4}, 3));
+    Variable loss =
+        sum(square(apply_node<InterruptedProduct>({x, w}, [&] { std::jthread([&] { w = {}; }).join(); })[0]));
+    loss.backward(kTwice);
+    BOOST_TEST((to_vector<float>(x.grad()) == std::vector<float>(4, 9)));  // 2 x w^2
+  }
+  BOOST_TEST(InterruptedProduct::alive == 0);
+}
+
+// The run has a handle of h, and h has a gradient, when a rule removes h from the graph.
+BOOST_AUTO_TEST_CASE(of_variables_that_a_rule_unchains) {
+  for (const BackwardOptions& options : {BackwardOptions{}, kTwice})
+    for (const bool all : {false, true}) {
+      Array data;
+      {
+        const Variable x(full({4}, 0.5)), two(full({4}, 2));
+        Variable h = apply_node<InterruptedProduct>({x, two}, [] {})[0], loss;
+        data = h.data();
+        const Variable other = apply_node<InterruptedProduct>({h, two}, [&] {
+          if (all) loss.unchain_backward();
+          else h.unchain();
+          h = {};
+        })[0];
+        loss = sum(square(h * 2 + other));
+        loss.backward(options);
+        BOOST_CHECK(!x.grad());
+      }
+      BOOST_CHECK(catena::is_sole_reference(*data.get()));
+      BOOST_TEST(InterruptedProduct::alive == 0);
+    }
+}
+
+// As before, but only the graph refers to h.
+BOOST_AUTO_TEST_CASE(of_variables_that_are_unchained_without_handles) {
+  {
+    Variable x(full({4}, 0.5)), h = tanh(x);
+    FunctionNode* const creator = h.creator();
+    Variable loss = sum(
+        square(h * 2 + apply_node<InterruptedProduct>({h, Variable(full({4}, 2))}, [=] { creator->unchain(); })[0]));
+    h = {};
+    loss.backward(kTwice);
+    BOOST_CHECK(!x.grad());
+  }
+  BOOST_TEST(InterruptedProduct::alive == 0);
+}
+
+// grad() visits a variable of which the outer run has a handle, before the last other handle is destroyed.
+BOOST_AUTO_TEST_CASE(after_grad_within_a_rule) {
+  const auto gradient = [](bool interrupted) {
+    Variable x(full({4}, 0.5)), h = tanh(x), aside = square(h);
+    Variable loss = sum(square(h * 2 + apply_node<InterruptedProduct>({h, Variable(full({4}, 2))}, [&] {
+                                 if (!interrupted) return;
+                                 grad({aside}, {x});
+                                 h = {};
+                               })[0]));
+    loss.backward();
+    return to_vector<float>(x.grad());
+  };
+  BOOST_TEST((gradient(true) == gradient(false)));
+}
+
+// The second call takes h out of the graph, as unchain does.
+BOOST_AUTO_TEST_CASE(of_the_output_of_a_function_that_a_rule_calls_again) {
+  struct Copy final : Function {
+    Arrays forward(const Arrays& x) override { return {copy(x[0])}; }
+  };
+  Array data;
+  {
+    Variable x(full({4}, 0.5));
+    const auto f = make_function<Copy>();
+    Variable h = f(x);
+    data = h.data();
+    Variable loss = sum(square(h * 2 + apply_node<InterruptedProduct>({h, Variable(full({4}, 2))}, [&] { f(x); })[0]));
+    h = {};
+    BOOST_CHECK_THROW(loss.backward(kTwice), catena::RuntimeError);
+  }
+  BOOST_CHECK(catena::is_sole_reference(*data.get()));
+  BOOST_TEST(InterruptedProduct::alive == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
