@@ -1,7 +1,6 @@
 // FunctionNode: one application of a differentiable function. The backward rule is written on Variables, so every
 // derivative can be differentiated again. Functions on raw arrays in the style of Chainer derive from Function
 // (function.h).
-// instead.
 //
 //   struct Exp : FunctionNode {
 //     std::string label() const override { return "exp"; }

@@ -36,10 +36,12 @@ SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_s
 
 catena::Owned<Iterator> SerialIterator::copy() const { return catena::Owned<Iterator>(new SerialIterator(*this)); }
 
-std::optional<Batch> SerialIterator::next() {
+std::optional<Batch> SerialIterator::next() try {
   internal::Selection selected = sweep_.next();
   if (selected.is_empty()) return {};
   return internal::load_batch(*dataset_, std::move(selected));
+} catch (...) {
+  catena::rethrow_standard("SerialIterator");
 }
 
 namespace internal {

@@ -1,9 +1,10 @@
 #include <catena/ndarray/engine/out_of_memory.h>
 
 #include <new>
-#include <stdexcept>
+#include <optional>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/device/device.h>
 
 namespace nd::internal {
@@ -12,13 +13,17 @@ void rethrow_out_of_memory(std::string_view op) {
   try {
     throw;
   } catch (const catena::OutOfMemoryError& e) {
-    const std::string_view what = e.what();
-    const std::size_t end = what.find(": ");
-    throw catena::OutOfMemoryError(catena::concat(op, ": ", end == what.npos ? what : what.substr(end + 2)));
-  } catch (const std::bad_alloc&) {
-    catena::fail<catena::OutOfMemoryError>(op, "the host has no memory left");
-  } catch (const std::length_error&) {
-    catena::fail<catena::OutOfMemoryError>(op, "the result would be larger than memory can be");
+    std::optional<catena::OutOfMemoryError> named;
+    try {
+      const std::string_view what = e.what();
+      const std::size_t end = what.find(": ");
+      named.emplace(catena::concat(op, ": ", end == what.npos ? what : what.substr(end + 2)));
+    } catch (const std::bad_alloc&) {  // no memory for the name either: the message stays as it is
+    }
+    if (named) throw *named;
+    throw;
+  } catch (...) {
+    catena::rethrow_standard(op);
   }
 }
 

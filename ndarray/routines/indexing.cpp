@@ -19,9 +19,11 @@ namespace nd {
 
 using catena::check;
 
-Array Array::index(std::span<const Key> keys) const {
+Array Array::index(std::span<const Key> keys) const try {
   const catena::ViewSpec view = catena::basic_index("index", shape(), strides(), keys);
   return internal::make_view(*this, view.shape, view.strides, view.offset);
+} catch (...) {
+  internal::rethrow_out_of_memory("index");
 }
 
 namespace {
@@ -422,11 +424,13 @@ Array getitem(const Array& a, std::span<const IndexKey> keys) try {
   internal::rethrow_out_of_memory("index");
 }
 
-void setitem(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
+void setitem(const Array& a, std::span<const IndexKey> keys, const Operand& value) try {
   if (!has_array(keys)) return internal::assign("assignment", a.index(basic_keys(keys)), value);
   if (filled_by_mask("assignment", a, keys, value)) return;
   const Unmasked u = without_masks("assignment", a, keys);
   scatter("assignment", a, select("assignment", u.base, u.keys), value, catena::ScatterMode::set);
+} catch (...) {
+  internal::rethrow_out_of_memory("setitem");
 }
 
 void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& value) {

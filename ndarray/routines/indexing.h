@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
@@ -115,26 +116,36 @@ template <> struct catena::array_behind<nd::IndexProxy> : nd::internal::ArrayBeh
 namespace nd {
 
 template <class... K>
-requires(internal::advanced_keys<K...>) Array::IndexProxy Array::operator()(const K&... keys) const {
+requires(internal::advanced_keys<K...>) Array::IndexProxy Array::operator()(const K&... keys) const try {
   return IndexProxy(*this, std::vector<IndexKey>{IndexKey(keys)...});
+} catch (...) {
+  catena::rethrow_standard("getitem");
 }
 template <class K>
 requires(internal::advanced_keys<K>) Array::IndexProxy Array::operator[](const K& key) const { return (*this)(key); }
-inline Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> list) const {
+inline Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> list) const try {
   return IndexProxy(*this, {IndexKey(list)});
+} catch (...) {
+  catena::rethrow_standard("getitem");
 }
 inline Array::IndexProxy Array::operator[](std::initializer_list<catena::Integer> list) const { return (*this)(list); }
 inline Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> first,
-                                           std::initializer_list<catena::Integer> second) const {
+                                           std::initializer_list<catena::Integer> second) const try {
   return IndexProxy(*this, {IndexKey(first), IndexKey(second)});
+} catch (...) {
+  catena::rethrow_standard("getitem");
 }
 template <class K>
-Array::IndexProxy Array::operator()(const K& first, std::initializer_list<catena::Integer> second) const {
+Array::IndexProxy Array::operator()(const K& first, std::initializer_list<catena::Integer> second) const try {
   return IndexProxy(*this, {IndexKey(first), IndexKey(second)});
+} catch (...) {
+  catena::rethrow_standard("getitem");
 }
 template <class K>
-Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> first, const K& second) const {
+Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> first, const K& second) const try {
   return IndexProxy(*this, {IndexKey(first), IndexKey(second)});
+} catch (...) {
+  catena::rethrow_standard("getitem");
 }
 
 // Returns the elements that the keys select: a view for basic keys, a copy if there is an index array.

@@ -13,6 +13,7 @@
 #include <catena/kernels/formats/npz.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/array_reader.h>
 
 namespace nd {
@@ -89,17 +90,21 @@ void write_archive(catena::ByteSink& sink, const NamedArrays& arrays, bool compr
   npz.finish();
 }
 
-void write_archive(std::string_view op, const std::string& path, const NamedArrays& arrays, bool compressed) {
+void write_archive(std::string_view op, const std::string& path, const NamedArrays& arrays, bool compressed) try {
   check_arrays(op, arrays);
   catena::AtomicFile file(op, with_suffix(path, ".npz"));
   write_archive(file, arrays, compressed);
   file.commit();
+} catch (...) {
+  internal::rethrow_out_of_memory(op);
 }
 
-void write_archive(std::string_view op, std::ostream& out, const NamedArrays& arrays, bool compressed) {
+void write_archive(std::string_view op, std::ostream& out, const NamedArrays& arrays, bool compressed) try {
   check_arrays(op, arrays);
   catena::StreamSink sink(catena::io_context(op, "stream"), out);
   write_archive(sink, arrays, compressed);
+} catch (...) {
+  internal::rethrow_out_of_memory(op);
 }
 
 NamedArrays numbered(const std::vector<Array>& arrays, const NamedArrays& named) {
@@ -121,7 +126,7 @@ void check_mmap_mode(std::optional<std::string_view> mode) {
 
 }  // namespace
 
-LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mode) {
+LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mode) try {
   check_mmap_mode(mmap_mode);
   catena::Owned<catena::ByteSource> file(new catena::FileSource("load", path));
   const std::string context = file->context();
@@ -129,36 +134,48 @@ LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mo
   if (is_archive(path)) return {NpzFile(path), context};
   catena::NpyStream stream(std::move(file));
   return {read_array(stream), context};
+} catch (...) {
+  internal::rethrow_out_of_memory("load");
 }
 
-LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode) {
+LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode) try {
   check_mmap_mode(mmap_mode);
   const std::string context = catena::io_context("load", "stream");
   if (in.peek() == 'P') return {NpzFile(in), context};  // an npy file begins with \x93
   catena::StreamSource source(context, in);
   return {read_growing(source), context};
+} catch (...) {
+  internal::rethrow_out_of_memory("load");
 }
 
-Array LoadedFile::single_output() const {
+Array LoadedFile::single_output() const try {
   check<ValueError>(!is_archive_, context_,
                     "is an npz archive of several arrays, not one array: take it as an nd::NpzFile");
   return static_cast<const Array&>(*this);  // the base class, not this function
+} catch (...) {
+  internal::rethrow_out_of_memory("load");
 }
 
-const NpzFile& LoadedFile::archive() const {
+const NpzFile& LoadedFile::archive() const try {
   check<ValueError>(is_archive_, context_, "is an array, not an npz archive");
   return archive_;
+} catch (...) {
+  internal::rethrow_out_of_memory("load");
 }
 
-void save(const std::string& path, const Array& a) {
+void save(const std::string& path, const Array& a) try {
   check<TypeError>(!a.is_null(), "save", "the array is null");
   write_file("save", with_suffix(path, ".npy"), a);
+} catch (...) {
+  internal::rethrow_out_of_memory("save");
 }
 
-void save(std::ostream& out, const Array& a) {
+void save(std::ostream& out, const Array& a) try {
   check<TypeError>(!a.is_null(), "save", "the array is null");
   catena::StreamSink sink(catena::io_context("save", "stream"), out);
   write_array(sink, a);
+} catch (...) {
+  internal::rethrow_out_of_memory("save");
 }
 
 // ---- members of Array ---------------------------------------------------------------------------
@@ -227,24 +244,30 @@ void write_elements(catena::ByteSink& sink, const Array& a, std::string_view sep
 
 }  // namespace
 
-void Array::tofile(const std::string& path, std::string_view sep, std::string_view format) const {
+void Array::tofile(const std::string& path, std::string_view sep, std::string_view format) const try {
   catena::AtomicFile file("tofile", path);
   write_elements(file, *this, sep, format);
   file.commit();
+} catch (...) {
+  internal::rethrow_out_of_memory("tofile");
 }
 
-void Array::tofile(std::ostream& out, std::string_view sep, std::string_view format) const {
+void Array::tofile(std::ostream& out, std::string_view sep, std::string_view format) const try {
   catena::StreamSink sink(catena::io_context("tofile", "stream"), out);
   write_elements(sink, *this, sep, format);
+} catch (...) {
+  internal::rethrow_out_of_memory("tofile");
 }
 
 void Array::dump(const std::string& path) const { write_file("dump", path, *this); }
 
-std::string Array::dumps() const {
+std::string Array::dumps() const try {
   catena::MemorySink sink;
   write_array(sink, *this);
   const auto& bytes = sink.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+} catch (...) {
+  internal::rethrow_out_of_memory("dumps");
 }
 
 // ---- npz ----------------------------------------------------------------------------------------
@@ -289,19 +312,23 @@ NpzFile::NpzFile(std::istream& in)
       reader_(catena::Shared<const catena::NpzReader>::make(
           catena::ZipReader(catena::io_context("loadz", path_), std::make_unique<StreamContent>(in)))) {}
 
-const catena::NpzReader& NpzFile::reader() const {
+const catena::NpzReader& NpzFile::reader() const try {
   check<ValueError>(reader_ != nullptr, catena::io_context("loadz", path_), "has been closed");
   return *reader_;
+} catch (...) {
+  internal::rethrow_out_of_memory("load");
 }
 
 std::vector<std::string> NpzFile::keys() const { return reader().keys(); }
 bool NpzFile::contains(std::string_view key) const { return reader().contains(key); }
 
-Array NpzFile::at(std::string_view key) const {
+Array NpzFile::at(std::string_view key) const try {
   catena::NpyStream stream = reader().stream(key);
   const Array a = read_array(stream);
   stream.finish();
   return a;
+} catch (...) {
+  internal::rethrow_out_of_memory("load");
 }
 
 NpzFile loadz(const std::string& path) { return NpzFile(path); }

@@ -20,7 +20,7 @@ void check_list(std::string_view op, const std::vector<Array>& arrays) {
   for (std::size_t i = 0; i < arrays.size(); ++i) check<TypeError>(!arrays[i].is_null(), op, "array ", i, " is null");
 }
 
-Array join(std::string_view op, const std::vector<Array>& arrays, int axis) {
+Array join(std::string_view op, const std::vector<Array>& arrays, int axis) try {
   check_list(op, arrays);
   for (std::size_t i = 0; i < arrays.size(); ++i) check<TypeError>(arrays[i].ndim() > 0, op, "array ", i, " is 0-d");
   const Array& first = arrays[0];
@@ -53,13 +53,15 @@ Array join(std::string_view op, const std::vector<Array>& arrays, int axis) {
     position += a.shape()[at];
   }
   return result;
+} catch (...) {
+  internal::rethrow_out_of_memory(op);
 }
 
 }  // namespace
 
 Array concatenate(const std::vector<Array>& arrays, int axis) { return join("concatenate", arrays, axis); }
 
-Array stack(const std::vector<Array>& arrays, int axis) {
+Array stack(const std::vector<Array>& arrays, int axis) try {
   check_list("stack", arrays);
   const int rank = arrays[0].ndim();
   check<IndexError>(axis >= -rank - 1 && axis <= rank, "stack", "axis ", axis, " is out of range for arrays of rank ",
@@ -72,6 +74,8 @@ Array stack(const std::vector<Array>& arrays, int axis) {
     expanded.push_back(expand_dims(arrays[i], at));
   }
   return join("stack", expanded, at);
+} catch (...) {
+  internal::rethrow_out_of_memory("stack");
 }
 
 Array vstack(const std::vector<Array>& arrays) {
@@ -148,7 +152,7 @@ Array AxisConcatenator::join(const std::vector<Joined>& items) const try {
 // ---- splitting ----------------------------------------------------------------------------------
 namespace {
 
-std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sections, int axis, bool equal) {
+std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sections, int axis, bool equal) try {
   const int at = catena::normalize_axis<IndexError>(op, axis, a.ndim());
   const std::int64_t n = a.shape()[at];
   std::vector<Array> parts;
@@ -173,6 +177,8 @@ std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sect
     begin += length;
   }
   return parts;
+} catch (...) {
+  internal::rethrow_out_of_memory(op);
 }
 
 void check_rank(std::string_view op, const Array& a, int least) {

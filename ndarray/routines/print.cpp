@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <catena/kernels/base/text.h>
+#include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
 
@@ -386,12 +387,14 @@ std::string element_text(const Array& a, std::optional<int> precision) {
 
 }  // namespace
 
-std::string array_str(const Array& a, const PrintOptions& options) {
+std::string array_str(const Array& a, const PrintOptions& options) try {
   check_options("array_str", options);
   return a.ndim() > 0 ? body(a, options, " ", 0, 0) : element_text(a, {});
+} catch (...) {
+  internal::rethrow_out_of_memory("array_str");
 }
 
-std::string array_repr(const Array& a, const PrintOptions& options) {
+std::string array_repr(const Array& a, const PrintOptions& options) try {
   check_options("array_repr", options);
   constexpr std::string_view kPrefix = "array(";
   const Dtype t = a.dtype();
@@ -407,6 +410,8 @@ std::string array_repr(const Array& a, const PrintOptions& options) {
   const std::size_t last_line = text.size() - (newline == std::string::npos ? 0 : newline + 1);
   const bool wraps = last_line + dtype.size() + 1 > std::size_t(options.linewidth);
   return text + (wraps ? "\n" + std::string(kPrefix.size(), ' ') : " ") + dtype;
+} catch (...) {
+  internal::rethrow_out_of_memory("array_repr");
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& a) {

@@ -58,6 +58,7 @@ void list_config(catena::internal::ConfigList& list) {
   list.add_variable("CATENA_DATASET_ROOT", root);
   list.add_variable("CHAINER_DATASET_ROOT", root);
   list.add_variable("CATENA_OFFLINE");
+  list.add_variable("CATENA_HDF5_TIMEOUT");
 }
 
 }  // namespace training::datasets::internal
