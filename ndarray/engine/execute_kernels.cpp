@@ -1,5 +1,5 @@
-// The call layer: calls that run kernels: elementwise and indexed programs, reductions, scans, row-wise and multi-tensor
-// kernels.
+// The call layer: calls that run kernels: elementwise and indexed programs, reductions, scans, row-wise and
+// multi-tensor kernels.
 #include <catena/ndarray/engine/execute.h>
 
 #include <algorithm>

@@ -262,7 +262,8 @@ BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   Array x = zeros({2, 2, 3});
   const Array view = transpose(x, Dims{2, 0, 1});
   const Input in(*view.get());
-  test::calls::row_wise(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1}, {&view, 1});  // in place
+  test::calls::row_wise(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1},
+                        {&view, 1});  // in place
   check_values<float>(x, std::vector<float>(12, .25f));
 }
 

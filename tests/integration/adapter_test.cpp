@@ -78,7 +78,8 @@ BOOST_AUTO_TEST_CASE(overlapping_operands_of_every_call) {
   const std::vector<float> expected = to_vector<float>(row_wise(catena::kernels::softmax, {{copy(in)}}, 0)[0]);
   const Input input(*in.get());
   const auto& softmax = catena::kernels::softmax;
-  test::calls::row_wise(softmax, catena::choose_loop_by_output(softmax, Dtype::float32), {5}, {0}, {&input, 1}, {&out, 1});
+  test::calls::row_wise(softmax, catena::choose_loop_by_output(softmax, Dtype::float32), {5}, {0}, {&input, 1},
+                        {&out, 1});
   BOOST_TEST(to_vector<float>(out) == expected);
 }
 
