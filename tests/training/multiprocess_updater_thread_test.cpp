@@ -205,7 +205,9 @@ BOOST_AUTO_TEST_CASE(batches_of_workers_by_a_converter) {
     return example;
   };
   const auto mean_of = [](Link& m, const Variables& x) { return autograd::mean(static_cast<nn::Linear&>(m)(x[0])); };
-  const DatasetPtr data = std::make_shared<TupleDataset>(std::vector<Array>{floats({7, 8, 9, 10}, {4, 1})});
+  // On the CPU: the workers are child processes, which cannot use CUDA.
+  const DatasetPtr data =
+      std::make_shared<TupleDataset>(std::vector<Array>{autograd::array<float>({7, 8, 9, 10}, {4, 1}, kCpu)});
   SerialIterator a(data, 4), b(data, 4);
   MultiprocessParallelUpdater updater(
       {a, b}, sgd, model, {.converter = twos, .devices = {{"main", -1}, {"second", -1}}, .loss_func = mean_of});
