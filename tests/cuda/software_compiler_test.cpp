@@ -68,8 +68,10 @@ template <class T> cu_deviceptr upload(const std::vector<T>& values) {
 }
 
 // The manifest has it, or not.
-const char* const kKnown = "add ff->f contiguous rank=1 reduced=1 dtypes=fff scalars=0 index=32";
-const char* const kUnknown = "add ff->f contiguous rank=1 reduced=1 dtypes=fEi scalars=0 index=32";
+const char* const kKnown =
+    "add ff->f contiguous rank=1 reduced=1 per_thread=1 index_arrays=0 word=0 many=0 dtypes=fff scalars=0 index=32";
+const char* const kUnknown =
+    "add ff->f contiguous rank=1 reduced=1 per_thread=1 index_arrays=0 word=0 many=0 dtypes=fEi scalars=0 index=32";
 
 // c[i] = a[i] + b[i] by a generated kernel of three contiguous operands.
 template <class A, class B, class C>
