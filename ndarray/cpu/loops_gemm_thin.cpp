@@ -35,7 +35,7 @@ template <class T> struct Thin {
   std::int64_t lines;  // lines of the result along the wide matrix
   std::int64_t k;
   const T* few;  // packed: see the kernels
-  std::int64_t room, chunks;
+  std::int64_t pitch, chunks;
   T* c;
   std::int64_t wide_step, few_step;  // steps in c
 };
@@ -77,7 +77,7 @@ template <int G, int n, int L, class V> CATENA_INLINE void sums_of_lanes(V* v) {
   }
 }
 
-// Multiplies `rows` rows of the wide matrix, from row `first` on, by `few` lines, which are rows of t.room elements.
+// Multiplies `rows` rows of the wide matrix, from row `first` on, by `few` lines, which are rows of t.pitch elements.
 // `parts`: there are more than kPart vectors, which are added up in parts.
 template <class T, int bytes, int rows, int few, bool parts>
 CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
@@ -89,7 +89,7 @@ CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
   const auto step = [&](const T* x, const typename Vector<T, bytes>::Lanes& counts) __attribute__((always_inline)) {
     V y[few];
 #pragma GCC unroll 4
-    for (int j = 0; j < few; ++j) std::memcpy(&y[j], t.few + j * t.room + p, bytes);
+    for (int j = 0; j < few; ++j) std::memcpy(&y[j], t.few + j * t.pitch + p, bytes);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
       V w;
@@ -280,14 +280,14 @@ template <class T> struct FewLines {
       for (std::int64_t j = 0; j < lines; ++j) *to++ = from[p * k_step + j * line_step];
   }
   // Packs each line as a row of vectors. The last vector has zeros, then the last elements of the line.
-  void pack_rows(T* to, std::int64_t room, std::int64_t lanes) const {
+  void pack_rows(T* to, std::int64_t pitch, std::int64_t lanes) const {
     const std::int64_t whole = k / lanes * lanes, zeros = whole < k ? lanes - (k - whole) : 0;
     constexpr auto size = std::int64_t(sizeof(T));
     const bool side_by_side = line_step == 1 && lines > 1;
     if (side_by_side)
-      transpose_block(reinterpret_cast<std::byte*>(to), room * size, reinterpret_cast<const std::byte*>(from),
+      transpose_block(reinterpret_cast<std::byte*>(to), pitch * size, reinterpret_cast<const std::byte*>(from),
                       k_step * size, lines, whole, sizeof(T));
-    for (std::int64_t j = 0; j < lines; ++j, to += room) {
+    for (std::int64_t j = 0; j < lines; ++j, to += pitch) {
       const T* const line = from + j * line_step;
       for (std::int64_t p = 0; p < whole && !side_by_side; ++p) to[p] = line[p * k_step];
       std::fill_n(to + whole, zeros, T{});
@@ -320,12 +320,12 @@ template <class T> void gemm_thin(const Gemm& g) {
   const Kernels<T>& all = kernels<T>(line_length(g) * std::int64_t(sizeof(T)));
   const bool rows = has_few_rows(g), inner = is_inner(g);
   const FewLines<T> few(g);
-  const std::int64_t room = (g.k + all.lanes - 1) / all.lanes * all.lanes;
-  const std::size_t bytes = sizeof(T) * std::size_t(few.lines * room);
+  const std::int64_t pitch = (g.k + all.lanes - 1) / all.lanes * all.lanes;
+  const std::size_t bytes = sizeof(T) * std::size_t(few.lines * pitch);
   alignas(64) std::byte stack[kOnStack];
   const Workspace memory(bytes <= sizeof(stack) ? 0 : bytes);
   auto* const packed = reinterpret_cast<T*>(bytes <= sizeof(stack) ? stack : memory.data());
-  if (inner) few.pack_rows(packed, room, all.lanes);
+  if (inner) few.pack_rows(packed, pitch, all.lanes);
   else few.pack_factors(packed);
   const std::int64_t lines = wide_lines(g), chunks = (lines + kChunk - 1) / kChunk;
   const Thin<T> t{reinterpret_cast<const T*>(rows ? g.b : g.a),
@@ -333,7 +333,7 @@ template <class T> void gemm_thin(const Gemm& g) {
                   lines,
                   g.k,
                   packed,
-                  room,
+                  pitch,
                   chunks,
                   reinterpret_cast<T*>(g.c),
                   rows ? 1 : g.ldc,

@@ -158,12 +158,12 @@ struct RowsToSort {
 
   // True if the elements of a row share cache lines.
   bool lies_close() const { return std::llabs(in_step) < kCacheLine && std::llabs(out_step) < kCacheLine; }
-  // Returns the number of rows that are copied at once: rows whose elements share cache lines, as far as `room` bytes
-  // hold them.
-  std::int64_t together(std::int64_t row_bytes, std::int64_t item_bytes, std::int64_t room) const {
+  // Returns the number of rows that are copied at once: rows whose elements share cache lines, as far as `available`
+  // bytes hold them.
+  std::int64_t together(std::int64_t row_bytes, std::int64_t item_bytes, std::int64_t available) const {
     if (lies_close()) return 1;
     const std::int64_t all = rows.units() * rows.elements_per_unit();
-    return std::clamp<std::int64_t>(std::min(room / row_bytes, all), 1, kCacheLine / item_bytes);
+    return std::clamp<std::int64_t>(std::min(available / row_bytes, all), 1, kCacheLine / item_bytes);
   }
   // Calls f(begin, end) on ranges of units, on several threads.
   template <class F> void share(F&& f) const {
@@ -459,9 +459,9 @@ template <class Keys> class KeySort {
       }
     return mend;
   }
-  std::uint64_t load_rows(const Block& b, Key* keys, std::int64_t room) const {
+  std::uint64_t load_rows(const Block& b, Key* keys, std::int64_t pitch) const {
     if (b.rows == 1 && call_.in_step == std::int64_t(sizeof(Bits))) return load_row(b.in, keys, n_);
-    return load(b, [&](std::int64_t i, std::int64_t k) -> Key& { return keys[k * room + i]; });
+    return load(b, [&](std::int64_t i, std::int64_t k) -> Key& { return keys[k * pitch + i]; });
   }
   CATENA_MULTIARCH static std::uint64_t load_row(const std::byte* in, Key* keys, std::int64_t n) {
     Bits mend = 0;
@@ -500,11 +500,11 @@ template <class Keys> class KeySort {
 
   [[gnu::noinline]] void sort_each(const Block& b) const {
     alignas(64) Key keys[kNetworkBytes / sizeof(Key)], sorted[kNetworkTo];
-    const std::int64_t room = vectors_ * lanes_;
-    const std::uint64_t which = load_rows(b, keys, room);
+    const std::int64_t pitch = vectors_ * lanes_;
+    const std::uint64_t which = load_rows(b, keys, pitch);
     for (std::int64_t k = 0; k < b.rows; ++k) {
-      std::fill_n(keys + k * room + n_, room - n_, std::numeric_limits<Key>::max());
-      network_.row(keys + k * room, vectors_, sorted);
+      std::fill_n(keys + k * pitch + n_, pitch - n_, std::numeric_limits<Key>::max());
+      network_.row(keys + k * pitch, vectors_, sorted);
       store_keys(sorted, b.out + k * b.out_stride, n_);
     }
     mend(b, which);
@@ -520,10 +520,10 @@ template <class Keys> class KeySort {
                        [&](const Block& b) { sort_long(b, keys, std::int64_t(row_bytes / sizeof(Key)), together); });
     });
   }
-  // Sorts long rows. `keys` must hold b.rows + 1 rows of `room` keys each.
-  [[gnu::noinline]] void sort_long(const Block& b, Key* keys, std::int64_t room, std::int64_t together) const {
+  // Sorts long rows. `keys` must hold b.rows + 1 rows of `pitch` keys each.
+  [[gnu::noinline]] void sort_long(const Block& b, Key* keys, std::int64_t pitch, std::int64_t together) const {
     const bool reads_in_place = Keys::is_element && b.rows == 1 && call_.in_step == std::int64_t(sizeof(Key));
-    std::uint64_t which = reads_in_place ? 0 : load_rows(b, keys, room);
+    std::uint64_t which = reads_in_place ? 0 : load_rows(b, keys, pitch);
     for (std::int64_t k = 0; k < b.rows; ++k) {
       std::byte* const out = b.out + k * b.out_stride;
       const auto store_part = [&](std::int64_t begin, const Key* sorted, std::int64_t n) {
@@ -532,12 +532,12 @@ template <class Keys> class KeySort {
       };
       const bool all = call_.kth.empty() || ((which >> k & 1) != 0 && has_nan(b.in + k * b.in_stride));
       Quicksort<Key, decltype(store_part)> sort(store_part, all ? std::span<const std::int64_t>() : call_.kth);
-      Key* const spare = keys + together * room;
+      Key* const spare = keys + together * pitch;
       // If the result is partitioned in place, parts that need no further sorting are often in their final position.
       const bool writes_in_place = call_.out_step == std::int64_t(sizeof(Key));
       if (reads_in_place)
         sort.run(reinterpret_cast<const Key*>(b.in), writes_in_place ? reinterpret_cast<Key*>(out) : keys, spare, n_);
-      else sort.run(keys + k * room, spare, n_);
+      else sort.run(keys + k * pitch, spare, n_);
       if (!all) which &= ~(std::uint64_t(1) << k);
     }
     mend(b, which);

@@ -21,7 +21,7 @@ using test::TemporaryFolder;
 
 namespace {
 
-// What an attempt ended with: an empty text, or what is wrong with its exception.
+// Runs one attempt. Returns an empty text, or the fault of the exception that ended it.
 template <class Run> std::string attempt(const std::vector<std::string_view>& names, bool all_later, Run&& run) {
   try {
     run();

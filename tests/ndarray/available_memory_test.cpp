@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(requests_of_every_function) {
   check_refused("eigh", "(1099511627776, 2, 2)", [&] { return nd::linalg::eigh(stack); });
 }
 
-// What is made in containers of the host.
+// Functions that fill containers of the host.
 BOOST_AUTO_TEST_CASE(lists_and_texts) {
   const nd::DeviceScope scope(nd::cpu_device);
   const std::int64_t all = std::int64_t(1) << 40;

@@ -59,7 +59,7 @@ struct Run {
     trainer.extend(Snapshot({.trigger = {3, iteration}}));
   }
 
-  // What the run leaves, without times.
+  // The state after the run, without times.
   std::string result() {
     trainer.run();
     Log entries = log.log();

@@ -33,9 +33,9 @@ void Descriptor::finalize() { CATENA_CUDNN(finalize, get()); }
 
 api::cudnn_status Descriptor::try_finalize() noexcept { return library().finalize(get()); }
 
-std::int64_t Descriptor::get_attribute(int name, int type, std::int64_t room, void* elements) const {
+std::int64_t Descriptor::get_attribute(int name, int type, std::int64_t capacity, void* elements) const {
   std::int64_t count = 0;
-  CATENA_CUDNN(get_attribute, get(), name, type, room, &count, elements);
+  CATENA_CUDNN(get_attribute, get(), name, type, capacity, &count, elements);
   return count;
 }
 

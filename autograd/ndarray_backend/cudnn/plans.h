@@ -39,8 +39,8 @@ class CATENA_EXPORT Descriptor {
   void finalize();
   // Returns the status instead of throwing.
   api::cudnn_status try_finalize() noexcept;
-  // Returns the number of elements of the attribute; writes at most `room` of them.
-  std::int64_t get_attribute(int name, int type, std::int64_t room, void* elements) const;
+  // Returns the number of elements of the attribute; writes at most `capacity` of them.
+  std::int64_t get_attribute(int name, int type, std::int64_t capacity, void* elements) const;
   api::cudnn_descriptor get() const noexcept { return handle_.get(); }
 
  private:

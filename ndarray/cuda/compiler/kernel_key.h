@@ -80,7 +80,7 @@ struct KernelKey {
   std::uint8_t per_thread = 1;    // strided and indexed: elements that a thread computes
   std::uint8_t index_arrays = 0;  // gather, scatter
   std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once
-  bool many_pieces = false;       // join: the parameters have room for kManyPieces, not kFewPieces
+  bool many_pieces = false;       // join: the parameters hold kManyPieces pieces, not kFewPieces
   bool index32 = true;            // positions and byte offsets fit 31 bits
   std::uint16_t scalars =
       0;  // bit k: input k has one element for the whole loop; bit 8 + k: one per row (row-wise kernels)

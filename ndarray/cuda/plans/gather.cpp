@@ -104,14 +104,14 @@ LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int proce
     const Dtype t = call.axes[k].index.dtype;
     key.dtypes[k + 1] = t == Dtype::bool_ ? Dtype::uint8 : t;
   }
-  const int rank = key.rank != 0 ? key.rank : gather_rank(axes), room = std::max(axes, 1);
+  const int rank = key.rank != 0 ? key.rank : gather_rank(axes), array_slots = std::max(axes, 1);
   catena::check<catena::ValueError>(loop.shape.size() <= rank, "indexing", "a loop with ", axes, " index arrays over ",
                                     loop.shape.size(), " axes that do not merge exceeds the limit of ", rank, " axes");
   const std::int64_t n = catena::size_of(loop.shape);
   ParameterBlock& p = plan.parameters;
   p.put_head(device::GatherHead{.n = n, .rank = loop.shape.size(), .base = call.base.data, .other = call.other.data});
   const auto put_each = [&](auto&& value) {
-    for (int k = 0; k < room; ++k)
+    for (int k = 0; k < array_slots; ++k)
       p.put(k < axes ? value(call.axes[static_cast<std::size_t>(k)]) : decltype(value(call.axes[0])){});
   };
   put_each([](const catena::bound::Index& a) { return static_cast<const void*>(a.index.data); });
@@ -135,9 +135,11 @@ LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode m
 
 void add_gather(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/gather.h");
-  const int axes = key.index_arrays, room = std::max(axes, 1), rank = key.rank != 0 ? key.rank : gather_rank(axes);
-  k.parameters = concat("catena::device::GatherParameters<", room, ", ", rank, ">");
-  k.parameter_bytes = sizeof(device::GatherHead) + static_cast<std::size_t>(8 * (3 * room + 3 * rank + room * rank));
+  const int axes = key.index_arrays, array_slots = std::max(axes, 1),
+            rank = key.rank != 0 ? key.rank : gather_rank(axes);
+  k.parameters = concat("catena::device::GatherParameters<", array_slots, ", ", rank, ">");
+  k.parameter_bytes =
+      sizeof(device::GatherHead) + static_cast<std::size_t>(8 * (3 * array_slots + 3 * rank + array_slots * rank));
   std::string call = concat("catena::device::Indexed<", index_name(key), ", ", int(key.rank));
   for (int j = 0; j < axes; ++j) call += concat(", ", type_name(key.dtypes[static_cast<std::size_t>(j + 1)]));
   if (key.form == Form::scatter_add) call += concat(">::add<", type_name(key.dtypes[0]), ">");
@@ -146,9 +148,10 @@ void add_gather(GeneratedKernel& k, const KernelKey& key) {
 }
 
 int gather_rank(int axes) {
-  const int room = std::max(axes, 1);
-  return std::min(catena::kMaxRank,
-                  ((device::kParameterBytes - int(sizeof(device::GatherHead))) / 8 - 3 * room) / (3 + room));
+  const int array_slots = std::max(axes, 1);
+  return std::min(
+      catena::kMaxRank,
+      ((device::kParameterBytes - int(sizeof(device::GatherHead))) / 8 - 3 * array_slots) / (3 + array_slots));
 }
 
 }  // namespace nd::cuda

@@ -19,8 +19,8 @@
 
 namespace nd::cuda {
 
-// The parameters of a launch: first a head of kernels/device/parameters.h, then its arrays in their order. There is
-// room for the largest parameters; unused bytes are neither cleared nor copied.
+// The parameters of a launch: first a head of kernels/device/parameters.h, then its arrays in their order. The
+// buffer holds the largest parameters; unused bytes are neither cleared nor copied.
 class ParameterBlock {
  public:
   ParameterBlock() noexcept {}

@@ -57,12 +57,12 @@ struct ReduceOperands {
 
 void put_reduction(ParameterBlock& p, const ReduceOperands& x, const SplitAxes& s, const KernelKey& key) {
   put_operands(p, {x.all.data(), x.n});
-  const int room = reduction_rank(x.inputs, x.n);
-  const int kept = key.rank != 0 ? key.rank : room, reduced = key.reduced_rank != 0 ? key.reduced_rank : room;
+  const int most_axes = reduction_rank(x.inputs, x.n);
+  const int kept = key.rank != 0 ? key.rank : most_axes, reduced = key.reduced_rank != 0 ? key.reduced_rank : most_axes;
   catena::check<catena::ValueError>(s.kept.size() <= kept && s.reduced.size() <= reduced, "kernel launch",
                                     "a reduction with ", x.n, " operands over ", s.reduced.size(), " of ",
                                     s.kept.size() + s.reduced.size(), " axes that do not merge exceeds the limit of ",
-                                    room, " axes each");
+                                    most_axes, " axes each");
   put_axes(p, s.kept, kept, 1);
   for (std::size_t k = 0; k < x.n; ++k) put_axes(p, s.kept_stride[k], kept, 0);
   put_axes(p, s.reduced, reduced, 1);

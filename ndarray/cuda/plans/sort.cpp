@@ -114,16 +114,16 @@ Sequence plan_sort(const catena::bound::Sort& call, int processors) {
                                     " elements, the limit is 2^32 - 1");
   const std::int64_t pieces = ceil_divide(x.count, device::kSortPiece), total = x.rows * x.count;
   const Dtype key = key_dtype(call.in.dtype);
-  const auto room = [&](std::int64_t n, std::size_t item) {
+  const auto reserve = [&](std::int64_t n, std::size_t item) {
     return sequence.reserve(static_cast<std::size_t>(n) * item);
   };
   Buffers at;
   for (std::size_t k = 0; k < 2; ++k) {
-    at.keys[k] = room(total, catena::itemsize(key));
-    at.places[k] = room(total, sizeof(std::uint32_t));
+    at.keys[k] = reserve(total, catena::itemsize(key));
+    at.places[k] = reserve(total, sizeof(std::uint32_t));
   }
-  at.values = call.positions ? 0 : room(total, catena::itemsize(call.in.dtype));
-  at.counts = room(x.rows * device::kDigits * pieces, sizeof(std::uint32_t));
+  at.values = call.positions ? 0 : reserve(total, catena::itemsize(call.in.dtype));
+  at.counts = reserve(x.rows * device::kDigits * pieces, sizeof(std::uint32_t));
   const auto add = [&](LaunchPlan plan, std::int64_t items, int waves) {
     plan.grid_x = blocks(items, processors, waves);
     sequence.launches.push_back(plan);
