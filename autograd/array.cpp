@@ -38,39 +38,34 @@ class Inputs {
   void add(std::string_view op, const Array& a) {
     if (first_ == nullptr) {
       first_ = &a;
-      same_layout_ = a.is_c_contiguous();
-    } else {
-      if (a->owner != (*first_)->owner || !(a.device() == first_->device())) [[unlikely]] {
-        const Array both[] = {*first_, a};
-        check_same_device(op, both);
-      }
-      same_layout_ = same_layout_ && a.is_c_contiguous() && a.shape() == first_->shape();
-      same_shape_ = same_shape_ && (same_layout_ || a.shape() == first_->shape());
+    } else if (a->owner != (*first_)->owner || !(a.device() == first_->device())) [[unlikely]] {
+      const Array both[] = {*first_, a};
+      check_same_device(op, both);
     }
+    layout_.add(*a.get());
     inputs_.emplace_back(*a.get());
   }
 
   std::span<const Input> span() const { return inputs_; }
   const Array* first() const { return first_; }
-  // Returns the first array if all arrays are C-contiguous and have one shape, else null.
-  const catena::ArrayHeader* same_layout() const { return first_ && same_layout_ ? first_->get() : nullptr; }
+  // Returns the model of the arrays' layout; null if their layouts differ.
+  const catena::ArrayHeader* same_layout() const { return layout_.model(); }
   Backend& backend() const { return first_ ? first_->backend() : default_backend(); }
   Device device() const { return first_ ? first_->device() : default_backend().default_device(); }
   Shape shape(std::string_view op) const {
-    if (first_ == nullptr) return {};
-    return same_shape_ ? first_->shape() : catena::broadcast_shape(op, inputs_);
+    return same_layout() != nullptr ? same_layout()->shape : catena::broadcast_shape(op, inputs_);
   }
   // Returns a new array of the common shape.
   Array empty(std::string_view op, Dtype dtype) const {
-    if (first_ && same_shape_) [[likely]]
-      return first_->backend().empty(first_->shape(), dtype, first_->device());
+    if (const catena::ArrayHeader* model = same_layout()) [[likely]]
+      return first_->backend().empty(model->shape, dtype, model->device);
     return backend().empty(shape(op), dtype, device());
   }
 
  private:
   catena::SmallVector<Input, 8> inputs_;
   const Array* first_ = nullptr;  // the first array
-  bool same_shape_ = true, same_layout_ = true;
+  catena::SameLayout layout_;
 };
 
 // Runs one kernel as a one-step program; the outputs have the dtypes of the loop.
@@ -81,7 +76,7 @@ void run(const KernelDef& kernel, int loop, std::span<const Input> inputs, std::
                     " outputs were given");
   for (std::size_t k = 0; k < outputs.size(); ++k) headers[k] = outputs[k].get();
   const EagerProgram program(kernel, loop);
-  outputs[0].backend().elementwise({&program, inputs, {headers, outputs.size()}, {}, same_layout});
+  outputs[0].backend().execute(catena::call::Elementwise{&program, inputs, {headers, outputs.size()}, {}, same_layout});
 }
 
 void check_kind(const KernelDef& kernel, KernelKind kind, std::string_view function) {
@@ -412,7 +407,7 @@ void apply_in_order(const KernelDef& kernel, std::span<const Operand> inputs, st
   catena::SmallVector<catena::ArrayHeader*, 4> headers;
   for (const Array& out : outputs) headers.push_back(out.get());
   const EagerProgram program(kernel, loop);
-  outputs[0].backend().recurrence({{&program, in.span().first(kernel.nin), headers}});
+  outputs[0].backend().execute(catena::call::Recurrence{{&program, in.span().first(kernel.nin), headers}});
 }
 
 namespace {
@@ -495,7 +490,7 @@ Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool kee
   Array out =
       backend.empty(catena::reduced_shape(a.shape(), along, keepdims), kernel.loop_table[loop].type[1], a.device());
   const Input input(*a.get());
-  backend.reduce({&kernel, loop, {&input, 1}, along, out.get()});
+  backend.execute(catena::call::Reduce{&kernel, loop, {&input, 1}, along, out.get()});
   return out;
 }
 
@@ -546,7 +541,7 @@ struct MappedReduction {
 Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer_list<Operand> inputs, const Axes& axes,
                  bool keepdims) {
   const MappedReduction bound("map_reduce", kernel, &map, {inputs.begin(), inputs.size()}, axes, keepdims);
-  bound.in.backend().reduce(bound.call);
+  bound.in.backend().execute(bound.call);
   return bound.out;
 }
 
@@ -598,7 +593,7 @@ Arrays row_wise_and_sums(const KernelDef& kernel, std::span<const Operand> input
   catena::SmallVector<catena::ArrayHeader*, 8> written;
   for (const Array& a : out) written.push_back(a.get());
   const catena::call::RowWise call{&kernel, loop, &shape, along, in.span(), written};
-  if (sums.empty()) return backend.row_wise(call), out;
+  if (sums.empty()) return backend.execute(call), out;
   Dims others;
   for (int a = 0; a < shape.size(); ++a)
     if (std::find(along.begin(), along.end(), a) == along.end()) others.push_back(a);
@@ -612,7 +607,7 @@ Arrays row_wise_and_sums(const KernelDef& kernel, std::span<const Operand> input
     calls.push_back(r.call);
     out.push_back(r.out);
   }
-  backend.row_wise_and_sums({call, calls});
+  backend.execute(catena::call::RowWiseAndSums{call, calls});
   return out;
 }
 
@@ -705,7 +700,7 @@ Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b)
   shape.push_back(left.shape(left.ndim() - 2));
   shape.push_back(right.shape(right.ndim() - 1));
   Array out = a.backend().empty(shape, a.dtype(), a.device());
-  a.backend().matmul({left.get(), right.get(), out.get()});
+  a.backend().execute(catena::call::Matmul{left.get(), right.get(), out.get()});
   if (column) {
     shape.pop_back();
     if (row) shape.pop_back();

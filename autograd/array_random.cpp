@@ -29,8 +29,8 @@ Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dt
   Array out = empty(shape, dtype, device);
   // A replayed draw takes its offset from the thread's default generator, because `g` may have been destroyed by then.
   const OffsetRefresh next = [n = out.size()] { return default_generator().take(n); };
-  out.backend().random(
-      {kind, g.seed, g.take(out.size()), 0, 0, out.get(), &g == &default_generator() ? &next : nullptr});
+  out.backend().execute(catena::call::Random{kind, g.seed, g.take(out.size()), 0, 0, out.get(),
+                                             &g == &default_generator() ? &next : nullptr});
   return out;
 }
 

@@ -25,12 +25,14 @@ struct Walk {
 
 void gather(const IndexedAccess& from, const Array& out) {
   const Walk walk(from);
-  from.base.backend().gather({from.base.get(), walk.base_strides, walk.indices, &from.loop, out.get(), from.name});
+  from.base.backend().execute(
+      catena::call::Gather{from.base.get(), walk.base_strides, walk.indices, &from.loop, out.get(), from.name});
 }
 
 void scatter(catena::ScatterMode mode, const IndexedAccess& to, const Input& values) {
   const Walk walk(to);
-  to.base.backend().scatter({mode, to.base.get(), walk.base_strides, walk.indices, &to.loop, values, to.name});
+  to.base.backend().execute(
+      catena::call::Scatter{mode, to.base.get(), walk.base_strides, walk.indices, &to.loop, values, to.name});
 }
 
 namespace {
@@ -79,7 +81,7 @@ void scatter_sums(const IndexedAccess& to, const Array& values) {
   Backend& backend = to.base.backend();
   const auto integers = [&](std::int64_t n) { return backend.empty({n}, Dtype::int64, to.base.device()); };
   const Array order = integers(rows), starts = integers(count + 1);
-  backend.sort({places.get(), 0, true, order.get()});
+  backend.execute(catena::call::Sort{places.get(), 0, true, order.get()});
   const Array sorted = take(places, order, 0);
   apply_indexed(catena::kernels::segment_starts, std::array<Operand, 1>{sorted}, {&starts, 1});
   const Array sums = backend.empty({count, columns}, dtype, to.base.device());

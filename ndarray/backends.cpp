@@ -10,12 +10,6 @@ namespace nd {
 
 Runtime::~Runtime() = default;
 Executor::~Executor() = default;
-
-void Executor::row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
-                                 StreamRef stream) {
-  this->row_wise(rows, stream);
-  for (const catena::bound::Reduce& sum : sums) reduce(sum, stream);
-}
 TextKernels::~TextKernels() = default;
 
 // Default implementations, for devices without growing memory and host callbacks. add_callback waits for all earlier

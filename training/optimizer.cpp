@@ -64,7 +64,7 @@ struct Launch {
     return {&kernel, loop, operands, {&hyper, 1}, {}, refresh, &table};
   }
   void run(const catena::call::MultiTensor& update) {
-    backend.multi_tensor(update);
+    backend.execute(update);
     for (const auto& [original, stand_in] : stand_ins) autograd::assign(original, stand_in);
   }
   void clear() {

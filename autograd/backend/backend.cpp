@@ -13,7 +13,7 @@ Device Backend::exchange_default_device(Device) { return default_device(); }
 bool Backend::owns_memory(const Array&) { return true; }
 bool Backend::counts_writes(const Array&) { return false; }
 
-void Backend::recurrence(const catena::call::Recurrence& call) {
+void execute_each_position(Backend& backend, const catena::call::Recurrence& call) {
   const catena::call::Elementwise& all = call.step;
   const Shape& shape = all.outputs[0]->shape;
   for (std::int64_t i = 0; i < shape[0]; ++i) {
@@ -23,7 +23,7 @@ void Backend::recurrence(const catena::call::Recurrence& call) {
       a->refs.fetch_add(1, catena::MemoryOrder::relaxed);
       Shape part = a->shape;
       part[0] = 1;
-      parts.push_back(view(Array(a), part, a->strides, i * a->strides[0]));
+      parts.push_back(backend.view(Array(a), part, a->strides, i * a->strides[0]));
       return parts.back().get();
     };
     catena::SmallVector<Input, 8> inputs;
@@ -31,13 +31,8 @@ void Backend::recurrence(const catena::call::Recurrence& call) {
     for (const Input& in : all.inputs)
       inputs.push_back(in.is_array() ? Input(*at(const_cast<catena::ArrayHeader*>(&in.array()))) : in);
     for (catena::ArrayHeader* out : all.outputs) outputs.push_back(at(out));
-    elementwise({all.program, inputs, outputs, all.name});
+    backend.execute(catena::call::Elementwise{all.program, inputs, outputs, all.name});
   }
-}
-
-void Backend::row_wise_and_sums(const catena::call::RowWiseAndSums& call) {
-  row_wise(call.rows);
-  for (const catena::call::Reduce& sum : call.sums) reduce(sum);
 }
 
 void* Backend::find_extension(std::string_view, Device) { return nullptr; }

@@ -4,7 +4,7 @@
 // ndarray, and in tests/support, a naive one for tests. The headers of this folder include only kernels/base and
 // kernels/registry.
 //
-// Operations are kernels of the registry, so a new elementwise function, reduction or row-wise kernel adds no method.
+// Operations are kernels of the registry and kinds of calls (kernels/registry/call.h), so a new one adds no method.
 // Callers do the binding (loop choice, broadcasting, result shapes) with kernels/registry/bind.h and pass allocated
 // outputs.
 #pragma once
@@ -98,22 +98,7 @@ class CATENA_EXPORT Backend {
 
   // The calls of kernels/registry/call.h, which defines their meaning. All arrays of a call are on one device (else a
   // ValueError names both); outputs may share memory with inputs.
-  virtual void elementwise(const catena::call::Elementwise& call) = 0;
-  virtual void recurrence(const catena::call::Recurrence& call);  // default: one call per position
-  virtual void reduce(const catena::call::Reduce& call) = 0;
-  virtual void scan(const catena::call::Scan& call) = 0;
-  virtual void sort(const catena::call::Sort& call) = 0;
-  virtual void nonzero(const catena::call::Nonzero& call) = 0;
-  virtual void row_wise(const catena::call::RowWise& call) = 0;
-  virtual void row_wise_and_sums(const catena::call::RowWiseAndSums& call);  // default: one call after the other
-  virtual void gather(const catena::call::Gather& call) = 0;
-  virtual void scatter(const catena::call::Scatter& call) = 0;
-  virtual void check_indices(const catena::call::CheckIndices& call) = 0;
-  virtual void matmul(const catena::call::Matmul& call) = 0;
-  virtual void random(const catena::call::Random& call) = 0;
-  // TypeError for tensors that are not C-contiguous or do not have the dtypes of the loop, ValueError for operands that
-  // do not fit together. Nothing has run then.
-  virtual void multi_tensor(const catena::call::MultiTensor& call) = 0;
+  virtual void execute(const catena::Call& call) = 0;
 
   // Returns an optional interface, identified by E::kName. Null if this backend does not implement it for `device`.
   template <class E> E* extension(Device device) { return static_cast<E*>(find_extension(E::kName, device)); }
@@ -121,6 +106,9 @@ class CATENA_EXPORT Backend {
  protected:
   virtual void* find_extension(std::string_view name, Device device);
 };
+
+// For backends that have no better way: executes a recurrence as one elementwise call per position.
+CATENA_EXPORT void execute_each_position(Backend& backend, const catena::call::Recurrence& call);
 
 // Makes the default backend, which creates new arrays if no other backend is given. catena.h sets this function pointer
 // in the user's translation unit, so that autograd does not depend on an array library. Without it, the first creation

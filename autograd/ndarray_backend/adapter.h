@@ -28,20 +28,7 @@ class NdarrayBackend final : public Backend {
   bool counts_writes(const Array& a) override;
   Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override;
 
-  void elementwise(const catena::call::Elementwise& call) override { nd::internal::execute(call); }
-  void recurrence(const catena::call::Recurrence& call) override { nd::internal::execute(call); }
-  void reduce(const catena::call::Reduce& call) override { nd::internal::execute(call); }
-  void scan(const catena::call::Scan& call) override { nd::internal::execute(call); }
-  void sort(const catena::call::Sort& call) override { nd::internal::execute(call); }
-  void nonzero(const catena::call::Nonzero& call) override { nd::internal::execute(call); }
-  void row_wise(const catena::call::RowWise& call) override { nd::internal::execute(call); }
-  void row_wise_and_sums(const catena::call::RowWiseAndSums& call) override { nd::internal::execute(call); }
-  void gather(const catena::call::Gather& call) override { nd::internal::execute(call); }
-  void scatter(const catena::call::Scatter& call) override { nd::internal::execute(call); }
-  void check_indices(const catena::call::CheckIndices& call) override { nd::internal::execute(call); }
-  void matmul(const catena::call::Matmul& call) override { nd::internal::execute(call); }
-  void random(const catena::call::Random& call) override { nd::internal::execute(call); }
-  void multi_tensor(const catena::call::MultiTensor& call) override { nd::internal::execute(call); }
+  void execute(const catena::Call& call) override { nd::internal::execute(call); }
 
  protected:
   void* find_extension(std::string_view name, Device device) override;

@@ -251,7 +251,7 @@ Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b
     if (s.ck == 0) fill(part, 0);
     else {
       const Array columns = columns_of(*this, slice(x, 0, i, end), kernel, spec, s);
-      backend.matmul({filter.get(), columns.get(), part.get()});
+      backend.execute(catena::call::Matmul{filter.get(), columns.get(), part.get()});
     }
   }
   if (b) y += reshape(b, image_shape(1, w.shape(0), Dims::filled(out.size(), 1)));

@@ -67,7 +67,7 @@ class Steps {
                                   static_cast<std::uint8_t>(outputs.size())};
     catena::SmallVector<catena::ArrayHeader*, 4> written;
     for (const Array& out : outputs) written.push_back(out.get());
-    outputs[0].backend().elementwise({&program, inputs, written});
+    outputs[0].backend().execute(catena::call::Elementwise{&program, inputs, written});
   }
 
  private:

@@ -278,53 +278,14 @@ Shape broadcast_shape(std::string_view op, std::span<const Input> inputs) {
   return loop;
 }
 
-void BoundCall::construct(std::size_t n) {
-  for (std::size_t k = 0; k < n; ++k) {
-    new (&operand_[k]) BoundOperand;
-    new (&strides_[k]) Strides;
-  }
-}
-
-bool BoundCall::bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots) {
-  const ArrayHeader* model = outputs.empty() ? nullptr : outputs[0];
-  for (std::size_t i = 0; model == nullptr && i < inputs.size(); ++i)
-    if (inputs[i].is_array()) model = &inputs[i].array();
-  if (model == nullptr) return false;
-  for (const ArrayHeader* out : outputs)
-    if (!out->c_contiguous || (out != model && !(out->shape == model->shape))) return false;
-  for (const Input& in : inputs) {
-    if (!in.is_array()) continue;
-    const ArrayHeader& a = in.array();
-    if (a.size == 1 && a.shape.size() <= model->shape.size()) continue;
-    if (!a.c_contiguous || (&a != model && !(a.shape == model->shape))) return false;
-  }
-  loop_.resize(1);
-  loop_[0] = model->size;
-  construct(inputs.size() + outputs.size());
-  int k = 0;
-  for (const Input& in : inputs) {
-    Strides& s = strides_[k];
-    s.resize(1);
-    if (in.is_array()) {
-      const ArrayHeader& a = in.array();
-      s[0] = a.size == 1 && model->size != 1 ? 0 : static_cast<std::int64_t>(itemsize(a.dtype));
-      operand_[k] = {a.data, a.dtype, false, &loop_, &s};
-    } else {
-      s[0] = 0;
-      in.scalar().store(slots[k], cell_[k].bytes);
-      operand_[k] = {cell_[k].bytes, slots[k], true, &loop_, &s};
-    }
-    ++k;
-  }
-  for (const ArrayHeader* out : outputs) {
-    Strides& s = strides_[k];
-    s.resize(1);
-    s[0] = static_cast<std::int64_t>(itemsize(out->dtype));
-    operand_[k] = {out->data, out->dtype, false, &loop_, &s};
-    ++k;
-  }
-  n_ = k;
-  return true;
+const ArrayHeader* same_layout(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs) noexcept {
+  SameLayout layout;
+  for (const Input& in : inputs)
+    if (in.is_array()) layout.add(in.array());
+  for (const ArrayHeader* out : outputs) layout.add(*out);
+  const ArrayHeader* const model = layout.model();
+  const auto has_shape = [&](const ArrayHeader* out) { return out == model || out->shape == model->shape; };
+  return model != nullptr && std::all_of(outputs.begin(), outputs.end(), has_shape) ? model : nullptr;
 }
 
 namespace {
@@ -338,33 +299,35 @@ const Strides& flat_strides(std::size_t itemsize) {
 
 }  // namespace
 
-void BoundCall::bind_same_layout(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
-                                 const Dtype* slots, const ArrayHeader& model) {
+void BoundCall::bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
+                          const ArrayHeader& model) {
   loop_.resize(1);
   loop_[0] = model.size;
   std::size_t k = 0;
+  const auto add = [&](std::byte* data, Dtype dtype, bool immediate, bool repeated) {
+    new (&operand_[k++]) BoundOperand{data, dtype, immediate, &loop_, &flat_strides(repeated ? 0 : itemsize(dtype))};
+  };
   for (const Input& in : inputs) {
     if (in.is_array()) {
-      const ArrayHeader& a = in.array();
-      new (&operand_[k]) BoundOperand{a.data, a.dtype, false, &loop_, &flat_strides(itemsize(a.dtype))};
+      add(in.array().data, in.array().dtype, false, in.array().size != model.size);
     } else {
       in.scalar().store(slots[k], cell_[k].bytes);
-      new (&operand_[k]) BoundOperand{cell_[k].bytes, slots[k], true, &loop_, &flat_strides(0)};
+      add(cell_[k].bytes, slots[k], true, true);
     }
-    ++k;
   }
-  for (const ArrayHeader* out : outputs)
-    new (&operand_[k++]) BoundOperand{out->data, out->dtype, false, &loop_, &flat_strides(itemsize(out->dtype))};
+  for (const ArrayHeader* out : outputs) add(out->data, out->dtype, false, false);
   n_ = static_cast<int>(k);
 }
 
 void BoundCall::bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
-                     const Dtype* slots, std::uint16_t raw, bool keep_axes, const ArrayHeader* same_layout) {
+                     const Dtype* slots, std::uint16_t raw, const ArrayHeader* same_layout) {
   const auto total = inputs.size() + outputs.size();
   check<ValueError>(total <= kMaxOperands, op, total, " operands exceed the limit of ", kMaxOperands);
-  if (same_layout != nullptr && raw == 0 && !keep_axes) return bind_same_layout(inputs, outputs, slots, *same_layout);
-  if (raw == 0 && !keep_axes && bind_flat(inputs, outputs, slots)) return;
-  construct(total);
+  if (same_layout != nullptr) return bind_flat(inputs, outputs, slots, *same_layout);
+  for (std::size_t k = 0; k < total; ++k) {
+    new (&operand_[k]) BoundOperand;
+    new (&strides_[k]) Strides;
+  }
   const auto is_raw = [raw](std::size_t k) { return ((raw >> k) & 1) != 0; };
   loop_ = Shape();
   bool first = true;

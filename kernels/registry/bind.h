@@ -54,6 +54,34 @@ CATENA_EXPORT std::string index_message(std::string_view op, const Scalar& value
 // Returns the common shape of all inputs. ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
 CATENA_EXPORT Shape broadcast_shape(std::string_view op, std::span<const Input> inputs);
 
+// Tells whether the arrays of a call have one layout, so that a loop can take them as one axis: they are C-contiguous,
+// on one device, and have one shape; an array of a single element may have fewer axes.
+class SameLayout {
+ public:
+  void add(const ArrayHeader& a) noexcept {
+    if (&a == model_) return;
+    same_ = same_ && a.c_contiguous && (model_ == nullptr || fits(a));
+    if (model_ == nullptr) model_ = &a;
+  }
+  // Returns an array that has the common shape; null if the layouts differ or if there is no array.
+  const ArrayHeader* model() const noexcept { return same_ ? model_ : nullptr; }
+
+ private:
+  bool fits(const ArrayHeader& a) noexcept {
+    if (!(a.device == model_->device)) return false;
+    if (a.shape == model_->shape || (a.size == 1 && a.shape.size() <= model_->shape.size())) return true;
+    if (model_->size != 1 || model_->shape.size() > a.shape.size()) return false;
+    model_ = &a;
+    return true;
+  }
+
+  const ArrayHeader* model_ = nullptr;
+  bool same_ = true;
+};
+// Returns the model of the layout of all operands; null if their layouts differ or an output does not have its shape.
+CATENA_EXPORT const ArrayHeader* same_layout(std::span<const Input> inputs,
+                                             std::span<ArrayHeader* const> outputs) noexcept;
+
 // A bound elementwise call, on the caller's stack. The operands that it returns point into this object.
 class BoundCall {
  public:
@@ -63,22 +91,17 @@ class BoundCall {
 
   // Binds the inputs (arrays are broadcast, scalars are stored as elements of the dtype in `slots`), then the outputs,
   // which must have exactly the common shape of inputs and outputs (ValueError). Bit k of `raw`: operand k keeps its
-  // own shape. If all arrays are C-contiguous and either have one shape or hold one element, the loop is
-  // one-dimensional, unless `keep_axes` is set: the bodies of indexed kernels may need positions along axes.
-  // `same_layout`: an array; the caller guarantees that all arrays have its shape and are C-contiguous, and bind() does
-  // not examine their shapes.
+  // own shape. `same_layout`: the model of the operands' layout (SameLayout), whose axes the loop then has as one; if
+  // it is null, the loop has all axes.
   CATENA_EXPORT void bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
-                          const Dtype* slots, std::uint16_t raw = 0, bool keep_axes = false,
-                          const ArrayHeader* same_layout = nullptr);
+                          const Dtype* slots, std::uint16_t raw = 0, const ArrayHeader* same_layout = nullptr);
 
   const Shape& loop() const noexcept { return loop_; }
   std::span<const BoundOperand> operands() const noexcept { return {operand_, std::size_t(n_)}; }
 
  private:
-  void construct(std::size_t n);
-  bool bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots);
-  void bind_same_layout(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
-                        const ArrayHeader& model);
+  void bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
+                 const ArrayHeader& model);
 
   int n_ = 0;
   Shape loop_;

@@ -1,10 +1,13 @@
 // Bound calls: the descriptions of call.h after binding. Operands are memory with strides, have been broadcast and
-// checked, and do not overlap in a way that matters. Both backends of ndarray execute them.
+// checked, and do not overlap in a way that matters. Both backends of ndarray execute them. A kind of call that says
+// the same about its arrays as about their memory is one template of namespace `over`, for both.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/index_rule.h>
@@ -25,10 +28,119 @@ enum class RandomKind : std::uint8_t {
 // The number of counters that n elements consume; the offset advances by it.
 constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std::uint64_t>((n + 3) / 4); }
 
+// ---- calls over arrays and over memory: In and Out are pointers to arrays (call.h) or bound operands --------------
+namespace over {
+
+// Throws IndexError that names the first number that breaks the rule. The CPU always checks. Other devices check only
+// if the backend was configured to do so; the call then does not wait, and the next call that waits for the device
+// throws the error. Axes along which the bound indices are repeated have been removed.
+template <class In> struct CheckIndices {
+  In indices{};  // of any integer dtype
+  IndexRule rule;
+  std::string_view name = "index";  // used in messages
+  std::string_view op() const { return name; }
+};
+
+// out = a @ b over the last two axes; leading axes are broadcast: the bound operands have one rank. Rank >= 2; all
+// operands have one dtype. float16 and bfloat16 accumulate in float32 and round once.
+template <class In, class Out = In> struct Matmul {
+  In a{}, b{};
+  Out out{};
+  std::string_view op() const { return "matmul"; }
+};
+
+// Running reduction with the bodies of a reduction: element i along `axis` is the reduction of elements 0 to i. `out`
+// has the shape of `in`; the dtypes are any: values are converted to and from the types of the loop.
+template <class In, class Out = In> struct Scan {
+  const KernelDef* kernel = nullptr;
+  int loop = 0;
+  In in{};
+  int axis = 0;
+  Out out{};
+  std::string_view op() const { return kernel->name; }
+};
+
+// Stable ascending sort along `axis`, NaN last, in order of appearance. `out` has the shape of `in`, and the dtype of
+// `in` or, with `positions`, int64. With `kth` (positions in ascending order), the element at each of these positions
+// is the one of the sorted row; no greater element precedes it and no smaller one follows it. The order is otherwise
+// undefined, so a complete sort serves every kth.
+template <class In, class Out = In> struct Sort {
+  In in{};
+  int axis = 0;
+  bool positions = false;
+  Out out{};
+  std::span<const std::int64_t> kth = {};
+  std::string_view op() const { return "sort"; }
+};
+
+// Concatenates the pieces along `axis`. All pieces have the dtype of `out`, and its shape except for the length along
+// the axis. These lengths add up to the length of `out`, which is C-contiguous. Bound pieces have elements.
+template <class In, class Out = In> struct Join {
+  std::span<const In> pieces;
+  int axis = 0;
+  Out out{};
+  std::string_view name = "join";  // used in messages
+  std::string_view op() const { return name; }
+};
+
+// Positions of the non-zero elements in C order. `out` is C-contiguous, int64, of shape (rank, count): one row per
+// axis; the caller has counted them (count_nonzero).
+template <class In, class Out = In> struct Nonzero {
+  In in{};
+  Out out{};
+  std::string_view op() const { return "nonzero"; }
+};
+
+// Random numbers of the Philox stream of `seed` from counter `offset` on. `refresh` returns the offset of each later
+// run if the call is captured in a graph; if it is null, the call cannot be captured. The bound `out` is C-contiguous.
+template <class Out> struct Random {
+  RandomKind kind = RandomKind::uniform;
+  std::uint64_t seed = 0, offset = 0;
+  std::int64_t low = 0, high = 0;
+  Out out{};
+  const Function<std::uint64_t()>* refresh = nullptr;
+  std::string_view op() const { return "random"; }
+};
+
+}  // namespace over
+
+// One of several kinds of calls. It refers to the call, which must outlive it.
+template <class... Calls> class AnyOf {
+ public:
+  template <class C>
+  requires(std::same_as<C, Calls> || ...) AnyOf(const C& call) : call_(&call) {}
+  // Calls f(call) with the call itself.
+  template <class F> void visit(F&& f) const {
+    std::visit([&](const auto* call) { f(*call); }, call_);
+  }
+
+ private:
+  std::variant<const Calls*...> call_;
+};
+
+namespace call {
+struct MultiTensor;
+}
 namespace bound {
 
+using CheckIndices = over::CheckIndices<BoundOperand>;
+using Matmul = over::Matmul<BoundOperand>;
+using Scan = over::Scan<BoundOperand>;
+using Sort = over::Sort<BoundOperand>;
+using Join = over::Join<BoundOperand>;
+using Nonzero = over::Nonzero<BoundOperand>;
+using Random = over::Random<BoundOperand>;
+struct Factorize;  // factorize.h
+
+// An elementwise or indexed program of one or several steps.
+struct Elementwise {
+  const Program* program = nullptr;
+  std::span<const BoundOperand> operands;
+  const Shape* loop = nullptr;
+};
+
 // One elementwise kernel over n elements: element i of operand k is at data[k] + i * stride[k] (bytes). Operands have
-// the compute types of the loop; a stride is the size of an element, or 0 for a host scalar.
+// the compute types of the loop; a stride is the size of an element, or 0 for a single value.
 struct Flat {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -64,6 +176,10 @@ struct RowWise {
   Dims axes;
   std::span<const BoundOperand> operands;
 };
+struct RowWiseAndSums {
+  RowWise rows;
+  std::span<const Reduce> sums;
+};
 
 // Indexing by arrays. Over the loop shape, element i of the base is at
 //   base + sum_k i_k * base.strides[k] + sum_j wrap(index_j[i], length_j) * stride_j.
@@ -80,62 +196,14 @@ struct Gather {
   std::span<const Index> axes;
   BoundOperand other;  // the output of a gather, the values of a scatter; has the dtype of base
 };
-// Integers of any dtype that must follow the rule. Axes along which they are repeated have been removed.
-struct CheckIndices {
-  BoundOperand indices;
-  IndexRule rule;
-  std::string_view name;  // used in messages
-};
-// out = a @ b over the last two axes. Leading axes have been broadcast: all three operands have the same rank >= 2, and
-// one dtype. float16 and bfloat16 accumulate in float32 and round once.
-struct Matmul {
-  BoundOperand a, b, out;
+struct Scatter {
+  Gather walk;
+  ScatterMode mode = ScatterMode::set;
 };
 
-// Running reduction along one axis with the bodies of a reduction: out_i = finish(combine(map(x_0), ...,
-// map(x_i))). `in` and `out` have the same shape and any dtypes: values are converted to and from the types of the
-// loop.
-struct Scan {
-  const KernelDef* kernel = nullptr;
-  int loop = 0;
-  BoundOperand in, out;
-  int axis = 0;
-};
+// Everything that a backend of ndarray executes.
+using Call = AnyOf<Elementwise, Reduce, RowWise, RowWiseAndSums, Scan, call::MultiTensor, Gather, Scatter, CheckIndices,
+                   Sort, Join, Nonzero, Matmul, Random, Factorize>;
 
-// Stable ascending sort along one axis; NaN last, in order of appearance. `in` and `out` have the same shape.
-struct Sort {
-  BoundOperand in;
-  BoundOperand out;  // has the dtype of `in`, or int64 for positions along the axis
-  bool positions = false;
-  int axis = 0;
-  std::span<const std::int64_t> kth = {};  // see call::Sort; a complete sort serves every kth
-};
-
-// Concatenates the pieces along one axis of `out`, which is C-contiguous. All pieces have one dtype and at least one
-// element.
-struct Join {
-  std::span<const BoundOperand> pieces;
-  BoundOperand out;
-  int axis = 0;
-};
-
-// Positions of the `count` non-zero elements, in C order; the caller has counted them. `out` is int64, C-contiguous, of
-// shape (rank of `in`, count): one row per axis.
-struct Nonzero {
-  BoundOperand in;
-  std::int64_t count = 0;
-  BoundOperand out;
-};
-
-// Random numbers; `out` is C-contiguous.
-struct Random {
-  RandomKind kind = RandomKind::uniform;
-  std::uint64_t seed = 0, offset = 0;
-  std::int64_t low = 0, high = 0;
-  BoundOperand out;
-  std::int64_t n = 0;
-  // For calls that may be captured and run again: returns the offset of a later run. Null: the call cannot be captured.
-  const Function<std::uint64_t()>* refresh = nullptr;
-};
 }  // namespace bound
 }  // namespace catena

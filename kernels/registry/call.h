@@ -4,7 +4,8 @@
 // launches.
 //
 // A call does not own the objects that it refers to: headers, spans and programs must live until it has been executed.
-// bound_call.h has the bound calls, whose operands are memory with strides.
+// op() is the name of the operation in messages. bound_call.h has the bound calls, whose operands are memory with
+// strides.
 #pragma once
 
 #include <array>
@@ -26,6 +27,15 @@ namespace call {
 using Reads = std::span<const Input>;
 using Writes = std::span<ArrayHeader* const>;
 
+// Described in bound_call.h.
+using CheckIndices = over::CheckIndices<const ArrayHeader*>;
+using Matmul = over::Matmul<const ArrayHeader*, ArrayHeader*>;
+using Scan = over::Scan<const ArrayHeader*, ArrayHeader*>;
+using Sort = over::Sort<const ArrayHeader*, ArrayHeader*>;
+using Join = over::Join<const ArrayHeader*, ArrayHeader*>;
+using Nonzero = over::Nonzero<const ArrayHeader*, ArrayHeader*>;
+using Random = over::Random<ArrayHeader*>;
+
 // A program of elementwise kernels, or of one step by an indexed kernel. Inputs broadcast; dtypes are converted to and
 // from those of the slots. `outputs` lists in-outs first; outputs must have the common shape (ValueError). Raw operands
 // of indexed kernels keep their own shape.
@@ -34,9 +44,11 @@ struct Elementwise {
   Reads inputs = {};
   Writes outputs = {};
   std::string_view name = {};  // used in messages; if empty, the name of the first kernel
-  // Set if the caller knows that all arrays are C-contiguous and have the shape and the device of this array, and that
-  // no output overlaps an input other than itself. The call then does not check these properties again.
+  // For elementwise programs. Set if the caller knows that the arrays have one layout, of which this array is the model
+  // (SameLayout), that the outputs have its shape, and that no output overlaps an input other than itself. The executor
+  // then does not examine the arrays again; if it is null, it does.
   const ArrayHeader* same_layout = nullptr;
+  std::string_view op() const { return name.empty() ? std::string_view(program->steps[0].kernel->name) : name; }
 };
 
 // A recurrence: runs `step` at the positions of the first axis of its outputs, in ascending order; the outputs must
@@ -45,6 +57,7 @@ struct Elementwise {
 // used.
 struct Recurrence {
   Elementwise step;
+  std::string_view op() const { return step.op(); }
 };
 
 // out = a reduction over `axes` (sorted, non-negative) of the single input, or of the output of the program `pre` over
@@ -61,42 +74,7 @@ struct Reduce {
   const Program* pre = nullptr;
   const Program* post = nullptr;
   Reads post_inputs = {};
-};
-
-// Running reduction: element i along `axis` is the reduction of elements 0 to i. `out` has the shape of `in`.
-struct Scan {
-  const KernelDef* kernel = nullptr;
-  int loop = 0;
-  const ArrayHeader* in = nullptr;
-  int axis = 0;
-  ArrayHeader* out = nullptr;
-};
-
-// Stable ascending sort along `axis`, NaN last. `out` has the shape of `in`, and the dtype of `in` or, with
-// `positions`, int64. With `kth` (positions in ascending order), the element at each of these positions is the one of
-// the sorted row; no greater element precedes it and no smaller one follows it. The order is otherwise undefined.
-struct Sort {
-  const ArrayHeader* in = nullptr;
-  int axis = 0;
-  bool positions = false;
-  ArrayHeader* out = nullptr;
-  std::span<const std::int64_t> kth = {};
-};
-
-// Concatenates the pieces along `axis`. All pieces have the dtype of `out`, and its shape except for the length along
-// the axis. These lengths add up to the length of `out`, which is C-contiguous.
-struct Join {
-  std::span<const ArrayHeader* const> pieces;
-  int axis = 0;
-  ArrayHeader* out = nullptr;
-  std::string_view name = "join";  // used in messages
-};
-
-// Positions of the non-zero elements in C order. `out` is C-contiguous, int64, of shape (rank, count); the caller has
-// counted them (count_nonzero).
-struct Nonzero {
-  const ArrayHeader* in = nullptr;
-  ArrayHeader* out = nullptr;
+  std::string_view op() const { return kernel->name; }
 };
 
 // A row-wise kernel. Inputs broadcast to `shape`. `outputs` has first the outputs of shape `shape`, then the per-row
@@ -108,6 +86,7 @@ struct RowWise {
   Dims axes = {};
   Reads inputs = {};
   Writes outputs = {};
+  std::string_view op() const { return kernel->name; }
 };
 
 // A row-wise kernel and sums over the other axes of its shape, which may read the same operands. The device computes
@@ -116,6 +95,7 @@ struct RowWise {
 struct RowWiseAndSums {
   RowWise rows;
   std::span<const Reduce> sums = {};
+  std::string_view op() const { return rows.op(); }
 };
 
 // An integer index array for an axis of length `length`, whose elements are `stride` bytes apart. The array broadcasts
@@ -139,6 +119,7 @@ struct Gather {
   const Shape* loop = nullptr;
   ArrayHeader* out = nullptr;
   std::string_view name = "gather";  // used in messages
+  std::string_view op() const { return name; }
 };
 
 // Scatter: stores `values`, which broadcast to the loop shape, in `base` or adds them to it. If several values have the
@@ -151,26 +132,12 @@ struct Scatter {
   const Shape* loop = nullptr;
   Input values = {};
   std::string_view name = "scatter";  // used in messages
+  std::string_view op() const { return name; }
 };
 
-// Throws IndexError that names the first number that breaks the rule. The CPU always checks. Other devices check only
-// if the backend was configured to do so; the call then does not wait, and the next call that waits for the device
-// throws the error.
-struct CheckIndices {
-  const ArrayHeader* array = nullptr;
-  IndexRule rule;
-  std::string_view name = "index";  // used in messages
-};
-
-// out = a @ b over the last two axes; leading axes are broadcast. Rank >= 2; all arrays have one dtype.
-struct Matmul {
-  const ArrayHeader* a = nullptr;
-  const ArrayHeader* b = nullptr;
-  ArrayHeader* out = nullptr;
-};
-
-// One body over many C-contiguous tensors in one launch; the tensors have the dtypes of the loop. A caller that updates
-// the same tensors repeatedly should keep the table: then only changed entries are written (tensor_table.h).
+// One body over many C-contiguous tensors in one launch; the tensors have the dtypes of the loop. TypeError for others
+// and ValueError for operands that do not fit together; nothing has run then. A caller that updates the same tensors
+// repeatedly should keep the table: then only changed entries are written (tensor_table.h).
 struct MultiTensor {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -182,17 +149,15 @@ struct MultiTensor {
   const Function<void(std::span<Hyper>)>* refresh = nullptr;
   TensorTable* table =
       nullptr;  // set when an executor receives the call; the framework may pass null for a temporary table
-};
-
-// Random numbers of the Philox stream of `seed` from counter `offset` on. `refresh` returns the offset of each later
-// run if the call is captured in a graph; it may be null.
-struct Random {
-  RandomKind kind = RandomKind::uniform;
-  std::uint64_t seed = 0, offset = 0;
-  std::int64_t low = 0, high = 0;
-  ArrayHeader* out = nullptr;
-  const Function<std::uint64_t()>* refresh = nullptr;
+  std::string_view op() const { return kernel->name; }
 };
 
 }  // namespace call
+
+// Everything that an array library executes for the framework and for its own routines. A new kind of operation is a
+// struct above, an entry here and, if devices execute it by code of their own, in bound::Call.
+using Call = AnyOf<call::Elementwise, call::Recurrence, call::Reduce, call::RowWise, call::RowWiseAndSums, call::Scan,
+                   call::MultiTensor, call::Gather, call::Scatter, call::CheckIndices, call::Sort, call::Join,
+                   call::Nonzero, call::Matmul, call::Random>;
+
 }  // namespace catena

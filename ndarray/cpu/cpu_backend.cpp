@@ -17,6 +17,7 @@
 #include <catena/ndarray/cpu/available_memory.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/growing_memory.h>
+#include <catena/ndarray/cpu/run.h>
 
 namespace nd::cpu {
 namespace {
@@ -161,6 +162,10 @@ double CpuBackend::elapsed_ms(void* start, void* stop) {
   const std::int64_t begin = a.nanoseconds.load(), end = b.nanoseconds.load();
   catena::check<catena::RuntimeError>(begin >= 0 && end >= 0, "elapsed_ms", "an event has not been recorded");
   return static_cast<double>(end - begin) * 1e-6;
+}
+
+void CpuBackend::execute(const catena::bound::Call& call, StreamRef) {
+  call.visit([](const auto& one) { run(one); });
 }
 
 }  // namespace nd::cpu

@@ -42,24 +42,8 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   void synchronize_event(void* event) override;
   double elapsed_ms(void* start, void* stop) override;
 
-  void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
-                   const catena::Shape& loop, StreamRef stream) override;
+  void execute(const catena::bound::Call& call, StreamRef stream) override;
   bool elementwise_flat(const catena::bound::Flat& call, StreamRef stream) override;
-  void reduce(const catena::bound::Reduce& call, StreamRef stream) override;
-  void row_wise(const catena::bound::RowWise& call, StreamRef stream) override;
-  void row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
-                         StreamRef stream) override;
-  void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) override;
-  void gather(const catena::bound::Gather& call, StreamRef stream) override;
-  void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) override;
-  void check_indices(const catena::bound::CheckIndices& call, StreamRef stream) override;
-  void scan(const catena::bound::Scan& call, StreamRef stream) override;
-  void sort(const catena::bound::Sort& call, StreamRef stream) override;
-  void join(const catena::bound::Join& call, StreamRef stream) override;
-  void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;
-  void matmul(const catena::bound::Matmul& call, StreamRef stream) override;
-  void random(const catena::bound::Random& call, StreamRef stream) override;
-  void factorize(const Factorize& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
   void run_kernel(const UserKernelCall& call, StreamRef stream) override;

@@ -9,6 +9,7 @@
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/interpreter.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/walk.h>
 #include <catena/ndarray/cpu/workspace.h>
@@ -53,7 +54,7 @@ void run_loop(const catena::KernelDef& kernel, const Loop& l, std::byte* const* 
 
 // Runs the program if every operand has the compute type of the loop and the shape has at most one axis; returns false
 // otherwise.
-bool run_flat(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
+bool run_one_axis(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   if (loop.size() > 1 || !l.elementwise) return false;
@@ -81,9 +82,9 @@ bool run_flat(const Program& program, std::span<const BoundOperand> operands, co
   return true;
 }
 
-// As run_flat, for one step over memory of exactly the slots' dtypes, some of them 16-bit floats. Uses tiles on the
+// As run_one_axis, for one step over memory of exactly the slots' dtypes, some of them 16-bit floats. Uses tiles on the
 // stack.
-bool run_flat_half(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
+bool run_one_axis_half(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   const int n_op = step.kernel->num_operands();
@@ -332,9 +333,12 @@ bool CpuBackend::elementwise_flat(const catena::bound::Flat& call, StreamRef) {
   return true;
 }
 
-void CpuBackend::elementwise(const Program& program, std::span<const BoundOperand> operands, const Shape& loop,
-                             StreamRef) {
-  if (is_one_step(program) && (run_flat(program, operands, loop) || run_flat_half(program, operands, loop))) return;
+void run(const catena::bound::Elementwise& call) {
+  const Program& program = *call.program;
+  const std::span<const BoundOperand> operands = call.operands;
+  const Shape& loop = *call.loop;
+  if (is_one_step(program) && (run_one_axis(program, operands, loop) || run_one_axis_half(program, operands, loop)))
+    return;
   run_general(program, operands, loop);
 }
 

@@ -16,7 +16,7 @@
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/counts.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -489,7 +489,7 @@ void scatter_as(const catena::bound::Gather& call, const IndexedWalk& walk, bool
 
 }  // namespace
 
-void CpuBackend::gather(const catena::bound::Gather& call, StreamRef) {
+void run(const catena::bound::Gather& call) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
   const auto item = std::int64_t(itemsize(call.base.dtype));
@@ -505,13 +505,14 @@ void CpuBackend::gather(const catena::bound::Gather& call, StreamRef) {
                      [&](auto word) { gather_as<typename decltype(word)::type>(call, walk); });
 }
 
-void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef) {
+void run(const catena::bound::Scatter& scatter) {
+  const catena::bound::Gather& call = scatter.walk;
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
   // Along an axis without an index array, positions write different elements, so threads can share that axis.
   const int last = walk.rank() - 1;
   const bool by_inner = last >= 0 && !walk.is_indexed(last) && walk.base_stride(last) != 0;
-  if (mode == catena::ScatterMode::set)
+  if (scatter.mode == catena::ScatterMode::set)
     return catena::visit_word(itemsize(call.base.dtype),
                               [&](auto word) { scatter_as<Set, typename decltype(word)::type>(call, walk, by_inner); });
   catena::visit_dtype(call.base.dtype, [&](auto tag) {

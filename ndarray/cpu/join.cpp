@@ -4,7 +4,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/ndarray/cpu/copy.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 
 namespace nd::cpu {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::int64_t kGrainBytes = 128 * 1024;
 
 }  // namespace
 
-void CpuBackend::join(const catena::bound::Join& call, StreamRef) {
+void run(const catena::bound::Join& call) {
   const std::size_t item = catena::itemsize(call.out.dtype);
   const auto count = static_cast<std::int64_t>(call.pieces.size());
   catena::SmallVector<std::byte*, 8> parts;

@@ -6,7 +6,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -57,7 +57,7 @@ class Operands {
 
 // Distributes the matrices over threads, each of which calls LAPACK with one thread: the result of a matrix depends
 // neither on the number of threads nor on the other matrices.
-void CpuBackend::factorize(const Factorize& call, StreamRef) {
+void run(const Factorize& call) {
   const Lapack* const functions = lapack();
   catena::check<catena::RuntimeError>(functions != nullptr, call.name,
                                       "Catena was built without LAPACK: install OpenBLAS (on Debian and Ubuntu: "

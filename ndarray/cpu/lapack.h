@@ -5,9 +5,12 @@
 #include <array>
 #include <cstddef>
 
-#include <catena/ndarray/device/factorize.h>
+#include <catena/kernels/registry/factorize.h>
 
 namespace nd::cpu {
+
+using catena::bound::Factorization;
+using catena::bound::Factorize;
 
 // The work memory for one matrix of a call: elements of the dtype, real numbers of its precision, and integers, in this
 // order, each aligned to 64 bytes.

@@ -9,7 +9,7 @@
 #include <catena/kernels/base/scalar.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/multiarch.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/walk.h>
 
 namespace nd::cpu {
@@ -96,7 +96,7 @@ template <class T> struct Check {
 
 }  // namespace
 
-void CpuBackend::check_indices(const catena::bound::CheckIndices& call, StreamRef) {
+void run(const catena::bound::CheckIndices& call) {
   using catena::Dtype;
   switch (call.indices.dtype) {
     case Dtype::bool_:

@@ -14,8 +14,8 @@
 #include <catena/kernels/traits.h>
 #include <catena/ndarray/cpu/along_axis.h>
 #include <catena/ndarray/cpu/copy.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/quicksort.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/sort_network.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -653,7 +653,7 @@ void sort_single_elements(const catena::bound::Sort& call) {
 
 }  // namespace
 
-void CpuBackend::sort(const catena::bound::Sort& call, StreamRef) {
+void run(const catena::bound::Sort& call) {
   if (catena::size_of(*call.in.shape) == 0) return;
   if ((*call.in.shape)[call.axis] == 1) return sort_single_elements(call);
   const Walk rows = walk_rows(call.in, call.out, call.axis);

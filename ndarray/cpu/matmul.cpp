@@ -9,10 +9,10 @@
 #include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/gemm_long.h>
 #include <catena/ndarray/cpu/gemm_thin.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/walk.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -240,7 +240,7 @@ void fill_zero(const BoundOperand& out) {
 
 std::string_view last_gemm() noexcept { return last_implementation.load(std::memory_order_relaxed); }
 
-void CpuBackend::matmul(const catena::bound::Matmul& call, StreamRef) {
+void run(const catena::bound::Matmul& call) {
   if (catena::size_of(*call.out.shape) == 0) return;
   Batched a(call.a), b(call.b), c(call.out);
   if (a.matrix.columns == 0) return fill_zero(call.out);

@@ -3,7 +3,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cpu/convert.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 
 namespace nd::cpu {
 namespace {
@@ -46,7 +46,7 @@ void run_tiled(const catena::KernelDef& def, const catena::Loop& loop, const dou
 
 }  // namespace
 
-void CpuBackend::multi_tensor(const catena::call::MultiTensor& call, StreamRef) {
+void run(const catena::call::MultiTensor& call) {
   const catena::KernelDef& def = *call.kernel;
   const catena::Loop& loop = def.loop_table[call.loop];
   const catena::TensorTable& table = *call.table;

@@ -7,7 +7,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/registry/multiarch.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -96,7 +96,8 @@ template <class E> class Finder {
       : call_(call),
         rank_(call.in.shape->size()),
         length_((*call.in.shape)[rank_ - 1]),
-        step_((*call.in.strides)[rank_ - 1]) {
+        step_((*call.in.strides)[rank_ - 1]),
+        total_((*call.out.shape)[1]) {
     pieces_ = (length_ + kBlock - 1) / kBlock;
     outer_ = *call.in.shape;
     outer_.pop_back();
@@ -163,8 +164,8 @@ template <class E> class Finder {
             count += is_nonzero<E>(p + (i + j) * step_);
           }
         }
-        for (int a = 0; a < rank_ - 1; ++a) std::fill_n(out + a * call_.count + to, count, position[a]);
-        std::copy_n(found, count, out + (rank_ - 1) * call_.count + to);
+        for (int a = 0; a < rank_ - 1; ++a) std::fill_n(out + a * total_ + to, count, position[a]);
+        std::copy_n(found, count, out + (rank_ - 1) * total_ + to);
         to += count;
       }
     });
@@ -173,14 +174,15 @@ template <class E> class Finder {
   const catena::bound::Nonzero& call_;
   const int rank_;
   const std::int64_t length_, step_;                      // of the last axis
+  const std::int64_t total_;                              // number of nonzero elements
   Shape outer_;                                           // the other axes
   std::int64_t pieces_, runs_, runs_per_block_, blocks_;  // runs longer than kBlock are cut into pieces
 };
 
 }  // namespace
 
-void CpuBackend::nonzero(const catena::bound::Nonzero& call, StreamRef) {
-  if (call.count == 0 || call.in.shape->empty()) return;
+void run(const catena::bound::Nonzero& call) {
+  if ((*call.out.shape)[1] == 0 || call.in.shape->empty()) return;
   catena::visit_dtype(call.in.dtype, [&](auto tag) { Finder<typename decltype(tag)::type>(call).run(); });
 }
 

@@ -1,7 +1,7 @@
 // Random fills: runs the indexed kernels of kernels/random.h over all elements of the output, in parallel.
 #include <cstdint>
 
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/device/random_kernel.h>
 
 namespace nd::cpu {
@@ -17,11 +17,12 @@ void keep_below_one(const catena::BoundOperand& out, std::int64_t n) {
 
 }  // namespace
 
-void CpuBackend::random(const catena::bound::Random& call, StreamRef stream) {
-  if (call.n == 0) return;
+void run(const catena::bound::Random& call) {
+  const std::int64_t n = catena::size_of(*call.out.shape);
+  if (n == 0) return;
   const auto& [def, loop] = random_kernel(call);
   const catena::Scalar parameters[4] = {call.seed, call.offset, call.low, call.high};
-  const catena::Shape shape{call.n};
+  const catena::Shape shape{n};
   const catena::Strides zero{0}, step{static_cast<std::int64_t>(catena::itemsize(call.out.dtype))};
   catena::ScalarCell cell[4];
   catena::BoundOperand operands[5];
@@ -31,9 +32,10 @@ void CpuBackend::random(const catena::bound::Random& call, StreamRef stream) {
     operands[k] = {cell[k].bytes, t, true, &shape, &zero};
   }
   operands[def.nin] = {call.out.data, call.out.dtype, false, &shape, &step};
-  elementwise(catena::EagerProgram(def, loop), {operands, std::size_t(def.num_operands())}, shape, stream);
+  const catena::EagerProgram program(def, loop);
+  run(catena::bound::Elementwise{&program, {operands, std::size_t(def.num_operands())}, &shape});
   if (catena::compute_dtype(call.out.dtype) != call.out.dtype && call.kind == catena::RandomKind::uniform)
-    keep_below_one(call.out, call.n);
+    keep_below_one(call.out, n);
 }
 
 }  // namespace nd::cpu

@@ -17,6 +17,7 @@
 #include <catena/kernels/registry/families/extremum.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/stream_store.h>
 
 namespace nd::cpu {
@@ -432,7 +433,7 @@ bool reduce_one(const catena::bound::Reduce& call) {
 
 }  // namespace
 
-void CpuBackend::reduce(const catena::bound::Reduce& call, StreamRef stream) {
+void run(const catena::bound::Reduce& call) {
   if (call.post == nullptr) {
     if (!reduce_one(call)) Reducer(call).run();
     return;
@@ -449,7 +450,7 @@ void CpuBackend::reduce(const catena::bound::Reduce& call, StreamRef stream) {
   std::array<BoundOperand, catena::kMaxOperands> operands{before.out};
   std::copy(call.post_inputs.begin(), call.post_inputs.end(), operands.begin() + 1);
   operands[call.post_inputs.size() + 1] = call.out;
-  elementwise(*call.post, {operands.data(), call.post_inputs.size() + 2}, shape, stream);
+  run(catena::bound::Elementwise{call.post, {operands.data(), call.post_inputs.size() + 2}, &shape});
 }
 
 }  // namespace nd::cpu

@@ -10,8 +10,8 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/cpu/convert.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/interpreter.h>
 #include <catena/ndarray/cpu/workspace.h>
 

@@ -9,8 +9,8 @@
 #include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/row_sums.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -642,6 +642,6 @@ std::int64_t row_sum_lanes(const catena::RowWiseLoop& loop, std::int64_t count) 
 }
 void rows_with_sums(const catena::bound::RowWise& call, const RowSums& sums) { RowWiseRun(call, &sums).run(); }
 
-void CpuBackend::row_wise(const catena::bound::RowWise& call, StreamRef) { RowWiseRun(call).run(); }
+void run(const catena::bound::RowWise& call) { RowWiseRun(call).run(); }
 
 }  // namespace nd::cpu

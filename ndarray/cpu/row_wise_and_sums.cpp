@@ -9,8 +9,8 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/row_sums.h>
+#include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -110,7 +110,7 @@ class Partial {
   }
 
   // Adds up the sums of the blocks, in ascending order.
-  void finish(CpuBackend& backend, std::int64_t blocks, StreamRef stream) const {
+  void finish(std::int64_t blocks) const {
     Shape in{blocks, lanes_}, out{1, 1};
     Strides in_strides{bytes_, std::int64_t(catena::itemsize(dtype_))}, out_strides{0, 0};
     for (int a = 0; a < strides_.size(); ++a) {
@@ -125,7 +125,7 @@ class Partial {
     all.in = {memory_.data(), dtype_, false, &in, &in_strides};
     all.out = {call_.out.data, call_.out.dtype, false, &out, &out_strides};
     all.axes = {0, 1};
-    backend.reduce(all, stream);
+    run(all);
   }
 
  private:
@@ -168,14 +168,19 @@ Partials partials(std::span<const catena::bound::Reduce> sums, std::int64_t bloc
 
 }  // namespace
 
-void CpuBackend::row_wise_and_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums,
-                                   StreamRef stream) {
+void run(const catena::bound::RowWiseAndSums& call) {
+  const catena::bound::RowWise& rows = call.rows;
+  const std::span<const catena::bound::Reduce> sums = call.sums;
   const bool in_pass = knows_sums(rows, sums);
   const std::int64_t row = elements_of_row(rows.shape, rows.axes);
   const std::int64_t all_rows = row == 0 ? 0 : catena::size_of(rows.shape) / row;
   const std::int64_t lanes = in_pass ? row_sum_lanes(*rows.kernel->loop_table[rows.loop].row_wise, row) : 1;
   const Blocks blocks(rows.shape, rows.axes, in_pass ? kSummands * lanes : INT64_MAX);
-  if (!in_pass && blocks.count() < kLeastBlocks) return Executor::row_wise_and_sums(rows, sums, stream);
+  if (!in_pass && blocks.count() < kLeastBlocks) {
+    run(rows);
+    for (const catena::bound::Reduce& sum : sums) run(sum);
+    return;
+  }
   const Partials partial = partials(sums, blocks.count(), lanes);
   catena::parallel_for(blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
     std::array<BoundOperand, catena::kMaxOperands> operands;
@@ -190,12 +195,12 @@ void CpuBackend::row_wise_and_sums(const catena::bound::RowWise& rows, std::span
         for (std::size_t k = 0; k < partial.size(); ++k) at.at[k] = partial[k]->zeros(i);
         rows_with_sums(part, at);
       } else {
-        this->row_wise(part, stream);
-        for (const auto& p : partial) reduce(p->of_block(block, i, operands), stream);
+        run(part);
+        for (const auto& p : partial) run(p->of_block(block, i, operands));
       }
     }
   });
-  for (const auto& p : partial) p->finish(*this, blocks.count(), stream);
+  for (const auto& p : partial) p->finish(blocks.count());
 }
 
 }  // namespace nd::cpu

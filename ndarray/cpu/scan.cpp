@@ -7,7 +7,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/along_axis.h>
 #include <catena/ndarray/cpu/convert.h>
-#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/run.h>
 
 namespace nd::cpu {
 namespace {
@@ -127,7 +127,7 @@ class Scanner {
 
 }  // namespace
 
-void CpuBackend::scan(const catena::bound::Scan& call, StreamRef) {
+void run(const catena::bound::Scan& call) {
   catena::check<catena::TypeError>(call.kernel->is(catena::may_scan), "scan", call.kernel->name,
                                    " has no running results");
   if (catena::size_of(*call.in.shape) == 0) return;

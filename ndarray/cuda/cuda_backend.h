@@ -43,21 +43,7 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
   double elapsed_ms(void* start, void* stop) override;
   void add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) override;
 
-  void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
-                   const catena::Shape& loop, StreamRef stream) override;
-  void reduce(const catena::bound::Reduce& call, StreamRef stream) override;
-  void row_wise(const catena::bound::RowWise& call, StreamRef stream) override;
-  void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) override;
-  void gather(const catena::bound::Gather& call, StreamRef stream) override;
-  void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) override;
-  void check_indices(const catena::bound::CheckIndices& call, StreamRef stream) override;
-  void scan(const catena::bound::Scan& call, StreamRef stream) override;
-  void sort(const catena::bound::Sort& call, StreamRef stream) override;
-  void join(const catena::bound::Join& call, StreamRef stream) override;
-  void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;
-  void matmul(const catena::bound::Matmul& call, StreamRef stream) override;
-  void random(const catena::bound::Random& call, StreamRef stream) override;
-  void factorize(const Factorize& call, StreamRef stream) override;
+  void execute(const catena::bound::Call& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
   void run_kernel(const UserKernelCall& call, StreamRef stream) override;

@@ -27,21 +27,7 @@ namespace nd::internal {
 
 using catena::ArrayHeader;
 
-CATENA_EXPORT void execute(const catena::call::Elementwise& call);
-CATENA_EXPORT void execute(const catena::call::Recurrence& call);
-CATENA_EXPORT void execute(const catena::call::Reduce& call);
-CATENA_EXPORT void execute(const catena::call::Scan& call);
-CATENA_EXPORT void execute(const catena::call::Sort& call);
-CATENA_EXPORT void execute(const catena::call::Join& call);
-CATENA_EXPORT void execute(const catena::call::Nonzero& call);
-CATENA_EXPORT void execute(const catena::call::RowWise& call);
-CATENA_EXPORT void execute(const catena::call::RowWiseAndSums& call);
-CATENA_EXPORT void execute(const catena::call::Gather& call);
-CATENA_EXPORT void execute(const catena::call::Scatter& call);
-CATENA_EXPORT void execute(const catena::call::CheckIndices& call);
-CATENA_EXPORT void execute(const catena::call::Matmul& call);
-CATENA_EXPORT void execute(const catena::call::Random& call);
-CATENA_EXPORT void execute(const catena::call::MultiTensor& call);
+CATENA_EXPORT void execute(const catena::Call& call);
 
 // out[...] = in, converted; shapes broadcast, any dtypes. OverflowError, or ValueError for NaN, if `in` is a number
 // that the integer dtype of `out` cannot hold.

@@ -1,14 +1,11 @@
 // The call layer: calls that run kernels: elementwise and indexed programs, reductions, scans, row-wise and
 // multi-tensor kernels.
-#include <catena/ndarray/engine/execute.h>
-
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <optional>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/tensor_table.h>
@@ -32,27 +29,27 @@ using catena::call::Reads;
 // ---- elementwise and indexed --------------------------------------------------------------------
 namespace {
 
-// The operands of a call of one kernel over arrays of the same layout, as the loop takes them.
+// The operands of a call of one kernel over arrays of one layout, as the loop takes them.
 class FlatOperands {
  public:
   // Returns false if an operand does not have the compute type of the loop.
-  bool bind(const catena::call::Elementwise& call, const catena::Step& step) {
+  bool bind(const catena::call::Elementwise& call, Reads inputs, const catena::Step& step, const ArrayHeader& model) {
     const auto& type = step.resolved().type;
-    const std::size_t nin = call.inputs.size(), n = std::size_t(step.kernel->num_operands());
+    const std::size_t nin = inputs.size(), n = std::size_t(step.kernel->num_operands());
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t from = step.slot[k];
       const Dtype t = type[k];
       if (catena::compute_dtype(t) != t || call.program->slots[from] != t) return false;
-      if (from < nin && !call.inputs[from].is_array()) {
-        call.inputs[from].scalar().store(t, cells_[k].bytes);
+      if (from < nin && !inputs[from].is_array()) {
+        inputs[from].scalar().store(t, cells_[k].bytes);
         data_[k] = cells_[k].bytes;
         stride_[k] = 0;
         continue;
       }
-      const ArrayHeader& a = from < nin ? call.inputs[from].array() : *call.outputs[from - nin];
+      const ArrayHeader& a = from < nin ? inputs[from].array() : *call.outputs[from - nin];
       if (a.dtype != t) return false;
       data_[k] = a.data;
-      stride_[k] = static_cast<std::int64_t>(catena::itemsize(t));
+      stride_[k] = a.size == model.size ? static_cast<std::int64_t>(catena::itemsize(t)) : 0;
     }
     return true;
   }
@@ -65,13 +62,12 @@ class FlatOperands {
   catena::ScalarCell cells_[catena::kMaxOperands];
 };
 
-// Executes a call on arrays of the same layout without binding them. Returns false if that is not possible.
-bool run_flat(const catena::call::Elementwise& call) {
+// Executes a call on arrays of the layout of `model` without binding them. Returns false if that is not possible.
+bool run_unbound(const catena::call::Elementwise& call, Reads inputs, const ArrayHeader& model) {
   const catena::Step& step = call.program->steps[0];
-  const ArrayHeader& model = *call.same_layout;
   FlatOperands operands;
   if (call.program->steps.size() != 1 || call.program->num_temporaries() != 0) return false;
-  if (model.device.kind != Device::Kind::cpu || !operands.bind(call, step)) return false;
+  if (model.device.kind != Device::Kind::cpu || !operands.bind(call, inputs, step, model)) return false;
   if (model.size == 0) return true;
   const catena::bound::Flat flat{step.kernel, step.loop, operands.data(), operands.stride(), model.size};
   if (!cpu_executor().elementwise_flat(flat, StreamRef{model.device, nullptr})) return false;
@@ -79,42 +75,35 @@ bool run_flat(const catena::call::Elementwise& call) {
   return true;
 }
 
-void run_elementwise(const catena::call::Elementwise& call, std::string_view op, Reads inputs, Device device,
-                     bool indexed) {
+// Executes a call of which no output overlaps an input other than itself. `same_layout`: as in the call, or null.
+void run_apart(const catena::call::Elementwise& call, Reads inputs, Device device, const ArrayHeader* same_layout) {
+  if (same_layout != nullptr && run_unbound(call, inputs, *same_layout)) return;
   const KernelDef& kernel = *call.program->steps[0].kernel;
+  const std::uint16_t raw = kernel.kind == KernelKind::indexed ? kernel.raw : 0;
   BoundCall bound;
-  bound.bind(op, inputs, call.outputs, call.program->slots.data(), indexed ? kernel.raw : 0, indexed, call.same_layout);
+  bound.bind(call.op(), inputs, call.outputs, call.program->slots.data(), raw, same_layout);
   if (catena::size_of(bound.loop()) == 0) return;
-  launch(device, inputs, call.outputs,
-         [&](Executor& e, StreamRef stream) { e.elementwise(*call.program, bound.operands(), bound.loop(), stream); });
+  launch(device, inputs, call.outputs, catena::bound::Elementwise{call.program, bound.operands(), &bound.loop()});
 }
 
 }  // namespace
 
-void execute(const catena::call::Elementwise& call) try {
+void run(const catena::call::Elementwise& call) {
+  if (call.same_layout != nullptr) return run_apart(call, call.inputs, call.same_layout->device, call.same_layout);
+  check<ValueError>(!call.outputs.empty() && call.outputs.size() <= catena::kMaxOperands, call.op(),
+                    call.outputs.size(), " outputs were given");
+  const Device device = device_of(call.op(), call.inputs, call.outputs);
   const KernelDef& kernel = *call.program->steps[0].kernel;
   const bool indexed = kernel.kind == KernelKind::indexed;
-  if (call.same_layout != nullptr && !indexed && run_flat(call)) return;
-  const std::string_view op = call.name.empty() ? std::string_view(kernel.name) : call.name;
-  if (call.same_layout != nullptr) return run_elementwise(call, op, call.inputs, call.same_layout->device, indexed);
-  check<ValueError>(!call.outputs.empty() && call.outputs.size() <= catena::kMaxOperands, op, call.outputs.size(),
-                    " outputs were given");
-  const Device device = device_of(op, call.inputs, call.outputs);
-  const std::uint16_t raw = indexed ? kernel.raw : 0;
-  const auto must_copy = [&](std::size_t k, const ArrayHeader& a) { return changes(a, (raw >> k) & 1, call.outputs); };
-  const bool apart =
-      std::none_of(call.inputs.begin(), call.inputs.end(), [&, k = std::size_t(0)](const Input& in) mutable {
-        const std::size_t at = k++;
-        return in.is_array() && must_copy(at, in.array());
-      });
-  if (apart) [[likely]]
-    return run_elementwise(call, op, call.inputs, device, indexed);
-  run_elementwise(call, op, Sources(call.inputs, must_copy), device, indexed);
-} catch (...) {
-  catena::rethrow_standard(call.name.empty() ? std::string_view(call.program->steps[0].kernel->name) : call.name);
+  const auto must_copy = [&](std::size_t k, const ArrayHeader& a) {
+    return changes(a, indexed && ((kernel.raw >> k) & 1), call.outputs);
+  };
+  const Sources inputs(call.inputs, must_copy);
+  // The bodies of indexed kernels may need positions along axes.
+  run_apart(call, inputs, device, indexed ? nullptr : catena::same_layout(inputs, call.outputs));
 }
 
-void convert_into(std::string_view op, const Input& in, ArrayHeader& out) try {
+void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
   if (!in.is_array() && catena::is_integer(out.dtype)) catena::check_fits(op, in.scalar(), out.dtype);
   if (!in.is_array() && out.size == 1 && out.device.kind == Device::Kind::cpu) {  // a(i) = x does not need a loop
     in.scalar().store(out.dtype, out.data);
@@ -124,8 +113,6 @@ void convert_into(std::string_view op, const Input& in, ArrayHeader& out) try {
   const catena::EagerProgram program(copy, catena::choose_loop_by_output(copy, out.dtype));
   ArrayHeader* const outputs[] = {&out};
   execute(catena::call::Elementwise{&program, {&in, 1}, outputs, op});
-} catch (...) {
-  catena::rethrow_standard(op);
 }
 
 // ---- reductions and scans -----------------------------------------------------------------------
@@ -164,7 +151,7 @@ class BoundReduction {
     const KernelDef& kernel = *call.kernel;
     if (call.pre != nullptr) {
       BoundCall& bound = programs_.emplace().bound;
-      bound.bind(kernel.name, inputs, {}, call.pre->slots.data(), 0, true);
+      bound.bind(kernel.name, inputs, {}, call.pre->slots.data());
       shape_ = bound.loop();
       const Dtype element = call.pre->slots[call.pre->nin];
       in_strides_ = guide_strides(bound.operands(), shape_, element);
@@ -246,7 +233,7 @@ class BoundReduction {
 };
 
 // True if all elements of a contiguous array are reduced to one element outside of it.
-bool is_flat(const catena::call::Reduce& call) {
+bool reduces_all(const catena::call::Reduce& call) {
   if (call.pre != nullptr || call.post != nullptr || call.inputs.size() != 1 || !call.inputs[0].is_array())
     return false;
   const ArrayHeader &in = call.inputs[0].array(), &out = *call.out;
@@ -255,8 +242,8 @@ bool is_flat(const catena::call::Reduce& call) {
          !catena::share_bytes(in, out);
 }
 
-// Executes a call for which is_flat() is true over one axis.
-void run_flat(const catena::call::Reduce& call) {
+// Executes a call for which reduces_all() is true over one axis.
+void reduce_all(const catena::call::Reduce& call) {
   static const Shape one{1};
   static const Strides stays{0};
   const ArrayHeader &in = call.inputs[0].array(), &out = *call.out;
@@ -268,41 +255,30 @@ void run_flat(const catena::call::Reduce& call) {
   flat.in = {in.data, in.dtype, false, &shape, &strides};
   flat.out = {out.data, out.dtype, false, &one, &stays};
   flat.axes.push_back(0);
-  launch(in.device, call.inputs, {&call.out, 1}, [&](Executor& e, StreamRef stream) { e.reduce(flat, stream); });
-}
-
-void run_reduction(const catena::call::Reduce& call, Reads inputs, Device device) {
-  const BoundReduction bound(call, inputs);
-  if (call.out->size == 0) return;
-  launch(device, inputs, {&call.out, 1}, [&](Executor& e, StreamRef stream) { e.reduce(bound.bound_call, stream); });
+  launch(in.device, call.inputs, {&call.out, 1}, flat);
 }
 
 }  // namespace
 
-void execute(const catena::call::Reduce& call) try {
-  if (is_flat(call)) return run_flat(call);
-  const Device device = device_of(call.kernel->name, call.inputs, {&call.out, 1});
-  const auto must_copy = [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *call.out); };
-  const bool apart = std::none_of(call.inputs.begin(), call.inputs.end(),
-                                  [&](const Input& in) { return in.is_array() && must_copy(0, in.array()); });
-  if (apart) [[likely]]
-    return run_reduction(call, call.inputs, device);
-  run_reduction(call, Sources(call.inputs, must_copy), device);
-} catch (...) {
-  catena::rethrow_standard(call.kernel->name);
+void run(const catena::call::Reduce& call) {
+  if (reduces_all(call)) return reduce_all(call);
+  const Device device = device_of(call.op(), call.inputs, {&call.out, 1});
+  const Sources inputs(call.inputs,
+                       [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *call.out); });
+  const BoundReduction bound(call, inputs);
+  if (call.out->size != 0) launch(device, inputs, {&call.out, 1}, bound.bound_call);
 }
 
-void execute(const catena::call::Scan& call) try {
+void run(const catena::call::Scan& call) {
   const ArrayHeader &in = *call.in, &out = *call.out;
   check<catena::TypeError>(call.kernel->is(catena::may_scan), call.kernel->name, "has no running form");
   check<ValueError>(out.shape == in.shape && call.axis >= 0 && call.axis < in.shape.size(), call.kernel->name,
                     "the output has shape ", out.shape, ", the input ", in.shape, " is scanned along axis ", call.axis);
   const Input given(in);
-  execute_apart(call.kernel->name, {&given, 1}, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
-    e.scan({call.kernel, call.loop, catena::operand_of(inputs[0].array()), catena::operand_of(out), call.axis}, stream);
+  execute_apart(call.kernel->name, {&given, 1}, call.out, [&](Reads inputs) {
+    return catena::bound::Scan{call.kernel, call.loop, catena::operand_of(inputs[0].array()), call.axis,
+                               catena::operand_of(out)};
   });
-} catch (...) {
-  catena::rethrow_standard(call.kernel->name);
 }
 
 // ---- row-wise kernels --------------------------------------------------------------------------------
@@ -351,7 +327,7 @@ class BoundRowWise {
 
 }  // namespace
 
-void execute(const catena::call::RowWise& call) try {
+void run(const catena::call::RowWise& call) {
   const KernelDef& kernel = *call.kernel;
   check<ValueError>(call.inputs.size() == kernel.nin && int(call.outputs.size()) == kernel.num_operands() - kernel.nin,
                     kernel.name, call.inputs.size(), " inputs and ", call.outputs.size(),
@@ -366,14 +342,11 @@ void execute(const catena::call::RowWise& call) try {
     for (ArrayHeader* out : call.outputs) convert_into(kernel.name, Input(Scalar(0)), *out);
     return;
   }
-  launch(device, inputs, call.outputs, [&](Executor& e, StreamRef stream) {
-    e.row_wise({&kernel, call.loop, *call.shape, call.axes, bound.operands()}, stream);
-  });
-} catch (...) {
-  catena::rethrow_standard(call.kernel->name);
+  launch(device, inputs, call.outputs,
+         catena::bound::RowWise{&kernel, call.loop, *call.shape, call.axes, bound.operands()});
 }
 
-void execute(const catena::call::RowWiseAndSums& call) try {
+void run(const catena::call::RowWiseAndSums& call) {
   const catena::call::RowWise& rows = call.rows;
   catena::SmallVector<Input, 16> inputs;
   catena::SmallVector<ArrayHeader*, 8> outputs;
@@ -391,8 +364,8 @@ void execute(const catena::call::RowWiseAndSums& call) try {
       check<ValueError>(!in.is_array() || !catena::share_bytes(in.array(), *out), rows.kernel->name,
                         "an output of rows with sums shares memory with an input");
   if (catena::size_of(*rows.shape) == 0) {
-    execute(rows);
-    for (const catena::call::Reduce& sum : call.sums) execute(sum);
+    run(rows);
+    for (const catena::call::Reduce& sum : call.sums) run(sum);
     return;
   }
   const Device device = device_of(rows.kernel->name, inputs, outputs);
@@ -400,15 +373,12 @@ void execute(const catena::call::RowWiseAndSums& call) try {
   std::deque<BoundReduction> reductions;
   catena::SmallVector<catena::bound::Reduce, 2> sums;
   for (const catena::call::Reduce& sum : call.sums) sums.push_back(reductions.emplace_back(sum, sum.inputs).bound_call);
-  launch(device, inputs, outputs, [&](Executor& e, StreamRef stream) {
-    e.row_wise_and_sums({rows.kernel, rows.loop, *rows.shape, rows.axes, bound.operands()}, sums, stream);
-  });
-} catch (...) {
-  catena::rethrow_standard(call.rows.kernel->name);
+  launch(device, inputs, outputs,
+         catena::bound::RowWiseAndSums{{rows.kernel, rows.loop, *rows.shape, rows.axes, bound.operands()}, sums});
 }
 
 // ---- updates of many tensors --------------------------------------------------------------------
-void execute(const catena::call::MultiTensor& call) try {
+void run(const catena::call::MultiTensor& call) {
   catena::TensorTable own;
   catena::call::MultiTensor checked = call;
   if (checked.table == nullptr) checked.table = &own;
@@ -429,10 +399,8 @@ void execute(const catena::call::MultiTensor& call) try {
     }
   };
   if (stream.device.kind != Device::Kind::cpu) each_memory(0, [&](const ArrayHeader& a) { record(stream, a); });
-  executor(stream.device.kind).multi_tensor(checked, stream);
+  executor(stream.device.kind).execute(checked, stream);
   each_memory(call.kernel->nin, [](const ArrayHeader& a) { raise_version(a); });
-} catch (...) {
-  catena::rethrow_standard(call.kernel->name);
 }
 
 }  // namespace nd::internal

@@ -1,9 +1,6 @@
 // The call layer: operations with code of their own on every device: sorting, joining, indexing by arrays, products,
 // random numbers, copies of bytes.
-#include <catena/ndarray/engine/execute.h>
-
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/ndarray/engine/launch.h>
 
@@ -19,7 +16,7 @@ using catena::ValueError;
 using catena::call::Reads;
 
 // ---- sorting and searching ----------------------------------------------------------------------
-void execute(const catena::call::Sort& call) try {
+void run(const catena::call::Sort& call) {
   const ArrayHeader &in = *call.in, &out = *call.out;
   const Dtype wanted = call.positions ? Dtype::int64 : in.dtype;
   check<catena::TypeError>(!catena::is_complex_dtype(in.dtype), "sort", in.dtype, " numbers are not ordered");
@@ -27,16 +24,14 @@ void execute(const catena::call::Sort& call) try {
                     "sort", "the output is ", out.dtype, " of shape ", out.shape, " and should be ", wanted,
                     " of shape ", in.shape, ", sorted along axis ", call.axis);
   const Input given(in);
-  execute_apart("sort", {&given, 1}, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
-    e.sort({catena::operand_of(inputs[0].array()), catena::operand_of(out), call.positions, call.axis, call.kth},
-           stream);
+  execute_apart("sort", {&given, 1}, call.out, [&](Reads inputs) {
+    return catena::bound::Sort{catena::operand_of(inputs[0].array()), call.axis, call.positions,
+                               catena::operand_of(out), call.kth};
   });
-} catch (...) {
-  catena::rethrow_standard("sort");
 }
 
 // ---- joining ------------------------------------------------------------------------------------
-void execute(const catena::call::Join& call) try {
+void run(const catena::call::Join& call) {
   const ArrayHeader& out = *call.out;
   catena::SmallVector<Input, 8> given;
   std::int64_t length = 0;
@@ -48,27 +43,23 @@ void execute(const catena::call::Join& call) try {
   }
   check<ValueError>(out.c_contiguous && length == out.shape[call.axis], call.name, "pieces of ", length,
                     " positions along axis ", call.axis, " do not fill the output of shape ", out.shape);
-  execute_apart(call.name, given, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
-    catena::SmallVector<BoundOperand, 8> pieces;
+  catena::SmallVector<BoundOperand, 8> pieces;
+  execute_apart(call.name, given, call.out, [&](Reads inputs) {
     for (const Input& in : inputs) pieces.push_back(catena::operand_of(in.array()));
-    e.join({pieces, catena::operand_of(out), call.axis}, stream);
+    return catena::bound::Join{pieces, call.axis, catena::operand_of(out)};
   });
-} catch (...) {
-  catena::rethrow_standard(call.name);
 }
 
-void execute(const catena::call::Nonzero& call) try {
+void run(const catena::call::Nonzero& call) {
   const ArrayHeader &in = *call.in, &out = *call.out;
   check<ValueError>(
       out.shape.size() == 2 && out.shape[0] == in.shape.size() && out.dtype == Dtype::int64 && out.c_contiguous,
       "nonzero", "the output is ", out.dtype, " of shape ", out.shape, " and should be int64 with ", in.shape.size(),
       " rows, C-contiguous");
   const Input given(in);
-  execute_apart("nonzero", {&given, 1}, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
-    e.nonzero({catena::operand_of(inputs[0].array()), out.shape[1], catena::operand_of(out)}, stream);
+  execute_apart("nonzero", {&given, 1}, call.out, [&](Reads inputs) {
+    return catena::bound::Nonzero{catena::operand_of(inputs[0].array()), catena::operand_of(out)};
   });
-} catch (...) {
-  catena::rethrow_standard("nonzero");
 }
 
 // ---- indexing by arrays -------------------------------------------------------------------------
@@ -118,7 +109,7 @@ class BoundIndices {
 
 void check_each(std::string_view op, std::span<const catena::call::Index> indices) {
   for (const catena::call::Index& index : indices)
-    if (!index.wraps) execute({index.array, catena::rule_of_axis(index.axis, index.length), op});
+    if (!index.wraps) run(catena::call::CheckIndices{index.array, catena::rule_of_axis(index.axis, index.length), op});
 }
 
 Device device_of(std::string_view op, const ArrayHeader& base, std::span<const catena::call::Index> indices,
@@ -132,7 +123,7 @@ Device device_of(std::string_view op, const ArrayHeader& base, std::span<const c
 
 }  // namespace
 
-void execute(const catena::call::Gather& call) try {
+void run(const catena::call::Gather& call) {
   const ArrayHeader& out = *call.out;
   check<ValueError>(out.shape == *call.loop && out.dtype == call.base->dtype, call.name, "the output is ", out.dtype,
                     " of shape ", out.shape, " and should be ", call.base->dtype, " of shape ", *call.loop);
@@ -144,15 +135,12 @@ void execute(const catena::call::Gather& call) try {
   const catena::HeaderRef result(apart ? nullptr : new_array(out.shape, out.dtype, out.device));
   ArrayHeader* const written = apart ? call.out : result.get();
   BoundIndices bound(call.name, *call.base, call.base_strides, call.indices, *call.loop, *written);
-  launch(device, bound.reads(*call.base), {&written, 1}, [&](Executor& e, StreamRef stream) {
-    e.gather({*call.loop, bound.base(), bound.axes(), catena::operand_of(*written)}, stream);
-  });
+  launch(device, bound.reads(*call.base), {&written, 1},
+         catena::bound::Gather{*call.loop, bound.base(), bound.axes(), catena::operand_of(*written)});
   if (!apart) convert_into(call.name, Input(*written), *call.out);
-} catch (...) {
-  catena::rethrow_standard(call.name);
 }
 
-void execute(const catena::call::Scatter& call) try {
+void run(const catena::call::Scatter& call) {
   const ArrayHeader* given = call.values.is_array() ? &call.values.array() : nullptr;
   const Device device = device_of(call.name, *call.base, call.indices, given);
   check_output_layout(call.name, *call.base);
@@ -168,12 +156,9 @@ void execute(const catena::call::Scatter& call) try {
   const Strides strides = strides_at(call.name, *values, *call.loop);
   BoundIndices bound(call.name, *call.base, call.base_strides, call.indices, *call.loop, *call.base);
   if (catena::size_of(*call.loop) == 0 || call.base->size == 0) return;
-  launch(device, bound.reads(*values), {&call.base, 1}, [&](Executor& e, StreamRef stream) {
-    e.scatter({*call.loop, bound.base(), bound.axes(), {values->data, values->dtype, false, call.loop, &strides}},
-              call.mode, stream);
-  });
-} catch (...) {
-  catena::rethrow_standard(call.name);
+  const BoundOperand other{values->data, values->dtype, false, call.loop, &strides};
+  launch(device, bound.reads(*values), {&call.base, 1},
+         catena::bound::Scatter{{*call.loop, bound.base(), bound.axes(), other}, call.mode});
 }
 
 // ---- products and random numbers ----------------------------------------------------------------
@@ -199,36 +184,30 @@ class MatmulOperand {
 
 }  // namespace
 
-void execute(const catena::call::Matmul& call) try {
+void run(const catena::call::Matmul& call) {
   const ArrayHeader& out = *call.out;
   check<catena::TypeError>(call.a->dtype == call.b->dtype && call.a->dtype == out.dtype, "matmul", "the operands are ",
                            call.a->dtype, ", ", call.b->dtype, " and ", out.dtype, "; they must have one dtype");
   const Input given[] = {Input(*call.a), Input(*call.b)};
-  execute_apart("matmul", given, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
-    MatmulOperand a, b;
-    e.matmul({a.bind(inputs[0].array(), out.shape), b.bind(inputs[1].array(), out.shape), catena::operand_of(out)},
-             stream);
+  MatmulOperand a, b;
+  execute_apart("matmul", given, call.out, [&](Reads inputs) {
+    return catena::bound::Matmul{a.bind(inputs[0].array(), out.shape), b.bind(inputs[1].array(), out.shape),
+                                 catena::operand_of(out)};
   });
-} catch (...) {
-  catena::rethrow_standard("matmul");
 }
 
-void execute(const catena::call::Random& call) try {
+void run(const catena::call::Random& call) {
   if (call.out->size == 0) return;
   if (!call.out->c_contiguous) {
     const catena::HeaderRef packed(new_array(call.out->shape, call.out->dtype, call.out->device));
     catena::call::Random into_packed = call;
     into_packed.out = packed.get();
-    execute(into_packed);
+    run(into_packed);
     return convert_into("random", Input(*packed.get()), *call.out);
   }
-  launch(call.out->device, {}, {&call.out, 1}, [&](Executor& e, StreamRef stream) {
-    e.random({call.kind, call.seed, call.offset, call.low, call.high, catena::operand_of(*call.out), call.out->size,
-              call.refresh},
-             stream);
-  });
-} catch (...) {
-  catena::rethrow_standard("random");
+  launch(call.out->device, {}, {&call.out, 1},
+         catena::bound::Random{call.kind, call.seed, call.offset, call.low, call.high, catena::operand_of(*call.out),
+                               call.refresh});
 }
 
 // ---- bytes --------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ std::vector<int> factorize(Factorize call, std::initializer_list<Array> operands
   if (call.count == 0) return status;
   call.status = status;
   const StreamRef stream = stream_for(first.device());
-  launch_on(stream, {}, written, [&] { executor(first.device().kind).factorize(call, stream); });
+  launch_on(stream, {}, written, [&] { executor(first.device().kind).execute(call, stream); });
   return status;
 }
 

@@ -2,8 +2,7 @@
 
 #include <atomic>
 
-#include <catena/ndarray/device/executor.h>
-#include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/engine/launch.h>
 
 namespace nd {
 namespace {
@@ -15,8 +14,8 @@ std::atomic<bool> on_cuda{false};
 bool checks_indices() noexcept { return on_cuda.load(std::memory_order_relaxed); }
 void check_indices(bool on) noexcept { on_cuda.store(on, std::memory_order_relaxed); }
 
-void internal::execute(const catena::call::CheckIndices& call) {
-  const ArrayHeader& a = *call.array;
+void internal::run(const catena::call::CheckIndices& call) {
+  const ArrayHeader& a = *call.indices;
   const bool on_cpu = a.device.kind == Device::Kind::cpu;
   if (a.size == 0 || (!on_cpu && !checks_indices())) return;
   catena::Shape shape;
@@ -31,10 +30,9 @@ void internal::execute(const catena::call::CheckIndices& call) {
       strides.push_back(a.strides[axis]);
     }
   }
-  const StreamRef stream = stream_for(a.device);
-  const ArrayHeader* const reads[] = {&a};
-  record_operands(stream, reads);
-  executor(a.device.kind).check_indices({{a.data, a.dtype, false, &shape, &strides}, call.rule, call.name}, stream);
+  const catena::Input read(a);
+  launch(a.device, {&read, 1}, {},
+         catena::bound::CheckIndices{{a.data, a.dtype, false, &shape, &strides}, call.rule, call.name});
 }
 
 }  // namespace nd

@@ -1,5 +1,5 @@
-// Functions that the call layer (execute.h) shares: launching on the stream of a device, and copies of inputs that
-// writing an output would change. Internal to ndarray/engine.
+// The calls of the call layer (execute.h), and the functions that they share: launching on the stream of a device, and
+// copies of inputs that writing an output would change. Internal to ndarray/engine.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,23 @@
 #include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd::internal {
+
+// One function for each kind of call; execute() chooses among them.
+void run(const catena::call::Elementwise& call);
+void run(const catena::call::Recurrence& call);
+void run(const catena::call::Reduce& call);
+void run(const catena::call::RowWise& call);
+void run(const catena::call::RowWiseAndSums& call);
+void run(const catena::call::Scan& call);
+void run(const catena::call::MultiTensor& call);
+void run(const catena::call::Gather& call);
+void run(const catena::call::Scatter& call);
+void run(const catena::call::CheckIndices& call);
+void run(const catena::call::Sort& call);
+void run(const catena::call::Join& call);
+void run(const catena::call::Nonzero& call);
+void run(const catena::call::Matmul& call);
+void run(const catena::call::Random& call);
 
 // ---- launching ----------------------------------------------------------------------------------
 inline void record(StreamRef stream, const ArrayHeader& a) {
@@ -38,16 +55,17 @@ inline Executor& cpu_executor() {
   return cpu;
 }
 
-// Calls run(executor, stream) with the current stream of the device.
-template <class F> void launch(Device device, catena::call::Reads inputs, catena::call::Writes outputs, F&& run) {
+// Executes the bound call on the current stream of the device.
+inline void launch(Device device, catena::call::Reads inputs, catena::call::Writes outputs,
+                   const catena::bound::Call& call) {
   if (device.kind == Device::Kind::cpu) [[likely]] {
-    run(cpu_executor(), StreamRef{device, nullptr});
+    cpu_executor().execute(call, StreamRef{device, nullptr});
   } else {
     const StreamRef stream = current_stream(device);
     for (const catena::Input& in : inputs)
       if (in.is_array()) record(stream, in.array());
     for (const ArrayHeader* out : outputs) record(stream, *out);
-    run(executor(device.kind), stream);
+    executor(device.kind).execute(call, stream);
   }
   for (const ArrayHeader* out : outputs) raise_version(*out);
 }
@@ -86,13 +104,13 @@ class Sources {
 bool changes(const ArrayHeader& in, bool raw, catena::call::Writes outputs);
 
 // Executes an operation that reads its inputs at any time while it writes `out`: inputs that share bytes with the
-// output are copied. Calls run(executor, stream, inputs).
-template <class F> void execute_apart(std::string_view op, catena::call::Reads given, ArrayHeader* out, F&& run) {
+// output are copied. bind(inputs) returns the bound call.
+template <class F> void execute_apart(std::string_view op, catena::call::Reads given, ArrayHeader* out, F&& bind) {
   const catena::call::Writes outputs(&out, 1);
   const Device device = device_of(op, given, outputs);
   if (out->size == 0) return;
   const Sources inputs(given, [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *out); });
-  launch(device, inputs, outputs, [&](Executor& e, StreamRef stream) { run(e, stream, catena::call::Reads(inputs)); });
+  launch(device, inputs, outputs, bind(inputs));
 }
 
 // ---- shapes -------------------------------------------------------------------------------------

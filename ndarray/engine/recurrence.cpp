@@ -2,9 +2,7 @@
 #include <array>
 
 #include <catena/kernels/base/small_vector.h>
-#include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/executor.h>
-#include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {
 namespace {
@@ -50,24 +48,23 @@ class Position {
 
 }  // namespace
 
-void execute(const catena::call::Recurrence& recurrence) {
+void run(const catena::call::Recurrence& recurrence) {
   const catena::call::Elementwise& call = recurrence.step;
-  const std::string_view op = call.name.empty() ? std::string_view(call.program->steps[0].kernel->name) : call.name;
   catena::SmallVector<const ArrayHeader*, 8> reads;
-  OneDevice device(op);
+  OneDevice device(call.op());
   for (const Input& in : call.inputs)
     if (in.is_array()) reads.push_back(&in.array());
   for (const ArrayHeader* a : reads) device.add(a);
   for (const ArrayHeader* out : call.outputs) device.add(out);
   catena::BoundCall bound;
-  bound.bind(op, call.inputs, call.outputs, call.program->slots.data(), 0, true);
+  bound.bind(call.op(), call.inputs, call.outputs, call.program->slots.data());
   if (catena::size_of(bound.loop()) == 0) return;
   const StreamRef stream = stream_for(device.get());
   Executor& e = executor(device.get().kind);
   launch_on(stream, reads, {call.outputs.data(), call.outputs.size()}, [&] {
     Position at(bound);
     for (std::int64_t i = 0; i < bound.loop()[0]; ++i, at.advance())
-      e.elementwise(*call.program, at.operands(), at.shape(), stream);
+      e.execute(catena::bound::Elementwise{call.program, at.operands(), &at.shape()}, stream);
   });
 }
 

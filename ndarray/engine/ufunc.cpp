@@ -77,43 +77,7 @@ Array* find_donated_buffer(std::span<const Operand> in, const Shape& shape, Dtyp
 
 // ---- fast path: operations on small arrays, with as little set-up as possible ----
 
-bool same_shape(const Shape& a, const Shape& b) {
-  if (a.size() != b.size()) return false;
-  for (int i = 0; i < a.size(); ++i)
-    if (a[i] != b[i]) return false;
-  return true;
-}
-
-// Common properties of the inputs if every array among them is C-contiguous, not empty, and has the same shape and
-// device.
-struct Flat {
-  const ArrayHeader* model = nullptr;  // an array that all others match; null: there is none
-  bool uniform = true;                 // all arrays have one dtype, beside which every scalar is weak and fits
-};
-Flat look_at(std::span<const Operand> in) {
-  Flat flat;
-  catena::DtypeKind needed = catena::DtypeKind::bool_;
-  for (const Operand& o : in) {
-    const ArrayHeader* h = o.header();
-    if (h == nullptr) {
-      needed = std::max(needed, catena::least_kind(o.scalar()));
-      continue;
-    }
-    if (h == flat.model) continue;
-    if (!h->c_contiguous || h->size == 0) return {};
-    if (flat.model == nullptr) {
-      flat.model = h;
-      continue;
-    }
-    if (h->size != flat.model->size || !(h->device == flat.model->device) || !same_shape(h->shape, flat.model->shape))
-      return {};
-    flat.uniform &= h->dtype == flat.model->dtype;
-  }
-  if (flat.model) flat.uniform &= catena::kind_of(flat.model->dtype) >= needed;
-  return flat;
-}
-
-// Executes a call on arrays that all match `model`. `out` is one of them, or null.
+// Executes a call on arrays of the layout of `model`. `out` is one of them, or null.
 Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, const ArrayHeader& model,
                  const Array* out) {
   const Dtype out_dtype = out ? out->dtype() : def.loop_table[loop].type[in.size()];
@@ -229,15 +193,29 @@ namespace {
 // Executes the call on the fast path, with or without an output. Returns a null array if the path does not apply.
 Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
   if (in.size() > kMaxFlat) return {};
-  const auto [model, uniform] = look_at(in);
-  if (model == nullptr) return {};
-  if (out) {
-    const ArrayHeader& h = *out->get();
-    if (!h.c_contiguous || !(h.device == model->device) || !same_shape(h.shape, model->shape)) return {};
-    for (const Operand& o : in)
-      if (o.is_array() && o.header() != &h && catena::overlaps(*o.header(), h)) return {};
+  catena::SameLayout layout;
+  const ArrayHeader* first = nullptr;
+  catena::DtypeKind needed = catena::DtypeKind::bool_;
+  bool uniform = in.size() == def.nin;  // all arrays have one dtype, beside which every scalar is weak and fits
+  for (const Operand& o : in) {
+    const ArrayHeader* h = o.header();
+    if (h == nullptr) {
+      needed = std::max(needed, catena::least_kind(o.scalar()));
+      continue;
+    }
+    if (first == nullptr) first = h;
+    uniform &= h->dtype == first->dtype;
+    layout.add(*h);
   }
-  int loop = uniform && in.size() == def.nin ? def.loop_of(model->dtype) : -1;
+  if (out) layout.add(*out->get());
+  const ArrayHeader* const model = layout.model();
+  if (model == nullptr || first == nullptr) return {};
+  if (out) {
+    if (!(out->shape() == model->shape)) return {};
+    for (const Operand& o : in)
+      if (o.is_array() && o.header() != out->get() && catena::overlaps(*o.header(), *out->get())) return {};
+  }
+  int loop = uniform && catena::kind_of(first->dtype) >= needed ? def.loop_of(first->dtype) : -1;
   if (loop < 0) loop = catena::choose_loop(def, Inputs(def, in));
   if (out) catena::check_output_cast(def.name, def.loop_table[loop].type[in.size()], out->dtype(), casting);
   return apply_flat(def, loop, in, *model, out);

@@ -83,7 +83,8 @@ void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const S
   const catena::ScalarCell cell(catena::Scalar(int(value)), Dtype::uint8);
   const catena::BoundOperand operands[] = {{const_cast<std::byte*>(cell.bytes), Dtype::uint8, true, &shape, &fixed},
                                            {ptr(), Dtype::uint8, false, &shape, &contiguous}};
-  executor(device().kind).elementwise(catena::EagerProgram(fill, loop), operands, shape, stream.ref());
+  const catena::EagerProgram program(fill, loop);
+  executor(device().kind).execute(catena::bound::Elementwise{&program, operands, &shape}, stream.ref());
   used(*this, stream.ref());
   storage_->version.fetch_add(1, catena::MemoryOrder::relaxed);
 }

@@ -12,7 +12,9 @@
 namespace nd::linalg {
 
 using catena::check;
+using nd::internal::Factorization;
 using nd::internal::factorize;
+using nd::internal::Factorize;
 
 // In columns, the copy is conj(a) = U^H U, of which the upper triangle is given by the lower one of a; then L = U^T, in
 // rows.

@@ -13,6 +13,7 @@
 namespace nd::linalg {
 
 using catena::check;
+using nd::internal::Factorization;
 using nd::internal::factorize;
 
 namespace {

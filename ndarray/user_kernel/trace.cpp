@@ -111,44 +111,26 @@ catena::SmallVector<catena::Input, 8> TracedProgram::inputs(std::span<const Oper
   });
 }
 
-namespace {
-
-// Returns an array of the same layout and device as all inputs and written arguments. Null if they differ or are empty.
-const catena::ArrayHeader* common_model(std::span<const catena::Input> inputs, std::span<const Array> results) {
-  const catena::ArrayHeader* model = nullptr;
-  const auto fits = [&model](const catena::ArrayHeader& h) {
-    if (!h.c_contiguous || h.size == 0) return false;
-    if (model == nullptr) model = &h;
-    return &h == model || (h.size == model->size && h.device == model->device && h.shape == model->shape);
-  };
-  for (const catena::Input& in : inputs)
-    if (in.is_array() && !fits(in.array())) return nullptr;
-  for (const Array& r : results)
-    if (!r.is_null() && !fits(*r.get())) return nullptr;
-  // If a written argument shares memory with an input and is not the same view, the general call must be used.
-  for (const Array& r : results)
-    for (const catena::Input& in : inputs)
-      if (!r.is_null() && in.is_array() && catena::overlaps(in.array(), *r.get())) return nullptr;
-  return model;
-}
-
-}  // namespace
-
 void TracedProgram::execute(std::span<const Operand> arguments, std::span<Array> results) const {
   const catena::SmallVector<catena::Input, 8> reads = inputs(arguments);
-  for (std::size_t k = 0; k < targets.size(); ++k)
+  catena::SmallVector<catena::ArrayHeader*, 4> headers;
+  for (std::size_t k = 0; k < targets.size(); ++k) {
     results[k] = targets[k].argument >= 0 ? arguments[std::size_t(targets[k].argument)].array() : Array();
-  const catena::ArrayHeader* model = common_model(reads, results);
+    if (!results[k].is_null()) headers.push_back(results[k].get());
+  }
+  const bool writes_arguments = !headers.empty();
+  const catena::ArrayHeader* model = catena::same_layout(reads, headers);
   const Device device = model ? model->device : common_device(kFusedName, arguments, results);
   const Shape shape = model ? model->shape : catena::broadcast_shape(kFusedName, reads);
-  catena::SmallVector<catena::ArrayHeader*, 4> headers;
+  headers.clear();
   for (std::size_t k = 0; k < targets.size(); ++k) {
     if (results[k].is_null()) results[k] = Array(new_array(shape, targets[k].dtype, device, kFusedName));
     else if (model == nullptr) check_output_layout(kFusedName, *results[k].get());
     headers.push_back(results[k].get());
   }
   const catena::Program all = program();
-  internal::execute(catena::call::Elementwise{&all, reads, headers, kFusedName, model});
+  // The call tests whether arguments that it writes overlap inputs.
+  internal::execute(catena::call::Elementwise{&all, reads, headers, kFusedName, writes_arguments ? nullptr : model});
 }
 
 // ---- assembly -----------------------------------------------------------------------------------

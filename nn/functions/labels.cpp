@@ -18,7 +18,7 @@ void check_labels(std::string_view op, const autograd::Array& t, std::int64_t cl
   if (autograd::is_debug())
     for (const std::int64_t label : autograd::to_vector<std::int64_t>(t))
       if (catena::breaks(label, rule)) throw catena::ValueError(catena::index_message(op, label, rule));
-  t.backend().check_indices({t.get(), rule, op});
+  t.backend().execute(catena::call::CheckIndices{t.get(), rule, op});
 }
 
 }  // namespace nn::internal

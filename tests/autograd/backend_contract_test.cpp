@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
     const std::int32_t which[] = {0, 1, 0};
     catena::call::MultiTensor call{&sgd, loop_of(sgd, t), operands, hyper, which, nullptr, nullptr};
     const std::uint64_t version = p[0]->storage->version, of_input = g[0]->storage->version;
-    default_backend().multi_tensor(call);
+    default_backend().execute(call);
     check_values<double>(p[0], {0, -.5, -1});
     check_values<double>(p[1], {-2, -1, 0, 1});
     BOOST_TEST(p[0]->storage->version > version);
@@ -144,17 +144,17 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
     // A kept table: the same operands again, then another gradient, another size, one tensor less.
     catena::TensorTable table;
     call.table = &table;
-    for (int i = 0; i < 2; ++i) default_backend().multi_tensor(call);
+    for (int i = 0; i < 2; ++i) default_backend().execute(call);
     check_values<double>(p[0], {0, -1.5, -3});
     catena::ArrayHeader* const fewer[] = {g[1].get(), p[1].get()};
     call.operands = fewer;
     call.hyper_of = {};
-    default_backend().multi_tensor(call);
+    default_backend().execute(call);
     check_values<double>(p[1], {-6.5, -5.5, -4.5, -3.5});
     const Array other = astype(numbers({2, 2}), t);
     catena::ArrayHeader* const moved[] = {other.get(), p[1].get()};
     call.operands = moved;
-    default_backend().multi_tensor(call);
+    default_backend().execute(call);
     check_values<double>(p[1], {-6.5, -6, -5.5, -5});
   }
 }
@@ -167,7 +167,8 @@ BOOST_AUTO_TEST_CASE(multi_tensor_refuses_what_does_not_fit) {
   for (catena::TensorTable* kept : {static_cast<catena::TensorTable*>(nullptr), &table}) {
     const Array p = zeros({2, 2}, Dtype::float32), strided = transpose(p);
     const auto update = [&](std::vector<catena::ArrayHeader*> operands, std::vector<std::int32_t> which = {}) {
-      default_backend().multi_tensor({&sgd, loop_of(sgd, Dtype::float32), operands, {&hyper, 1}, which, nullptr, kept});
+      default_backend().execute(
+          catena::call::MultiTensor{&sgd, loop_of(sgd, Dtype::float32), operands, {&hyper, 1}, which, nullptr, kept});
     };
     update({g.get(), p.get()});
     BOOST_CHECK_THROW(update({g.get(), strided.get()}), TypeError);  // the same memory and size as p
@@ -181,6 +182,17 @@ BOOST_AUTO_TEST_CASE(multi_tensor_refuses_what_does_not_fit) {
     update({g.get(), p.get()});  // nothing of what was refused is left in a kept table
     check_values<double>(p, {-1, -1, -1, -1});
   }
+}
+
+BOOST_AUTO_TEST_CASE(joins_pieces_along_an_axis) {
+  const Array a = numbers({2, 3}), columns = empty({2, 4}), rows = empty({2, 3});
+  const Array beside[] = {slice(a, 1, 0, 2), ones({2, 0}), slice(a, 1, 1, 3)};
+  test::calls::join(beside, 1, columns);
+  check_values<float>(columns, {0, 1, 1, 2, 3, 4, 4, 5});
+  const Array below[] = {slice(a, 0, 1, 2), ones({0, 3}), slice(a, 0, 0, 1)};
+  test::calls::join(below, 0, rows);
+  check_values<float>(rows, {3, 4, 5, 0, 1, 2});
+  BOOST_CHECK_THROW(test::calls::join(below, 0, empty({3, 3})), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(gathers_along_several_axes) {

@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(sums_do_not_depend_on_the_number_of_multiprocessors) {
       reduce.out = reduced.operand();
       reduce.out.strides = &strides;
       reduce.axes = {axis};
-      const catena::bound::Scan scan{&sum, reduce.loop, in.operand(), out.operand(), int(axis)};
+      const catena::bound::Scan scan{&sum, reduce.loop, in.operand(), int(axis), out.operand()};
       for (const int processors : kCards) {
         check_equal(nd::cuda::plan_reduce(reduce, 16), nd::cuda::plan_reduce(reduce, processors), "sum", shape);
         check_equal(nd::cuda::plan_scan(scan, 16), nd::cuda::plan_scan(scan, processors), "running sum", shape);
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(parameters_of_structural_calls) {
 
   // Pointers into scratch memory are supplied later, to every launch; offsets are aligned.
   HostArray keys = random_array(Dtype::float32, {5000}, 1), places = make_array(Dtype::int64, {5000});
-  nd::cuda::Sequence sort = nd::cuda::plan_sort({keys.operand(), places.operand(), true, 0}, kProcessors);
+  nd::cuda::Sequence sort = nd::cuda::plan_sort({keys.operand(), 0, true, places.operand()}, kProcessors);
   auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t(1) << 40);
   sort.set_scratch(memory);
   using Radix = device::RadixParameters;

@@ -230,7 +230,6 @@ BOOST_AUTO_TEST_CASE(usual_calls_are_registered) {
        {catena::RandomKind::bits, catena::RandomKind::uniform, catena::RandomKind::normal}) {
     catena::bound::Random call;
     call.kind = kind;
-    call.n = 63;
     call.out = operand(rows);
     if (kind == catena::RandomKind::bits) call.out.dtype = catena::Dtype::uint32;
     BOOST_CHECK(is_registered(plan_random(call, nullptr, 132).key));

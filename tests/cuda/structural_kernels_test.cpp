@@ -49,8 +49,8 @@ nd::cuda::LaunchPlan plan_of(Indexing& x, Form form) {
   for (Index& index : x.indices) axes.push_back({index.array.operand(), index.length, index.stride});
   const catena::bound::Gather call{x.loop, x.base.operand(), axes, x.other.operand()};
   if (form == Form::gather) return nd::cuda::plan_gather(call, kProcessors);
-  return nd::cuda::plan_scatter(call, form == Form::scatter ? catena::ScatterMode::set : catena::ScatterMode::add,
-                                kProcessors);
+  const auto mode = form == Form::scatter ? catena::ScatterMode::set : catena::ScatterMode::add;
+  return nd::cuda::plan_scatter({call, mode}, kProcessors);
 }
 
 // All three, against the walk; scatters that set get indices without repetition. `item`: bytes that a thread moves.
@@ -239,7 +239,6 @@ template <class T> T expected_number(const catena::bound::Random& call, std::uin
 template <class T, class Slot> void check_random(Dtype dtype, catena::bound::Random call, std::int64_t skip = 0) {
   for (std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(1023), std::int64_t(40000)}) {
     HostArray out = make_array(dtype, {n}, skip);
-    call.n = n;
     std::uint64_t more = 1000;
     for (const std::uint64_t* device_offset :
          {static_cast<const std::uint64_t*>(nullptr), static_cast<const std::uint64_t*>(&more)}) {
@@ -268,7 +267,7 @@ template <class T, class Slot> void check_random(Dtype dtype, catena::bound::Ran
 
 BOOST_AUTO_TEST_CASE(random_fills) {
   using catena::RandomKind;
-  catena::bound::Random call{RandomKind::bits, 0x123456789abcdef, 77, 0, 0, {}, 0};
+  catena::bound::Random call{RandomKind::bits, 0x123456789abcdef, 77, 0, 0, {}};
   check_random<std::uint32_t, std::uint32_t>(Dtype::uint32, call);
   check_random<std::uint64_t, std::uint64_t>(Dtype::uint64, call);
   check_random<std::uint32_t, std::uint32_t>(Dtype::uint32, call, 4);  // not aligned to 16 bytes
@@ -298,7 +297,7 @@ BOOST_AUTO_TEST_CASE(random_fills) {
 // Rounding 2^-24 steps to 16 bits would give 1 about once in 500 numbers of bfloat16.
 BOOST_AUTO_TEST_CASE(random_uniform_16_bit_numbers_stay_below_one) {
   HostArray out = make_array(Dtype::bfloat16, {20000});
-  run_plan(nd::cuda::plan_random({catena::RandomKind::uniform, 5, 0, 0, 0, out.operand(), 20000}, nullptr, kProcessors),
+  run_plan(nd::cuda::plan_random({catena::RandomKind::uniform, 5, 0, 0, 0, out.operand()}, nullptr, kProcessors),
            Order::shuffled);
   int largest = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -438,7 +437,7 @@ void check_scan(const char* name, const char* signature, HostArray in, int axis,
   for (Order order : kOrders) {
     HostArray actual = out;
     const nd::cuda::Sequence plan =
-        nd::cuda::plan_scan({&def, loop, in.operand(), actual.operand(), axis}, kProcessors);
+        nd::cuda::plan_scan({&def, loop, in.operand(), axis, actual.operand()}, kProcessors);
     std::vector<Form> used;
     for (const nd::cuda::LaunchPlan& launch : plan.launches) used.push_back(launch.key.form);
     BOOST_CHECK_MESSAGE(used == forms,
@@ -515,8 +514,8 @@ BOOST_AUTO_TEST_CASE(running_results_in_place) {
     for (Order order : kOrders) {
       HostArray same = x, out = make_array(Dtype::float32, shape);
       run_sequence(
-          nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), same.operand(), same.operand(), 0}, kProcessors), order);
-      run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), x.operand(), out.operand(), 0}, kProcessors),
+          nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), same.operand(), 0, same.operand()}, kProcessors), order);
+      run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), x.operand(), 0, out.operand()}, kProcessors),
                    order);
       BOOST_CHECK(std::memcmp(same.data(), out.data(), std::size_t(catena::size_of(shape)) * 4) == 0);
     }
@@ -537,7 +536,7 @@ std::size_t check_join(std::vector<HostArray> pieces, int axis, std::size_t item
   std::size_t launches = 0;
   for (Order order : kOrders) {
     HostArray out = make_array(t, shape);
-    const nd::cuda::Sequence plan = nd::cuda::plan_join({operands, out.operand(), axis}, kProcessors);
+    const nd::cuda::Sequence plan = nd::cuda::plan_join({operands, axis, out.operand()}, kProcessors);
     launches = plan.launches.size();
     if (item != 0) BOOST_CHECK_EQUAL(std::size_t(plan.launches[0].key.word_bytes), item);
     run_sequence(plan, order);
@@ -602,7 +601,7 @@ void check_nonzero(HostArray in, bool index32 = true) {
   const auto count = std::int64_t(expected.size());
   for (Order order : kOrders) {
     HostArray out = make_array(Dtype::int64, {rank, count});
-    nd::cuda::Sequence plan = nd::cuda::plan_nonzero({in.operand(), count, out.operand()}, kProcessors);
+    nd::cuda::Sequence plan = nd::cuda::plan_nonzero({in.operand(), out.operand()}, kProcessors);
     for (nd::cuda::LaunchPlan& launch : plan.launches)
       if (launch.key.form != Form::offsets) launch.key.index32 &= index32;
     run_sequence(plan, order);
@@ -664,7 +663,7 @@ void check_sort(HostArray in, int axis, std::size_t launches, HostArray* view = 
     for (Order order : orders) {
       HostArray actual = out;
       const nd::cuda::Sequence plan =
-          nd::cuda::plan_sort({in.operand(), actual.operand(), positions, axis}, kProcessors);
+          nd::cuda::plan_sort({in.operand(), axis, positions, actual.operand()}, kProcessors);
       BOOST_CHECK_EQUAL(plan.launches.size(), launches);
       run_sequence(plan, order);
       BOOST_CHECK_MESSAGE(actual.content() == expected.content(), (positions ? "argsort" : "sort")
@@ -722,8 +721,8 @@ BOOST_AUTO_TEST_CASE(sorting_in_place) {
     HostArray x = mixed(Dtype::float32, shape, 1);
     for (Order order : kOrders) {
       HostArray same = x, out = make_array(Dtype::float32, shape);
-      run_sequence(nd::cuda::plan_sort({same.operand(), same.operand(), false, 1}, kProcessors), order);
-      run_sequence(nd::cuda::plan_sort({x.operand(), out.operand(), false, 1}, kProcessors), order);
+      run_sequence(nd::cuda::plan_sort({same.operand(), 1, false, same.operand()}, kProcessors), order);
+      run_sequence(nd::cuda::plan_sort({x.operand(), 1, false, out.operand()}, kProcessors), order);
       BOOST_CHECK(std::memcmp(same.data(), out.data(), std::size_t(catena::size_of(shape)) * 4) == 0);
     }
   }

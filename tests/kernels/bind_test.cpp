@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(flat_and_general_binding) {
   {
     BoundCall c;
     const Input in[] = {ha.h, hb.h};
-    c.bind("add", in, outs, slots);
+    c.bind("add", in, outs, slots, 0, same_layout(in, outs));
     BOOST_TEST(c.loop() == Shape{6});
     BOOST_TEST(c.operands().size() == 3u);
     BOOST_TEST(*c.operands()[0].strides == Strides{4});
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(flat_and_general_binding) {
   {
     BoundCall c;
     const Input in[] = {ha.h, s};
-    c.bind("add", in, outs, slots);
+    c.bind("add", in, outs, slots, 0, same_layout(in, outs));
     BOOST_TEST(c.loop() == Shape{6});
     BOOST_TEST(c.operands()[1].immediate);
     BOOST_TEST(*c.operands()[1].strides == Strides{0});
@@ -195,19 +195,20 @@ BOOST_AUTO_TEST_CASE(flat_and_general_binding) {
   {
     BoundCall c;
     const Input in[] = {hone.h, hb.h};
-    c.bind("add", in, outs, slots);
+    c.bind("add", in, outs, slots, 0, same_layout(in, outs));
     BOOST_TEST(c.loop() == Shape{6});
     BOOST_TEST(*c.operands()[0].strides == Strides{0});
   }
   {
     BoundCall c;
     const Input in[] = {ha.h, hb.h};
-    c.bind("add", in, outs, slots, 0, true);
+    c.bind("add", in, outs, slots);
     BOOST_TEST(c.loop() == (Shape{2, 3}));
   }
   {
     BoundCall c;
     const Input in[] = {ha.h, hrow.h};
+    BOOST_TEST(same_layout(in, outs) == nullptr);
     c.bind("add", in, outs, slots);
     BOOST_TEST(c.loop() == (Shape{2, 3}));
     BOOST_TEST(*c.operands()[1].strides == (Strides{0, 4}));
@@ -222,6 +223,41 @@ BOOST_AUTO_TEST_CASE(flat_and_general_binding) {
     BOOST_TEST(c.loop() == (Shape{2, 3}));
     BOOST_TEST(*c.operands()[0].shape == (Shape{7, 5}));
   }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_of_one_layout) {
+  Strided wide(Dtype::float32, {2, 3}), turned(Dtype::float64, {2, 3}, test::Layout::f_order),
+      also(Dtype::float64, {2, 3}), one(Dtype::float32, {1, 1}), scalar(Dtype::float32, Shape{}),
+      deep(Dtype::float32, {1, 1, 1}), none(Dtype::float32, {0, 3});
+  Header w(wide), t(turned), a(also), o(one), s(scalar), d(deep), n(none);
+  const auto model = [](std::vector<const Header*> in, std::vector<Header*> out = {}) {
+    std::vector<Input> inputs{Input(Scalar(2))};
+    std::vector<ArrayHeader*> outputs;
+    for (const Header* h : in) inputs.push_back(h->h);
+    for (Header* h : out) outputs.push_back(&h->h);
+    return same_layout(inputs, outputs);
+  };
+  BOOST_TEST(model({}) == nullptr);
+  BOOST_TEST(model({&w}) == &w.h);
+  BOOST_TEST(model({&w, &a, &w}, {&a}) == &w.h);
+  BOOST_TEST(model({&t}) == nullptr);
+  BOOST_TEST(model({&w, &t}) == nullptr);
+  BOOST_TEST(model({&w, &n}) == nullptr);
+  // An array of one element has the layout if it adds no axis, before or after the others.
+  BOOST_TEST(model({&o, &w}, {&a}) == &w.h);
+  BOOST_TEST(model({&s, &o, &w, &s}) == &w.h);
+  BOOST_TEST(model({&s, &d, &o}) == &d.h);
+  BOOST_TEST(model({&d, &w}) == nullptr);
+  BOOST_TEST(model({&w, &d}) == nullptr);
+  BOOST_TEST(model({&o, &n}) == &n.h);
+  // An output has the common shape.
+  BOOST_TEST(model({&w}, {&o}) == nullptr);
+  BOOST_TEST(model({&w}, {&a, &o}) == nullptr);
+  BOOST_TEST(model({&o}, {&s}) == nullptr);
+  BOOST_TEST(model({&s}, {&o}) == &o.h);
+  BOOST_TEST(model({&s}, {&t}) == nullptr);
+  a.h.device.id = 1;
+  BOOST_TEST(model({&w, &a}) == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(overlap) {

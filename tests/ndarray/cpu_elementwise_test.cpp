@@ -16,7 +16,9 @@ using test::Layout;
 using test::rounded;
 using test::Strided;
 
-nd::Executor& cpu() { return nd::executor(Device::Kind::cpu); }
+void execute(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
+  nd::executor(Device::Kind::cpu).execute(catena::bound::Elementwise{&program, operands, &loop}, {});
+}
 
 int loop_of(const KernelDef& def, Dtype t) {
   for (int i = 0; i < def.num_loops; ++i) {
@@ -31,7 +33,7 @@ void run(const char* name, Dtype t, std::vector<Strided*> operands, const Shape&
   const KernelDef& def = find_kernel(name);
   std::vector<BoundOperand> o;
   for (Strided* s : operands) o.push_back(s->operand());
-  cpu().elementwise(EagerProgram(def, loop_of(def, t)), o, loop, {});
+  execute(EagerProgram(def, loop_of(def, t)), o, loop);
 }
 
 const std::vector<Shape> kShapes = {{},       {1},        {7},       {0, 3}, {3, 5},   {5, 1, 4},
@@ -152,7 +154,7 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_like_eager_ones) {
         const Dtype slots[] = {t, t, t, t, t};
         const Program program{steps, slots, 2, 0, 2};
         const BoundOperand operands[] = {a.operand(), b.operand(), in_place ? a.operand() : y.operand(), z.operand()};
-        cpu().elementwise(program, operands, shape, {});
+        execute(program, operands, shape);
         BOOST_TEST(r.same_bits(z), t << ' ' << name_of(l) << ' ' << in_place);
         BOOST_TEST(p.same_bits(in_place ? a : y), t << ' ' << name_of(l) << ' ' << in_place);
       }
@@ -207,7 +209,7 @@ BOOST_AUTO_TEST_CASE(outputs_without_an_operand) {
           const Dtype slots[] = {t, t, t, t};
           const Program program{{&step, 1}, slots, 2, 0, 1};
           const BoundOperand operands[] = {a.operand(), b.operand(), y.operand(), behind.operand()};
-          cpu().elementwise(program, std::span(operands).first(3), shape, {});
+          execute(program, std::span(operands).first(3), shape);
           BOOST_TEST((quotient ? q : r).same_bits(y), t << ' ' << name_of(l) << ' ' << shape << ' ' << quotient);
           BOOST_TEST(before.same_bits(behind), t << ' ' << name_of(l) << ' ' << shape << ' ' << quotient);
         }
@@ -224,7 +226,7 @@ BOOST_AUTO_TEST_CASE(immediate_scalars) {
       const Strides zero{0, 0};
       const KernelDef& add = find_kernel("add");
       const BoundOperand o[] = {a.operand(), {three.bytes, t, true, &shape, &zero}, c.operand()};
-      cpu().elementwise(EagerProgram(add, loop_of(add, t)), o, shape, {});
+      execute(EagerProgram(add, loop_of(add, t)), o, shape);
       bool good = true;
       Strided::for_each(shape,
                         [&](const Shape& i) { good = good && c.get(i) == (t == Dtype::bool_ ? 1 : a.get(i) + 3); });
@@ -289,7 +291,7 @@ void run_drawn(const KernelDef& def, Dtype t, std::vector<Drawn*> operands) {
   while (def.loop_table[loop].type[0] != t || (def.nin > 1 && def.loop_table[loop].type[1] != t)) ++loop;
   std::vector<BoundOperand> o;
   for (Drawn* d : operands) o.push_back(d->operand());
-  cpu().elementwise(EagerProgram(def, loop), o, operands.back()->shape, {});
+  execute(EagerProgram(def, loop), o, operands.back()->shape);
 }
 
 double by_definition(const std::string& name, double a, double b) {
@@ -410,7 +412,7 @@ BOOST_AUTO_TEST_CASE(indexed_kernels) {
       o.push_back(col.operand());
       int loop = 0;
       while (def.loop_table[loop].type[0] != t) ++loop;
-      cpu().elementwise(EagerProgram(def, loop), o, shape, {});
+      execute(EagerProgram(def, loop), o, shape);
       bool good = true;
       Strided::for_each(shape, [&](const Shape& i) {
         const std::int64_t y = i[4] * 2 + i[2] - 1, x = i[5] + i[3] * 2;

@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(gathering) {
       for (Layout l : test::kWritableLayouts)
         for (auto [p, q] : {std::pair{1, 1}, {3, 1}, {1, 40}, {2, 5}, {40, 70}, {1, 2}, {1, 3}, {1, 16}}) {
           Take take(t, it, p, 11, 30, q, l, rng);
-          nd::executor(Device::Kind::cpu).gather(take.call(), {});
+          nd::executor(Device::Kind::cpu).execute(take.call(), {});
           bool good = true;
           Strided::for_each(take.loop, [&](const Shape& i) {
             good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]});
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(gathering_rows_of_every_length) {
   std::mt19937 rng(6);
   for (std::int64_t q = 1; q < 600; ++q) {
     Take take(Dtype::uint8, Dtype::int64, 1, 11, 30, q, Layout::c_order, rng);
-    nd::executor(Device::Kind::cpu).gather(take.call(), {});
+    nd::executor(Device::Kind::cpu).execute(take.call(), {});
     bool good = true;
     Strided::for_each(take.loop, [&](const Shape& i) {
       good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]});
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(gathering_long_lines) {
       for (std::int64_t length : {50, 200000})
         for (std::int64_t q : {1, 2, 3}) {
           Take take(t, it, 1, length, 40003, q, Layout::c_order, rng);
-          nd::executor(Device::Kind::cpu).gather(take.call(), {});
+          nd::executor(Device::Kind::cpu).execute(take.call(), {});
           bool good = true;
           Strided::for_each(take.loop, [&](const Shape& i) {
             good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]});
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(scattering) {
             else if (is_floating(t)) expected.set(to, expected.get(to) + v);
             else Scalar(std::int64_t(expected.get(to)) + std::int64_t(v)).store(t, expected.at(to));
           });
-          nd::executor(Device::Kind::cpu).scatter(take.call(), mode, {});
+          nd::executor(Device::Kind::cpu).execute(catena::bound::Scatter{take.call(), mode}, {});
           BOOST_TEST(expected.same_bits(take.base.copy()),
                      t << ' ' << int(mode) << ' ' << name_of(l) << ' ' << p << ' ' << n << ' ' << q);
         }
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(two_index_arrays_that_broadcast) {
   axes[1].index.strides = &of_columns;
   BoundOperand b = base.operand();
   b.strides = &none;
-  nd::executor(Device::Kind::cpu).gather({loop, b, axes, out.operand()}, {});
+  nd::executor(Device::Kind::cpu).execute(catena::bound::Gather{loop, b, axes, out.operand()}, {});
   Strided::for_each(loop, [&](const Shape& i) {
     BOOST_TEST(out.get(i) == base.get({wrap(3 * i[0] - 5, 6), wrap(2 * i[1] - 4, 7)}));
   });
@@ -200,12 +200,13 @@ BOOST_AUTO_TEST_CASE(repeated_values_and_empty_loops) {
   BoundOperand b = base.operand();
   b.strides = &zero;
   const BoundOperand value{one.bytes, Dtype::int32, true, &loop, &zero};
-  nd::executor(Device::Kind::cpu).scatter({loop, b, {&axis, 1}, value}, ScatterMode::add, {});
+  nd::executor(Device::Kind::cpu).execute(catena::bound::Scatter{{loop, b, {&axis, 1}, value}, ScatterMode::add}, {});
   for (int i = 0; i < 4; ++i) BOOST_TEST(base.get({i}) == (i < 3 ? 2 : 0));
   axis.length = 0;
-  BOOST_CHECK_THROW(nd::executor(Device::Kind::cpu).gather({loop, b, {&axis, 1}, value}, {}), IndexError);
+  BOOST_CHECK_THROW(nd::executor(Device::Kind::cpu).execute(catena::bound::Gather{loop, b, {&axis, 1}, value}, {}),
+                    IndexError);
   loop = {0};
-  nd::executor(Device::Kind::cpu).gather({loop, b, {&axis, 1}, value}, {});
+  nd::executor(Device::Kind::cpu).execute(catena::bound::Gather{loop, b, {&axis, 1}, value}, {});
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void check(Dtype t, const Shape& batch_a, const Shape& batch_b, const Shape& bat
   Strides sa, sb;
   Shape ha, hb;
   const BoundOperand oa = broadcast(a, sa, c.shape, ha), ob = broadcast(b, sb, c.shape, hb);
-  nd::executor(Device::Kind::cpu).matmul({oa, ob, c.operand()}, {});
+  nd::executor(Device::Kind::cpu).execute(catena::bound::Matmul{oa, ob, c.operand()}, {});
   bool good = true;
   Strided::for_each(c.shape, [&](const Shape& i) {
     double sum = 0;
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(integers_are_exact) {
       Scalar(std::int64_t(3)).store(t, b.at({i, 0}));
       expected += 3 * std::uint64_t(big + i);
     }
-    nd::executor(Device::Kind::cpu).matmul({a.operand(), b.operand(), c.operand()}, {});
+    nd::executor(Device::Kind::cpu).execute(catena::bound::Matmul{a.operand(), b.operand(), c.operand()}, {});
     BOOST_TEST(std::memcmp(c.data(), &expected, itemsize(t)) == 0, t);
   }
 }
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(half_precision_accumulates_in_single) {
     a.set({0, i}, 1);
     b.set({i, 0}, 1);
   }
-  nd::executor(Device::Kind::cpu).matmul({a.operand(), b.operand(), c.operand()}, {});
+  nd::executor(Device::Kind::cpu).execute(catena::bound::Matmul{a.operand(), b.operand(), c.operand()}, {});
   BOOST_TEST(c.get({0, 0}) == 4096);  // in float16 the sum would stay at 2048
 }
 

@@ -33,7 +33,7 @@ void reduce(const KernelDef& def, Dtype computed, Strided& in, const Dims& axes,
   call.out = out.operand();
   call.out.strides = &strides;
   call.axes = axes;
-  nd::executor(Device::Kind::cpu).reduce(call, {});
+  nd::executor(Device::Kind::cpu).execute(call, {});
 }
 void reduce(const KernelDef& def, Strided& in, const Dims& axes, Strided& out) { reduce(def, in.dtype, in, axes, out); }
 

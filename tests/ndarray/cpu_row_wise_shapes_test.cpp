@@ -155,7 +155,7 @@ struct Call {
   void run(std::vector<Operand>& o, const Shape& part, const Shape& first) const {
     std::vector<BoundOperand> bound;
     for (Operand& x : o) bound.push_back({x.at(first), x.memory.dtype, false, &part, &x.strides});
-    nd::executor(Device::Kind::cpu).row_wise({kernel, loop, part, axes, bound}, {});
+    nd::executor(Device::Kind::cpu).execute(catena::bound::RowWise{kernel, loop, part, axes, bound}, {});
   }
   void run(std::vector<Operand>& o) const { run(o, shape, Shape::filled(shape.size(), 0)); }
   bool is_reduced(int a) const { return std::find(axes.begin(), axes.end(), a) != axes.end(); }

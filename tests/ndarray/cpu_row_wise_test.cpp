@@ -24,7 +24,7 @@ int loop_of(const KernelDef& def, Dtype t) {
 void softmax(Dtype t, Strided& x, Strided& y, const Dims& axes) {
   const KernelDef& def = find_kernel("softmax");
   const BoundOperand o[] = {x.operand(), y.operand()};
-  nd::executor(Device::Kind::cpu).row_wise({&def, loop_of(def, t), x.shape, axes, o}, {});
+  nd::executor(Device::Kind::cpu).execute(catena::bound::RowWise{&def, loop_of(def, t), x.shape, axes, o}, {});
 }
 
 std::vector<Dims> subsets(int rank) {
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(batch_normalization_statistics) {
           o.push_back(rows[std::size_t(k)].operand());
           o.back().strides = &per_row[std::size_t(k)];
         }
-        nd::executor(Device::Kind::cpu).row_wise({&def, loop_of(def, t), shape, axes, o}, {});
+        nd::executor(Device::Kind::cpu).execute(catena::bound::RowWise{&def, loop_of(def, t), shape, axes, o}, {});
         const double count = double(size_of(shape)) / 6;
         for (std::int64_t c = 0; c < 6; ++c) {
           double sum = 0, squares = 0, worst = 0;

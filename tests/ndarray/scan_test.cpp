@@ -275,9 +275,12 @@ BOOST_AUTO_TEST_CASE(rows_of_extrema) {
           const Array best = nd::zeros(shape, t), at = nd::zeros(shape, nd::int64);
           nd::Executor& backend = nd::executor(a.device().kind);
           const nd::StreamRef stream = nd::current_stream(a.device());
-          backend.scan({&values, loop, catena::operand_of(*a.get()), catena::operand_of(*best.get()), axis}, stream);
-          backend.scan({&places, loop_of_places, catena::operand_of(*a.get()), catena::operand_of(*at.get()), axis},
-                       stream);
+          backend.execute(
+              catena::bound::Scan{&values, loop, catena::operand_of(*a.get()), axis, catena::operand_of(*best.get())},
+              stream);
+          backend.execute(catena::bound::Scan{&places, loop_of_places, catena::operand_of(*a.get()), axis,
+                                              catena::operand_of(*at.get())},
+                          stream);
           auto expected = a.to_vector<double>();
           std::vector<std::int64_t> expected_at(expected.size());
           for (const auto& row : rows_along(shape, axis))

@@ -416,7 +416,19 @@ class Reference final : public Backend {
     return v;
   }
 
-  void elementwise(const catena::call::Elementwise& call) override {
+  void execute(const catena::Call& call) override {
+    call.visit([this](const auto& one) { run(one); });
+  }
+
+ protected:
+  void* find_extension(std::string_view name, Device device) override {
+    static HostSums sums;
+    if (name != autograd::CommExtension::kName || device.kind != Device::Kind::cuda) return nullptr;
+    return static_cast<autograd::CommExtension*>(&sums);
+  }
+
+ private:
+  void run(const catena::call::Elementwise& call) {
     const catena::Program& program = *call.program;
     const std::span<const Input> inputs = call.inputs;
     const std::vector<Array> outputs = handles(call.outputs);
@@ -463,7 +475,7 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void reduce(const catena::call::Reduce& call) override {
+  void run(const catena::call::Reduce& call) {
     check<NotImplementedError>(call.post == nullptr, call.kernel->name, "programs after a reduction");
     const Array out = handle(call.out);
     if (call.pre == nullptr)
@@ -473,11 +485,11 @@ class Reference final : public Backend {
       if (in.is_array()) shape = common_shape(call.kernel->name, shape, in.array().shape);
     const Array mapped = empty(shape, call.pre->slots[call.pre->nin], out.device());
     catena::ArrayHeader* const written[] = {mapped.get()};
-    elementwise({call.pre, call.inputs, written});
+    run(catena::call::Elementwise{call.pre, call.inputs, written});
     reduce_array(*call.kernel, call.loop, mapped, call.axes, out);
   }
 
-  void scan(const catena::call::Scan& call) override {
+  void run(const catena::call::Scan& call) {
     const KernelDef& kernel = *call.kernel;
     const int loop = call.loop, axis = call.axis;
     const Array in = handle(*call.in), out = handle(call.out);
@@ -502,7 +514,7 @@ class Reference final : public Backend {
   }
 
   // The position of an element in the result is the number of elements that precede it.
-  void sort(const catena::call::Sort& call) override {
+  void run(const catena::call::Sort& call) {
     const Array in = handle(*call.in), out = handle(call.out);
     const int axis = call.axis;
     const bool positions = call.positions;
@@ -534,7 +546,19 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void nonzero(const catena::call::Nonzero& call) override {
+  void run(const catena::call::Join& call) {
+    std::int64_t first = 0;
+    for (const catena::ArrayHeader* piece : call.pieces) {
+      Column(*piece, piece->shape, piece->dtype)
+          .write_to(
+              *view(handle(call.out), piece->shape, call.out->strides, first * call.out->strides[call.axis]).get());
+      first += piece->shape[call.axis];
+    }
+    check<ValueError>(first == call.out->shape[call.axis], call.name, "the pieces do not fill the output");
+    written(handle(call.out));
+  }
+
+  void run(const catena::call::Nonzero& call) {
     const Array in = handle(*call.in), out = handle(call.out);
     check_device("nonzero", *in.get(), out);
     const Column flags(*in.get(), in.shape(), Dtype::bool_);
@@ -556,7 +580,7 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void row_wise(const catena::call::RowWise& call) override {
+  void run(const catena::call::RowWise& call) {
     const KernelDef& kernel = *call.kernel;
     const int loop = call.loop;
     const Shape& shape = *call.shape;
@@ -620,7 +644,14 @@ class Reference final : public Backend {
     }
   }
 
-  void multi_tensor(const catena::call::MultiTensor& call) override {
+  void run(const catena::call::RowWiseAndSums& call) {
+    run(call.rows);
+    for (const catena::call::Reduce& sum : call.sums) run(sum);
+  }
+
+  void run(const catena::call::Recurrence& call) { autograd::execute_each_position(*this, call); }
+
+  void run(const catena::call::MultiTensor& call) {
     const KernelDef& kernel = *call.kernel;
     const catena::Loop& types = kernel.loop_table[call.loop];
     catena::TensorTable table;
@@ -650,10 +681,11 @@ class Reference final : public Backend {
 
   void check_each(std::span<const catena::call::Index> indices, const Shape& loop, std::string_view name) {
     for (const catena::call::Index& i : indices)
-      if (!i.wraps && catena::size_of(loop) > 0) check_indices({i.array, catena::rule_of_axis(i.axis, i.length), name});
+      if (!i.wraps && catena::size_of(loop) > 0)
+        run(catena::call::CheckIndices{i.array, catena::rule_of_axis(i.axis, i.length), name});
   }
 
-  void gather(const catena::call::Gather& call) override {
+  void run(const catena::call::Gather& call) {
     const Array a = handle(*call.base), out = handle(call.out);
     const Shape& loop = *call.loop;
     check_device("gather", *a.get(), out);
@@ -671,7 +703,7 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void scatter(const catena::call::Scatter& call) override {
+  void run(const catena::call::Scatter& call) {
     const Array a = handle(call.base);
     const Shape& loop = *call.loop;
     const Input& values = call.values;
@@ -690,9 +722,9 @@ class Reference final : public Backend {
     written(a);
   }
 
-  void check_indices(const catena::call::CheckIndices& call) override {
-    const Column column(*call.array, call.array->shape, Dtype::int64);
-    for (std::int64_t k = 0; k < call.array->size; ++k) {
+  void run(const catena::call::CheckIndices& call) {
+    const Column column(*call.indices, call.indices->shape, Dtype::int64);
+    for (std::int64_t k = 0; k < call.indices->size; ++k) {
       std::int64_t i;
       std::memcpy(&i, column.at(k), sizeof(i));
       const bool ignored = call.rule.ignores && i == call.rule.ignored;
@@ -700,7 +732,7 @@ class Reference final : public Backend {
     }
   }
 
-  void matmul(const catena::call::Matmul& call) override {
+  void run(const catena::call::Matmul& call) {
     const Array a = handle(*call.a), b = handle(*call.b), out = handle(call.out);
     check_device("matmul", *a.get(), out);
     check_device("matmul", *b.get(), out);
@@ -709,7 +741,7 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void random(const catena::call::Random& call) override {
+  void run(const catena::call::Random& call) {
     const catena::RandomKind kind = call.kind;
     const std::uint64_t seed = call.seed, offset = call.offset;
     const std::int64_t low = call.low, high = call.high;
@@ -744,14 +776,6 @@ class Reference final : public Backend {
     written(out);
   }
 
- protected:
-  void* find_extension(std::string_view name, Device device) override {
-    static HostSums sums;
-    if (name != autograd::CommExtension::kName || device.kind != Device::Kind::cuda) return nullptr;
-    return static_cast<autograd::CommExtension*>(&sums);
-  }
-
- private:
   static inline thread_local Device current_;
 };
 

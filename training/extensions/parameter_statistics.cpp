@@ -26,7 +26,7 @@ Array percentiles(const Array& elements, const std::vector<double>& percentages)
     part.push_back(at - std::floor(at));
   }
   const Array sorted = autograd::empty_like(elements);
-  elements.backend().sort({elements.get(), 0, false, sorted.get()});
+  elements.backend().execute(catena::call::Sort{elements.get(), 0, false, sorted.get()});
   const Dtype wide = catena::is_floating(elements.dtype()) ? catena::compute_dtype(elements.dtype()) : Dtype::float64;
   const autograd::Shape shape{std::int64_t(percentages.size())};
   const auto at = [&](const std::vector<std::int64_t>& positions) {

@@ -192,7 +192,7 @@ void append_positions(const Variable& x, const Array& given, int axis, std::vect
   const Array mask = contiguous(to_device(given, x.device()));
   const std::int64_t count = item(reduce(catena::kernels::count_nonzero, mask)).to<std::int64_t>();
   const Array positions = mask.backend().empty({rank, count}, Dtype::int64, mask.device());
-  mask.backend().nonzero({mask.get(), positions.get()});
+  mask.backend().execute(catena::call::Nonzero{mask.get(), positions.get()});
   for (int k = 0; k < rank; ++k) result.emplace_back(reshape(slice(positions, 0, k, k + 1), {count}));
 }
 

@@ -6,6 +6,7 @@
 #include <catena/ndarray/cuda/cuda_backend.h>
 #include <catena/ndarray/cuda/plans/index_errors.h>
 #include <catena/ndarray/cuda/plans/long_products.h>
+#include <catena/ndarray/cuda/plans/multi_tensor.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
@@ -17,7 +18,7 @@ namespace {
 
 int processors_of(StreamRef stream) { return properties(stream.device.id).processors; }
 
-void run(Sequence sequence, StreamRef stream) {
+void launch_sequence(Sequence sequence, StreamRef stream) {
   const Scratch scratch(sequence.scratch_bytes, stream);
   sequence.set_scratch(scratch.data());
   for (const LaunchPlan& plan : sequence.launches) launch_plan(plan, stream);
@@ -32,61 +33,68 @@ void launch_plan(const LaunchPlan& plan, StreamRef stream) {
   launch(kernel, {plan.grid_x, plan.grid_y, 1}, {catena::device::kBlock, 1, 1}, 0, parameters, stream);
 }
 
-void CudaBackend::elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
-                              const catena::Shape& loop, StreamRef stream) {
-  launch_plan(plan_elementwise(program, operands, loop, processors_of(stream)), stream);
+namespace {
+
+// ---- one function for each kind of call, which CudaBackend::execute chooses --------------------------------------
+void run(const catena::bound::Elementwise& call, StreamRef stream) {
+  launch_plan(plan_elementwise(*call.program, call.operands, *call.loop, processors_of(stream)), stream);
 }
 
-void CudaBackend::reduce(const catena::bound::Reduce& call, StreamRef stream) {
-  run(plan_reduce(call, processors_of(stream)), stream);
+void run(const catena::bound::Reduce& call, StreamRef stream) {
+  launch_sequence(plan_reduce(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::row_wise(const catena::bound::RowWise& call, StreamRef stream) {
+void run(const catena::bound::RowWise& call, StreamRef stream) {
   launch_plan(plan_row_wise(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::gather(const catena::bound::Gather& call, StreamRef stream) {
+void run(const catena::bound::RowWiseAndSums& call, StreamRef stream) {
+  run(call.rows, stream);
+  for (const catena::bound::Reduce& sum : call.sums) run(sum, stream);
+}
+
+void run(const catena::bound::Gather& call, StreamRef stream) {
   launch_plan(plan_gather(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) {
-  launch_plan(plan_scatter(call, mode, processors_of(stream)), stream);
+void run(const catena::bound::Scatter& call, StreamRef stream) {
+  launch_plan(plan_scatter(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::check_indices(const catena::bound::CheckIndices& call, StreamRef stream) {
+void run(const catena::bound::CheckIndices& call, StreamRef stream) {
   launch_plan(plan_index_check(call, index_record(stream.device.id), lasting_name(call.name), processors_of(stream)),
               stream);
 }
 
-void CudaBackend::scan(const catena::bound::Scan& call, StreamRef stream) {
-  run(plan_scan(call, processors_of(stream)), stream);
+void run(const catena::bound::Scan& call, StreamRef stream) {
+  launch_sequence(plan_scan(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::sort(const catena::bound::Sort& call, StreamRef stream) {
-  run(plan_sort(call, processors_of(stream)), stream);
+void run(const catena::bound::Sort& call, StreamRef stream) {
+  launch_sequence(plan_sort(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::join(const catena::bound::Join& call, StreamRef stream) {
-  run(plan_join(call, processors_of(stream)), stream);
+void run(const catena::bound::Join& call, StreamRef stream) {
+  launch_sequence(plan_join(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::nonzero(const catena::bound::Nonzero& call, StreamRef stream) {
-  run(plan_nonzero(call, processors_of(stream)), stream);
+void run(const catena::bound::Nonzero& call, StreamRef stream) {
+  launch_sequence(plan_nonzero(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::matmul(const catena::bound::Matmul& call, StreamRef stream) {
-  if (is_long_product(call) ? multiply_in_pieces(*this, call, stream) : blas_matmul(call, stream)) return;
-  run(plan_matmul(call, processors_of(stream)), stream);
+void run(const catena::bound::Matmul& call, StreamRef stream) {
+  if (is_long_product(call) ? multiply_in_pieces(call, stream) : blas_matmul(call, stream)) return;
+  launch_sequence(plan_matmul(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::factorize(const Factorize& call, StreamRef stream) {
+void run(const catena::bound::Factorize& call, StreamRef stream) {
   if (is_recording()) forbid_recording(call.name, "the status of a factorization decides what follows it");
   solver_factorize(call, stream);
 }
 
 // Recorded work reads its offset from the device: in the first run the offset of the call, in later runs the offset of
 // the generator at that time.
-void CudaBackend::random(const catena::bound::Random& call, StreamRef stream) {
+void run(const catena::bound::Random& call, StreamRef stream) {
   if (!is_recording()) {
     launch_plan(plan_random(call, nullptr, processors_of(stream)), stream);
     return;
@@ -99,6 +107,12 @@ void CudaBackend::random(const catena::bound::Random& call, StreamRef stream) {
   catena::bound::Random from_device = call;
   from_device.offset = 0;
   launch_plan(plan_random(from_device, reinterpret_cast<const std::uint64_t*>(offset), processors_of(stream)), stream);
+}
+
+}  // namespace
+
+void CudaBackend::execute(const catena::bound::Call& call, StreamRef stream) {
+  call.visit([&](const auto& one) { run(one, stream); });
 }
 
 }  // namespace nd::cuda

@@ -129,8 +129,9 @@ LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int proce
 LaunchPlan plan_gather(const catena::bound::Gather& call, int processors) {
   return plan_indexing(call, Form::gather, processors);
 }
-LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode mode, int processors) {
-  return plan_indexing(call, mode == catena::ScatterMode::set ? Form::scatter : Form::scatter_add, processors);
+LaunchPlan plan_scatter(const catena::bound::Scatter& call, int processors) {
+  return plan_indexing(call.walk, call.mode == catena::ScatterMode::set ? Form::scatter : Form::scatter_add,
+                       processors);
 }
 
 void add_gather(GeneratedKernel& k, const KernelKey& key) {

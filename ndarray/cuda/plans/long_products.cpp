@@ -55,7 +55,8 @@ bool is_long_product(const catena::bound::Matmul& call) {
          (narrow ? results <= kNarrowResults : call.out.dtype == catena::Dtype::float32 && results <= kFewResults);
 }
 
-bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, StreamRef stream) {
+bool multiply_in_pieces(const catena::bound::Matmul& call, StreamRef stream) {
+  Executor& backend = executor(stream.device.kind);
   const int rank = call.out.shape->size();
   // Pieces of a 16-bit product would be rounded to 16 bits.
   if (rank == catena::kMaxRank || call.out.dtype != catena::Dtype::float32) return false;
@@ -73,10 +74,10 @@ bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, St
   if (cut < k) {
     const Rest left(call.a, rank - 1, cut), right(call.b, rank - 2, cut);
     const Strides of_rest = catena::c_strides(*call.out.shape, sizeof(float));
-    backend.matmul({{left.data, call.a.dtype, false, &left.shape, call.a.strides},
-                    {right.data, call.b.dtype, false, &right.shape, call.b.strides},
-                    {sums + pieces * bytes, call.out.dtype, false, call.out.shape, &of_rest}},
-                   stream);
+    const catena::bound::Matmul rest{{left.data, call.a.dtype, false, &left.shape, call.a.strides},
+                                     {right.data, call.b.dtype, false, &right.shape, call.b.strides},
+                                     {sums + pieces * bytes, call.out.dtype, false, call.out.shape, &of_rest}};
+    backend.execute(rest, stream);
     ++all[0];
   }
   Shape out = *call.out.shape;
@@ -89,7 +90,7 @@ bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, St
   sum.in = {sums, call.out.dtype, false, &all, &strides};
   sum.out = {call.out.data, call.out.dtype, false, &out, &out_strides};
   sum.axes = {0};
-  backend.reduce(sum, stream);
+  backend.execute(sum, stream);
   return true;
 }
 

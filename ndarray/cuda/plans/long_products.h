@@ -12,6 +12,6 @@ namespace nd::cuda {
 bool is_long_product(const catena::bound::Matmul& call);
 // Computes a long product by cuBLASLt in pieces along k, as a batch, and adds the pieces by a reduction. Returns false,
 // with nothing done, if cuBLASLt refuses the pieces; the portable kernel then adds up in parts.
-bool multiply_in_pieces(Executor& backend, const catena::bound::Matmul& call, StreamRef stream);
+bool multiply_in_pieces(const catena::bound::Matmul& call, StreamRef stream);
 
 }  // namespace nd::cuda

@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 
-#include <catena/ndarray/cuda/cuda_backend.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/execute.h>
 #include <catena/ndarray/cuda/runtime/context.h>
@@ -149,7 +148,7 @@ void record(const catena::call::MultiTensor& call, StreamRef stream) {
 
 }  // namespace
 
-void CudaBackend::multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) {
+void run(const catena::call::MultiTensor& call, StreamRef stream) {
   if (call.table->chunks().empty()) return;
   if (is_recording()) return record(call, stream);
   auto* copy = dynamic_cast<DeviceTable*>(call.table->copy.get());

@@ -8,8 +8,11 @@
 
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cuda/plans/plan.h>
+#include <catena/ndarray/device/types.h>
 
 namespace nd::cuda {
+
+void run(const catena::call::MultiTensor& call, StreamRef stream);
 
 // Returns a plan without tensors; TableImage::complete adds them.
 CATENA_EXPORT LaunchPlan plan_multi_tensor(const catena::KernelDef& kernel, int loop);

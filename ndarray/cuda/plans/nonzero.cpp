@@ -21,9 +21,9 @@ LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std:
 
 Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors) {
   const Shape& shape = *call.in.shape;
-  const std::int64_t n = catena::size_of(shape), pieces = ceil_divide(n, device::kPiece);
+  const std::int64_t n = catena::size_of(shape), count = (*call.out.shape)[1], pieces = ceil_divide(n, device::kPiece);
   Sequence sequence;
-  if (n == 0 || call.count == 0 || shape.empty()) return sequence;
+  if (n == 0 || shape.empty() || count == 0) return sequence;
   LaunchPlan plan;
   plan.key.dtypes[0] = call.in.dtype;
   plan.key.rank = rank_class(shape.size(), device::kMaxExactRank);
@@ -33,7 +33,7 @@ Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors) {
   p.put_head(device::NonzeroHead{.n = n,
                                  .rank = shape.size(),
                                  .pieces = pieces,
-                                 .count = call.count,
+                                 .count = count,
                                  .in = call.in.data,
                                  .out = reinterpret_cast<std::int64_t*>(call.out.data),
                                  .counts = nullptr});

@@ -119,7 +119,7 @@ CATENA_EXPORT LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int p
 // IndexError for index arrays that are not of integers, or for indices into an empty axis; ValueError for more than 15
 // index arrays.
 CATENA_EXPORT LaunchPlan plan_gather(const catena::bound::Gather& call, int processors);
-CATENA_EXPORT LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode mode, int processors);
+CATENA_EXPORT LaunchPlan plan_scatter(const catena::bound::Scatter& call, int processors);
 
 // The kernel writes a number that breaks the rule to `record`, with `name`, which must outlive the record.
 CATENA_EXPORT LaunchPlan plan_index_check(const catena::bound::CheckIndices& call, catena::device::IndexRecord* record,

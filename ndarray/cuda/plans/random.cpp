@@ -12,22 +12,23 @@ using catena::Loop;
 
 LaunchPlan plan_random(const catena::bound::Random& call, const std::uint64_t* device_offset, int processors) {
   LaunchPlan plan;
+  const std::int64_t n = catena::size_of(*call.out.shape);
   const auto& [def, loop] = random_kernel(call);
   plan.kernel = &def;
   plan.loop = loop;
   plan.key.program = kernel_hash(def, def.loop_table[loop]);
   plan.key.form = Form::random;
   plan.key.dtypes[0] = call.out.dtype;
-  plan.key.index32 = call.n <= kMax31;
+  plan.key.index32 = n <= kMax31;
   ParameterBlock& p = plan.parameters;
-  p.put_head(device::RandomParameters{.n = call.n,
+  p.put_head(device::RandomParameters{.n = n,
                                       .seed = call.seed,
                                       .offset = call.offset,
                                       .device_offset = device_offset,
                                       .low = call.low,
                                       .high = call.high,
                                       .out = call.out.data});
-  plan.grid_x = blocks(ceil_divide(ceil_divide(call.n, 4), device::kBlock), processors, 16);
+  plan.grid_x = blocks(ceil_divide(ceil_divide(n, 4), device::kBlock), processors, 16);
   return plan;
 }
 

@@ -74,7 +74,7 @@ class PadSequence final : public FunctionNode {
 Array inverse_of(const Array& permutation) {
   const Array given = autograd::contiguous(permutation);
   const Array inverse = given.backend().empty(given.shape(), Dtype::int64, given.device());
-  given.backend().sort({given.get(), 0, true, inverse.get()});
+  given.backend().execute(catena::call::Sort{given.get(), 0, true, inverse.get()});
   return inverse;
 }
 

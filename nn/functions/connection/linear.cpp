@@ -156,7 +156,7 @@ void check_rows(const Array& ids, std::int64_t rows, const std::optional<std::in
   rule.ignores = ignored.has_value();
   rule.axis = 0;
   try {
-    ids.backend().check_indices({ids.get(), rule, "embed_id"});
+    ids.backend().execute(catena::call::CheckIndices{ids.get(), rule, "embed_id"});
   } catch (const catena::IndexError& e) {
     throw catena::IndexError(catena::concat(
         e.what(), "; a number that stands for nothing, as -1 does for padding, is given as ignore_label"));

@@ -14,7 +14,7 @@ int main() {
   try {
     const catena::Input input(*y.get());
     const autograd::Array out(nd::zeros({7}, nd::float32));
-    autograd::ndarray_backend().reduce({&catena::kernels::sum, 0, {&input, 1}, {0}, out.get()});
+    autograd::ndarray_backend().execute(catena::call::Reduce{&catena::kernels::sum, 0, {&input, 1}, {0}, out.get()});
     return 2;
   } catch (const catena::ValueError& error) {
     std::printf("caught: %s\n", error.what());

@@ -1,4 +1,4 @@
-// Factorizations of matrices: the one call of a backend for dense linear algebra. ndarray/routines/ builds solutions,
+// Factorizations of matrices: the bound call of dense linear algebra. ndarray/routines/ builds solutions,
 // inverses, determinants, pseudo-inverses and so on from them, in the same way for every backend. A backend calls one
 // library function per factorization: of LAPACK on the CPU (ndarray/cpu/lapack.h), of cuSOLVER on CUDA
 // (ndarray/cuda/vendor/factorize.h).
@@ -9,9 +9,9 @@
 #include <span>
 #include <string_view>
 
-#include <catena/ndarray/core/dtype.h>
+#include <catena/kernels/base/dtype.h>
 
-namespace nd {
+namespace catena::bound {
 
 // The factorizations and their operands: m = rows, n = columns, k = other, K = min(m, n). Symmetric matrices
 // (Hermitian, if complex) are given by their upper triangle; the other one is not read.
@@ -57,11 +57,11 @@ constexpr std::int64_t elements_of_operand(const Factorize& f, int i) {
 constexpr Dtype dtype_of_operand(const Factorize& f, int i) {
   if (i != 1) return f.dtype;
   if (f.kind == Factorization::lu) return Dtype::int32;
-  return f.kind == Factorization::svd || f.kind == Factorization::eigh ? catena::real_dtype(f.dtype) : f.dtype;
+  return f.kind == Factorization::svd || f.kind == Factorization::eigh ? real_dtype(f.dtype) : f.dtype;
 }
 // Returns the number of bytes between operand i of one matrix and of the next.
 constexpr std::int64_t stride_of_operand(const Factorize& f, int i) {
-  return elements_of_operand(f, i) * static_cast<std::int64_t>(catena::itemsize(dtype_of_operand(f, i)));
+  return elements_of_operand(f, i) * static_cast<std::int64_t>(itemsize(dtype_of_operand(f, i)));
 }
 
-}  // namespace nd
+}  // namespace catena::bound
