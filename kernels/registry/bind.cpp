@@ -278,6 +278,13 @@ Shape broadcast_shape(std::string_view op, std::span<const Input> inputs) {
   return loop;
 }
 
+bool SameLayout::fits(const ArrayHeader& a) noexcept {
+  if (a.size == 1 && a.shape.size() <= model_->shape.size()) return true;
+  if (model_->size != 1 || model_->shape.size() > a.shape.size()) return false;
+  model_ = &a;
+  return true;
+}
+
 const ArrayHeader* same_layout(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs) noexcept {
   SameLayout layout;
   for (const Input& in : inputs)

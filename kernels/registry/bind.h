@@ -59,21 +59,18 @@ CATENA_EXPORT Shape broadcast_shape(std::string_view op, std::span<const Input> 
 class SameLayout {
  public:
   void add(const ArrayHeader& a) noexcept {
-    if (&a == model_) return;
-    same_ = same_ && a.c_contiguous && (model_ == nullptr || fits(a));
-    if (model_ == nullptr) model_ = &a;
+    if (model_ == nullptr) {
+      model_ = &a;
+      same_ = a.c_contiguous;
+    } else if (&a != model_) {
+      same_ = same_ && a.c_contiguous && a.device == model_->device && (a.shape == model_->shape || fits(a));
+    }
   }
   // Returns an array that has the common shape; null if the layouts differ or if there is no array.
   const ArrayHeader* model() const noexcept { return same_ ? model_ : nullptr; }
 
  private:
-  bool fits(const ArrayHeader& a) noexcept {
-    if (!(a.device == model_->device)) return false;
-    if (a.shape == model_->shape || (a.size == 1 && a.shape.size() <= model_->shape.size())) return true;
-    if (model_->size != 1 || model_->shape.size() > a.shape.size()) return false;
-    model_ = &a;
-    return true;
-  }
+  CATENA_EXPORT bool fits(const ArrayHeader& a) noexcept;  // of another shape
 
   const ArrayHeader* model_ = nullptr;
   bool same_ = true;

@@ -104,17 +104,22 @@ template <class Out> struct Random {
 
 }  // namespace over
 
-// One of several kinds of calls. It refers to the call, which must outlive it.
+// One of several kinds of calls. It refers to the call, which must outlive it, and is passed by value.
 template <class... Calls> class AnyOf {
  public:
   template <class C>
   requires(std::same_as<C, Calls> || ...) AnyOf(const C& call) : call_(&call) {}
   // Calls f(call) with the call itself.
-  template <class F> void visit(F&& f) const {
-    std::visit([&](const auto* call) { f(*call); }, call_);
-  }
+  template <class F> void visit(F&& f) const { static_cast<void>((visits<Calls>(f) || ...)); }
 
  private:
+  // A chain of tests, the most frequent kind first, takes less time than std::visit, which calls through a table.
+  template <class C, class F> bool visits(F& f) const {
+    const C* const* const call = std::get_if<const C*>(&call_);
+    if (call != nullptr) f(**call);
+    return call != nullptr;
+  }
+
   std::variant<const Calls*...> call_;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/tensor_table.h>
@@ -25,6 +26,16 @@ using catena::Shape;
 using catena::Strides;
 using catena::ValueError;
 using catena::call::Reads;
+
+void execute(catena::Call call) {
+  call.visit([](const auto& one) {
+    try {
+      run(one);
+    } catch (...) {
+      catena::rethrow_standard(one.op());
+    }
+  });
+}
 
 // ---- elementwise and indexed --------------------------------------------------------------------
 namespace {
@@ -63,7 +74,8 @@ class FlatOperands {
 };
 
 // Executes a call on arrays of the layout of `model` without binding them. Returns false if that is not possible.
-bool run_unbound(const catena::call::Elementwise& call, Reads inputs, const ArrayHeader& model) {
+[[gnu::always_inline]] inline bool run_unbound(const catena::call::Elementwise& call, Reads inputs,
+                                               const ArrayHeader& model) {
   const catena::Step& step = call.program->steps[0];
   FlatOperands operands;
   if (call.program->steps.size() != 1 || call.program->num_temporaries() != 0) return false;
@@ -76,8 +88,8 @@ bool run_unbound(const catena::call::Elementwise& call, Reads inputs, const Arra
 }
 
 // Executes a call of which no output overlaps an input other than itself. `same_layout`: as in the call, or null.
-void run_apart(const catena::call::Elementwise& call, Reads inputs, Device device, const ArrayHeader* same_layout) {
-  if (same_layout != nullptr && run_unbound(call, inputs, *same_layout)) return;
+[[gnu::noinline]] void run_bound(const catena::call::Elementwise& call, Reads inputs, Device device,
+                                 const ArrayHeader* same_layout) {
   const KernelDef& kernel = *call.program->steps[0].kernel;
   const std::uint16_t raw = kernel.kind == KernelKind::indexed ? kernel.raw : 0;
   BoundCall bound;
@@ -86,21 +98,27 @@ void run_apart(const catena::call::Elementwise& call, Reads inputs, Device devic
   launch(device, inputs, call.outputs, catena::bound::Elementwise{call.program, bound.operands(), &bound.loop()});
 }
 
-}  // namespace
-
-void run(const catena::call::Elementwise& call) {
-  if (call.same_layout != nullptr) return run_apart(call, call.inputs, call.same_layout->device, call.same_layout);
+// Executes a call on arrays about which nothing is known.
+[[gnu::noinline]] void run_unknown(const catena::call::Elementwise& call) {
   check<ValueError>(!call.outputs.empty() && call.outputs.size() <= catena::kMaxOperands, call.op(),
                     call.outputs.size(), " outputs were given");
   const Device device = device_of(call.op(), call.inputs, call.outputs);
   const KernelDef& kernel = *call.program->steps[0].kernel;
   const bool indexed = kernel.kind == KernelKind::indexed;
-  const auto must_copy = [&](std::size_t k, const ArrayHeader& a) {
+  const Sources inputs(call.inputs, [&](std::size_t k, const ArrayHeader& a) {
     return changes(a, indexed && ((kernel.raw >> k) & 1), call.outputs);
-  };
-  const Sources inputs(call.inputs, must_copy);
+  });
   // The bodies of indexed kernels may need positions along axes.
-  run_apart(call, inputs, device, indexed ? nullptr : catena::same_layout(inputs, call.outputs));
+  const ArrayHeader* const model = indexed ? nullptr : catena::same_layout(inputs, call.outputs);
+  if (model == nullptr || !run_unbound(call, inputs, *model)) run_bound(call, inputs, device, model);
+}
+
+}  // namespace
+
+void run(const catena::call::Elementwise& call) {
+  const ArrayHeader* const model = call.same_layout;
+  if (model == nullptr) return run_unknown(call);
+  if (!run_unbound(call, call.inputs, *model)) run_bound(call, call.inputs, model->device, model);
 }
 
 void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {

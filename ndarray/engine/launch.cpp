@@ -1,7 +1,5 @@
 #include <catena/ndarray/engine/launch.h>
 
-#include <catena/kernels/base/error_context.h>
-
 namespace nd::internal {
 
 using catena::check;
@@ -11,16 +9,6 @@ using catena::Strides;
 using catena::ValueError;
 using catena::call::Reads;
 using catena::call::Writes;
-
-void execute(const catena::Call& call) {
-  call.visit([](const auto& one) {
-    try {
-      run(one);
-    } catch (...) {
-      catena::rethrow_standard(one.op());
-    }
-  });
-}
 
 Device device_of(std::string_view op, Reads inputs, Writes outputs) {
   OneDevice one(op);

@@ -96,6 +96,22 @@ BOOST_AUTO_TEST_CASE(arithmetic_broadcasts_and_promotes) {
   check_values<double>(apply(catena::kernels::add, {1, 2.5}), {3.5});
 }
 
+BOOST_AUTO_TEST_CASE(arrays_of_one_element_beside_others) {
+  const Array a = floats({1, 2, 3}, {3}), ten = floats({10}, {1}), number = reshape(ten, {}),
+              row = reshape(ten, {1, 1});
+  check_values<float>(a - ten, {-9, -8, -7});
+  check_values<float>(number - a, {9, 8, 7});
+  const Array wide = row - a;
+  BOOST_TEST(wide.shape() == (Shape{1, 3}));
+  check_values<float>(wide, {9, 8, 7});
+  Array in_place = copy(a);
+  in_place -= number;
+  check_values<float>(in_place, {-9, -8, -7});
+  in_place -= slice(in_place, 0, 2, 3);  // an element of the output itself
+  check_values<float>(in_place, {-2, -1, 0});
+  BOOST_CHECK_THROW(in_place += row, ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(in_place_arithmetic_writes_through) {
   Array a = floats({1, 2, 3, 4}, {2, 2});
   Array same = a;

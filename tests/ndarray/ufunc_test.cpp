@@ -251,6 +251,33 @@ BOOST_AUTO_TEST_CASE(overlapping_operands) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(arrays_of_one_element_beside_others) {
+  for (const nd::Dtype t : {nd::float16, nd::float32, nd::float64})
+    for (const std::int64_t n : {1, 3, 20000}) {
+      const Array a = nd::arange(n).astype(t) % 7, ten = nd::array({10}).astype(t), number = nd::array(10).astype(t);
+      const Array less = nd::subtract(a, 10);
+      const Array other = ten.reshape({1, 1});
+      BOOST_TEST(test::same_bits(a - ten, less));
+      BOOST_TEST(test::same_bits(a - number, less));
+      BOOST_TEST(test::same_bits(number - a, nd::negative(less)));
+      BOOST_TEST(test::same_bits(other - a, nd::negative(less).reshape({1, n})));
+      BOOST_TEST(test::same_bits(nd::where(ten < 11, a, number), a));
+      Array out = nd::zeros({n}, t);
+      nd::subtract(number, a, {.out = out});
+      BOOST_TEST(test::same_bits(out, nd::negative(less)));
+      out -= ten;
+      BOOST_TEST(test::same_bits(out, nd::subtract(0, a)));
+      // An element of the output itself, which is read before it is written.
+      Array own = a.copy();
+      own -=
+          nd::internal::make_view(own, {1}, {std::int64_t(nd::itemsize(t))}, (n - 1) * std::int64_t(nd::itemsize(t)));
+      BOOST_TEST(test::same_bits(own, nd::subtract(a, double((n - 1) % 7))));
+      if (n > 1) BOOST_CHECK_THROW(nd::add(a, a, {.out = ten}), nd::ValueError);
+      BOOST_CHECK_THROW(nd::add(a, other, {.out = a}), nd::ValueError);
+      BOOST_TEST(difference(ten, nd::array({10}).astype(t)) == "");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(empty_and_0d) {
   for (const auto& [name, f] : functions()) {
     const nd::Dtype t = nd::ufunc(name).types()[0][0] == 'e' || nd::ufunc(name).nin() == 3 ? nd::float32 : nd::int32;
