@@ -7,19 +7,6 @@
 namespace catena {
 namespace {
 
-Shape broadcast_indices(std::string_view op, std::span<const IndexPart> parts) {
-  Shape shape;
-  for (const IndexPart& p : parts) {
-    if (!p.is_array()) continue;
-    try {
-      shape = broadcast_shapes(op, shape, p.array->shape);
-    } catch (const ValueError& e) {
-      throw IndexError(e.what());
-    }
-  }
-  return shape;
-}
-
 std::int64_t position_of(std::string_view op, std::int64_t index, int axis, std::int64_t length, bool wraps) {
   check<IndexError>(length > 0, op, "axis ", axis, " of length 0 has no element ", index);
   if (!wraps && (index < -length || index >= length)) fail_index(op, index, rule_of_axis(axis, length));
@@ -27,57 +14,41 @@ std::int64_t position_of(std::string_view op, std::int64_t index, int axis, std:
   return r < 0 ? r + length : r;
 }
 
-// Computes the position of the broadcast index shape in the result shape from the positions of integers and arrays
-// among the items.
-struct Placement {
-  bool seen = false, ended = false, together = true;
-  int at = 0;  // result axes before the first index
-
-  void item(bool indexes, int result_axes) {
-    if (!indexes) {
-      ended = seen;
-    } else {
-      if (!seen) at = result_axes;
-      together &= !ended;
-      seen = true;
-    }
-  }
-};
-
-// The items as basic keys, with full slices for the arrays and positions for the integers.
+// The items as basic keys, with full slices for the arrays and positions for the integers beside them, and the number
+// of axes of the result before the axes of the index arrays.
 struct SplitItems {
   SmallVector<Key, 8> basic;
-  Placement placement;
+  int place = 0;
 };
 
 // Appends the arrays to the plan; their strides are not known yet.
 SplitItems split_items(std::string_view op, const Shape& shape, std::span<const IndexPart> parts, bool wraps,
                        IndexPlan& plan) {
-  int consuming = 0;
-  for (const IndexPart& p : parts) consuming += p.axes();
   SplitItems s;
-  const bool advanced = std::any_of(parts.begin(), parts.end(), [](const IndexPart& p) { return p.is_array(); });
+  int consuming = 0, runs = 0;  // runs: of adjacent integers and arrays
+  bool advanced = false, in_run = false;
+  for (const IndexPart& p : parts) {
+    consuming += p.axes();
+    advanced |= p.is_array();
+  }
   int axis = 0, view_axis = 0, kept = 0;  // in the array, in the view, in the view without indexed axes
   for (const IndexPart& p : parts) {
+    Key key = p.is_array() ? Key(Slice()) : p.key;
+    const Key::Kind kind = key.kind();
+    const bool integer = kind == Key::Kind::integer, indexes = integer || p.is_array();
+    if (indexes && !in_run) s.place = runs++ == 0 ? kept : 0;
+    in_run = indexes;
     if (p.is_array()) {
       check_index_dtype(op, p.array->dtype);
-      s.placement.item(true, kept);
-      plan.arrays.push_back({p.array, view_axis++, p.axis, {}});
-      s.basic.push_back(Slice());
-      ++axis;
-      continue;
+      plan.arrays.push_back({p.array, view_axis, p.axis, {}});
+    } else if (advanced && integer && axis < shape.size()) {
+      key = position_of(op, key.index(), p.axis, shape[axis], wraps);
     }
-    const bool integer = p.key.kind() == Key::Kind::integer;
-    s.placement.item(integer, kept);
-    if (advanced && integer && axis < shape.size())
-      s.basic.push_back(position_of(op, p.key.index(), p.axis, shape[axis], wraps));
-    else s.basic.push_back(p.key);
-    const int rest = p.key.kind() == Key::Kind::ellipsis ? std::max(shape.size() - consuming, 0) : 1;
-    if (p.key.kind() != Key::Kind::newaxis) axis += rest;
-    if (!integer) {
-      view_axis += rest;
-      kept += rest;
-    }
+    s.basic.push_back(key);
+    const int count = kind == Key::Kind::ellipsis ? std::max(shape.size() - consuming, 0) : 1;
+    if (kind != Key::Kind::newaxis) axis += count;
+    if (!integer) view_axis += count;
+    if (!indexes) kept += count;
   }
   return s;
 }
@@ -95,23 +66,27 @@ IndexPlan plan_index(std::string_view op, const Shape& shape, const Strides& str
   IndexPlan plan;
   const SplitItems split = split_items(op, shape, parts, wraps, plan);
   plan.view = basic_index(op, shape, strides, {split.basic.data(), split.basic.size()});
-  const Shape indices = broadcast_indices(op, parts);
+  Shape indices;
+  try {
+    for (const IndexPlan::Indexed& x : plan.arrays) indices = broadcast_shapes(op, indices, x.array->shape);
+  } catch (const ValueError& e) {
+    throw IndexError(e.what());
+  }
   for (int i = 0; i < plan.view.shape.size(); ++i) {
     if (std::any_of(plan.arrays.begin(), plan.arrays.end(), [i](const auto& x) { return x.view_axis == i; })) continue;
     plan.shape.push_back(plan.view.shape[i]);
     plan.axes.push_back(i);
   }
-  const int at = split.placement.together ? split.placement.at : 0;
   for (int i = indices.size() - 1; i >= 0; --i) {
-    plan.shape.insert(at, indices[i]);
-    plan.axes.insert(at, -1);
+    plan.shape.insert(split.place, indices[i]);
+    plan.axes.insert(split.place, -1);
   }
   for (IndexPlan::Indexed& x : plan.arrays) {
     check<IndexError>(plan.view.shape[x.view_axis] > 0 || x.array->size == 0, op,
                       "an axis of length 0 has no elements for indices of shape ", x.array->shape);
     const Strides own = broadcast_strides(op, x.array->shape, x.array->strides, indices);
     x.strides = Strides::filled(plan.shape.size(), 0);
-    std::copy(own.begin(), own.end(), x.strides.begin() + at);
+    std::copy(own.begin(), own.end(), x.strides.begin() + split.place);
   }
   return plan;
 }

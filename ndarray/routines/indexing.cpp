@@ -13,6 +13,7 @@
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/sorting.h>
@@ -80,11 +81,13 @@ void check_devices(std::string_view op, const Array& a, std::span<const IndexKey
     if (k.is_array()) one.add(k.array().get());
 }
 
-// Returns `a` with a new axis of length 1 before `axis`.
-Array with_axis(const Array& a, int axis) {
-  std::vector<Key> keys(static_cast<std::size_t>(axis), Key(Slice()));
-  keys.emplace_back(catena::newaxis);
-  return a.index(keys);
+// Returns `a` with its first `rank` axes flattened.
+Array flattened(const Array& a, int rank) {
+  Shape shape{1};
+  for (int i = 0; i < a.ndim(); ++i)
+    if (i < rank) shape[0] *= a.shape()[i];
+    else shape.push_back(a.shape()[i]);
+  return a.reshape(shape);
 }
 
 // Replaces every mask by the positions of its true elements, one index array per axis. The axes of a leading mask are
@@ -109,12 +112,10 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
     catena::check_mask(op, mask.shape(), a.shape(), axis);
     axis += mask.ndim();
     if (mask.ndim() == 0) {
-      u.base = with_axis(u.base, base_axis++);
+      u.base = expand_dims(u.base, base_axis++);
       u.keys.push_back({flatnonzero(mask), axis, true});
     } else if (u.keys.empty() && mask.ndim() > 1 && mask.size() > 0 && a.is_c_contiguous()) {
-      Shape flat{mask.size()};
-      for (int i = mask.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
-      u.base = a.reshape(flat);
+      u.base = flattened(a, mask.ndim());
       u.keys.push_back({flatnonzero(mask), axis, true});
       base_axis = 1;
     } else {
@@ -283,9 +284,7 @@ Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey
   check_devices(op, a, keys);
   catena::check_mask(op, key.shape(), a.shape(), 0);
   if (key.ndim() == 1) return take_along(op, a, indices_of_mask(key), 0, {});
-  Shape flat{key.size()};
-  for (int i = key.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
-  return take_along(op, a.reshape(flat), indices_of_mask(key), 0, {});
+  return take_along(op, flattened(a, key.ndim()), indices_of_mask(key), 0, {});
 }
 
 // Handles a mask of the first axes with one value for all elements: writes every element, with this value or its own.
@@ -298,14 +297,9 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
   check_devices(op, a, keys);
   catena::check_mask(op, mask.shape(), a.shape(), 0);
   internal::check_output_layout(op, *a.get());
-  Array where = mask;
-  if (mask.ndim() < a.ndim()) {
-    Shape shape = Shape::filled(a.ndim(), 1);
-    Strides strides = Strides::filled(a.ndim(), 0);
-    std::copy(mask.shape().begin(), mask.shape().end(), shape.begin());
-    std::copy(mask.strides().begin(), mask.strides().end(), strides.begin());
-    where = internal::make_view(mask, shape, strides);
-  }
+  Shape shape = mask.shape();
+  shape.resize(a.ndim(), 1);
+  const Array where = mask.ndim() < a.ndim() ? mask.reshape(shape) : mask;
   // Elements that are not selected must keep every bit, so bools and 16-bit floats are moved as integers: a byte of a
   // bool may be neither 0 nor 1, and a selection in float32 would change signalling NaNs.
   const bool is_bool = a.dtype() == Dtype::bool_, is_half = !is_bool && a.itemsize() == 2;
@@ -563,8 +557,7 @@ Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOpti
   Shape shape = a.shape();
   for (const Array& c : choices) shape = catena::broadcast_shapes("choose", shape, c.shape());
   std::vector<Array> whole;
-  for (const Array& c : choices)
-    whole.push_back(internal::make_view(c, shape, catena::broadcast_strides("choose", c.shape(), c.strides(), shape)));
+  for (const Array& c : choices) whole.push_back(broadcast_to(c, shape));
   const Array numbers = indices_within(a.dtype() == Dtype::bool_ ? a.astype(Dtype::uint8) : a,
                                        std::int64_t(choices.size()), options.mode);
   const Array all = stack(whole);
