@@ -41,7 +41,7 @@ struct IndexPlan {
   SmallVector<Indexed, 2> arrays;  // in the order of the items
 
   // Returns the strides of the view along the axes of `shape`, 0 along axes of the index arrays.
-  Strides view_strides() const;
+  CATENA_EXPORT Strides view_strides() const;
 };
 // `wraps`: an integer beside index arrays is taken modulo the length of its axis, else it is an IndexError if it is out
 // of range. IndexError also for arrays of other dtypes or that do not broadcast, for too many items, and for indices of

@@ -127,20 +127,13 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
 }
 
 // ---- keys to a gather ---------------------------------------------------------------------------
-struct IndexArray {
-  Array indices;
-  std::int64_t length, stride;  // of the indexed axis
-  Strides strides;              // broadcast to the shape of the result
-  int axis = 0;                 // number of the axis in messages
-  bool wraps = false;           // see catena::call::Index
-};
-
-// A selection by index arrays: the array with basic keys applied, the index arrays, and the shape of the result.
+// A selection by index arrays: the array with basic keys applied, the shape of the result, and the index arrays.
 struct Selection {
   Array base;
   Strides base_strides;
-  std::vector<IndexArray> arrays;
   Shape shape;
+  std::vector<catena::call::Index> indices = {};
+  std::vector<Array> views = {};  // owns index arrays
 };
 
 void check_index_array(std::string_view op, const Array& i) {
@@ -157,14 +150,14 @@ Selection select(std::string_view op, const Array& a, std::span<const PlainKey> 
   }
   const bool wraps = a.device().kind != Device::Kind::cpu && !checks_indices();
   const catena::IndexPlan plan = catena::plan_index(op, a.shape(), a.strides(), parts, wraps);
-  Selection s{internal::view_as(a, plan.view), plan.view_strides(), {}, plan.shape};
+  Selection s{internal::view_as(a, plan.view), plan.view_strides(), plan.shape};
   const catena::IndexPlan::Indexed* indexed = plan.arrays.begin();
   for (const PlainKey& k : keys) {
     if (!k.key.is_array()) continue;
-    const int axis = indexed->view_axis;
-    s.arrays.push_back(
-        {k.key.array(), plan.view.shape[axis], plan.view.strides[axis], indexed->strides, indexed->axis, k.in_range});
-    ++indexed;
+    const auto& [array, view_axis, axis, strides] = *indexed++;
+    s.views.push_back(internal::make_view(k.key.array(), plan.shape, strides));
+    s.indices.push_back(
+        {s.views.back().get(), plan.view.shape[view_axis], plan.view.strides[view_axis], axis, k.in_range});
   }
   return s;
 }
@@ -179,24 +172,8 @@ std::vector<Key> basic_keys(std::span<const IndexKey> keys) {
   return list;
 }
 
-// The index arrays of a selection, broadcast to its shape, for a call.
-class Indices {
- public:
-  explicit Indices(const Selection& s) {
-    for (const IndexArray& i : s.arrays) {
-      views_.push_back(internal::make_view(i.indices, s.shape, i.strides));
-      list_.push_back({views_.back().get(), i.length, i.stride, i.axis, i.wraps});
-    }
-  }
-  operator std::span<const catena::call::Index>() const { return list_; }
-
- private:
-  std::vector<Array> views_;
-  std::vector<catena::call::Index> list_;
-};
-
 void gather_into(std::string_view op, const Selection& s, const Array& out) {
-  internal::execute(catena::call::Gather{s.base.get(), s.base_strides, Indices(s), &s.shape, out.get(), op});
+  internal::execute(catena::call::Gather{s.base.get(), s.base_strides, s.indices, &s.shape, out.get(), op});
 }
 
 Array gather(std::string_view op, const Selection& s) {
@@ -215,7 +192,7 @@ void scatter(std::string_view op, const Array& a, const Selection& s, const Oper
   internal::check_output_layout(op, *a.get());
   const Array source = value.is_array() ? trimmed(value.array(), s.shape.size()) : Array();
   const catena::Input values = source.is_null() ? catena::Input(value.scalar()) : catena::Input(*source.get());
-  internal::execute(catena::call::Scatter{mode, s.base.get(), s.base_strides, Indices(s), &s.shape, values, op});
+  internal::execute(catena::call::Scatter{mode, s.base.get(), s.base_strides, s.indices, &s.shape, values, op});
 }
 
 std::vector<IndexKey> along_axis(const Array& indices, int axis) {
@@ -450,9 +427,7 @@ Array take_along_axis(const Array& a, const Array& indices, std::optional<int> a
                     "an axis of length 0 has no elements for indices of shape ", indices.shape());
   s.base_strides = catena::broadcast_strides("take_along_axis", others, source.strides(), s.shape);
   s.base_strides[along] = 0;
-  s.arrays.push_back({indices, length, source.strides()[along],
-                      catena::broadcast_strides("take_along_axis", indices.shape(), indices.strides(), s.shape),
-                      along});
+  s.indices.push_back({indices.get(), length, source.strides()[along], along});
   return gather("take_along_axis", s);
 }
 
@@ -566,8 +541,7 @@ Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOpti
   s.shape = shape;
   s.base_strides = all.strides();
   s.base_strides.erase(0);
-  s.arrays.push_back({numbers, all.shape()[0], all.strides()[0],
-                      catena::broadcast_strides("choose", numbers.shape(), numbers.strides(), shape), 0, true});
+  s.indices.push_back({numbers.get(), all.shape()[0], all.strides()[0], 0, true});
   const Array result = gather("choose", s);
   if (options.out.is_null()) return result;
   check<ValueError>(options.out.shape() == shape, "choose", "the output has shape ", options.out.shape(),
