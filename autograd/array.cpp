@@ -1,10 +1,10 @@
+// Kernels of the value API: elementwise, indexed, reductions, row-wise.
 #include <catena/autograd/array.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <deque>
 
+#include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -12,15 +12,10 @@ namespace {
 
 using catena::check;
 using catena::EagerProgram;
-using catena::fail;
 using catena::KernelDef;
 using catena::KernelKind;
 using catena::TypeError;
 using catena::ValueError;
-
-Device device_or_default(Backend& backend, const std::optional<Device>& device) {
-  return device ? *device : backend.default_device();
-}
 
 // The operands of one call in the form that the binder and the backends take. All its memory is on the stack.
 class Inputs {
@@ -88,36 +83,10 @@ void check_kind(const KernelDef& kernel, KernelKind kind, std::string_view funct
 // kernels then run over the axes in memory order, as over contiguous arrays, and their results have the layout of the
 // operands.
 
-// Returns the permutation of axes that makes a dense array C-contiguous; nothing for an array that is C-contiguous
-// already or has gaps.
-std::optional<Dims> memory_order(const Array& a) {
-  if (a.is_c_contiguous() || a.ndim() > 8) return {};
-  Dims order;
-  for (int axis = 0; axis < a.ndim(); ++axis) {  // stable insertion sort: axes of equal strides keep their order
-    int at = order.size();
-    while (at > 0 && a.strides()[int(order[at - 1])] < a.strides()[axis]) --at;
-    order.insert(at, axis);
-  }
-  auto step = static_cast<std::int64_t>(catena::itemsize(a.dtype()));
-  for (int k = order.size() - 1; k >= 0; --k) {
-    const int axis = int(order[k]);
-    if (a.shape(axis) == 1) continue;
-    if (a.strides()[axis] != step) return {};
-    step *= a.shape(axis);
-  }
-  return order;
-}
-
-Dims inverse_of(const Dims& order) {
-  Dims inverse = order;
-  for (int k = 0; k < order.size(); ++k) inverse[int(order[k])] = k;
-  return inverse;
-}
-
-// Returns the memory order of `model` if every operand of its shape has the same strides and all others broadcast to
-// it; else nothing.
+// Returns the order in which the elements of `model` are adjacent if every operand of its shape has the same strides
+// and all others broadcast to it; else nothing.
 std::optional<Dims> common_order(const Array& model, std::span<const Operand> operands) {
-  std::optional<Dims> order = memory_order(model);
+  std::optional<Dims> order = catena::dense_order(model.shape(), model.strides(), catena::itemsize(model.dtype()));
   for (const Operand& o : operands) {
     if (!order || !o.is_array()) continue;
     const Array& a = o.array();
@@ -147,135 +116,7 @@ catena::SmallVector<Operand, 8> reordered(std::span<const Operand> operands, con
   return v;
 }
 
-// Returns the loop of the kernel "copy" for `dtype`. The loop does not convert: the backend converts the operand to the
-// dtype of the loop.
-int copy_loop(Dtype dtype) {
-  static const auto loops = [] {
-    std::array<int, catena::kNumDtypes> table{};
-    for (int t = 0; t < catena::kNumDtypes; ++t)
-      table[std::size_t(t)] = catena::choose_loop_by_output(catena::kernels::copy, static_cast<Dtype>(t));
-    return table;
-  }();
-  check<TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, "assign", "dtype ", static_cast<int>(dtype),
-                   " is no element type");
-  return loops[static_cast<std::size_t>(dtype)];
-}
-
 }  // namespace
-
-// ---- creation -----------------------------------------------------------------------------------
-Array empty(const Shape& shape, Dtype dtype, std::optional<Device> device) {
-  Backend& backend = default_backend();
-  return backend.empty(shape, dtype, device_or_default(backend, device));
-}
-
-Array full(const Shape& shape, const Scalar& value, Dtype dtype, std::optional<Device> device) {
-  Array a = empty(shape, dtype, device);
-  fill(a, value);
-  return a;
-}
-Array zeros(const Shape& shape, Dtype dtype, std::optional<Device> device) { return full(shape, 0, dtype, device); }
-Array ones(const Shape& shape, Dtype dtype, std::optional<Device> device) { return full(shape, 1, dtype, device); }
-
-Array empty_like(const Array& a) { return a.backend().empty(a.shape(), a.dtype(), a.device()); }
-Array full_like(const Array& a, const Scalar& value) {
-  Array b = empty_like(a);
-  fill(b, value);
-  return b;
-}
-Array zeros_like(const Array& a) { return full_like(a, 0); }
-Array ones_like(const Array& a) { return full_like(a, 1); }
-
-Array from_host(const void* data, const Shape& shape, Dtype dtype, std::optional<Device> device) {
-  Backend& backend = default_backend();
-  return backend.from_host(data, shape, dtype, device_or_default(backend, device));
-}
-
-Array arange(std::int64_t n, Dtype dtype, std::optional<Device> device) {
-  check<ValueError>(n >= 0, "arange", "the length ", n, " is negative");
-  std::vector<std::int64_t> values(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) values[std::size_t(i)] = i;
-  return astype(from_host(values.data(), {n}, Dtype::int64, device), dtype);
-}
-
-// ---- reading back -------------------------------------------------------------------------------
-void to_host(const Array& a, void* c_order) { a.backend().to_host(a, c_order); }
-
-Scalar item(const Array& a) {
-  check<ValueError>(a.size() == 1, "item", "an array of shape ", a.shape(), " is not one element");
-  alignas(catena::kMaxItemsize) std::byte bytes[catena::kMaxItemsize];
-  a.backend().to_host(a, bytes);
-  return catena::visit_dtype(a.dtype(), [&](auto tag) {
-    typename decltype(tag)::type value;
-    std::memcpy(&value, bytes, sizeof(value));
-    return Scalar(value);
-  });
-}
-
-// ---- copies and moves ---------------------------------------------------------------------------
-Array copy(const Array& a) {
-  Array out = empty_like(a);
-  assign(out, a);
-  return out;
-}
-
-Array contiguous(const Array& a) { return a.is_c_contiguous() ? a : copy(a); }
-
-Array astype(const Array& a, Dtype dtype) {
-  if (a.dtype() == dtype) return a;
-  Array out = a.backend().empty(a.shape(), dtype, a.device());
-  assign(out, a);
-  return out;
-}
-
-Array to_device(const Array& a, Device device) { return a.device() == device ? a : a.backend().to_device(a, device); }
-
-void assign(const Array& to, const Operand& from) {
-  check<ValueError>(bool(to), "assign", "the array to write is null");
-  if (from.is_array()) {
-    const Array& source = from.array();
-    if (source.get() == to.get()) return;
-    const Array both[] = {to, source};
-    check_same_device("assign", both);
-    // As in NumPy, the source may have leading axes of length 1 that the target lacks.
-    const int extra = source.ndim() - to.ndim();
-    if (extra > 0) {
-      Shape shape = source.shape();
-      for (int i = 0; i < extra; ++i) {
-        check<ValueError>(shape[0] == 1, "assign", "shape ", source.shape(), " does not broadcast to ", to.shape());
-        shape.erase(0);
-      }
-      return assign(to, reshape(source, shape));
-    }
-  }
-  if (!from.is_array()) catena::check_fits("assign", from.scalar(), to.dtype());
-  const Input input = from.is_array() ? Input(*from.array().get()) : Input(from.scalar());
-  run(catena::kernels::copy, copy_loop(to.dtype()), {&input, 1}, {&to, 1});
-}
-
-void fill(const Array& to, const Scalar& value) { assign(to, value); }
-
-void copy_across(const Array& to, const Array& from) {
-  check<ValueError>(to.shape() == from.shape(), "copy_across", "shapes ", to.shape(), " and ", from.shape(), " differ");
-  if (same_backend(to, from)) return assign(to, to_device(from, to.device()));
-  std::vector<std::byte> bytes(static_cast<std::size_t>(from.size()) * catena::itemsize(from.dtype()));
-  to_host(from, bytes.data());
-  assign(to, to.backend().from_host(bytes.data(), from.shape(), from.dtype(), to.device()));
-}
-
-bool same_backend(const Array& a, const Array& b) noexcept { return a->owner == b->owner; }
-
-void check_same_device(std::string_view op, std::span<const Array> arrays) {
-  const Array* first = nullptr;
-  for (const Array& a : arrays) {
-    if (!a) continue;
-    if (first == nullptr) first = &a;
-    check<ValueError>(same_backend(a, *first), op, "arrays of ", (*first)->owner->name, " and of ", a->owner->name,
-                      " do not go together; copy_across moves elements");
-    check<ValueError>(a.device() == first->device(), op, "arrays live on ", first->device(), " and on ", a.device(),
-                      "; they must be on one device");
-  }
-}
 
 // ---- kernels ------------------------------------------------------------------------------------
 namespace {
@@ -286,7 +127,7 @@ Array apply_one(const KernelDef& kernel, std::span<const Operand> operands);
                                                              std::span<const Operand> operands) {
   const auto order = common_order(model, operands);
   if (!order) return {};
-  return transpose(apply_one(kernel, reordered(operands, *order)), inverse_of(*order));
+  return transpose(apply_one(kernel, reordered(operands, *order)), catena::inverse_axes(*order));
 }
 
 // Calls operands(model), which runs the call in the memory order of the first array or returns nothing if the layouts
@@ -557,7 +398,7 @@ std::optional<Arrays> rows_in_memory_order(const KernelDef& kernel, std::span<co
                                            const Dims& axes, std::span<const SumOverRows> sums) {
   const auto order = common_order(model, inputs);
   if (!order) return {};
-  const Dims inverse = inverse_of(*order);
+  const Dims inverse = catena::inverse_axes(*order);
   Dims moved;
   for (std::int64_t axis : axes) moved.push_back(inverse[int(axis)]);
   std::vector<catena::SmallVector<Operand, 8>> operands;
@@ -621,93 +462,5 @@ AUTOGRAD_BINARY(/, true_divide)
 #undef AUTOGRAD_BINARY
 
 Array operator-(const Array& a) { return apply(catena::kernels::negative, {a}); }
-
-namespace {
-
-// Runs a reduction whose result does not depend on the positions of elements, and reads them in memory order.
-Array reduce_in_any_order(const KernelDef& kernel, const Array& a, const Axes& axes, bool keepdims) {
-  const auto order = a && axes.given() ? memory_order(a) : std::nullopt;
-  if (!order) return reduce(kernel, a, axes, keepdims);
-  const Dims along = catena::normalize_axes(kernel.name, axes, a.ndim()), inverse = inverse_of(*order);
-  Dims moved;
-  for (std::int64_t axis : along) moved.push_back(inverse[int(axis)]);
-  const Array kept = transpose(reduce(kernel, transpose(a, *order), moved, true), inverse);
-  return keepdims ? kept : squeeze(kept, along);
-}
-
-}  // namespace
-
-Array sum(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::kernels::sum, a, axes, keepdims);
-}
-Array mean(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::kernels::mean, a, axes, keepdims);
-}
-Array amax(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::kernels::amax, a, axes, keepdims);
-}
-Array amin(const Array& a, const Axes& axes, bool keepdims) {
-  return reduce_in_any_order(catena::kernels::amin, a, axes, keepdims);
-}
-
-Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // A nonzero condition counts as true. A scalar condition becomes an array, because the dtypes of the values would be
-  // promoted with the dtype of a number.
-  const Array* near = condition.is_array() ? &condition.array()
-                      : x.is_array()       ? &x.array()
-                      : y.is_array()       ? &y.array()
-                                           : nullptr;
-  Array truth;
-  if (condition.is_array()) {
-    truth = astype(condition.array(), Dtype::bool_);
-  } else {
-    Backend& backend = near ? near->backend() : default_backend();
-    truth = backend.empty({}, Dtype::bool_, near ? near->device() : backend.default_device());
-    fill(truth, condition.scalar());
-  }
-  return apply(catena::kernels::where, {truth, x, y});
-}
-
-bool has_nan(const Array& a) {
-  if (!catena::is_floating(a.dtype()) || a.size() == 0) return false;
-  return item(reduce(catena::kernels::any, apply(catena::kernels::isnan, {a}))).to<bool>();
-}
-
-Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b) {
-  check<ValueError>(bool(a) && bool(b), "matmul", "an operand is null");
-  const Array both[] = {a, b};
-  check_same_device("matmul", both);
-  check<ValueError>(a.ndim() > 0 && b.ndim() > 0, "matmul", "shapes ", a.shape(), " and ", b.shape(),
-                    ": 0-dimensional operands have no rows");
-  if (a.dtype() != b.dtype()) {
-    const Dtype t = catena::promote_types(a.dtype(), b.dtype());
-    return matmul(astype(a, t), astype(b, t), transpose_a, transpose_b);
-  }
-  // A vector is a row on the left and a column on the right; the axis added here is removed from the result.
-  const bool row = a.ndim() == 1, column = b.ndim() == 1;
-  Array left = row ? expand_dims(a, 0) : (transpose_a ? swapaxes(a, -1, -2) : a);
-  Array right = column ? expand_dims(b, 1) : (transpose_b ? swapaxes(b, -1, -2) : b);
-  const std::int64_t k = left.shape(left.ndim() - 1);
-  check<ValueError>(k == right.shape(right.ndim() - 2), "matmul", "shapes ", left.shape(), " and ", right.shape(),
-                    ": the inner lengths ", k, " and ", right.shape(right.ndim() - 2), " differ");
-  Shape shape;
-  if (left.ndim() > 2 || right.ndim() > 2) {
-    const auto leading = [](const Array& x) {
-      return Shape(std::span<const std::int64_t>(x.shape().data(), std::size_t(x.ndim() - 2)));
-    };
-    shape = catena::broadcast_shapes("matmul", leading(left), leading(right));
-  }
-  shape.push_back(left.shape(left.ndim() - 2));
-  shape.push_back(right.shape(right.ndim() - 1));
-  Array out = a.backend().empty(shape, a.dtype(), a.device());
-  a.backend().execute(catena::call::Matmul{left.get(), right.get(), out.get()});
-  if (column) {
-    shape.pop_back();
-    if (row) shape.pop_back();
-    return reshape(out, shape);
-  }
-  if (row) shape.erase(shape.size() - 2);
-  return row ? reshape(out, shape) : out;
-}
 
 }  // namespace autograd

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <catena/kernels/base/index_key.h>
+
 namespace autograd::type_check {
 namespace internal {
 
@@ -12,17 +14,9 @@ std::int64_t element(const Dims& d, std::int64_t i) {
 }
 
 Dims elements(const Dims& d, const Slice& s) {
-  const std::int64_t n = d.size(), step = s.step.value_or(1);
-  catena::check<catena::ValueError>(step != 0, "type check", "a slice has step 0");
-  const auto clamp = [&](std::int64_t i) {
-    if (i < 0) i += n;
-    const std::int64_t low = step < 0 ? -1 : 0, high = step < 0 ? n - 1 : n;
-    return i < low ? low : i > high ? high : i;
-  };
-  const std::int64_t start = s.start ? clamp(*s.start) : step > 0 ? 0 : n - 1;
-  const std::int64_t stop = s.stop ? clamp(*s.stop) : step > 0 ? n : -1;
+  const catena::SliceRange range = catena::resolve_slice("type check", {s.start, s.stop, s.step}, d.size());
   Dims result;
-  for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) result.push_back(d[static_cast<int>(i)]);
+  for (std::int64_t i = 0; i < range.length; ++i) result.push_back(d[int(range.start + i * range.step)]);
   return result;
 }
 

@@ -47,15 +47,9 @@ Examples Dataset::operator[](const Array& indices) const {
 }
 
 Examples Dataset::slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) const {
-  check<ValueError>(step != 0, "Dataset.slice", "the step is 0");
-  const std::int64_t n = size(), low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
-  auto bound = [&](const std::optional<std::int64_t>& given, std::int64_t missing) {
-    if (!given) return missing;
-    return std::clamp(*given < 0 ? *given + n : *given, low, high);
-  };
+  const catena::SliceRange range = catena::resolve_slice("Dataset.slice", catena::Slice(start, stop, step), size());
   Examples result;
-  const std::int64_t first = bound(start, step > 0 ? 0 : n - 1), last = bound(stop, step > 0 ? n : -1);
-  for (std::int64_t i = first; step > 0 ? i < last : i > last; i += step) result.push_back(get_example(i));
+  for (std::int64_t i = 0; i < range.length; ++i) result.push_back(get_example(range.start + i * range.step));
   return result;
 }
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <ostream>
 
-#include <catena/kernels/base/view_layout.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/memory/memory.h>
@@ -170,22 +170,15 @@ Array::operator bool() const {
 }
 
 // ---- shape --------------------------------------------------------------------------------------
-namespace {
-
-Array view_as(const Array& a, const catena::ViewLayout& layout) {
-  return internal::make_view(a, layout.shape, layout.strides);
-}
-
-}  // namespace
+using internal::view_as;
 
 void Array::set_shape(const Shape& requested) const {
-  const Shape to = catena::resolve_reshape("set_shape", shape(), requested);
-  const std::optional<Strides> strides = catena::reshape_strides(shape(), this->strides(), to, itemsize());
-  check<AttributeError>(strides.has_value(), "set_shape", "an array of shape ", shape(), " and strides ",
-                        this->strides(), " cannot be seen as ", to, " without a copy; use reshape");
-  h_->shape = to;
-  h_->strides = *strides;
-  h_->c_contiguous = catena::is_c_contiguous(to, *strides, itemsize());
+  const auto [to, of_copy] = catena::reshaped("set_shape", shape(), strides(), requested, itemsize());
+  check<AttributeError>(!of_copy, "set_shape", "an array of shape ", shape(), " and strides ", strides(),
+                        " cannot be seen as ", to.shape, " without a copy; use reshape");
+  h_->shape = to.shape;
+  h_->strides = to.strides;
+  h_->c_contiguous = catena::is_c_contiguous(to.shape, to.strides, itemsize());
 }
 
 Array Array::transpose() const {
@@ -201,7 +194,7 @@ Array Array::swapaxes(int axis1, int axis2) const {
 }
 
 Array Array::squeeze(const Axes& axes) const {
-  const catena::ViewLayout layout = catena::squeezed_axes("squeeze", header().shape, h_->strides, axes);
+  const catena::ViewSpec layout = catena::squeezed_axes("squeeze", header().shape, h_->strides, axes);
   return layout.shape.size() == ndim() ? *this : view_as(*this, layout);
 }
 

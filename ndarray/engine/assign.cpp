@@ -6,6 +6,7 @@
 #include <catena/kernels/registry/cast.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
@@ -28,16 +29,6 @@ Array converted(const Array& a, Dtype dtype, Order order = Order::C) {
   return result;
 }
 
-// Returns the axes of `a` from the largest to the smallest stride, equal ones in their own order, as NumPy's order K.
-Dims axes_in_memory(const Array& a) {
-  Dims axes;
-  for (int i = 0; i < a.ndim(); ++i) axes.push_back(i);
-  std::stable_sort(axes.begin(), axes.end(), [&a](std::int64_t i, std::int64_t j) {
-    return std::abs(a.strides()[static_cast<int>(i)]) > std::abs(a.strides()[static_cast<int>(j)]);
-  });
-  return axes;
-}
-
 // Replaces the order A by C or F, depending on the layout of `a`.
 Order order_for(Order order, const Array& a) {
   if (order != Order::A) return order;
@@ -53,16 +44,10 @@ bool repeats_elements(const Array& a) {
 
 // Returns `from` broadcast to the shape of `to`; extra leading axes of length 1 are dropped.
 Array broadcast_for(std::string_view op, const Array& from, const Array& to) {
-  Array source = from;
-  while (source.ndim() > to.ndim() && source.shape()[0] == 1) {
-    Shape shape = source.shape();
-    Strides strides = source.strides();
-    shape.erase(0);
-    strides.erase(0);
-    source = make_view(source, shape, strides);
-  }
-  if (source.shape() == to.shape()) return source;
-  return make_view(source, to.shape(), catena::broadcast_strides(op, source.shape(), source.strides(), to.shape()));
+  if (from.shape() == to.shape()) return from;
+  if (from.ndim() > to.ndim() && from.shape()[0] == 1)
+    return broadcast_for(op, view_as(from, catena::without_leading_axes(from.shape(), from.strides(), to.ndim())), to);
+  return view_as(from, catena::broadcast_view(op, from.shape(), from.strides(), to.shape()));
 }
 
 }  // namespace
@@ -99,14 +84,9 @@ Array empty_in_order_of(const Array& a, Dtype dtype, Device device, Order order)
   const Order chosen = order_for(order, a);
   if (chosen != Order::K || a.is_c_contiguous())
     return empty_in_order(a.shape(), dtype, device, chosen == Order::K ? Order::C : chosen);
-  const Dims axes = axes_in_memory(a);
-  Shape packed;
-  Dims places = Dims::filled(a.ndim(), 0);
-  for (int i = 0; i < axes.size(); ++i) {
-    packed.push_back(a.shape()[static_cast<int>(axes[i])]);
-    places[static_cast<int>(axes[i])] = i;
-  }
-  const Array result = empty_on(packed, dtype, device).transpose(places);
+  const Dims axes = catena::axes_in_memory(a.strides());
+  const Shape packed = catena::permuted_axes("array", a.shape(), a.strides(), axes).shape;
+  const Array result = empty_on(packed, dtype, device).transpose(catena::inverse_axes(axes));
   catena::take_ownership(*result.get());
   return result;
 }
@@ -115,7 +95,7 @@ bool is_in_order(const Array& a, Order order) {
   switch (order_for(order, a)) {
     case Order::C: return a.is_c_contiguous();
     case Order::F: return a.is_f_contiguous();
-    default: return a.transpose(axes_in_memory(a)).is_c_contiguous();
+    default: return catena::dense_order(a.shape(), a.strides(), a.itemsize()).has_value();
   }
 }
 
@@ -172,17 +152,15 @@ Array Array::reshape(const Shape& requested, Order order) const try {
     const Array from = transpose().reshape(reversed);
     return from.ndim() < 2 ? from : from.transpose();
   }
-  const Shape to = catena::resolve_reshape("reshape", shape(), requested);
-  if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize()))
-    return internal::make_view(*this, to, *s);
-  return internal::make_view(internal::contiguous(*this), to, catena::c_strides(to, itemsize()));
+  const catena::Reshaped to = catena::reshaped("reshape", shape(), strides(), requested, itemsize());
+  return internal::view_as(to.of_copy ? internal::contiguous(*this) : *this, to.view);
 } catch (...) {
   internal::rethrow_out_of_memory("reshape");
 }
 
 Array Array::ravel(Order order) const {
   if (order != Order::K) return reshape(Shape{-1}, order);
-  return transpose(internal::axes_in_memory(*this)).reshape(Shape{-1});
+  return transpose(catena::axes_in_memory(strides())).reshape(Shape{-1});
 }
 
 Array Array::flatten(Order order) const try {

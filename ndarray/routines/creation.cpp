@@ -29,16 +29,6 @@ Array run_range(std::string_view op, const catena::KernelDef& def, std::int64_t 
   return a;
 }
 
-// Returns diagonal k of a matrix as a view.
-Array diagonal_view(const Array& a, std::int64_t k) {
-  const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
-  std::int64_t n = 0;  // checked before any arithmetic on k, which may be any int64
-  if (k >= 0 && k < columns) n = std::min(rows, columns - k);
-  if (k < 0 && k > -rows) n = std::min(rows + k, columns);
-  const std::int64_t offset = n == 0 ? 0 : (k >= 0 ? k * a.strides()[1] : -k * a.strides()[0]);
-  return internal::make_view(a, Shape{n}, Strides{a.strides()[0] + a.strides()[1]}, offset);
-}
-
 Array with_leading_axes(const Array& a, int ndmin) {
   if (a.ndim() >= ndmin) return a;
   Shape shape = a.shape();
@@ -315,7 +305,7 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
 Array eye(std::int64_t N, const EyeOptions& options) {
   const Array a = internal::uninitialised("eye", {N, options.M.value_or(N)}, {.order = options.order}, options.dtype);
   a.fill(0);
-  diagonal_view(a, options.k).fill(1);
+  a.diagonal(options.k).fill(1);
   return a;
 }
 
@@ -325,13 +315,13 @@ Array identity(std::int64_t n, Dtype dtype) try { return eye(n, {.dtype = dtype}
 
 Array diag(const Array& v, std::int64_t k) try {
   check<ValueError>(v.ndim() == 1 || v.ndim() == 2, "diag", "the array has rank ", v.ndim(), ", must be 1-D or 2-D");
-  if (v.ndim() == 2) return diagonal_view(v, k);
+  if (v.ndim() == 2) return v.diagonal(k);
   std::int64_t n = 0;
   const bool fits = k > INT64_MIN && !__builtin_add_overflow(v.size(), k < 0 ? -k : k, &n);
   check<ValueError>(fits, "diag", "diagonal ", k, " is too far away");
   const Array a(internal::new_array(Shape{n, n}, v.dtype(), v.device()));
   a.fill(0);
-  internal::assign("diag", diagonal_view(a, k), v);
+  internal::assign("diag", a.diagonal(k), v);
   return a;
 } catch (...) {
   internal::rethrow_out_of_memory("diag");

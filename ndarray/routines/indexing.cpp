@@ -4,13 +4,16 @@
 #include <array>
 
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/index_plan.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/index_check.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/sorting.h>
@@ -20,8 +23,7 @@ namespace nd {
 using catena::check;
 
 Array Array::index(std::span<const Key> keys) const try {
-  const catena::ViewSpec view = catena::basic_index("index", shape(), strides(), keys);
-  return internal::make_view(*this, view.shape, view.strides, view.offset);
+  return internal::view_as(*this, catena::basic_index("index", shape(), strides(), keys));
 } catch (...) {
   internal::rethrow_out_of_memory("index");
 }
@@ -59,14 +61,6 @@ int consumed_axes(const IndexKey& key) {
   return key.basic().kind() == Key::Kind::integer || key.basic().kind() == Key::Kind::slice;
 }
 
-// As in NumPy, a mask may have length 0 along any axis: it selects nothing.
-void check_mask(std::string_view op, const Array& mask, const Array& a, int axis) {
-  bool fits = axis + mask.ndim() <= a.ndim();
-  for (int i = 0; fits && i < mask.ndim(); ++i) fits = mask.shape()[i] == a.shape()[axis + i] || mask.shape()[i] == 0;
-  check<IndexError>(fits, op, "the mask of shape ", mask.shape(), " does not match the axes from ", axis,
-                    " on of an array of shape ", a.shape());
-}
-
 // A key other than a mask, and the axis of the given array that it indexes.
 struct PlainKey {
   IndexKey key;
@@ -87,11 +81,13 @@ void check_devices(std::string_view op, const Array& a, std::span<const IndexKey
     if (k.is_array()) one.add(k.array().get());
 }
 
-// Returns `a` with a new axis of length 1 before `axis`.
-Array with_axis(const Array& a, int axis) {
-  std::vector<Key> keys(static_cast<std::size_t>(axis), Key(Slice()));
-  keys.emplace_back(catena::newaxis);
-  return a.index(keys);
+// Returns `a` with its first `rank` axes flattened.
+Array flattened(const Array& a, int rank) {
+  Shape shape{1};
+  for (int i = 0; i < a.ndim(); ++i)
+    if (i < rank) shape[0] *= a.shape()[i];
+    else shape.push_back(a.shape()[i]);
+  return a.reshape(shape);
 }
 
 // Replaces every mask by the positions of its true elements, one index array per axis. The axes of a leading mask are
@@ -113,15 +109,13 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
       continue;
     }
     const Array& mask = k.array();
-    check_mask(op, mask, a, axis);
+    catena::check_mask(op, mask.shape(), a.shape(), axis);
     axis += mask.ndim();
     if (mask.ndim() == 0) {
-      u.base = with_axis(u.base, base_axis++);
+      u.base = expand_dims(u.base, base_axis++);
       u.keys.push_back({flatnonzero(mask), axis, true});
     } else if (u.keys.empty() && mask.ndim() > 1 && mask.size() > 0 && a.is_c_contiguous()) {
-      Shape flat{mask.size()};
-      for (int i = mask.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
-      u.base = a.reshape(flat);
+      u.base = flattened(a, mask.ndim());
       u.keys.push_back({flatnonzero(mask), axis, true});
       base_axis = 1;
     } else {
@@ -133,130 +127,37 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
 }
 
 // ---- keys to a gather ---------------------------------------------------------------------------
-struct IndexArray {
-  Array indices;
-  std::int64_t length, stride;  // of the indexed axis
-  Strides strides;              // broadcast to the shape of the result
-  int axis = 0;                 // number of the axis in messages
-  bool wraps = false;           // see catena::call::Index
-};
-
-// A selection by index arrays: the array with basic keys applied, the index arrays, and the shape of the result.
+// A selection by index arrays: the array with basic keys applied, the shape of the result, and the index arrays.
 struct Selection {
   Array base;
   Strides base_strides;
-  std::vector<IndexArray> arrays;
   Shape shape;
+  std::vector<catena::call::Index> indices = {};
+  std::vector<Array> views = {};  // owns index arrays
 };
 
 void check_index_array(std::string_view op, const Array& i) {
   check<TypeError>(!i.is_null(), op, "an index array is null");
-  check<IndexError>(catena::is_integer(i.dtype()), op, "index arrays must be of an integer dtype, not ", i.dtype());
-}
-
-Shape broadcast_indices(std::string_view op, std::span<const PlainKey> keys) {
-  Shape shape;
-  for (const PlainKey& k : keys) {
-    if (!k.key.is_array()) continue;
-    try {
-      shape = catena::broadcast_shapes(op, shape, k.key.array().shape());
-    } catch (const ValueError& e) {
-      throw IndexError(e.what());
-    }
-  }
-  return shape;
+  catena::check_index_dtype(op, i.dtype());
 }
 
 // An integer beside index arrays counts as one of them, so it wraps if they do.
-std::int64_t position_of(std::string_view op, std::int64_t index, int axis, std::int64_t length, bool wraps) {
-  check<IndexError>(length > 0, op, "axis ", axis, " of length 0 has no element ", index);
-  if (!wraps && (index < -length || index >= length)) catena::fail_index(op, index, catena::rule_of_axis(axis, length));
-  const std::int64_t r = index % length;
-  return r < 0 ? r + length : r;
-}
-
-// Computes the position of the broadcast index shape in the result shape from the positions of integers and arrays
-// among the keys.
-struct Placement {
-  bool seen = false, ended = false, together = true;
-  int at = 0;  // result axes before the first index
-
-  void item(bool indexes, int result_axes) {
-    if (!indexes) {
-      ended = seen;
-    } else {
-      if (!seen) at = result_axes;
-      together &= !ended;
-      seen = true;
-    }
-  }
-};
-
-// Keys split into basic keys and index arrays. The basic keys are applied first and keep the indexed axes unchanged.
-// Integers beside index arrays become positions and stay basic keys.
-struct SplitKeys {
-  std::vector<Key> basic;
-  std::vector<std::pair<int, const PlainKey*>> arrays;  // axis of the view, indices
-  Placement placement;
-};
-
-SplitKeys split_keys(std::string_view op, const Array& a, std::span<const PlainKey> keys) {
-  const bool wraps = a.device().kind != Device::Kind::cpu && !checks_indices();
-  int consuming = 0;
-  for (const PlainKey& k : keys) consuming += consumed_axes(k.key);
-  SplitKeys s;
-  int axis = 0, view_axis = 0, kept = 0;  // in the array, in the view, in the view without indexed axes
-  for (const PlainKey& k : keys) {
-    if (k.key.is_array()) {
-      check_index_array(op, k.key.array());
-      s.placement.item(true, kept);
-      s.arrays.emplace_back(view_axis++, &k);
-      s.basic.emplace_back(Slice());
-      ++axis;
-      continue;
-    }
-    const Key& key = k.key.basic();
-    const bool integer = key.kind() == Key::Kind::integer;
-    s.placement.item(integer, kept);
-    if (integer && axis < a.ndim()) s.basic.emplace_back(position_of(op, key.index(), k.axis, a.shape()[axis], wraps));
-    else s.basic.push_back(key);
-    const int rest = key.kind() == Key::Kind::ellipsis ? std::max(a.ndim() - consuming, 0) : 1;
-    if (key.kind() != Key::Kind::newaxis) axis += rest;
-    if (!integer) {
-      view_axis += rest;
-      kept += rest;
-    }
-  }
-  return s;
-}
-
 Selection select(std::string_view op, const Array& a, std::span<const PlainKey> keys) {
-  const SplitKeys split = split_keys(op, a, keys);
-  const catena::ViewSpec view = catena::basic_index(op, a.shape(), a.strides(), split.basic);
-  const Shape indices = broadcast_indices(op, keys);
-  Selection s;
-  s.base = internal::make_view(a, view.shape, view.strides, view.offset);
-  for (int i = 0; i < view.shape.size(); ++i) {
-    const bool indexed =
-        std::any_of(split.arrays.begin(), split.arrays.end(), [i](const auto& x) { return x.first == i; });
-    if (indexed) continue;
-    s.shape.push_back(view.shape[i]);
-    s.base_strides.push_back(view.strides[i]);
+  std::vector<catena::IndexPart> parts;
+  for (const PlainKey& k : keys) {
+    if (k.key.is_array()) check_index_array(op, k.key.array());
+    parts.push_back({k.key.array().get(), k.key.basic(), k.axis});
   }
-  const int at = split.placement.together ? split.placement.at : 0;
-  for (int i = indices.size() - 1; i >= 0; --i) {
-    s.shape.insert(at, indices[i]);
-    s.base_strides.insert(at, 0);
-  }
-  for (const auto& [axis, key] : split.arrays) {
-    const Array& array = key->key.array();
-    const std::int64_t length = view.shape[axis];
-    check<IndexError>(length > 0 || array.size() == 0, op, "an axis of length 0 has no elements for indices of shape ",
-                      array.shape());
-    const Strides own = catena::broadcast_strides(op, array.shape(), array.strides(), indices);
-    Strides strides = Strides::filled(s.shape.size(), 0);
-    std::copy(own.begin(), own.end(), strides.begin() + at);
-    s.arrays.push_back({array, length, view.strides[axis], strides, key->axis, key->in_range});
+  const bool wraps = a.device().kind != Device::Kind::cpu && !checks_indices();
+  const catena::IndexPlan plan = catena::plan_index(op, a.shape(), a.strides(), parts, wraps);
+  Selection s{internal::view_as(a, plan.view), plan.view_strides(), plan.shape};
+  const catena::IndexPlan::Indexed* indexed = plan.arrays.begin();
+  for (const PlainKey& k : keys) {
+    if (!k.key.is_array()) continue;
+    const auto& [array, view_axis, axis, strides] = *indexed++;
+    s.views.push_back(internal::make_view(k.key.array(), plan.shape, strides));
+    s.indices.push_back(
+        {s.views.back().get(), plan.view.shape[view_axis], plan.view.strides[view_axis], axis, k.in_range});
   }
   return s;
 }
@@ -271,24 +172,8 @@ std::vector<Key> basic_keys(std::span<const IndexKey> keys) {
   return list;
 }
 
-// The index arrays of a selection, broadcast to its shape, for a call.
-class Indices {
- public:
-  explicit Indices(const Selection& s) {
-    for (const IndexArray& i : s.arrays) {
-      views_.push_back(internal::make_view(i.indices, s.shape, i.strides));
-      list_.push_back({views_.back().get(), i.length, i.stride, i.axis, i.wraps});
-    }
-  }
-  operator std::span<const catena::call::Index>() const { return list_; }
-
- private:
-  std::vector<Array> views_;
-  std::vector<catena::call::Index> list_;
-};
-
 void gather_into(std::string_view op, const Selection& s, const Array& out) {
-  internal::execute(catena::call::Gather{s.base.get(), s.base_strides, Indices(s), &s.shape, out.get(), op});
+  internal::execute(catena::call::Gather{s.base.get(), s.base_strides, s.indices, &s.shape, out.get(), op});
 }
 
 Array gather(std::string_view op, const Selection& s) {
@@ -298,16 +183,16 @@ Array gather(std::string_view op, const Selection& s) {
 }
 
 // Returns `value` without leading axes of length 1 that exceed `rank`.
-Array trimmed(Array value, int rank) {
-  while (value.ndim() > rank && value.shape()[0] == 1) value = value(0);
-  return value;
+Array trimmed(const Array& value, int rank) {
+  if (value.ndim() <= rank) return value;
+  return internal::view_as(value, catena::without_leading_axes(value.shape(), value.strides(), rank));
 }
 
 void scatter(std::string_view op, const Array& a, const Selection& s, const Operand& value, catena::ScatterMode mode) {
   internal::check_output_layout(op, *a.get());
   const Array source = value.is_array() ? trimmed(value.array(), s.shape.size()) : Array();
   const catena::Input values = source.is_null() ? catena::Input(value.scalar()) : catena::Input(*source.get());
-  internal::execute(catena::call::Scatter{mode, s.base.get(), s.base_strides, Indices(s), &s.shape, values, op});
+  internal::execute(catena::call::Scatter{mode, s.base.get(), s.base_strides, s.indices, &s.shape, values, op});
 }
 
 std::vector<IndexKey> along_axis(const Array& indices, int axis) {
@@ -374,11 +259,9 @@ Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey
   if (!is_mask(keys[0])) return take_along(op, a, AxisIndices(key), 0, {});
   if (key.ndim() == 0 || (key.ndim() > 1 && (key.size() == 0 || !a.is_c_contiguous()))) return {};
   check_devices(op, a, keys);
-  check_mask(op, key, a, 0);
+  catena::check_mask(op, key.shape(), a.shape(), 0);
   if (key.ndim() == 1) return take_along(op, a, indices_of_mask(key), 0, {});
-  Shape flat{key.size()};
-  for (int i = key.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
-  return take_along(op, a.reshape(flat), indices_of_mask(key), 0, {});
+  return take_along(op, flattened(a, key.ndim()), indices_of_mask(key), 0, {});
 }
 
 // Handles a mask of the first axes with one value for all elements: writes every element, with this value or its own.
@@ -389,16 +272,11 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
   if (mask.ndim() == 0 || mask.size() == 0) return false;
   if (value.is_array() && (value.array().size() != 1 || value.array().device() != a.device())) return false;
   check_devices(op, a, keys);
-  check_mask(op, mask, a, 0);
+  catena::check_mask(op, mask.shape(), a.shape(), 0);
   internal::check_output_layout(op, *a.get());
-  Array where = mask;
-  if (mask.ndim() < a.ndim()) {
-    Shape shape = Shape::filled(a.ndim(), 1);
-    Strides strides = Strides::filled(a.ndim(), 0);
-    std::copy(mask.shape().begin(), mask.shape().end(), shape.begin());
-    std::copy(mask.strides().begin(), mask.strides().end(), strides.begin());
-    where = internal::make_view(mask, shape, strides);
-  }
+  Shape shape = mask.shape();
+  shape.resize(a.ndim(), 1);
+  const Array where = mask.ndim() < a.ndim() ? mask.reshape(shape) : mask;
   // Elements that are not selected must keep every bit, so bools and 16-bit floats are moved as integers: a byte of a
   // bool may be neither 0 nor 1, and a selection in float32 would change signalling NaNs.
   const bool is_bool = a.dtype() == Dtype::bool_, is_half = !is_bool && a.itemsize() == 2;
@@ -549,9 +427,7 @@ Array take_along_axis(const Array& a, const Array& indices, std::optional<int> a
                     "an axis of length 0 has no elements for indices of shape ", indices.shape());
   s.base_strides = catena::broadcast_strides("take_along_axis", others, source.strides(), s.shape);
   s.base_strides[along] = 0;
-  s.arrays.push_back({indices, length, source.strides()[along],
-                      catena::broadcast_strides("take_along_axis", indices.shape(), indices.strides(), s.shape),
-                      along});
+  s.indices.push_back({indices.get(), length, source.strides()[along], along});
   return gather("take_along_axis", s);
 }
 
@@ -656,8 +532,7 @@ Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOpti
   Shape shape = a.shape();
   for (const Array& c : choices) shape = catena::broadcast_shapes("choose", shape, c.shape());
   std::vector<Array> whole;
-  for (const Array& c : choices)
-    whole.push_back(internal::make_view(c, shape, catena::broadcast_strides("choose", c.shape(), c.strides(), shape)));
+  for (const Array& c : choices) whole.push_back(broadcast_to(c, shape));
   const Array numbers = indices_within(a.dtype() == Dtype::bool_ ? a.astype(Dtype::uint8) : a,
                                        std::int64_t(choices.size()), options.mode);
   const Array all = stack(whole);
@@ -666,8 +541,7 @@ Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOpti
   s.shape = shape;
   s.base_strides = all.strides();
   s.base_strides.erase(0);
-  s.arrays.push_back({numbers, all.shape()[0], all.strides()[0],
-                      catena::broadcast_strides("choose", numbers.shape(), numbers.strides(), shape), 0, true});
+  s.indices.push_back({numbers.get(), all.shape()[0], all.strides()[0], 0, true});
   const Array result = gather("choose", s);
   if (options.out.is_null()) return result;
   check<ValueError>(options.out.shape() == shape, "choose", "the output has shape ", options.out.shape(),

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include <catena/kernels/base/array_layout.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
@@ -12,38 +14,17 @@ namespace nd {
 
 using catena::check;
 using internal::part;
+using internal::view_as;
 
 namespace {
 
-void check_list(std::string_view op, const std::vector<Array>& arrays) {
-  check<ValueError>(!arrays.empty(), op, "there are no arrays to join");
-  for (std::size_t i = 0; i < arrays.size(); ++i) check<TypeError>(!arrays[i].is_null(), op, "array ", i, " is null");
-}
-
 Array join(std::string_view op, const std::vector<Array>& arrays, int axis) try {
-  check_list(op, arrays);
-  for (std::size_t i = 0; i < arrays.size(); ++i) check<TypeError>(arrays[i].ndim() > 0, op, "array ", i, " is 0-d");
-  const Array& first = arrays[0];
-  const int at = catena::normalize_axis<IndexError>(op, axis, first.ndim());
-  Shape shape = first.shape();
-  Dtype dtype = first.dtype();
-  for (std::size_t i = 1; i < arrays.size(); ++i) {
-    const Array& a = arrays[i];
-    check<ValueError>(a.ndim() == first.ndim(), op, "arrays 0 and ", i, " have the ranks ", first.ndim(), " and ",
-                      a.ndim());
-    for (int k = 0; k < a.ndim(); ++k)
-      check<ValueError>(k == at || a.shape()[k] == shape[k], op, "shapes ", first.shape(), " and ", a.shape(),
-                        " of arrays 0 and ", i, " differ on axis ", k, ", which is not the axis ", at, " of joining");
-    check<ValueError>(!__builtin_add_overflow(shape[at], a.shape()[at], &shape[at]), op, "the lengths of axis ", at,
-                      " add up to too much");
-    dtype = promote_types(dtype, a.dtype());
-  }
+  std::vector<const catena::ArrayHeader*> pieces;
+  for (const Array& a : arrays) pieces.push_back(a.get());
+  const auto [shape, at, dtype] = catena::joined(op, pieces, axis);
   const std::vector<Operand> operands(arrays.begin(), arrays.end());
   const Array result(internal::new_array(shape, dtype, internal::common_device(op, operands), op));
-  const bool one_dtype = std::all_of(arrays.begin(), arrays.end(), [&](const Array& a) { return a.dtype() == dtype; });
-  if (one_dtype) {
-    std::vector<const catena::ArrayHeader*> pieces;
-    for (const Array& a : arrays) pieces.push_back(a.get());
+  if (std::all_of(arrays.begin(), arrays.end(), [to = dtype](const Array& a) { return a.dtype() == to; })) {
     internal::execute(catena::call::Join{pieces, at, result.get(), op});
     return result;
   }
@@ -62,8 +43,7 @@ Array join(std::string_view op, const std::vector<Array>& arrays, int axis) try 
 Array concatenate(const std::vector<Array>& arrays, int axis) { return join("concatenate", arrays, axis); }
 
 Array stack(const std::vector<Array>& arrays, int axis) try {
-  check_list("stack", arrays);
-  const int rank = arrays[0].ndim();
+  const int rank = arrays.empty() ? 0 : arrays[0].ndim();
   check<IndexError>(axis >= -rank - 1 && axis <= rank, "stack", "axis ", axis, " is out of range for arrays of rank ",
                     rank, ", where it is from ", -rank - 1, " to ", rank);
   const int at = axis < 0 ? axis + rank + 1 : axis;
@@ -78,24 +58,16 @@ Array stack(const std::vector<Array>& arrays, int axis) try {
   internal::rethrow_out_of_memory("stack");
 }
 
-Array vstack(const std::vector<Array>& arrays) {
-  check_list("vstack", arrays);
-  return join("vstack", atleast_2d(arrays), 0);
-}
+Array vstack(const std::vector<Array>& arrays) { return join("vstack", atleast_2d(arrays), 0); }
 
 Array hstack(const std::vector<Array>& arrays) {
-  check_list("hstack", arrays);
   const std::vector<Array> lines = atleast_1d(arrays);
-  return join("hstack", lines, lines[0].ndim() == 1 ? 0 : 1);
+  return join("hstack", lines, lines.empty() || lines[0].ndim() == 1 ? 0 : 1);
 }
 
-Array dstack(const std::vector<Array>& arrays) {
-  check_list("dstack", arrays);
-  return join("dstack", atleast_3d(arrays), 2);
-}
+Array dstack(const std::vector<Array>& arrays) { return join("dstack", atleast_3d(arrays), 2); }
 
 Array column_stack(const std::vector<Array>& arrays) {
-  check_list("column_stack", arrays);
   std::vector<Array> columns;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const int rank = arrays[i].ndim();
@@ -154,28 +126,9 @@ namespace {
 
 std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sections, int axis, bool equal) try {
   const int at = catena::normalize_axis<IndexError>(op, axis, a.ndim());
-  const std::int64_t n = a.shape()[at];
   std::vector<Array> parts;
-  if (!sections.is_count()) {
-    std::int64_t begin = 0;
-    for (std::size_t i = 0; i <= sections.positions().size(); ++i) {
-      const std::int64_t end = i < sections.positions().size() ? sections.positions()[i] : n;
-      const catena::SliceRange r = catena::resolve_slice(op, Slice(begin, end), n);
-      parts.push_back(part(a, at, r.start, r.length));
-      begin = end;
-    }
-    return parts;
-  }
-  const std::int64_t count = sections.count();
-  check<ValueError>(count > 0, op, "the number of parts ", count, " must be positive");
-  check<ValueError>(!equal || n % count == 0, op, "axis ", at, " of length ", n, " cannot be divided into ", count,
-                    " equal parts");
-  std::int64_t begin = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t length = n / count + (i < n % count ? 1 : 0);
-    parts.push_back(part(a, at, begin, length));
-    begin += length;
-  }
+  for (const catena::SliceRange& r : catena::split_ranges(op, sections, at, a.shape()[at], equal))
+    parts.push_back(view_as(a, catena::sliced_axis(a.shape(), a.strides(), at, r)));
   return parts;
 } catch (...) {
   internal::rethrow_out_of_memory(op);

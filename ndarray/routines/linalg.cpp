@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/kernels/base/array_layout.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
@@ -170,27 +171,16 @@ Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes) try {
 }
 
 Array matmul(const Array& a, const Array& b) {
-  check<ValueError>(a.ndim() > 0 && b.ndim() > 0, "matmul", "operands have the ranks ", a.ndim(), " and ", b.ndim(),
-                    "; 0-d arrays are not allowed, use multiply");
-  const std::int64_t inner_b = b.shape()[std::max(b.ndim() - 2, 0)];
-  check<ValueError>(a.shape().back() == inner_b, "matmul", "shapes ", a.shape(), " and ", b.shape(),
-                    " do not match: inner lengths ", a.shape().back(), " and ", inner_b, " differ");
+  const catena::MatmulShapes shapes = catena::matmul_shapes(a.shape(), b.shape());
   const Dtype dtype = promote_types(a.dtype(), b.dtype());
   const Device device = device_of("matmul", a, b);
-  Array left = a.astype(dtype, {.copy = false}), right = b.astype(dtype, {.copy = false});
-  if (a.ndim() == 1) left = left.reshape(1, a.size());
-  if (b.ndim() == 1) right = right.reshape(b.size(), 1);
-  Shape batch_a = left.shape(), batch_b = right.shape();
-  batch_a.resize(left.ndim() - 2);
-  batch_b.resize(right.ndim() - 2);
-  Shape shape = catena::broadcast_shapes("matmul", batch_a, batch_b);
-  shape.push_back(left.shape()[left.ndim() - 2]);
-  shape.push_back(right.shape().back());
-  const Array result(internal::new_array(shape, dtype, device, "matmul"));
-  multiply_into(left, right, result);
-  if (b.ndim() == 1) shape.pop_back();
-  if (a.ndim() == 1) shape.erase(shape.size() - (b.ndim() == 1 ? 1 : 2));
-  return a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shape) : result;
+  const auto matrix = [dtype](const Array& x, const Shape& shape) {
+    const Array same = x.astype(dtype, {.copy = false});
+    return x.ndim() == 1 ? same.reshape(shape) : same;
+  };
+  const Array result(internal::new_array(shapes.product, dtype, device, "matmul"));
+  multiply_into(matrix(a, shapes.left), matrix(b, shapes.right), result);
+  return a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shapes.result) : result;
 }
 
 Array trace(const Array& a, std::int64_t offset, int axis1, int axis2, const TraceOptions& options) try {

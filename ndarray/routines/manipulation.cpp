@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include <catena/kernels/base/view_layout.h>
+#include <catena/kernels/base/array_layout.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
@@ -18,11 +19,10 @@ using catena::check;
 using catena::fail;
 using catena::normalize_axis;
 using internal::part;
+using internal::view_as;
 
 Array internal::part(const Array& a, int axis, std::int64_t start, std::int64_t length) {
-  Shape shape = a.shape();
-  shape[axis] = length;
-  return internal::make_view(a, shape, a.strides(), start * a.strides()[axis]);
+  return view_as(a, catena::sliced_axis(a.shape(), a.strides(), axis, {start, length, 1}));
 }
 
 namespace {
@@ -38,9 +38,10 @@ void copy_from_any_device(const Array& dst, const Array& src) {
   else internal::assign("copyto", dst, dst.size() == 0 ? src : src.to_device(dst.device()));
 }
 
-std::vector<Array> each(const std::vector<Array>& arrays, Array (*f)(const Array&)) {
+Array atleast(int rank, const Array& a) { return a.ndim() >= rank ? a : a.reshape(catena::at_least(rank, a.shape())); }
+std::vector<Array> atleast(int rank, const std::vector<Array>& arrays) {
   std::vector<Array> result;
-  for (const Array& a : arrays) result.push_back(f(a));
+  for (const Array& a : arrays) result.push_back(atleast(rank, a));
   return result;
 }
 
@@ -63,38 +64,20 @@ void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) 
 
 // ---- shape --------------------------------------------------------------------------------------
 Array expand_dims(const Array& a, int axis) {
-  const catena::ViewLayout layout =
-      catena::expanded_axes("expand_dims", a.shape(), a.strides(), axis, catena::itemsize(a.dtype()));
-  return internal::make_view(a, layout.shape, layout.strides);
+  return view_as(a, catena::expanded_axes("expand_dims", a.shape(), a.strides(), axis, a.itemsize()));
 }
 
-Array atleast_1d(const Array& a) { return a.ndim() == 0 ? a.reshape(1) : a; }
-Array atleast_2d(const Array& a) {
-  if (a.ndim() >= 2) return a;
-  return a.ndim() == 0 ? a.reshape(1, 1) : expand_dims(a, 0);
-}
-Array atleast_3d(const Array& a) {
-  if (a.ndim() >= 3) return a;
-  if (a.ndim() == 2) return expand_dims(a, 2);
-  return a.ndim() == 0 ? a.reshape(1, 1, 1) : expand_dims(expand_dims(a, 0), 2);
-}
-std::vector<Array> atleast_1d(const std::vector<Array>& arrays) { return each(arrays, atleast_1d); }
-std::vector<Array> atleast_2d(const std::vector<Array>& arrays) { return each(arrays, atleast_2d); }
-std::vector<Array> atleast_3d(const std::vector<Array>& arrays) { return each(arrays, atleast_3d); }
+Array atleast_1d(const Array& a) { return atleast(1, a); }
+Array atleast_2d(const Array& a) { return atleast(2, a); }
+Array atleast_3d(const Array& a) { return atleast(3, a); }
+std::vector<Array> atleast_1d(const std::vector<Array>& arrays) { return atleast(1, arrays); }
+std::vector<Array> atleast_2d(const std::vector<Array>& arrays) { return atleast(2, arrays); }
+std::vector<Array> atleast_3d(const std::vector<Array>& arrays) { return atleast(3, arrays); }
 
 // ---- axes ---------------------------------------------------------------------------------------
 Array rollaxis(const Array& a, int axis, int start) {
-  const int from = normalize_axis("rollaxis", axis, a.ndim());
-  const int before = start < 0 ? start + a.ndim() : start;
-  check<ValueError>(before >= 0 && before <= a.ndim(), "rollaxis", "start ", start,
-                    " is out of range for arrays of rank ", a.ndim());
-  if (before == from || before == from + 1) return a;
-  Dims axes;
-  for (int i = 0; i <= a.ndim(); ++i) {
-    if (i == before) axes.push_back(from);
-    if (i != from && i < a.ndim()) axes.push_back(i);
-  }
-  return a.transpose(axes);
+  const Dims axes = catena::rolled_axes("rollaxis", axis, start, a.ndim());
+  return std::is_sorted(axes.begin(), axes.end()) ? a : a.transpose(axes);
 }
 
 Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
@@ -118,9 +101,7 @@ Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
 
 // ---- broadcasting -------------------------------------------------------------------------------
 Array broadcast_to(const Array& array, const Shape& shape) {
-  catena::checked_size(shape);
-  return internal::make_view(array, shape,
-                             catena::broadcast_strides("broadcast_to", array.shape(), array.strides(), shape));
+  return view_as(array, catena::broadcast_view("broadcast_to", array.shape(), array.strides(), shape));
 }
 
 broadcast::broadcast(const std::vector<Operand>& arrays) {
@@ -141,29 +122,10 @@ std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
 // The result is viewed with an extra axis for the repetitions, along which the source has stride 0, so that a single
 // copy writes all elements.
 Array tile(const Array& a, const Dims& reps) try {
-  for (std::int64_t r : reps) check<ValueError>(r >= 0, "tile", "repetitions ", reps, " are negative");
-  const int rank = std::max(a.ndim(), reps.size());
-  Shape shape, split;
-  Strides source;
-  for (int i = 0; i < rank; ++i) {
-    const int axis = i - (rank - a.ndim()), at = i - (rank - reps.size());
-    const std::int64_t n = axis >= 0 ? a.shape()[axis] : 1, r = at >= 0 ? reps[at] : 1;
-    std::int64_t length = 0;
-    check<ValueError>(!__builtin_mul_overflow(n, r, &length), "tile", "shape ", a.shape(), " repeated ", reps,
-                      " times is too large");
-    shape.push_back(length);
-    if (r != 1) {
-      split.push_back(r);
-      source.push_back(0);
-    }
-    if (n != 1 || r == 1) {
-      split.push_back(n);
-      source.push_back(axis >= 0 ? a.strides()[axis] : 0);
-    }
-  }
-  const Array result = empty_beside(a, shape);
+  const catena::Tiling t = catena::tiling("tile", a.shape(), reps);
+  const Array result = empty_beside(a, t.result);
   if (result.size() == 0) return result;
-  internal::assign("tile", result.reshape(split), internal::make_view(a, split, source));
+  internal::assign("tile", result.reshape(t.repeated), broadcast_to(a.reshape(t.apart), t.repeated));
   return result;
 } catch (...) {
   internal::rethrow_out_of_memory("tile");
@@ -213,11 +175,7 @@ Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::opti
 namespace {
 
 Array flipped(std::string_view op, const Array& a, int axis) {
-  const int at = normalize_axis(op, axis, a.ndim());
-  Strides strides = a.strides();
-  const std::int64_t last = (std::max<std::int64_t>(a.shape()[at], 1) - 1) * strides[at];
-  strides[at] = -strides[at];
-  return internal::make_view(a, a.shape(), strides, last);
+  return view_as(a, catena::flipped_axes(op, a.shape(), a.strides(), axis));
 }
 
 }  // namespace
@@ -254,43 +212,16 @@ Array rot90(const Array& a, int k, const Dims& axes) {
 }
 
 // ---- padding ------------------------------------------------------------------------------------
-namespace {
-
-template <class T> std::vector<std::pair<T, T>> sides_of(std::string_view what, const PadSides<T>& given, int rank) {
-  const auto& sides = given.sides();
-  if (sides.size() == 1) return std::vector<std::pair<T, T>>(static_cast<std::size_t>(rank), sides[0]);
-  check<ValueError>(sides.size() == static_cast<std::size_t>(rank), "pad", what, " has sides for ", sides.size(),
-                    " axes, the array has rank ", rank);
-  return sides;
-}
-
-}  // namespace
-
 Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode,
           const PadOptions& options) try {
   if (mode != "constant") fail<NotImplementedError>("pad", "mode is '", mode, "', only 'constant' is supported");
-  const auto width = sides_of("pad_width", pad_width, array.ndim());
-  const auto value = sides_of("constant_values", options.constant_values, array.ndim());
-  Shape shape = array.shape();
-  for (int i = 0; i < shape.size(); ++i) {
-    const auto [before, after] = width[std::size_t(i)];
-    check<ValueError>(before >= 0 && after >= 0, "pad", "the widths ", before, " and ", after, " of axis ", i,
-                      " cannot be negative");
-    const bool fits =
-        !__builtin_add_overflow(shape[i], before, &shape[i]) && !__builtin_add_overflow(shape[i], after, &shape[i]);
-    check<ValueError>(fits, "pad", "the widths ", before, " and ", after, " of axis ", i, " are too large");
-  }
-  const Array result = empty_beside(array, shape);
-  Array inner = result;
-  for (int i = 0; i < shape.size(); ++i) inner = part(inner, i, width[std::size_t(i)].first, array.shape()[i]);
-  internal::assign("pad", inner, array);
-  for (int i = 0; i < shape.size(); ++i) {
-    // The part of the result along this axis: earlier axes with their padding, later axes without.
-    Array slab = result;
-    for (int j = i + 1; j < shape.size(); ++j) slab = part(slab, j, width[std::size_t(j)].first, array.shape()[j]);
-    const auto [before, after] = width[std::size_t(i)];
-    part(slab, i, 0, before).fill(value[std::size_t(i)].first);
-    part(slab, i, shape[i] - after, after).fill(value[std::size_t(i)].second);
+  const auto value = catena::sides_of_axes("constant_values", options.constant_values, array.ndim());
+  const catena::Padded p = catena::padded(array.shape(), catena::pad_widths(pad_width, array.ndim()), array.itemsize());
+  const Array result = empty_beside(array, p.shape);
+  internal::assign("pad", view_as(result, p.interior), array);
+  for (const catena::Padded::Side& side : p.sides) {
+    const auto& [before, after] = value[std::size_t(side.axis)];
+    view_as(result, side.view).fill(side.after ? after : before);
   }
   return result;
 } catch (...) {

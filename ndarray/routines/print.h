@@ -1,6 +1,4 @@
-// Text of arrays in NumPy's format: rows in brackets, aligned columns, floats with the digits needed to identify them
-// (at most `precision` behind the point). The format is scientific if the largest magnitude is 1000 times the smallest
-// or at least 1e8 (float32: 1e6, float16: 1e3), or the smallest is below 1e-4; long arrays are abbreviated with "...".
+// Text of arrays in NumPy's format (kernels/base/array_text.h).
 //
 //   std::cout << a;                          [[1. 2.]
 //                                             [3. 4.]]
@@ -13,17 +11,12 @@
 #include <iosfwd>
 #include <string>
 
+#include <catena/kernels/base/array_text.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
 
-struct PrintOptions {
-  int precision = 8;              // digits behind the point
-  std::int64_t threshold = 1000;  // arrays with more elements are summarised
-  int edgeitems = 3;              // elements shown at each end of an axis in a summary
-  int linewidth = 75;
-  bool suppress_small = false;  // small numbers do not cause scientific notation
-};
+using catena::PrintOptions;
 
 // Returns the text without the dtype. A 0-d array is printed as its element, with the digits that identify it.
 // ValueError for negative options.

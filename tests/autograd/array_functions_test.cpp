@@ -463,8 +463,8 @@ BOOST_AUTO_TEST_CASE(masks_stand_for_the_indices_of_their_true_elements) {
       "mask", [&](const Variables& a) { return Variables{a[0](places, Slice())}; }, {x}, kExact);
   BOOST_CHECK_EXCEPTION(v(array<bool>({true, false}, {2})), catena::IndexError, [](const catena::Error& e) {
     return e.what() == std::string(
-                           "get_item: a mask of shape (2,) does not fit the axes of x from 0 on, which have the "
-                           "lengths (3,)");
+                           "get_item: the mask of shape (2,) does not match the axes from 0 on of an array of shape "
+                           "(3, 4, 2)");
   });
   BOOST_CHECK_THROW(v(array<bool>({true}, {})), catena::IndexError);
   BOOST_CHECK_THROW(v(places, 0, 0), catena::InvalidType);
@@ -491,11 +491,12 @@ BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
   BOOST_CHECK_EXCEPTION(fliplr(row), catena::InvalidType, says("in_types[0].ndim >= 2"));
   BOOST_CHECK_THROW(flipud(Variable(ones({}))), catena::InvalidType);
   BOOST_CHECK_THROW(flipud(integers), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(tile(x, {1, -1}), catena::ValueError, says("tile: the repetitions (1, -1) are negative"));
+  BOOST_CHECK_EXCEPTION(tile(x, {1, -1}), catena::ValueError, says("tile: repetitions (1, -1) are negative"));
   BOOST_CHECK_THROW(pad(integers, 1), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(pad(x, {{1, 1}, {1, 1}, {1, 1}}), catena::ValueError,
-                        says("pad: pad_width has 3 pairs, which is neither 1 nor the rank 2"));
-  BOOST_CHECK_EXCEPTION(pad(x, {0, -1}), catena::ValueError, says("pad: the width of axis 0 is negative: 0 and -1"));
+                        says("pad: pad_width has sides for 3 axes, the array has rank 2"));
+  BOOST_CHECK_EXCEPTION(pad(x, {0, -1}), catena::ValueError,
+                        says("pad: the widths 0 and -1 of axis 0 cannot be negative"));
   BOOST_CHECK_EXCEPTION(pad(x, 1, "mean"), catena::ValueError,
                         says("pad: the mode is 'mean'; it is one of constant, edge, reflect, symmetric, wrap"));
   BOOST_CHECK_EXCEPTION(pad(Variable(ones({0, 2})), 1, "edge"), catena::ValueError,

@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(joins) {
   const Array mixed[] = {arange(2), ones({1})};
   BOOST_TEST((concatenate(mixed).dtype() == Dtype::float64));
   BOOST_CHECK_THROW(concatenate(parts, 0), ValueError);
-  BOOST_CHECK_THROW(concatenate(parts, 2), ValueError);
+  BOOST_CHECK_THROW(concatenate(parts, 2), IndexError);
   BOOST_CHECK_THROW(concatenate({}, 0), ValueError);
 }
 

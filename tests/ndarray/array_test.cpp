@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(squeezing) {
   BOOST_TEST(nd::ones({2, 3}).squeeze().shape() == (nd::Shape{2, 3}));
   BOOST_TEST(nd::ones({}).squeeze(-1).ndim() == 0);
   BOOST_TEST(message_of<nd::ValueError>([&] { a.squeeze(1); }) ==
-             "squeeze: axis 1 of shape (1, 3, 1, 2) has a length other than 1");
+             "squeeze: axis 1 of shape (1, 3, 1, 2) has the length 3, not 1");
   BOOST_CHECK_THROW(a.squeeze(4), nd::ValueError);
   BOOST_CHECK_THROW(a.squeeze({0, 0}), nd::ValueError);
   BOOST_CHECK_THROW(nd::ones({}).squeeze(1), nd::ValueError);

@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nd::reshape(nd::zeros({0}), {-1, 0}), nd::ValueError);
   BOOST_CHECK_THROW(nd::reshape(a, {-2, 3}), nd::ValueError);
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::squeeze(a, 0); }) ==
-             "squeeze: axis 0 of shape (2, 3) has a length other than 1");
+             "squeeze: axis 0 of shape (2, 3) has the length 2, not 1");
   BOOST_CHECK_THROW(nd::squeeze(s, 1), nd::ValueError);
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::broadcast_to(a, {3}); }) ==
              "broadcast_to: shape (2, 3) cannot be broadcast to (3,), which has fewer axes");

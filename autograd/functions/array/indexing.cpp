@@ -3,118 +3,58 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/indexed_access.h>
+#include <catena/autograd/view.h>
+#include <catena/kernels/registry/index_plan.h>
 
 namespace autograd {
 
 using catena::check;
 using catena::IndexError;
 using catena::Key;
-using catena::ViewSpec;
 
 IndexItem::IndexItem(const std::vector<std::int64_t>& integers)
     : key_(0), array_(autograd::array(integers, {std::int64_t(integers.size())})) {}
 
 namespace {
 
-// An index in two parts: a basic index, with full slices instead of arrays, then a gather along `axes` of the resulting
-// view.
+int axes_of(const IndexItem& i) {
+  return i.is_array() || i.key().kind() == Key::Kind::integer || i.key().kind() == Key::Kind::slice ? 1 : 0;
+}
+
+// An index without masks, planned for an array: a view, then a gather along axes of the view.
 struct Plan {
-  ViewSpec view;
-  std::vector<Array> indices;
-  Dims axes;       // axes of the view that index arrays index
-  Dims given;      // the same axes, numbered as in the indexed array
-  Shape loop;      // shape of the result
-  Dims base_axis;  // axis of the view for each loop axis; -1: an axis of the index arrays
+  Plan(const Array& x, const std::vector<IndexItem>& items) {
+    std::vector<Array> arrays;
+    std::vector<catena::IndexPart> parts;
+    int axis = 0, consumed = 0;
+    for (const IndexItem& i : items) consumed += axes_of(i);
+    for (const IndexItem& i : items) {
+      if (i.is_array()) arrays.push_back(to_device(i.array(), x.device()));
+      parts.push_back({i.is_array() ? arrays.back().get() : nullptr, i.key(), axis});
+      axis += !i.is_array() && i.key().kind() == Key::Kind::ellipsis ? x.ndim() - consumed : axes_of(i);
+    }
+    const catena::IndexPlan plan = catena::plan_index("get_item", x.shape(), x.strides(), parts, false);
+    view = internal::view_as(x, plan.view);
+    loop = plan.shape;
+    base_axis = plan.axes;
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      indices.push_back(internal::view_as(arrays[k], {loop, plan.arrays[k].strides}));
+      axes.push_back(plan.arrays[k].view_axis);
+      given.push_back(plan.arrays[k].axis);
+    }
+  }
+  // `wraps`: the indices have been checked.
+  internal::IndexedAccess access(bool wraps) const {
+    return {view, indices, axes, loop, base_axis, "get_item", &given, wraps};
+  }
+
+  Array view;
+  std::vector<Array> indices;  // of the shape `loop`
+  Dims axes;                   // axes of the view that the arrays index
+  Dims given;                  // the same axes, numbered as in the indexed array
+  Shape loop;                  // shape of the result
+  Dims base_axis;              // axis of the view for each loop axis; -1: an axis of the index arrays
 };
-
-// Next to index arrays, an integer counts as an index array (NumPy), so it influences the placement of their axes.
-struct Resolved {
-  std::vector<Key> keys;
-  std::vector<Array> arrays;
-  std::vector<int> array_axes;  // axes of the view for the arrays
-  std::vector<int> given;       // the same axes, numbered as in x
-  bool adjacent = true;
-};
-
-Resolved resolve(const Array& x, const std::vector<IndexItem>& items) {
-  Resolved r;
-  const bool advanced = std::any_of(items.begin(), items.end(), [](const IndexItem& i) { return i.is_array(); });
-  int consumed = 0;
-  for (const IndexItem& i : items)
-    consumed += i.is_array() || i.key().kind() == Key::Kind::integer || i.key().kind() == Key::Kind::slice;
-  int axis = 0, last_array = -2, position = 0, source = 0;
-  for (const IndexItem& i : items) {
-    const Key& k = i.key();
-    if (i.is_array() || (advanced && k.kind() == Key::Kind::integer)) {
-      Array a = i.array();
-      if (!i.is_array()) {
-        const std::int64_t n = source < x.ndim() ? x.shape(source) : 0, value = k.index();
-        check<IndexError>(value >= -n && value < n, "get_item", "the index ", value, " is out of range for axis ",
-                          source, " of length ", n);
-        a = full({}, value, Dtype::int64, x.device());
-      }
-      check<IndexError>(catena::is_integer(a.dtype()), "get_item", "an index array has the dtype ", a.dtype(),
-                        "; integers are needed");
-      if (!r.arrays.empty() && last_array != position - 1) r.adjacent = false;
-      r.arrays.push_back(to_device(a, x.device()));
-      r.array_axes.push_back(axis++);
-      r.given.push_back(source++);
-      r.keys.push_back(Slice());
-      last_array = position++;
-      continue;
-    }
-    r.keys.push_back(k);
-    ++position;
-    switch (k.kind()) {
-      case Key::Kind::integer: ++source; break;
-      case Key::Kind::slice: ++axis, ++source; break;
-      case Key::Kind::newaxis: ++axis; break;
-      case Key::Kind::ellipsis: axis += x.ndim() - consumed, source += x.ndim() - consumed; break;
-    }
-  }
-  return r;
-}
-
-Plan plan_of(const Array& x, const std::vector<IndexItem>& items) {
-  Resolved r = resolve(x, items);
-  Plan p;
-  p.view = catena::basic_index("get_item", x.shape(), x.strides(), r.keys);
-  if (r.arrays.empty()) return p;
-  Shape common;
-  try {
-    for (const Array& a : r.arrays) common = catena::broadcast_shapes("get_item", common, a.shape());
-  } catch (const catena::ValueError& e) {
-    throw IndexError(e.what());
-  }
-  const int place = r.adjacent ? r.array_axes.front() : 0;
-  const auto put_arrays = [&] {
-    for (const std::int64_t n : common) {
-      p.loop.push_back(n);
-      p.base_axis.push_back(-1);
-    }
-  };
-  for (int axis = 0; axis <= p.view.shape.size(); ++axis) {
-    if (axis == place) put_arrays();
-    if (axis == p.view.shape.size()) break;
-    if (std::find(r.array_axes.begin(), r.array_axes.end(), axis) != r.array_axes.end()) continue;
-    p.loop.push_back(p.view.shape[axis]);
-    p.base_axis.push_back(axis);
-  }
-  // The axes of the index arrays are consecutive loop axes; trailing axes of length 1 align them with these.
-  int after = 0;
-  for (int k = p.base_axis.size() - 1; k >= 0 && p.base_axis[k] >= 0; --k) ++after;
-  if (common.empty()) after = p.loop.size() - place;
-  for (std::size_t k = 0; k < r.arrays.size(); ++k) {
-    Shape shape = r.arrays[k].shape();
-    for (int i = 0; i < after; ++i) shape.push_back(1);
-    p.indices.push_back(reshape(r.arrays[k], shape));
-    p.axes.push_back(r.array_axes[k]);
-    p.given.push_back(r.given[k]);
-  }
-  return p;
-}
-
-Array view_of(const Array& a, const ViewSpec& v) { return a.backend().view(a, v.shape, v.strides, v.offset); }
 
 class GetItem final : public FunctionNode {
  public:
@@ -126,15 +66,14 @@ class GetItem final : public FunctionNode {
     using namespace type_check;
     expect(in_types.size() == 1);
     int consumed = 0;
-    for (const IndexItem& i : items_)
-      consumed += i.is_array() || i.key().kind() == Key::Kind::integer || i.key().kind() == Key::Kind::slice;
+    for (const IndexItem& i : items_) consumed += axes_of(i);
     expect(in_types[0].ndim >= variable(consumed, "number of indices"));
   }
   Arrays forward(const Arrays& x) override {
-    const Plan p = plan_of(x[0], items_);
-    if (p.indices.empty()) return {view_of(x[0], p.view)};
+    const Plan p(x[0], items_);
+    if (p.indices.empty()) return {p.view};
     const Array y = x[0].backend().empty(p.loop, x[0].dtype(), x[0].device());
-    internal::gather({view_of(x[0], p.view), p.indices, p.axes, p.loop, p.base_axis, "get_item", &p.given}, y);
+    internal::gather(p.access(false), y);
     return {y};
   }
   Variables backward(const Targets&, const Variables& gy) override;
@@ -152,12 +91,9 @@ class GetItemGrad final : public FunctionNode {
   Arrays forward(const Arrays& gy) override {
     const Array gx = gy[0].backend().empty(shape_, gy[0].dtype(), gy[0].device());
     fill(gx, 0);
-    const Plan p = plan_of(gx, items_);
-    const Array target = view_of(gx, p.view);
-    if (p.indices.empty()) assign(target, gy[0]);
-    else
-      // get_item has checked the indices.
-      internal::scatter_sums({target, p.indices, p.axes, p.loop, p.base_axis, "get_item", &p.given, true}, gy[0]);
+    const Plan p(gx, items_);
+    if (p.indices.empty()) assign(p.view, gy[0]);
+    else internal::scatter_sums(p.access(true), gy[0]);  // get_item has checked the indices
     return {gx};
   }
   Variables backward(const Targets&, const Variables& ggx) override { return {get_item(ggx[0], items_)}; }
@@ -181,14 +117,7 @@ void append_positions(const Variable& x, const Array& given, int axis, std::vect
     result.insert(result.end(), std::size_t(rank), IndexItem(Slice()));
     return;
   }
-  Shape axes;
-  bool fits = true;  // an axis of length 0 fits any length: the mask selects nothing
-  for (int k = 0; k < rank; ++k) {
-    axes.push_back(x.shape(axis + k));
-    fits &= given.shape(k) == axes[k] || given.shape(k) == 0;
-  }
-  check<IndexError>(fits, "get_item", "a mask of shape ", given.shape(), " does not fit the axes of x from ", axis,
-                    " on, which have the lengths ", axes);
+  catena::check_mask("get_item", given.shape(), x.shape(), axis);
   const Array mask = contiguous(to_device(given, x.device()));
   const std::int64_t count = item(reduce(catena::kernels::count_nonzero, mask)).to<std::int64_t>();
   const Array positions = mask.backend().empty({rank, count}, Dtype::int64, mask.device());
@@ -200,18 +129,15 @@ bool is_mask(const IndexItem& i) { return i.is_array() && i.array().dtype() == D
 
 // Returns the same index without masks.
 std::vector<IndexItem> without_masks(const Variable& x, const std::vector<IndexItem>& items) {
-  const auto axes_of = [](const IndexItem& i) {
-    if (is_mask(i)) return i.array().ndim();
-    return int(i.is_array() || i.key().kind() == Key::Kind::integer || i.key().kind() == Key::Kind::slice);
-  };
+  const auto named_axes = [](const IndexItem& i) { return is_mask(i) ? i.array().ndim() : axes_of(i); };
   int named = 0;
-  for (const IndexItem& i : items) named += axes_of(i);
+  for (const IndexItem& i : items) named += named_axes(i);
   std::vector<IndexItem> result;
   int axis = 0;
   for (const IndexItem& i : items) {
     if (is_mask(i)) append_positions(x, i.array(), axis, result);
     else result.push_back(i);
-    axis += !i.is_array() && i.key().kind() == Key::Kind::ellipsis ? x.ndim() - named : axes_of(i);
+    axis += !i.is_array() && i.key().kind() == Key::Kind::ellipsis ? x.ndim() - named : named_axes(i);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/array_layout.h>
 
 namespace autograd {
 
@@ -90,17 +91,9 @@ class SplitAxis final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override {
     axis_ = catena::normalize_axis("split_axis", axis_, x[0].ndim());
-    const std::int64_t length = x[0].shape(axis_);
-    bounds_ = {0};
-    if (sections_.is_count()) {
-      for (std::int64_t i = 1; i < sections_.count(); ++i) bounds_.push_back(length / sections_.count() * i);
-    } else {
-      for (const std::int64_t at : sections_.positions()) bounds_.push_back(at);
-    }
-    bounds_.push_back(length);
+    parts_ = catena::split_ranges("split_axis", sections_, axis_, x[0].shape(axis_), true);
     Arrays pieces;
-    for (std::size_t k = 0; k + 1 < bounds_.size(); ++k)
-      pieces.push_back(slice(x[0], axis_, bounds_[k], bounds_[k + 1]));
+    for (const catena::SliceRange& r : parts_) pieces.push_back(slice(x[0], axis_, r.start, r.start + r.length));
     return pieces;
   }
   // An absent gradient counts as zeros.
@@ -113,7 +106,7 @@ class SplitAxis final : public FunctionNode {
         continue;
       }
       Shape shape = input_shape(0);
-      shape[axis_] = bounds_[k + 1] - bounds_[k];
+      shape[axis_] = parts_[k].length;
       const Array zero = present.backend().empty(shape, present.dtype(), present.device());
       fill(zero, 0);
       pieces.push_back(internal::constant_variable(zero));
@@ -124,7 +117,7 @@ class SplitAxis final : public FunctionNode {
  private:
   Sections sections_;
   int axis_;
-  std::vector<std::int64_t> bounds_;
+  std::vector<catena::SliceRange> parts_;
 };
 
 // InvalidType unless all inputs have one dtype and one rank.
@@ -134,12 +127,12 @@ void expect_equal_ranks(const TypeInfoTuple& in_types) {
     expect(in_types[0].dtype == in_types[i].dtype, in_types[0].ndim == in_types[i].ndim);
 }
 
-// Joins along `axis`, after raised(shape) has given arrays of a lower rank their new shape.
-Variable join_raised(const char* label, const Variables& xs, int axis, Shape (*raised)(const Shape&)) {
+// Joins along `axis`, after the variables have got at least `rank` axes.
+Variable join_raised(const char* label, const Variables& xs, int axis, int rank) {
   check<catena::ValueError>(!xs.empty(), label, "there are no variables");
   internal::check_input_types(label, xs, expect_equal_ranks);
   Variables same;
-  for (const Variable& x : xs) same.push_back(reshape(x, raised(x.shape())));
+  for (const Variable& x : xs) same.push_back(reshape(x, catena::at_least(rank, x.shape())));
   return concat(same, axis);
 }
 
@@ -177,20 +170,11 @@ Variable stack(const Variables& xs, int axis) {
   return concat(same, axis);
 }
 
-Variable vstack(const Variables& xs) {
-  return join_raised("Vstack", xs, 0, [](const Shape& s) { return s.size() > 1 ? s : Shape{1, catena::size_of(s)}; });
-}
-
+Variable vstack(const Variables& xs) { return join_raised("Vstack", xs, 0, 2); }
 Variable hstack(const Variables& xs) {
-  return join_raised("Hstack", xs, !xs.empty() && xs[0] && xs[0].ndim() > 1 ? 1 : 0,
-                     [](const Shape& s) { return s.empty() ? Shape{1} : s; });
+  return join_raised("Hstack", xs, !xs.empty() && xs[0] && xs[0].ndim() > 1 ? 1 : 0, 1);
 }
-
-Variable dstack(const Variables& xs) {
-  return join_raised("Dstack", xs, 2, [](const Shape& s) {
-    return s.size() > 2 ? s : s.size() == 2 ? Shape{s[0], s[1], 1} : Shape{1, catena::size_of(s), 1};
-  });
-}
+Variable dstack(const Variables& xs) { return join_raised("Dstack", xs, 2, 3); }
 
 Variables split_axis(const Variable& x, const Sections& indices_or_sections, int axis) {
   constexpr const char* op = "split_axis";

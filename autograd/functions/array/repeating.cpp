@@ -4,11 +4,14 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/input_types.h>
+#include <catena/autograd/view.h>
+#include <catena/kernels/base/array_layout.h>
 
 namespace autograd {
 
 using catena::check;
 using catena::ValueError;
+using internal::view_as;
 using type_check::TypeInfoTuple;
 
 namespace {
@@ -24,10 +27,7 @@ class Flip final : public FunctionNode {
     autograd::internal::expect_axes(in_types, axes_);
   }
   Arrays forward(const Arrays& x) override {
-    Array y = x[0];
-    for (const std::int64_t axis : catena::normalize_axes("flip", axes_, y.ndim()))
-      y = slice(y, int(axis), y.shape(int(axis)) - 1, -y.shape(int(axis)) - 1, -1);
-    return {y};
+    return {view_as(x[0], catena::flipped_axes("flip", x[0].shape(), x[0].strides(), axes_))};
   }
   Variables backward(const Targets&, const Variables& gy) override {
     return apply_node<Flip>({gy[0]}, axes_, label_, rank_);
@@ -39,41 +39,18 @@ class Flip final : public FunctionNode {
   int rank_;
 };
 
-using Widths = PadSides<std::int64_t>::Pair;
-
-// Returns the widths or values for an axis: the only pair of a list for all axes, or the pair of that axis.
-template <class T> const typename PadSides<T>::Pair& side(const PadSides<T>& sides, int axis) {
-  return sides.sides()[sides.sides().size() == 1 ? 0 : std::size_t(axis)];
-}
-template <class T> void check_sides(const PadSides<T>& sides, int rank, const char* what) {
-  const std::size_t n = sides.sides().size();
-  check<ValueError>(n == 1 || n == std::size_t(rank), "pad", what, " has ", n,
-                    " pairs, which is neither 1 nor the rank ", rank);
-}
-
 class Pad final : public FunctionNode {
  public:
-  Pad(const std::vector<Widths>& widths, const PadSides<Scalar>& values) : widths_(widths), values_(values) {}
+  Pad(const catena::PadWidths& widths, const std::vector<PadSides<Scalar>::Pair>& values)
+      : widths_(widths), values_(values) {}
   std::string label() const override { return "Pad"; }
-
-  // Writes the interior first, then the sides of one axis after the other. The sides of an axis include the sides of
-  // earlier axes.
   Arrays forward(const Arrays& x) override {
-    Shape shape = x[0].shape();
-    for (int i = 0; i < shape.size(); ++i) shape[i] += widths_[std::size_t(i)].first + widths_[std::size_t(i)].second;
-    const Array y = x[0].backend().empty(shape, x[0].dtype(), x[0].device());
-    Array filled = y;  // the result without the sides of axes >= i
-    std::vector<Array> parts(std::size_t(shape.size()));
-    for (int i = shape.size() - 1; i >= 0; --i) {
-      parts[std::size_t(i)] = filled;
-      filled = slice(filled, i, widths_[std::size_t(i)].first, widths_[std::size_t(i)].first + x[0].shape(i));
-    }
-    assign(filled, x[0]);
-    for (int i = 0; i < shape.size(); ++i) {
-      const auto& [before, after] = widths_[std::size_t(i)];
-      const Array& part = parts[std::size_t(i)];
-      if (before > 0) fill(slice(part, i, 0, before), side(values_, i).first);
-      if (after > 0) fill(slice(part, i, shape[i] - after, shape[i]), side(values_, i).second);
+    const catena::Padded p = catena::padded(x[0].shape(), widths_, catena::itemsize(x[0].dtype()));
+    const Array y = x[0].backend().empty(p.shape, x[0].dtype(), x[0].device());
+    assign(view_as(y, p.interior), x[0]);
+    for (const catena::Padded::Side& side : p.sides) {
+      const auto& [before, after] = values_[std::size_t(side.axis)];
+      fill(view_as(y, side.view), side.after ? after : before);
     }
     return {y};
   }
@@ -88,8 +65,8 @@ class Pad final : public FunctionNode {
   }
 
  private:
-  std::vector<Widths> widths_;
-  PadSides<Scalar> values_;
+  catena::PadWidths widths_;
+  std::vector<PadSides<Scalar>::Pair> values_;
 };
 
 // Returns the element of an axis of length n that a mode copies to position i, which may be outside the axis.
@@ -114,7 +91,7 @@ Source source_of(std::string_view mode) {
 }
 
 // Gathers the copied elements, so that their gradients are added at their sources.
-Variable pad_by_elements(const Variable& x, const std::vector<Widths>& widths, Source source) {
+Variable pad_by_elements(const Variable& x, const catena::PadWidths& widths, Source source) {
   Variable y = x;
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const auto& [before, after] = widths[std::size_t(axis)];
@@ -136,24 +113,9 @@ Variable flip(const Variable& x, const Axes& axis) { return apply_node<Flip>({x}
 Variable fliplr(const Variable& a) { return apply_node<Flip>({a}, Axes(1), "FlipLR", 2)[0]; }
 Variable flipud(const Variable& a) { return apply_node<Flip>({a}, Axes(0), "FlipUD", 1)[0]; }
 
-// A repeated axis becomes two: an axis of repetitions, which is broadcast, and the original one.
 Variable tile(const Variable& x, const Dims& reps) {
-  for (const std::int64_t r : reps) check<ValueError>(r >= 0, "tile", "the repetitions ", reps, " are negative");
-  const Shape& own = x.shape();
-  const int rank = std::max(own.size(), reps.size());
-  Shape apart, repeated, result;
-  for (int k = 0; k < rank; ++k) {
-    const int axis = k - (rank - own.size()), at = k - (rank - reps.size());
-    const std::int64_t n = axis >= 0 ? own[axis] : 1, times = at >= 0 ? reps[at] : 1;
-    if (times != 1) {
-      apart.push_back(1);
-      repeated.push_back(times);
-    }
-    apart.push_back(n);
-    repeated.push_back(n);
-    result.push_back(n * times);
-  }
-  return reshape(broadcast_to(reshape(x, apart), repeated), result);
+  const catena::Tiling t = catena::tiling("tile", x.shape(), reps);
+  return reshape(broadcast_to(reshape(x, t.apart), t.repeated), t.result);
 }
 
 Variable pad(const Variable& x, const PadSides<std::int64_t>& pad_width, std::string_view mode,
@@ -165,16 +127,10 @@ Variable pad(const Variable& x, const PadSides<std::int64_t>& pad_width, std::st
         expect(in_types[0].dtype.kind() == 'f');
       },
       "x");
-  check_sides(pad_width, x.ndim(), "pad_width");
-  std::vector<Widths> widths;
-  for (int i = 0; i < x.ndim(); ++i) {
-    widths.push_back(side(pad_width, i));
-    check<ValueError>(widths.back().first >= 0 && widths.back().second >= 0, "pad", "the width of axis ", i,
-                      " is negative: ", widths.back().first, " and ", widths.back().second);
-  }
+  const catena::PadWidths widths = catena::pad_widths(pad_width, x.ndim());
   if (mode != "constant") return pad_by_elements(x, widths, source_of(mode));
-  check_sides(options.constant_values, x.ndim(), "constant_values");
-  return apply_node<Pad>({x}, widths, options.constant_values)[0];
+  const auto values = catena::sides_of_axes("constant_values", options.constant_values, x.ndim());
+  return apply_node<Pad>({x}, widths, values)[0];
 }
 
 }  // namespace autograd

@@ -6,6 +6,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
+#include <catena/kernels/base/view_layout.h>
 
 namespace autograd {
 
@@ -55,11 +56,7 @@ class Transpose final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override { return {axes_ ? transpose(x[0], *axes_) : transpose(x[0])}; }
   Variables backward(const Targets&, const Variables& gy) override {
-    if (!axes_) return {transpose(gy[0])};
-    const int n = axes_->size();
-    Dims inverse = Dims::filled(n, 0);
-    for (int i = 0; i < n; ++i) inverse[int((*axes_)[i] < 0 ? (*axes_)[i] + n : (*axes_)[i])] = i;
-    return {transpose(gy[0], inverse)};
+    return {axes_ ? transpose(gy[0], catena::inverse_axes(*axes_)) : transpose(gy[0])};
   }
 
  private:
@@ -139,43 +136,16 @@ Variable expand_dims(const Variable& x, int axis) {
     const auto at = variable(axis, "axis");
     expect(-in_types[0].ndim - 1 <= at, at <= in_types[0].ndim);
   });
-  Shape shape = x.shape();
-  shape.insert(catena::normalize_axis("expand_dims", axis, shape.size() + 1), 1);
+  const Shape shape = catena::expanded_axes("expand_dims", x.shape(), x.data().strides(), axis, 1).shape;
   return apply_node<Reshape>({x}, shape, "ExpandDims")[0];
 }
 
 Variable squeeze(const Variable& x, const Axes& axis) {
   internal::check_input_types(
       "Squeeze", {x}, [&axis](const TypeInfoTuple& in_types) { autograd::internal::expect_axes(in_types, axis); });
-  const Shape& from = x.shape();
-  const Dims dropped = catena::normalize_axes("squeeze", axis, from.size());
-  Shape shape;
-  for (int i = 0; i < from.size(); ++i) {
-    const bool named = std::find(dropped.begin(), dropped.end(), i) != dropped.end();
-    catena::check<catena::ValueError>(!axis.given() || !named || from[i] == 1, "squeeze", "axis ", i, " of shape ",
-                                      from, " has the length ", from[i], ", not 1");
-    if (!named || from[i] != 1) shape.push_back(from[i]);
-  }
+  const Shape shape = catena::squeezed_axes("squeeze", x.shape(), x.data().strides(), axis).shape;
   return apply_node<Reshape>({x}, shape, "Squeeze")[0];
 }
-
-namespace {
-
-// Returns the axes of a transposition that moves axis `from` to position `to` and, with `swaps`, the axis at `to` to
-// position `from`.
-Dims moved(int rank, int from, int to, bool swaps) {
-  Dims axes;
-  for (int i = 0; i < rank; ++i) axes.push_back(i);
-  if (swaps) {
-    std::swap(axes[from], axes[to]);
-  } else {
-    axes.erase(from);
-    axes.insert(to, from);
-  }
-  return axes;
-}
-
-}  // namespace
 
 Variable swapaxes(const Variable& x, int axis1, int axis2) {
   constexpr const char* label = "Swapaxes";
@@ -183,8 +153,10 @@ Variable swapaxes(const Variable& x, int axis1, int axis2) {
     autograd::internal::expect_axes(in_types, {axis1, axis2});
   });
   const int rank = x.ndim();
-  const int i = catena::normalize_axis("swapaxes", axis1, rank), j = catena::normalize_axis("swapaxes", axis2, rank);
-  return apply_node<Transpose>({x}, moved(rank, i, j, true), label)[0];
+  Dims axes = catena::normalize_axes("swapaxes", {}, rank);
+  std::swap(axes[catena::normalize_axis("swapaxes", axis1, rank)],
+            axes[catena::normalize_axis("swapaxes", axis2, rank)]);
+  return apply_node<Transpose>({x}, axes, label)[0];
 }
 
 Variable rollaxis(const Variable& x, int axis, int start) {
@@ -195,9 +167,7 @@ Variable rollaxis(const Variable& x, int axis, int start) {
     const auto position = variable(start, "start");
     expect(-in_types[0].ndim <= position, position <= in_types[0].ndim);
   });
-  const int rank = x.ndim(), from = catena::normalize_axis("rollaxis", axis, rank);
-  const int before = start < 0 ? start + rank : start;
-  return apply_node<Transpose>({x}, moved(rank, from, before > from ? before - 1 : before, false), label)[0];
+  return apply_node<Transpose>({x}, catena::rolled_axes("rollaxis", axis, start, x.ndim()), label)[0];
 }
 
 Variable transpose(const Variable& x) { return apply_node<Transpose>({x}, std::nullopt)[0]; }
