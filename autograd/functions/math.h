@@ -71,12 +71,13 @@ CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2
 CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y);
 // The gradient is 0 at and outside the bounds. AssertionError unless x_min < x_max.
 CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
+template <class T>
+concept ConditionLike = VariableLike<T> || ArrayLike<T>;
 // Returns x where the condition is true, y elsewhere; the three shapes broadcast. x or y may be a constant, a number or
 // an array, which is converted to the other's dtype and gets no gradient. InvalidType unless the condition is bool (a
 // Variable or an array), x and y have one dtype, and the shapes broadcast.
-template <class C, class X, class Y>
-requires(VariableLike<C> || ArrayLike<C>) && VariableOperands<X, Y> Variable
-    where(const C& condition, const X& x, const Y& y) {
+template <ConditionLike C, class X, class Y>
+Variable where(const C& condition, const X& x, const Y& y) requires VariableOperands<X, Y> {
   if constexpr (!VariableLike<X>) return internal::select(condition, internal::branch(internal::operand(x), y), y);
   else if constexpr (!VariableLike<Y>) return internal::select(condition, x, internal::branch(internal::operand(y), x));
   else return internal::select(condition, x, y);
