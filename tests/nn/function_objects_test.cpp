@@ -11,6 +11,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/functions/basic_math.h>
@@ -52,13 +53,13 @@ struct Case {
   Arrays inputs;
   std::string name() const { return object.substr(0, object.find('(')); }
 };
-#define CASE(label, object, function, ...)                                     \
-  Case {                                                                       \
-#object, label, [=](const Variables& x) { return list(F::object(x)); }, [= \
-    ](const Variables& x) { return list(function); }, Arrays {                 \
-      __VA_ARGS__                                                              \
-    }                                                                          \
-  }
+Case make_case(const char* object, const char* label, Call of_object, Call of_function, const Arrays& inputs) {
+  return {object, label, std::move(of_object), std::move(of_function), inputs};
+}
+#define CASE(label, object, function, ...)                                    \
+  make_case(                                                                  \
+      #object, label, [=](const Variables& x) { return list(F::object(x)); }, \
+      [=](const Variables& x) { return list(function); }, Arrays({__VA_ARGS__}))
 
 Array ints(const std::vector<std::int32_t>& v, const Shape& shape) { return array(v, shape); }
 Array positive(const Shape& shape, int seed = 0) { return spread(shape, 0.2, 2, seed); }
