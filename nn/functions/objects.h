@@ -1,4 +1,5 @@
-// The functions as objects, with the names and the constructors of Chainer's function classes:
+// The functions as objects, with the names and the constructors of Chainer's function classes. The headers below
+// declare them by family.
 //
 //   namespace F = nn::functions;
 //   auto y = F::ReLU()(x);                      y = relu(x)
