@@ -5,6 +5,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/autograd/nn_extension/recurrent.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -51,8 +52,6 @@ void check_weights(const char* op, const RnnOperands& o, const RnnSpec& spec) {
                       Shape{units}, ", it has ", shape_of(bias));
   }
 }
-
-std::int64_t directions_of(const RnnSpec& spec) { return spec.bidirectional ? 2 : 1; }
 
 bool has_dropout(const RnnSpec& spec) { return spec.training && spec.dropout > 0 && spec.layers > 1; }
 
@@ -138,7 +137,7 @@ Array dropped_backward(const Array& gy, const RnnSpec& spec, std::int64_t layer)
 }
 
 // Returns the arrays concatenated along the first axis; null arrays are skipped.
-Array stacked(const std::vector<Array>& parts) {
+Array joined(const std::vector<Array>& parts) {
   if (!parts.front() || parts.size() == 1) return parts.front();
   return concatenate(parts, 0);
 }
@@ -164,8 +163,8 @@ RnnResult NnExtension::rnn(const RnnOperands& given, const RnnSpec& spec) {
     cy.push_back(std::exchange(part.cy, {}));
   }
   result.y = astype(result.parts.back().y, dtype);
-  result.hy = astype(stacked(hy), dtype);
-  result.cy = converted(stacked(cy), dtype);
+  result.hy = astype(joined(hy), dtype);
+  result.cy = converted(joined(cy), dtype);
   if (!spec.training) result.parts.clear();
   result.maker = this;
   return result;
@@ -224,8 +223,8 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
       to.gbs.insert(to.gbs.begin(), part.gbs.begin(), part.gbs.end());
     }
     to.gx = gy;
-    to.ghx = stacked(ghx);
-    to.gcx = stacked(gcx);
+    to.ghx = joined(ghx);
+    to.gcx = joined(gcx);
   }
   to.gx = converted(to.gx, dtype);
   to.ghx = astype(to.ghx, given.hx.dtype());
