@@ -33,16 +33,15 @@ template <class R> Arrays list_of(const R& result) {
 }  // namespace internal
 
 template <class F, class G>
-requires std::invocable<F&, const Arrays&> && std::invocable<G&, const Arrays&, const Arrays&> Outputs
-external_function(F forward, G backward, const Variables& inputs) {
+Outputs external_function(F forward, G backward, const Variables& inputs) requires std::invocable<F&, const Arrays&> &&
+    std::invocable<G&, const Arrays&, const Arrays&> {
   return internal::external_function(
       [f = std::move(forward)](const Arrays& x) mutable { return internal::list_of(f(x)); },
       [g = std::move(backward)](const Arrays& x, const Arrays& gy) mutable { return internal::list_of(g(x, gy)); },
       inputs);
 }
 template <class F, class G, std::convertible_to<Variable>... X>
-requires(sizeof...(X) > 1 || (sizeof...(X) == 1 && !(... || std::derived_from<X, Variables>))) Outputs
-    external_function(F forward, G backward, const X&... inputs) {
+Outputs external_function(F forward, G backward, const X&... inputs) requires SeparateInputs<X...> {
   return external_function(std::move(forward), std::move(backward), Variables{Variable(inputs)...});
 }
 

@@ -52,8 +52,8 @@ template <class R> auto in_form_of(const Variables& list) {
   } else if constexpr (std::is_same_v<R, Outputs>) {
     return Outputs(list);
   } else if constexpr (is_tuple_of_variables<R>()) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return R{list[I]...}; }
-    (std::make_index_sequence<std::tuple_size_v<R>>());
+    const auto elements = [&]<std::size_t... I>(std::index_sequence<I...>) { return R{list[I]...}; };
+    return elements(std::make_index_sequence<std::tuple_size_v<R>>());
   } else {
     return list;
   }
@@ -62,8 +62,8 @@ template <class R> auto in_form_of(const Variables& list) {
 // Calls func(x[0], ..., x[N - 1]). Only this N is instantiated, because a generic lambda may not compile for others.
 template <std::size_t N> struct CallWith {
   template <class F> Variables operator()(F& func, const Variables& x) const {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return outputs_of(func(x[I]...)); }
-    (std::make_index_sequence<N>());
+    const auto call = [&]<std::size_t... I>(std::index_sequence<I...>) { return outputs_of(func(x[I]...)); };
+    return call(std::make_index_sequence<N>());
   }
 };
 struct CallWithList {
@@ -81,7 +81,7 @@ template <class F, class... X> constexpr bool takes_separately() {
 
 // Returns func(xs...) in the form in which func returns it: a Variable, a tuple or std::array, or a list as Variables.
 template <class F, std::convertible_to<Variable>... X>
-requires(internal::takes_separately<F, X...>()) auto forget(F&& func, const X&... xs) {
+auto forget(F&& func, const X&... xs) requires(internal::takes_separately<F, X...>()) {
   static_assert(std::is_invocable_v<std::remove_reference_t<F>&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>,
                 "forget: func must be callable with these variables");
   using R = std::invoke_result_t<std::remove_reference_t<F>&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>;

@@ -45,17 +45,6 @@ class CATENA_EXPORT Function : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& grad_outputs) final;
 };
 
-// Members of Variable that Outputs forwards unchanged: the getters, and the members that change the variable.
-// clang-format off
-#define CATENA_OUTPUT_GETTERS(X)                                                                                     \
-  X(data) X(grad) X(grad_variable) X(creator) X(rank) X(volatile_flag) X(requires_grad) X(name) X(is_same) X(id)     \
-  X(shape) X(ndim) X(len) X(dtype) X(device) X(label) X(to_string) X(repr) X(debug_print) X(astype) X(T)
-#define CATENA_OUTPUT_CHANGES(X)                                                                                     \
-  X(set_data) X(set_grad) X(set_grad_variable) X(set_volatile) X(set_requires_grad) X(set_name) X(to_device)         \
-  X(to_cpu) X(to_gpu) X(cleargrad) X(zerograd) X(copydata) X(addgrad) X(set_creator) X(unset_creator) X(unchain)     \
-  X(unchain_backward)
-// clang-format on
-
 // The result of a function object: its only output, or the list of its outputs.
 //
 //   auto y = f(x);  y.backward(); y.data(); y.shape(); y * 2      Variable y = f(x);
@@ -75,19 +64,29 @@ class CATENA_EXPORT Outputs : public Variables {
   Variable& operator[](std::size_t i) { return const_cast<Variable&>(at(i)); }
   std::int64_t size() const { return num_outputs() == 1 ? only().size() : std::int64_t(num_outputs()); }
 
-#define CATENA_FORWARD(name)                                  \
-  template <class... X> decltype(auto) name(X&&... x) const { \
-    return std::as_const(only()).name(std::forward<X>(x)...); \
-  }
-  CATENA_OUTPUT_GETTERS(CATENA_FORWARD)
-#undef CATENA_FORWARD
-#define CATENA_FORWARD(name) \
-  template <class... X> decltype(auto) name(X&&... x) { return only().name(std::forward<X>(x)...); }
-  CATENA_OUTPUT_CHANGES(CATENA_FORWARD)
-#undef CATENA_FORWARD
-  // These members are repeated here because their arguments may be braced lists.
-  void backward(const BackwardOptions& options = {}) { only().backward(options); }
-  void backward(bool retain_grad) { only().backward(retain_grad); }
+  // ---- the members of Variable, of the only output ----
+  const Array& data() const { return only().data(); }
+  Array grad() const { return only().grad(); }
+  Variable grad_variable() const { return only().grad_variable(); }
+  FunctionNode* creator() const { return only().creator(); }
+  int rank() const { return only().rank(); }
+  Flag volatile_flag() const { return only().volatile_flag(); }
+  bool requires_grad() const { return only().requires_grad(); }
+  const std::string& name() const { return only().name(); }
+  const void* id() const { return only().id(); }
+  const Shape& shape() const { return only().shape(); }
+  std::int64_t shape(int axis) const { return only().shape(axis); }
+  int ndim() const { return only().ndim(); }
+  std::int64_t len() const { return only().len(); }
+  Dtype dtype() const { return only().dtype(); }
+  Device device() const { return only().device(); }
+  std::string label() const { return only().label(); }
+  std::string to_string() const { return only().to_string(); }
+  std::string repr() const { return only().repr(); }
+  std::string debug_print() const { return only().debug_print(); }
+  Variable T() const { return only().T(); }
+  bool is_same(const Variable& o) const { return only().is_same(o); }
+  Variable astype(Dtype dtype) const { return only().astype(dtype); }
   Variable reshape(const Shape& shape) const { return only().reshape(shape); }
   template <class... I> Variable reshape(std::int64_t first, I... rest) const { return only().reshape(first, rest...); }
   Variable transpose() const { return only().transpose(); }
@@ -95,17 +94,37 @@ class CATENA_EXPORT Outputs : public Variables {
   template <class... I> Variable transpose(std::int64_t first, I... rest) const {
     return only().transpose(first, rest...);
   }
-#define CATENA_REDUCTION(name) \
-  Variable name(const Axes& axes = {}, bool keepdims = false) const { return only().name(axes, keepdims); }
-  CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
-#undef CATENA_REDUCTION
+  Variable sum(const Axes& axes = {}, bool keepdims = false) const { return only().sum(axes, keepdims); }
+  Variable mean(const Axes& axes = {}, bool keepdims = false) const { return only().mean(axes, keepdims); }
+  Variable max(const Axes& axes = {}, bool keepdims = false) const { return only().max(axes, keepdims); }
+  Variable min(const Axes& axes = {}, bool keepdims = false) const { return only().min(axes, keepdims); }
+  void set_data(const Array& data) { only().set_data(data); }
+  void set_grad(const Array& grad) { only().set_grad(grad); }
+  void set_grad_variable(const Variable& grad) { only().set_grad_variable(grad); }
+  void set_volatile(Flag f) { only().set_volatile(f); }
+  void set_requires_grad(bool requires_grad) { only().set_requires_grad(requires_grad); }
+  void set_name(const std::string& name) { only().set_name(name); }
+  void to_device(Device device) { only().to_device(device); }
+  void to_cpu() { only().to_cpu(); }
+  void to_gpu(std::optional<int> id = {}) { only().to_gpu(id); }
+  void cleargrad() { only().cleargrad(); }
+  void zerograd() { only().zerograd(); }
+  void copydata(const Variable& from) { only().copydata(from); }
+  void addgrad(const Variable& from) { only().addgrad(from); }
+  void set_creator(FunctionNode* creator, int output_index = 0) { only().set_creator(creator, output_index); }
+  void unset_creator() { only().unset_creator(); }
+  void backward(const BackwardOptions& options = {}) { only().backward(options); }
+  void backward(bool retain_grad) { only().backward(retain_grad); }
+  void unchain() { only().unchain(); }
+  void unchain_backward() { only().unchain_backward(); }
   template <class E> E item() const { return only().template item<E>(); }
-  template <class E>
-  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
+  template <class E> explicit operator E() const requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) {
+    return item<E>();
+  }
   // Elements of the only output, as of any Variable: y(0), y(Slice(1, 3)), y({0, 2}).
   template <class... K>
-  requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) Variable operator()(
-      const K&... keys) const {
+  Variable operator()(const K&... keys) const
+      requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) {
     return only()(keys...);
   }
   Variable operator()(std::initializer_list<catena::Integer> list) const { return only()(list); }
@@ -118,14 +137,17 @@ class CATENA_EXPORT Outputs : public Variables {
 
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Outputs& y);
 
+// Inputs that are given one by one: more than one, or one that is no list.
+template <class... X>
+concept SeparateInputs = sizeof...(X) > 1 || (sizeof...(X) == 1 && !(... || std::derived_from<X, Variables>));
+
 // A handle of a function object; the graph shares its ownership. Calls: f(x), f(x, y), or with a list, f(xs).
 template <class F> class FunctionPtr : public NodePtr<F> {
  public:
   using NodePtr<F>::NodePtr;
   Outputs operator()(const Variables& inputs) const { return static_cast<FunctionNode*>(this->get())->apply(inputs); }
   template <std::convertible_to<Variable>... X>
-  requires(sizeof...(X) > 1 || (sizeof...(X) == 1 && !(... || std::derived_from<X, Variables>))) Outputs operator()(
-      const X&... inputs) const {
+  Outputs operator()(const X&... inputs) const requires SeparateInputs<X...> {
     return (*this)(Variables{Variable(inputs)...});
   }
 };

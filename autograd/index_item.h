@@ -24,7 +24,7 @@ class CATENA_EXPORT IndexItem {
   template <ForeignArray T> IndexItem(const T& integers) : IndexItem(Array(integers)) {}
   IndexItem(const std::vector<std::int64_t>& integers);
   template <class I>
-  requires(catena::is_index<I>) IndexItem(const std::vector<I>& integers)
+  IndexItem(const std::vector<I>& integers) requires(catena::is_index<I>)
       : IndexItem(std::vector<std::int64_t>(integers.begin(), integers.end())) {}
   IndexItem(std::initializer_list<catena::Integer> integers)
       : IndexItem(std::vector<std::int64_t>(integers.begin(), integers.end())) {}

@@ -74,39 +74,37 @@ template <class T> decltype(auto) operand(const T& v) {
 }  // namespace internal
 
 inline Variable operator-(const Variable& x) { return internal::negate(x); }
-template <class A, class B>
-requires VariableOperands<A, B> Variable operator+(const A& a, const B& b) {
+template <class A, class B> Variable operator+(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::add(internal::operand(a), internal::operand(b));
 }
-template <class A, class B>
-requires VariableOperands<A, B> Variable operator-(const A& a, const B& b) {
+template <class A, class B> Variable operator-(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::subtract(internal::operand(a), internal::operand(b));
 }
-template <class A, class B>
-requires VariableOperands<A, B> Variable operator*(const A& a, const B& b) {
+template <class A, class B> Variable operator*(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::multiply(internal::operand(a), internal::operand(b));
 }
-template <class A, class B>
-requires VariableOperands<A, B> Variable operator/(const A& a, const B& b) {
+template <class A, class B> Variable operator/(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::divide(internal::operand(a), internal::operand(b));
 }
-template <class A, class B>
-requires VariableOperands<A, B> Variable pow(const A& a, const B& b) {
+template <class A, class B> Variable pow(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::power(internal::operand(a), internal::operand(b));
 }
-template <class A, class B>
-requires VariableOperands<A, B> Variable operator_matmul(const A& a, const B& b) {
+template <class A, class B> Variable operator_matmul(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::matrix_multiply(internal::operand(a), internal::operand(b));
 }
 
 // Assigns a new variable, as in Python: other handles keep the old one.
-template <class B>
-requires VariableOperands<Variable, B> Variable& operator+=(Variable& a, const B& b) { return a = a + b; }
-template <class B>
-requires VariableOperands<Variable, B> Variable& operator-=(Variable& a, const B& b) { return a = a - b; }
-template <class B>
-requires VariableOperands<Variable, B> Variable& operator*=(Variable& a, const B& b) { return a = a * b; }
-template <class B>
-requires VariableOperands<Variable, B> Variable& operator/=(Variable& a, const B& b) { return a = a / b; }
+template <class B> Variable& operator+=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
+  return a = a + b;
+}
+template <class B> Variable& operator-=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
+  return a = a - b;
+}
+template <class B> Variable& operator*=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
+  return a = a * b;
+}
+template <class B> Variable& operator/=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
+  return a = a / b;
+}
 
 }  // namespace autograd

@@ -53,9 +53,6 @@ struct BackwardOptions {
 
 using Variables = catena::SmallVector<Variable, 4>;
 
-// The differentiable reductions, free functions and members of Variable.
-#define CATENA_VARIABLE_REDUCTIONS(X) X(sum) X(mean) X(max) X(min)
-
 class CATENA_EXPORT Variable {
  public:
   Variable() noexcept = default;  // null: an absent variable, e.g. a missing gradient
@@ -132,23 +129,25 @@ class CATENA_EXPORT Variable {
   // Returns the only element of the data, converted to E; ValueError if the size is not 1. double(loss) is
   // loss.item<double>().
   template <class E> E item() const { return autograd::item(present()).template to<E>(); }
-  template <class E>
-  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
+  template <class E> explicit operator E() const requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) {
+    return item<E>();
+  }
 
   // ---- differentiable functions as members ----
   // Indexing: x[0], x(0, Slice(1, 3)), x(ellipsis, newaxis), x({0, 2}). See get_item in functions/array.h.
   template <class... K>
-  requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) Variable operator()(
-      const K&... keys) const {
+  Variable operator()(const K&... keys) const
+      requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) {
     return item_at({IndexItem(keys)...});
   }
   template <std::convertible_to<IndexItem> K> Variable operator[](const K& key) const { return item_at({key}); }
   Variable operator()(std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
   Variable operator[](std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
   // sum, mean, max and min over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h.
-#define CATENA_REDUCTION(name) Variable name(const Axes& axes = {}, bool keepdims = false) const;
-  CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
-#undef CATENA_REDUCTION
+  Variable sum(const Axes& axes = {}, bool keepdims = false) const;
+  Variable mean(const Axes& axes = {}, bool keepdims = false) const;
+  Variable max(const Axes& axes = {}, bool keepdims = false) const;
+  Variable min(const Axes& axes = {}, bool keepdims = false) const;
   Variable astype(Dtype dtype) const;  // cast of functions/array.h
   Variable operator+() const { return *this; }
   Variable reshape(const Shape& shape) const;

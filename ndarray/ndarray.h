@@ -10,7 +10,6 @@
 #include <catena/ndarray/core/carray.h>
 #include <catena/ndarray/core/dtype.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/index_check.h>
@@ -22,6 +21,7 @@
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/foreign.h>
 #include <catena/ndarray/routines/indexing.h>

@@ -16,13 +16,12 @@
 namespace nn {
 
 namespace internal {
-// Makes a function of one variable: further arguments (options and coefficients) get the defaults of their types.
-template <class O> inline constexpr bool knows_default = std::is_class_v<O> && !std::is_same_v<O, Variable>;
-template <class... O>
-requires(sizeof...(O) > 0 &&
-         (knows_default<std::decay_t<O>> &&
-          ...)) catena::Function<Variable(const Variable&)> layer_of(Variable (*f)(const Variable&, O...)) {
-  return [f](const Variable& x) { return f(x, std::decay_t<O>{}...); };
+// Makes a function of one variable: further arguments (options) get the defaults of their types.
+template <class O>
+concept HasDefault = std::is_class_v<std::decay_t<O>> && !std::is_same_v<std::decay_t<O>, Variable>;
+template <HasDefault O, HasDefault... More>
+catena::Function<Variable(const Variable&)> layer_of(Variable (*f)(const Variable&, O, More...)) {
+  return [f](const Variable& x) { return f(x, std::decay_t<O>{}, std::decay_t<More>{}...); };
 }
 template <class F> F&& layer_of(F&& f) { return std::forward<F>(f); }
 
@@ -31,7 +30,7 @@ struct SequenceElement {
   SequenceElement() = default;
   SequenceElement(Variable (*f)(const Variable&)) : function(f), is_given(true) {}
   template <class E>
-  requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) SequenceElement(E&& element) : is_given(true) {
+  SequenceElement(E&& element) requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) : is_given(true) {
     if constexpr (std::is_base_of_v<Link, std::decay_t<E>>) link.emplace(std::forward<E>(element));
     else function = layer_of(std::forward<E>(element));
   }

@@ -33,16 +33,14 @@ class CATENA_EXPORT FunctionSet : public Chain {
   class CATENA_EXPORT Entry {
    public:
     Entry(FunctionSet& set, std::string_view name) : set_(set), name_(name) {}
-    template <class L>
-    requires std::is_base_of_v<Link, std::decay_t<L>> std::decay_t<L>
-    &operator=(L&& link) {
+    template <class L> std::decay_t<L>& operator=(L&& link) requires std::is_base_of_v<Link, std::decay_t<L>> {
       return static_cast<std::decay_t<L>&>(set_.set(name_, internal::AnyLink(std::forward<L>(link))));
     }
     operator Link&() const { return set_.child(name_); }  // KeyError listing the names
     Variable operator()(const Variables& args) const { return set_.child(name_).call(args); }
     template <class... V>
-    requires(sizeof...(V) > 0 && (... && std::is_convertible_v<const V&, Variable>)) Variable operator()(
-        const V&... args) const {
+    Variable operator()(const V&... args) const
+        requires(sizeof...(V) > 0 && (... && std::is_convertible_v<const V&, Variable>)) {
       return set_.child(name_).call(Variables{Variable(args)...});
     }
 

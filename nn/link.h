@@ -278,8 +278,7 @@ class CATENA_EXPORT Chain : public Link {
 // arrays, like a C++ copy. init: independent arrays, parameters newly initialised.
 enum class CopyMode { share, copy, init };
 CATENA_EXPORT void apply_copy_mode(Link& copied, const Link& source, CopyMode mode);
-template <class L>
-requires(std::is_base_of_v<Link, L>) L copy(const L& link, CopyMode mode = CopyMode::share) {
+template <class L> L copy(const L& link, CopyMode mode = CopyMode::share) requires(std::is_base_of_v<Link, L>) {
   L result(link);
   apply_copy_mode(result, link, mode);
   return result;

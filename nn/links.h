@@ -3,7 +3,6 @@
 // is its umbrella header.
 #pragma once
 
-#include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions/modules.h>
 #include <catena/nn/links/batch_normalization.h>

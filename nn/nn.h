@@ -1,6 +1,7 @@
-// Umbrella header of nn: functions, links, initializers, serializers, reports.
+// Umbrella header of nn: functions, links, networks of Caffe, initializers, serializers, reports.
 #pragma once
 
+#include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/initializer.h>
 #include <catena/nn/link.h>

@@ -24,7 +24,7 @@ set(folders
   "ndarray/memory|kernels/base ndarray/core ndarray/device|kernels/registry kernels/registry/families ndarray/cuda/runtime"
   "ndarray/engine|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory|"
   "ndarray/compile|kernels/base|kernels/formats kernels/registry"
-  "ndarray/routines|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/cuda/vendor|kernels/formats ndarray/cuda/runtime"
+  "ndarray/routines|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/cuda/api|kernels/formats ndarray/cuda/runtime ndarray/cuda/vendor"
   "ndarray/testing|kernels/base ndarray/core ndarray/routines|ndarray/device ndarray/memory"
   "ndarray/user_kernel|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines|kernels/device"
   "ndarray/cpu|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory ndarray/user_kernel|kernels/device kernels/formats ndarray/compile ndarray/cuda/compiler"
@@ -34,7 +34,7 @@ set(folders
   "ndarray/cuda/plans|kernels/base kernels/device kernels/registry ndarray/compile ndarray/core ndarray/device ndarray/memory ndarray/cuda/compiler ndarray/cuda/runtime|kernels/registry/families ndarray/cuda ndarray/cuda/vendor"
   "ndarray/cuda/vendor|kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/api ndarray/cuda/runtime|ndarray/engine ndarray/cuda/plans"
   "ndarray/cuda|kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/runtime ndarray/cuda/compiler ndarray/cuda/plans ndarray/cuda/vendor ndarray/user_kernel|kernels/device kernels/registry/families"
-  "ndarray/chainer_cuda|kernels/base ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/user_kernel ndarray/cuda/vendor ndarray/profile|ndarray/compile ndarray/cpu ndarray/cuda/compiler ndarray/cuda/runtime"
+  "ndarray/chainer_cuda|kernels/base ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/user_kernel ndarray/profile|ndarray/compile ndarray/cpu ndarray/cuda/compiler ndarray/cuda/runtime ndarray/cuda/vendor"
   "ndarray/profile|kernels/base|ndarray/device ndarray/memory ndarray/cuda/api ndarray/cuda/runtime"
   "ndarray/tools||kernels/base ndarray/compile ndarray/cuda/compiler ndarray/cuda/plans"
 
@@ -48,7 +48,7 @@ set(folders
   "nn/functions|kernels/base autograd autograd/functions|kernels/registry kernels/registry/families autograd/nn_extension"
   "nn/serializers|kernels/base kernels/formats autograd nn|"
   "nn/caffe|kernels/base autograd nn|kernels/formats autograd/functions nn/functions nn/links"
-  "nn/links|kernels/base autograd nn nn/functions nn/caffe|nn/serializers"
+  "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
   "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats kernels/registry/families autograd/backend nn/functions nn/links"
   "training/datasets|kernels/base training|kernels kernels/formats"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
@@ -67,8 +67,9 @@ set(rules
   "examples/ndarray/|kernels/,ndarray/,examples/|-")
 
 set(libraries "^(kernels|ndarray|autograd|nn|training)/")
-# The header that includes a whole library. No header of the libraries includes one.
+# The header that includes a whole library. No header of the libraries includes one, and it includes none of the folders of NVIDIA's libraries.
 set(umbrellas "^(catena|ndarray/ndarray|autograd/autograd|nn/nn|training/training)\\.h$")
+set(behind_umbrellas "^ndarray/cuda/")
 # Third-party headers: never in a header that users include. ndarray/fmt.h is opt-in.
 set(third_party "^(fmt/|boost/|nlohmann/|oneapi/|dnnl|cblas|lapack|zlib|zip\\.h|curl/|CLI/|omp\\.h|cuda|nvrtc|cublas|cudnn|png|jpeg|hdf5)")
 
@@ -190,6 +191,8 @@ function(check_tree root result_files result_violations)
     file(GLOB_RECURSE found RELATIVE "${root}" "${root}/${folder}/*.h" "${root}/${folder}/*.cpp")
     list(APPEND files ${found})
   endforeach()
+  file(GLOB found RELATIVE "${root}" "${root}/*.h")
+  list(APPEND files ${found})
   # Programs of the libraries that we are compared with: none of ours.
   list(FILTER files EXCLUDE REGEX "^benchmarks/compare/peers/")
   foreach(folder IN LISTS known_folders)
@@ -205,9 +208,13 @@ function(check_tree root result_files result_violations)
         set(path "${CMAKE_MATCH_1}")
         if(NOT EXISTS "${root}/${path}")
           set(bad "${file}: there is no <catena/${path}>")
+        elseif(file MATCHES "${umbrellas}")
+          if(path MATCHES "${behind_umbrellas}")
+            set(bad "${file}: an umbrella header must not include <catena/${path}>")
+          endif()
         elseif(NOT file MATCHES "${libraries}")
           check_rules("${file}" "${path}" bad)
-        elseif(NOT file MATCHES "${umbrellas}")
+        else()
           check_folders("${file}" "${path}" bad)
         endif()
       elseif(line MATCHES "include[ \t]*<([^>]*)>")
@@ -257,7 +264,12 @@ if(SELF_TEST)
   plant(ndarray/core/c.h "#include <catena/kernels/base/a.h>" "#include <kernels/base/a.h>")
   plant(ndarray/core/c.cpp "  #  include \"c.h\"" "#include <fmt/core.h>" "#include <catena/ndarray/device/k.h>")
   plant(ndarray/core/d.h "#include <catena/ndarray/device/k.h>" "#include <catena/kernels/base/missing.h>")
-  plant(ndarray/ndarray.h "#include <catena/ndarray/core/c.h>")
+  plant(ndarray/cuda/vendor/l.h)
+  plant(ndarray/ndarray.h "#include <catena/ndarray/core/c.h>" "#include <catena/ndarray/cuda/vendor/l.h>")
+  plant(ndarray/chainer_cuda/m.h "#include <catena/ndarray/cuda/vendor/l.h>")
+  plant(nn/caffe/n.h)
+  plant(nn/links/o.h "#include <catena/nn/caffe/n.h>")
+  plant(catena.h "#include <catena/ndarray/ndarray.h>" "#include <catena/ndarray/cuda/vendor/l.h>")
   plant(ndarray/routines/e.h "#include <catena/ndarray/ndarray.h>")
   plant(ndarray/new/f.h "#include <catena/kernels/numeric.h>")
   plant(autograd/g.h "#include <catena/ndarray/core/c.h>")
@@ -267,15 +279,19 @@ if(SELF_TEST)
   self_test("what must not be included"
     "kernels/base/a.h: a header must not include <fmt/core.h>: no third-party type in public headers"
     "kernels/elementwise/b.h: kernels/elementwise must not include <catena/kernels/base/a.h> (kernels/base)"
+    "ndarray/chainer_cuda/m.h: ndarray/chainer_cuda must not include <catena/ndarray/cuda/vendor/l.h> (ndarray/cuda/vendor)"
     "ndarray/core/c.cpp: write <catena/...> in place of \"c.h\""
     "ndarray/core/c.h: write <catena/kernels/base/a.h>, not <kernels/base/a.h>"
     "ndarray/core/d.h: ndarray/core must not include <catena/ndarray/device/k.h> (ndarray/device)"
     "ndarray/core/d.h: there is no <catena/kernels/base/missing.h>"
+    "ndarray/ndarray.h: an umbrella header must not include <catena/ndarray/cuda/vendor/l.h>"
     "ndarray/new/f.h: its folder is not listed: add it to the list in tests/layering_test.cmake"
     "ndarray/routines/e.h: must not include <catena/ndarray/ndarray.h>"
     "autograd/g.h: autograd must not include <catena/ndarray/core/c.h> (ndarray/core)"
     "nn/i.cpp: nn must not include <catena/autograd/ndarray_backend/h.h> (autograd/ndarray_backend)"
-    "tests/nn/j_test.cpp: must not include <catena/ndarray/core/c.h>")
+    "nn/links/o.h: nn/links must not include <catena/nn/caffe/n.h> (nn/caffe)"
+    "tests/nn/j_test.cpp: must not include <catena/ndarray/core/c.h>"
+    "catena.h: an umbrella header must not include <catena/ndarray/cuda/vendor/l.h>")
 
   # The longer way round, over nn/functions, is not what is reported.
   plant(nn/a.h "#include <catena/nn/links/b.h>" "#include <catena/nn/functions/c.h>")

@@ -27,8 +27,7 @@ class CATENA_EXPORT ExampleValue {
  public:
   ExampleValue(const Array& a) : array_(a) {}
   template <autograd::ForeignArray T> ExampleValue(const T& a) : array_(a) {}
-  template <class T>
-  requires std::is_arithmetic_v<T> ExampleValue(T number) {
+  template <class T> ExampleValue(T number) requires std::is_arithmetic_v<T> {
     if constexpr (std::is_same_v<T, bool>) array_ = of_bool(number);
     else if constexpr (std::is_integral_v<T>) array_ = of_integer(static_cast<std::int64_t>(number));
     else if constexpr (std::is_same_v<T, float>) array_ = of_float(number);
@@ -53,8 +52,7 @@ struct CATENA_EXPORT Example {
   Example(Array a) : values{std::move(a)} {}
   Example(std::vector<Array> tuple) : values(std::move(tuple)) {}
   // Make an example of a number, and of a tuple of arrays and numbers: Example({x, 3}).
-  template <class T>
-  requires std::is_arithmetic_v<T> Example(T number) : values{ExampleValue(number).array()} {}
+  template <class T> Example(T number) requires std::is_arithmetic_v<T> : values{ExampleValue(number).array()} {}
   Example(std::initializer_list<ExampleValue> tuple);
   // A map: Example({{"image", x}, {"label", 3}}).
   Example(std::vector<std::pair<std::string, ExampleValue>> map);
@@ -76,8 +74,9 @@ class CATENA_EXPORT Dataset {
   virtual std::optional<Example> get_batch(std::span<const std::int64_t> indices) const;
 
   // Range-checked: the IndexError names the index and the size. Negative indices count from the end.
-  template <class I>
-  requires catena::is_index<I> Example operator[](I i) const { return at(static_cast<std::int64_t>(i)); }
+  template <class I> Example operator[](I i) const requires catena::is_index<I> {
+    return at(static_cast<std::int64_t>(i));
+  }
   // Returns the examples for a list of indices, d[{0, -1}], a vector, or a one-dimensional integer array (else
   // TypeError).
   Examples operator[](std::initializer_list<catena::Integer> indices) const;
@@ -115,7 +114,7 @@ class CATENA_EXPORT TupleDataset : public Dataset {
   explicit TupleDataset(std::initializer_list<Array> arrays) : TupleDataset(std::vector<Array>(arrays)) {}
   explicit TupleDataset(std::vector<DatasetPtr> datasets);
   template <class... D>
-  requires(sizeof...(D) > 1 && (... && std::convertible_to<D, AnyDataset>)) explicit TupleDataset(D&&... datasets)
+  explicit TupleDataset(D&&... datasets) requires(sizeof...(D) > 1 && (... && std::convertible_to<D, AnyDataset>))
       : TupleDataset(std::vector<DatasetPtr>{AnyDataset(std::forward<D>(datasets)).shared()...}) {}
   std::int64_t size() const override { return datasets_[0]->size(); }
   Example get_example(std::int64_t i) const override;

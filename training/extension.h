@@ -13,8 +13,9 @@ inline constexpr int PRIORITY_EDITOR = 200;     // edits observations
 inline constexpr int PRIORITY_READER = 100;     // reads observations
 inline constexpr int PRIORITY_SNAPSHOT = -100;  // see Extension::saves_trainer
 
-// The base class of extensions. All members have defaults; a class overrides those it needs and sets the fields
-// (trigger, name, priority, ...) in its constructor. Arguments of Trainer::extend() take precedence over the fields.
+// The base class of extensions. Every function has a default: a derived class overrides the functions it needs, and
+// sets trigger, priority, name and the other fields in its constructor. The arguments of Trainer::extend() replace the
+// fields.
 //
 //   struct Countdown : training::Extension {
 //     std::int64_t left = 10;
@@ -35,17 +36,17 @@ class CATENA_EXPORT Extension {
   virtual void initialize(Trainer& trainer);
   virtual void operator()(Trainer& trainer);  // nothing by default
   virtual void finalize();
-  // Saves or loads the state that a resumed run needs to equal the uninterrupted one. Nothing by default. A load may
-  // fail later on: s.on_rollback() takes functions that then restore the previous state.
+  // Saves or loads the state of the extension, so that a resumed run continues like one that was never stopped. Does
+  // nothing by default. If a later part of a load fails, the functions given to s.on_rollback() are called; they
+  // restore the previous state.
   virtual void serialize(nn::Serializer& s);
 
   TriggerSpec trigger = {1, iteration};
   int priority = PRIORITY_READER;
   bool invoke_before_training = false;
-  // True if the extension writes the state of the trainer, which must be the state after everything else of the
-  // iteration. Its trigger is evaluated after those of all other extensions, whatever the priorities, and it runs after
-  // all triggers have been evaluated. Extensions with PRIORITY_SNAPSHOT are treated in the same way, and run before
-  // those with this flag.
+  // True if the extension saves the trainer. Such an extension runs at the end of an iteration, so that the file has
+  // the state after all other extensions: first all other triggers are evaluated, then its own, then it is called. Its
+  // priority does not matter. Extensions with PRIORITY_SNAPSHOT also run at the end, before those with this flag.
   bool saves_trainer = false;
   // Returns the name if none was set: that of the class, without its namespace.
   virtual std::string default_name() const;

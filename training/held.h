@@ -21,8 +21,7 @@ template <class Base> class Held {
   Held(Base& borrowed) : p_(catena::Shared<Base>::borrowed(&borrowed)) {}
   template <class T, class = std::enable_if_t<std::is_base_of_v<Base, T> && !std::is_lvalue_reference_v<T>>>
   Held(T&& owned) : p_(catena::Shared<T>::make(std::move(owned))) {}
-  template <class S>
-  requires std::is_convertible_v<S, catena::Shared<Base>> Held(S shared) : p_(std::move(shared)) {}
+  template <class S> Held(S shared) requires std::is_convertible_v<S, catena::Shared<Base>> : p_(std::move(shared)) {}
   template <class T>
   requires requires(const T& x) { HeldFrom<Base>::make(x); }
   Held(const T& x) : p_(HeldFrom<Base>::make(x)) {}

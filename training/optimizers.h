@@ -19,7 +19,7 @@ concept Number = std::is_arithmetic_v<T>;
   explicit Class(Options o);                 \
   Class() : Class(Options{}) {}              \
   template <internal::Number... N>           \
-  requires(sizeof...(N) > 0) explicit Class(N... values) : Class(Options{double(values)...}) {}
+  explicit Class(N... values) requires(sizeof...(N) > 0) : Class(Options{double(values)...}) {}
 
 // p <- p - lr g
 class CATENA_EXPORT SGD : public Optimizer {

@@ -62,7 +62,7 @@ class CATENA_EXPORT TriggerSpec {
             class = void>
   TriggerSpec(F callable) : TriggerSpec(catena::Function<bool(Trainer&)>(std::move(callable)), 0) {}
   template <class S>
-  requires std::is_convertible_v<S, catena::Shared<Trigger>> TriggerSpec(S shared)
+  TriggerSpec(S shared) requires std::is_convertible_v<S, catena::Shared<Trigger>>
       : make_([kept = catena::Shared<Trigger>(std::move(shared))] { return kept; }) {}
   catena::Shared<Trigger> make() const { return make_ ? make_() : nullptr; }  // null: never
   // The default of options for extensions that have their own trigger.

@@ -25,7 +25,7 @@ class CATENA_EXPORT ManualScheduleTrigger : public Trigger {
   ManualScheduleTrigger(std::vector<double> points, Unit unit) : points_(std::move(points)), unit_(unit) {}
   ManualScheduleTrigger(double point, Unit unit) : ManualScheduleTrigger(std::vector<double>{point}, unit) {}
   template <class T>
-  requires std::is_arithmetic_v<T> ManualScheduleTrigger(const std::vector<T>& points, Unit unit)
+  ManualScheduleTrigger(const std::vector<T>& points, Unit unit) requires std::is_arithmetic_v<T>
       : ManualScheduleTrigger(std::vector<double>(points.begin(), points.end()), unit) {}
   bool operator()(Trainer& trainer) override;
   const std::vector<double>& points() const noexcept { return points_; }

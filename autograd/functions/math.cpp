@@ -13,45 +13,80 @@ namespace autograd {
 
 using type_check::TypeInfoTuple;
 
-// ---- the functions of CATENA_UNARY_MATH ---------------------------------------------------------
+// ---- one argument -------------------------------------------------------------------------------
 
 namespace {
 
-// Names that the list of functions uses.
-constexpr Retain retain_x = kRetainX, retain_y = kRetainY, retain_nothing = kRetainNothing;
-constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
-template <const catena::KernelDef& kRow> Array run_fused(int, const ElementwiseArrays& v) {
-  return v.result(kRow, {v.x0 ? v.x0 : v.y, v.gy});
+// A function of one argument: its label in graphs, its kernel, the value that the gradient reads, and the gradient.
+using Values = const ElementwiseValues&;
+constexpr ElementwiseFunction unary(const char* label, const catena::KernelDef& kernel, Retain retain,
+                                    Variable (*gradient)(int, Values),
+                                    Array (*fused)(int, const ElementwiseArrays&) = nullptr) {
+  return {.label = label, .kernel = &kernel, .retain = retain, .gradient = gradient, .fused = fused};
 }
-#define rule_fused(name) run_fused<catena::kernels::name>
-
-// Chainer labels a function with its name, but activations with the names of their classes.
-constexpr const char* label_of(std::string_view name) {
-  return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
+// The gradient in one kernel, whose inputs are that value and gy.
+template <const catena::KernelDef& kernel> Array run_fused(int, const ElementwiseArrays& v) {
+  return v.result(kernel, {v.x0 ? v.x0 : v.y, v.gy});
 }
 
-#define CATENA_FUNCTION(name, reads, rule, fused_rule)                                 \
-  struct name##_function {                                                             \
-    static Variable gradient(int, const ElementwiseValues& v) {                        \
-      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;                 \
-      return rule;                                                                     \
-    }                                                                                  \
-    static constexpr ElementwiseFunction function = {.label = label_of(#name),         \
-                                                     .kernel = &catena::kernels::name, \
-                                                     .retain = retain_##reads,         \
-                                                     .gradient = gradient,             \
-                                                     .fused = rule_##fused_rule};      \
-  };
-CATENA_UNARY_MATH(CATENA_FUNCTION)
-#undef CATENA_FUNCTION
-#undef rule_fused
+namespace kernels = catena::kernels;
+constexpr auto kExp = unary("exp", kernels::exp, kRetainY, [](int, Values v) { return v.gy * v.y; });
+constexpr auto kExpm1 = unary("expm1", kernels::expm1, kRetainY, [](int, Values v) { return v.gy * (v.y + 1); });
+constexpr auto kLog = unary("log", kernels::log, kRetainX, [](int, Values v) { return v.gy / v.x0; });
+constexpr auto kLog2 =
+    unary("log2", kernels::log2, kRetainX, [](int, Values v) { return v.gy / (v.x0 * 0.693147180559945309417); });
+constexpr auto kLog10 =
+    unary("log10", kernels::log10, kRetainX, [](int, Values v) { return v.gy / (v.x0 * 2.30258509299404568402); });
+constexpr auto kLog1p = unary("log1p", kernels::log1p, kRetainX, [](int, Values v) { return v.gy / (v.x0 + 1); });
+constexpr auto kSqrt = unary("sqrt", kernels::sqrt, kRetainY, [](int, Values v) { return v.gy / (v.y * 2); });
+constexpr auto kSquare = unary("square", kernels::square, kRetainX, [](int, Values v) { return v.gy * (v.x0 * 2); });
+constexpr auto kSin = unary("sin", kernels::sin, kRetainX, [](int, Values v) { return v.gy * cos(v.x0); });
+constexpr auto kCos = unary("cos", kernels::cos, kRetainX, [](int, Values v) { return -(v.gy * sin(v.x0)); });
+constexpr auto kTan = unary("tan", kernels::tan, kRetainX, [](int, Values v) { return v.gy / square(cos(v.x0)); });
+constexpr auto kArcsin =
+    unary("arcsin", kernels::arcsin, kRetainX, [](int, Values v) { return v.gy * rsqrt(1 - square(v.x0)); });
+constexpr auto kArccos =
+    unary("arccos", kernels::arccos, kRetainX, [](int, Values v) { return -(v.gy * rsqrt(1 - square(v.x0))); });
+constexpr auto kArctan =
+    unary("arctan", kernels::arctan, kRetainX, [](int, Values v) { return v.gy / (square(v.x0) + 1); });
+constexpr auto kSinh = unary("sinh", kernels::sinh, kRetainX, [](int, Values v) { return v.gy * cosh(v.x0); });
+constexpr auto kCosh = unary("cosh", kernels::cosh, kRetainX, [](int, Values v) { return v.gy * sinh(v.x0); });
+constexpr auto kTanh = unary(
+    "Tanh", kernels::tanh, kRetainY, [](int, Values v) { return v.gy * (1 - square(v.y)); },
+    run_fused<kernels::tanh_bwd>);
+constexpr auto kArcsinh =
+    unary("arcsinh", kernels::arcsinh, kRetainX, [](int, Values v) { return v.gy * rsqrt(square(v.x0) + 1); });
+constexpr auto kSigmoid = unary(
+    "Sigmoid", kernels::sigmoid, kRetainY, [](int, Values v) { return v.gy * v.y * (1 - v.y); },
+    run_fused<kernels::sigmoid_bwd>);
+constexpr auto kFloor = unary("floor", kernels::floor, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
+constexpr auto kCeil = unary("ceil", kernels::ceil, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
+constexpr auto kSign = unary("sign", kernels::sign, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
 
 }  // namespace
 
-#define CATENA_DEFINE(name, ...) \
-  Variable name(const Variable& x) { return elementwise(name##_function::function, x); }
-CATENA_UNARY_MATH(CATENA_DEFINE)
-#undef CATENA_DEFINE
+Variable exp(const Variable& x) { return elementwise(kExp, x); }
+Variable expm1(const Variable& x) { return elementwise(kExpm1, x); }
+Variable log(const Variable& x) { return elementwise(kLog, x); }
+Variable log2(const Variable& x) { return elementwise(kLog2, x); }
+Variable log10(const Variable& x) { return elementwise(kLog10, x); }
+Variable log1p(const Variable& x) { return elementwise(kLog1p, x); }
+Variable sqrt(const Variable& x) { return elementwise(kSqrt, x); }
+Variable square(const Variable& x) { return elementwise(kSquare, x); }
+Variable sin(const Variable& x) { return elementwise(kSin, x); }
+Variable cos(const Variable& x) { return elementwise(kCos, x); }
+Variable tan(const Variable& x) { return elementwise(kTan, x); }
+Variable arcsin(const Variable& x) { return elementwise(kArcsin, x); }
+Variable arccos(const Variable& x) { return elementwise(kArccos, x); }
+Variable arctan(const Variable& x) { return elementwise(kArctan, x); }
+Variable sinh(const Variable& x) { return elementwise(kSinh, x); }
+Variable cosh(const Variable& x) { return elementwise(kCosh, x); }
+Variable tanh(const Variable& x) { return elementwise(kTanh, x); }
+Variable arcsinh(const Variable& x) { return elementwise(kArcsinh, x); }
+Variable sigmoid(const Variable& x) { return elementwise(kSigmoid, x); }
+Variable floor(const Variable& x) { return elementwise(kFloor, x); }
+Variable ceil(const Variable& x) { return elementwise(kCeil, x); }
+Variable sign(const Variable& x) { return elementwise(kSign, x); }
 
 // ---- several arguments --------------------------------------------------------------------------
 

@@ -13,38 +13,30 @@
 
 namespace autograd {
 
-// A unary function is one line: its name (also its kernel's name and, with two exceptions, its label), the value that
-// its rule reads (x, y or nothing), its rule (the gradient of x from gy), and optionally a fused rule on arrays:
-// fused(<kernel>) has that value and gy as inputs.
-// clang-format off
-#define CATENA_UNARY_MATH(X)  \
-  X(exp,     y,       gy * y,                              none) \
-  X(expm1,   y,       gy * (y + 1),                        none) \
-  X(log,     x,       gy / x,                              none) \
-  X(log2,    x,       gy / (x * 0.693147180559945309417),  none) \
-  X(log10,   x,       gy / (x * 2.30258509299404568402),   none) \
-  X(log1p,   x,       gy / (x + 1),                        none) \
-  X(sqrt,    y,       gy / (y * 2),                        none) \
-  X(square,  x,       gy * (x * 2),                        none) \
-  X(sin,     x,       gy * cos(x),                         none) \
-  X(cos,     x,       -(gy * sin(x)),                      none) \
-  X(tan,     x,       gy / square(cos(x)),                 none) \
-  X(arcsin,  x,       gy * rsqrt(1 - square(x)),           none) \
-  X(arccos,  x,       -(gy * rsqrt(1 - square(x))),        none) \
-  X(arctan,  x,       gy / (square(x) + 1),                none) \
-  X(sinh,    x,       gy * cosh(x),                        none) \
-  X(cosh,    x,       gy * sinh(x),                        none) \
-  X(tanh,    y,       gy * (1 - square(y)),                fused(tanh_bwd)) \
-  X(arcsinh, x,       gy * rsqrt(square(x) + 1),           none) \
-  X(sigmoid, y,       gy * y * (1 - y),                    fused(sigmoid_bwd)) \
-  X(floor,   nothing, zeros_of(gy),                        none) \
-  X(ceil,    nothing, zeros_of(gy),                        none) \
-  X(sign,    nothing, zeros_of(gy),                        none)
-// clang-format on
-
-#define CATENA_DECLARE(name, ...) CATENA_EXPORT Variable name(const Variable& x);
-CATENA_UNARY_MATH(CATENA_DECLARE)
-#undef CATENA_DECLARE
+// ---- functions of one argument ----
+CATENA_EXPORT Variable exp(const Variable& x);
+CATENA_EXPORT Variable expm1(const Variable& x);
+CATENA_EXPORT Variable log(const Variable& x);
+CATENA_EXPORT Variable log2(const Variable& x);
+CATENA_EXPORT Variable log10(const Variable& x);
+CATENA_EXPORT Variable log1p(const Variable& x);
+CATENA_EXPORT Variable sqrt(const Variable& x);
+CATENA_EXPORT Variable square(const Variable& x);
+CATENA_EXPORT Variable sin(const Variable& x);
+CATENA_EXPORT Variable cos(const Variable& x);
+CATENA_EXPORT Variable tan(const Variable& x);
+CATENA_EXPORT Variable arcsin(const Variable& x);
+CATENA_EXPORT Variable arccos(const Variable& x);
+CATENA_EXPORT Variable arctan(const Variable& x);
+CATENA_EXPORT Variable sinh(const Variable& x);
+CATENA_EXPORT Variable cosh(const Variable& x);
+CATENA_EXPORT Variable tanh(const Variable& x);
+CATENA_EXPORT Variable arcsinh(const Variable& x);
+CATENA_EXPORT Variable sigmoid(const Variable& x);
+CATENA_EXPORT Variable floor(const Variable& x);
+CATENA_EXPORT Variable ceil(const Variable& x);
+CATENA_EXPORT Variable sign(const Variable& x);
+CATENA_EXPORT Variable rsqrt(const Variable& x);
 
 // tanh(x, false), tanh(x, {.use_cudnn = false}); cuDNN computes neither of the two in any case. They are functions and
 // no objects like nn::relu: beside C's own tanh an object of that name would be ambiguous.
@@ -59,8 +51,7 @@ CATENA_EXPORT Variable select(const Variable& condition, const Variable& x, cons
 CATENA_EXPORT Variable branch(const Constant& c, const Variable& other);
 }  // namespace internal
 
-CATENA_EXPORT Variable rsqrt(const Variable& x);
-
+// ---- functions of several arguments ----
 // For equal elements the whole gradient goes to x1.
 CATENA_EXPORT Variable maximum(const Variable& x1, const Variable& x2);
 CATENA_EXPORT Variable minimum(const Variable& x1, const Variable& x2);
@@ -71,12 +62,13 @@ CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2
 CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y);
 // The gradient is 0 at and outside the bounds. AssertionError unless x_min < x_max.
 CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
+template <class T>
+concept ConditionLike = VariableLike<T> || ArrayLike<T>;
 // Returns x where the condition is true, y elsewhere; the three shapes broadcast. x or y may be a constant, a number or
 // an array, which is converted to the other's dtype and gets no gradient. InvalidType unless the condition is bool (a
 // Variable or an array), x and y have one dtype, and the shapes broadcast.
-template <class C, class X, class Y>
-requires(VariableLike<C> || ArrayLike<C>) && VariableOperands<X, Y> Variable
-    where(const C& condition, const X& x, const Y& y) {
+template <ConditionLike C, class X, class Y>
+Variable where(const C& condition, const X& x, const Y& y) requires VariableOperands<X, Y> {
   if constexpr (!VariableLike<X>) return internal::select(condition, internal::branch(internal::operand(x), y), y);
   else if constexpr (!VariableLike<Y>) return internal::select(condition, x, internal::branch(internal::operand(y), x));
   else return internal::select(condition, x, y);

@@ -220,10 +220,10 @@ Variable batch_l2_norm_squared(const Variable& x) { return apply_node<BatchL2Nor
 Variable argmax(const Variable& x, std::optional<int> axis) { return apply_node<ArgExtremum>({x}, axis, true)[0]; }
 Variable argmin(const Variable& x, std::optional<int> axis) { return apply_node<ArgExtremum>({x}, axis, false)[0]; }
 
-#define CATENA_REDUCTION(name) \
-  Variable Variable::name(const Axes& axes, bool keepdims) const { return autograd::name(*this, axes, keepdims); }
-CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
-#undef CATENA_REDUCTION
+Variable Variable::sum(const Axes& axes, bool keepdims) const { return autograd::sum(*this, axes, keepdims); }
+Variable Variable::mean(const Axes& axes, bool keepdims) const { return autograd::mean(*this, axes, keepdims); }
+Variable Variable::max(const Axes& axes, bool keepdims) const { return autograd::max(*this, axes, keepdims); }
+Variable Variable::min(const Axes& axes, bool keepdims) const { return autograd::min(*this, axes, keepdims); }
 
 Variable sum_to(const Variable& x, const Shape& shape) {
   if (x && x.shape() == shape) return x;

@@ -4,6 +4,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/autograd/nn_extension/recurrent.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -233,8 +234,6 @@ RnnOperands converted(const RnnOperands& o) {
     for (Array& a : *list) a = astype(a, o.x.dtype());
   return to;
 }
-
-std::int64_t directions_of(const RnnSpec& spec) { return spec.bidirectional ? 2 : 1; }
 
 // Returns the chain of state k = layer * directions + direction.
 Chain chain_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t k) {

@@ -91,7 +91,11 @@ class CATENA_EXPORT ArrayModule {
 #define ND_MODULE_internal(name)
 #define ND_MODULE(name, use) ND_MODULE_##use(name)
   CATENA_ELEMENTWISE_KERNELS(ND_MODULE)
-  ND_MODULE_unary(abs) ND_MODULE_unary(degrees) ND_MODULE_unary(radians) ND_MODULE_binary(divide) ND_MODULE_binary(mod)
+  ND_MODULE_unary(abs)
+  ND_MODULE_unary(degrees)
+  ND_MODULE_unary(radians)
+  ND_MODULE_binary(divide)
+  ND_MODULE_binary(mod)
 #undef ND_MODULE_unary
 #undef ND_MODULE_binary
 #undef ND_MODULE_own
@@ -99,12 +103,18 @@ class CATENA_EXPORT ArrayModule {
 #undef ND_MODULE
 #define ND_MODULE_FUNCTION(name, ...) \
   template <class... A> static auto name(const A&... arguments) { return nd::name(arguments...); }
-      CATENA_ARRAY_REDUCTIONS(ND_MODULE_FUNCTION) ND_MODULE_FUNCTION(where) ND_MODULE_FUNCTION(clip)
-          ND_MODULE_FUNCTION(dot) ND_MODULE_FUNCTION(matmul) ND_MODULE_FUNCTION(tensordot)
-              ND_MODULE_FUNCTION(concatenate) ND_MODULE_FUNCTION(stack)
+  CATENA_ARRAY_REDUCTIONS(ND_MODULE_FUNCTION)
+  ND_MODULE_FUNCTION(where)
+  ND_MODULE_FUNCTION(clip)
+  ND_MODULE_FUNCTION(dot)
+  ND_MODULE_FUNCTION(matmul)
+  ND_MODULE_FUNCTION(tensordot)
+  ND_MODULE_FUNCTION(concatenate)
+  ND_MODULE_FUNCTION(stack)
 #undef ND_MODULE_FUNCTION
 
-                  private : Device::Kind kind_;
+ private:
+  Device::Kind kind_;
 };
 CATENA_EXPORT std::string to_string(const ArrayModule& xp);  // "nd (cuda)", "nd (cpu)"
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const ArrayModule& xp);

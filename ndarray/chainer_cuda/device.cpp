@@ -7,6 +7,7 @@
 #include <catena/kernels/base/warning.h>
 #include <catena/ndarray/core/dtype.h>
 #include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/ndarray/cuda/vendor/handles.h>
 
 namespace nd::cuda {
 
@@ -30,11 +31,11 @@ void Device::synchronize() const {
 }
 std::string Device::compute_capability() const { return nd::properties(*this).compute_capability(); }
 
-api::cublas_handle Device::cublas_handle() const {
+cublasContext* Device::cublas_handle() const {
   check<RuntimeError>(!is_dummy(), "cublas_handle", "the CPU has no cuBLAS");
   return cublas_handle_of(id);
 }
-api::cusolver_handle Device::cusolver_handle() const {
+cusolverDnContext* Device::cusolver_handle() const {
   check<RuntimeError>(!is_dummy(), "cusolver_handle", "the CPU has no cuSOLVER");
   return cusolver_handle_of(id);
 }
@@ -45,8 +46,8 @@ std::string to_string(const Device& device) {
 std::ostream& operator<<(std::ostream& out, const Device& device) { return out << to_string(device); }
 
 int get_device_id() { return Device().id; }
-api::cublas_handle get_cublas_handle() { return Device().cublas_handle(); }
-api::cusolver_handle get_cusolver_handle() { return Device().cusolver_handle(); }
+cublasContext* get_cublas_handle() { return Device().cublas_handle(); }
+cusolverDnContext* get_cusolver_handle() { return Device().cusolver_handle(); }
 
 bool available() noexcept { return is_available(nd::Device::Kind::cuda); }
 void check_available() { static_cast<void>(driver()); }

@@ -17,9 +17,12 @@
 #include <optional>
 #include <string>
 
-#include <catena/ndarray/cuda/vendor/handles.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/stream.h>
+
+// The types of the libraries' handles, under their names there.
+struct cublasContext;
+struct cusolverDnContext;
 
 namespace nd::cuda {
 
@@ -60,8 +63,8 @@ class CATENA_EXPORT Device {
   // and library, created at the first use, shared by all Device objects of that number. They exist until the program
   // ends. Their stream is the default stream unless the program sets it. RuntimeError without the library, and for the
   // DummyDevice.
-  api::cublas_handle cublas_handle() const;
-  api::cusolver_handle cusolver_handle() const;
+  cublasContext* cublas_handle() const;
+  cusolverDnContext* cusolver_handle() const;
 
   friend bool operator==(const Device& a, const Device& b) noexcept { return a.id == b.id; }
   friend bool operator==(const Device& a, const nd::Device& b) noexcept { return a == Device(b); }
@@ -79,8 +82,8 @@ inline constexpr Device DummyDevice{cpu_device};
 
 CATENA_EXPORT int get_device_id();  // of the current device; -1 on the CPU
 // Return the handles of the current device.
-CATENA_EXPORT api::cublas_handle get_cublas_handle();
-CATENA_EXPORT api::cusolver_handle get_cusolver_handle();
+CATENA_EXPORT cublasContext* get_cublas_handle();
+CATENA_EXPORT cusolverDnContext* get_cusolver_handle();
 
 // True if there is a CUDA device.
 CATENA_EXPORT bool available() noexcept;

@@ -15,12 +15,12 @@
 #include <catena/kernels/random.h>
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/manipulation.h>

@@ -8,7 +8,7 @@
 //   nd::random::RandomState replay(g.initial_seed(), g.offset());
 //
 // random_generator.h has the newer interface of NumPy, default_rng() and Generator, with more distributions. A cuRAND
-// generator can replace Philox if that library is available (ndarray/cuda/vendor/curand.h lists its methods):
+// generator can replace Philox if that library is available (routines/curand.h lists its methods):
 //
 //   nd::random::RandomState g(7, nd::cuda::CurandMethod::xorwow);
 //   nd::random::get_random_state() = g;   // now used by nd::random::rand and all other functions on this device

@@ -11,8 +11,8 @@
 
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/core/array.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/routines/curand.h>
 
 namespace nd::random {
 

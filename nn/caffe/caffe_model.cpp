@@ -78,8 +78,8 @@ void take(std::vector<T>& member, const WireReader& reader, const WireField& fie
   }
 }
 template <class M>
-requires(std::is_class_v<M> && !Repeated<M>::value) void take(M& message, const WireReader& reader,
-                                                              const WireField& field);
+void take(M& message, const WireReader& reader,
+          const WireField& field) requires(std::is_class_v<M> && !Repeated<M>::value);
 
 template <class M>
 requires std::is_class_v<M>
@@ -200,8 +200,8 @@ constexpr Field<L> kV1Layer[] = {field<2, &L::bottom>(),
 
 // A message that occurs twice is merged: numbers of the second replace those of the first, lists are continued.
 template <class M>
-requires(std::is_class_v<M> && !Repeated<M>::value) void take(M& message, const WireReader& reader,
-                                                              const WireField& field) {
+void take(M& message, const WireReader& reader,
+          const WireField& field) requires(std::is_class_v<M> && !Repeated<M>::value) {
   if (field.type == WireType::bytes)
     read_message<M>(message, WireReader(reader, field.bytes), std::span<const Field<M>>(Fields<M>::list));
 }

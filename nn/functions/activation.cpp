@@ -173,15 +173,15 @@ class LogSoftmax final : public SoftmaxNode {
 
 Variable internal::relu(const Variable& x, const CudnnOptions&) { return elementwise(kReLU, x); }
 
-Variable clipped_relu(const Variable& x, Coefficient<2000> z) {
-  check<catena::AssertionError>(z.value > 0, "clipped_relu", "z is ", z.value, " and must be positive");
-  return elementwise(kClippedReLU, x, z.value);
+Variable internal::clipped_relu(const Variable& x, double z) {
+  check<catena::AssertionError>(z > 0, "clipped_relu", "z is ", z, " and must be positive");
+  return elementwise(kClippedReLU, x, z);
 }
 
-Variable leaky_relu(const Variable& x, Coefficient<20> slope) { return elementwise(kLeakyReLU, x, slope.value); }
-Variable elu(const Variable& x, Coefficient<100> alpha) { return elementwise(kELU, x, alpha.value); }
+Variable internal::leaky_relu(const Variable& x, double slope) { return elementwise(kLeakyReLU, x, slope); }
+Variable internal::elu(const Variable& x, double alpha) { return elementwise(kELU, x, alpha); }
 Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
-Variable softplus(const Variable& x, Coefficient<100> beta) { return elementwise(kSoftplus, x, beta.value); }
+Variable internal::softplus(const Variable& x, double beta) { return elementwise(kSoftplus, x, beta); }
 
 Variable prelu(const Variable& x, const Variable& W) {
   internal::check_inputs("PReLUFunction", "x W", {x, W}, [](const autograd::type_check::TypeInfoTuple& in_types) {

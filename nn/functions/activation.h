@@ -13,25 +13,24 @@
 
 namespace nn {
 
-// A number with a default in its type, so that Sequential can call a function without passing the number.
-template <int Percent> struct Coefficient {
-  double value = Percent / 100.0;
-  Coefficient() = default;
-  Coefficient(double v) : value(v) {}
-};
-
 namespace internal {
 CATENA_EXPORT Variable relu(const Variable& x, const CudnnOptions& options);
-}
+CATENA_EXPORT Variable clipped_relu(const Variable& x, double z);
+CATENA_EXPORT Variable leaky_relu(const Variable& x, double slope);
+CATENA_EXPORT Variable elu(const Variable& x, double alpha);
+CATENA_EXPORT Variable softplus(const Variable& x, double beta);
+}  // namespace internal
 // max(x, 0); derivative 0 at 0. relu(x), relu(x, false), relu(x, {.use_cudnn = false}): see CudnnOptions.
 inline constexpr FunctionWithCudnn<internal::relu> relu;
-// min(max(0, x), z), z = 20; AssertionError unless z > 0.
-CATENA_EXPORT Variable clipped_relu(const Variable& x, Coefficient<2000> z = {});
-CATENA_EXPORT Variable leaky_relu(const Variable& x, Coefficient<20> slope = {});  // slope 0.2
-CATENA_EXPORT Variable elu(const Variable& x, Coefficient<100> alpha = {});        // alpha 1
-CATENA_EXPORT Variable hard_sigmoid(const Variable& x);                            // clip(0.2 x + 0.5, 0, 1)
-// log(1 + exp(beta x)) / beta, beta = 1
-CATENA_EXPORT Variable softplus(const Variable& x, Coefficient<100> beta = {});
+// clipped_relu(x, z): min(max(0, x), z); AssertionError unless z > 0.
+inline constexpr FunctionWithNumber<internal::clipped_relu> clipped_relu{.default_number = 20};
+// leaky_relu(x, slope): x where x >= 0, else slope x
+inline constexpr FunctionWithNumber<internal::leaky_relu> leaky_relu{.default_number = 0.2};
+// elu(x, alpha): x where x >= 0, else alpha (exp(x) - 1)
+inline constexpr FunctionWithNumber<internal::elu> elu{.default_number = 1};
+CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)
+// softplus(x, beta): log(1 + exp(beta x)) / beta
+inline constexpr FunctionWithNumber<internal::softplus> softplus{.default_number = 1};
 // sigmoid(x) = 1 / (1 + exp(-x)) and tanh(x), which take use_cudnn in the same ways. Their names are those of several
 // functions: Sequential and the options of links take sigmoid and tanh as such, templates take functions::tanh.
 using autograd::sigmoid;

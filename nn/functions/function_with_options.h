@@ -1,4 +1,4 @@
-// Functions of one variable and options, of which the first ones may be given by position. They are objects, because
+// Functions of one variable and a number or options that may be omitted. They are objects, because
 // Sequential(Linear(10), dropout) could not tell which of several overloads is meant.
 #pragma once
 
@@ -19,6 +19,13 @@ template <auto body, class Options, class First, class... More> struct FunctionW
   Variable operator()(const Variable& x, First first, More... more) const requires(sizeof...(More) > 0) {
     return body(x, Options{first, more...});
   }
+};
+
+// f(x), f(x, 0.3)
+template <Variable (*body)(const Variable& x, double number)> struct FunctionWithNumber {
+  double default_number;
+  Variable operator()(const Variable& x) const { return body(x, default_number); }
+  Variable operator()(const Variable& x, double number) const { return body(x, number); }
 };
 
 // f(x), f(x, false), f(x, {.use_cudnn = false})

@@ -5,7 +5,6 @@
 //
 // Functions and links are names of nn itself, so each module also has names of the other (F::EmbedID, F::Linear).
 // Function classes (objects.h) are names only of F: F::LSTM is the class of the function lstm, L::LSTM is the link.
-// lstm, L::LSTM the link.
 #pragma once
 
 namespace autograd {}

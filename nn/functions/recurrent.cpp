@@ -391,38 +391,42 @@ RnnMode mode_of(const char* op, const std::string& activation) {
 
 }  // namespace
 
-NStepLSTMResult n_step_lstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
-                            const std::vector<Variables>& ws, const std::vector<Variables>& bs, const Variables& xs,
-                            const NStepOptions& o) {
+NStepLSTMResult internal::n_step_lstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
+                                      const std::vector<Variables>& ws, const std::vector<Variables>& bs,
+                                      const Variables& xs, const NStepOptions& o) {
   return with_cells(
       call("n_step_lstm", network(RnnMode::lstm, false, n_layers, dropout_ratio), o, hx, cx, {ws, bs, xs}));
 }
-NStepLSTMResult n_step_bilstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
-                              const std::vector<Variables>& ws, const std::vector<Variables>& bs, const Variables& xs,
-                              const NStepOptions& o) {
+NStepLSTMResult internal::n_step_bilstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
+                                        const std::vector<Variables>& ws, const std::vector<Variables>& bs,
+                                        const Variables& xs, const NStepOptions& o) {
   return with_cells(
       call("n_step_bilstm", network(RnnMode::lstm, true, n_layers, dropout_ratio), o, hx, cx, {ws, bs, xs}));
 }
 
-NStepResult n_step_gru(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws,
-                       const std::vector<Variables>& bs, const Variables& xs, const NStepOptions& o) {
+NStepResult internal::n_step_gru(int n_layers, double dropout_ratio, const Variable& hx,
+                                 const std::vector<Variables>& ws, const std::vector<Variables>& bs,
+                                 const Variables& xs, const NStepOptions& o) {
   return without_cells(
       call("n_step_gru", network(RnnMode::gru, false, n_layers, dropout_ratio), o, hx, {}, {ws, bs, xs}));
 }
-NStepResult n_step_bigru(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws,
-                         const std::vector<Variables>& bs, const Variables& xs, const NStepOptions& o) {
+NStepResult internal::n_step_bigru(int n_layers, double dropout_ratio, const Variable& hx,
+                                   const std::vector<Variables>& ws, const std::vector<Variables>& bs,
+                                   const Variables& xs, const NStepOptions& o) {
   return without_cells(
       call("n_step_bigru", network(RnnMode::gru, true, n_layers, dropout_ratio), o, hx, {}, {ws, bs, xs}));
 }
 
-NStepResult n_step_rnn(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws,
-                       const std::vector<Variables>& bs, const Variables& xs, const NStepRNNOptions& o) {
+NStepResult internal::n_step_rnn(int n_layers, double dropout_ratio, const Variable& hx,
+                                 const std::vector<Variables>& ws, const std::vector<Variables>& bs,
+                                 const Variables& xs, const NStepRNNOptions& o) {
   constexpr const char* op = "n_step_rnn";
   return without_cells(
       call(op, network(mode_of(op, o.activation), false, n_layers, dropout_ratio), o, hx, {}, {ws, bs, xs}));
 }
-NStepResult n_step_birnn(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws,
-                         const std::vector<Variables>& bs, const Variables& xs, const NStepRNNOptions& o) {
+NStepResult internal::n_step_birnn(int n_layers, double dropout_ratio, const Variable& hx,
+                                   const std::vector<Variables>& ws, const std::vector<Variables>& bs,
+                                   const Variables& xs, const NStepRNNOptions& o) {
   constexpr const char* op = "n_step_birnn";
   return without_cells(
       call(op, network(mode_of(op, o.activation), true, n_layers, dropout_ratio), o, hx, {}, {ws, bs, xs}));

@@ -50,57 +50,61 @@ struct NStepResult {
   Variables ys;
 };
 
+// The functions are objects. `train` and `use_cudnn` may be options or the last arguments:
+//   n_step_gru(2, 0.5, hx, ws, bs, xs, {.train = false})  n_step_gru(2, 0.5, hx, ws, bs, xs, false)
+template <auto body> struct NStepLSTMFunction {
+  NStepLSTMResult operator()(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
+                             const std::vector<Variables>& ws, const std::vector<Variables>& bs, const Variables& xs,
+                             const NStepOptions& options = {}) const {
+    return body(n_layers, dropout_ratio, hx, cx, ws, bs, xs, options);
+  }
+  template <std::same_as<bool> B>
+  NStepLSTMResult operator()(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
+                             const std::vector<Variables>& ws, const std::vector<Variables>& bs, const Variables& xs,
+                             B train, std::optional<bool> use_cudnn = {}) const {
+    return body(n_layers, dropout_ratio, hx, cx, ws, bs, xs, {.train = train, .use_cudnn = use_cudnn});
+  }
+};
+template <auto body, class Options> struct NStepFunction {
+  NStepResult operator()(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws,
+                         const std::vector<Variables>& bs, const Variables& xs, const Options& options = {}) const {
+    return body(n_layers, dropout_ratio, hx, ws, bs, xs, options);
+  }
+  template <std::same_as<bool> B>
+  NStepResult operator()(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws,
+                         const std::vector<Variables>& bs, const Variables& xs, B train,
+                         std::optional<bool> use_cudnn = {}) const {
+    return body(n_layers, dropout_ratio, hx, ws, bs, xs, {.train = train, .use_cudnn = use_cudnn});
+  }
+};
+
+namespace internal {
+using NStepLSTMBody = NStepLSTMResult(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
+                                      const std::vector<Variables>& ws, const std::vector<Variables>& bs,
+                                      const Variables& xs, const NStepOptions& options);
+template <class Options>
+using NStepBody = NStepResult(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws,
+                              const std::vector<Variables>& bs, const Variables& xs, const Options& options);
+CATENA_EXPORT NStepLSTMBody n_step_lstm, n_step_bilstm;
+CATENA_EXPORT NStepBody<NStepOptions> n_step_gru, n_step_bigru;
+CATENA_EXPORT NStepBody<NStepRNNOptions> n_step_rnn, n_step_birnn;
+}  // namespace internal
+
 // 8 matrices and biases, in the order of cuDNN: input gate, forget gate, candidate, output gate.
 //   i = s(W0 x + b0 + W4 h + b4), f = s(W1 x + b1 + W5 h + b5), a = tanh(W2 x + b2 + W6 h + b6),
 //   o = s(W3 x + b3 + W7 h + b7); c' = f c + i a, h' = o tanh(c')
 //   auto [hy, cy, ys] = n_step_lstm(2, 0.5, hx, cx, ws, bs, xs);
-CATENA_EXPORT NStepLSTMResult n_step_lstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
-                                          const std::vector<Variables>& ws, const std::vector<Variables>& bs,
-                                          const Variables& xs, const NStepOptions& options = {});
-CATENA_EXPORT NStepLSTMResult n_step_bilstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
-                                            const std::vector<Variables>& ws, const std::vector<Variables>& bs,
-                                            const Variables& xs, const NStepOptions& options = {});
+inline constexpr NStepLSTMFunction<internal::n_step_lstm> n_step_lstm;
+inline constexpr NStepLSTMFunction<internal::n_step_bilstm> n_step_bilstm;
 
 // 6 matrices and biases: reset gate, update gate, candidate. The reset gate multiplies the product with the state.
 //   r = s(W0 x + b0 + W3 h + b3), z = s(W1 x + b1 + W4 h + b4), a = tanh(W2 x + b2 + r (W5 h + b5));
 //   h' = (1 - z) a + z h
-CATENA_EXPORT NStepResult n_step_gru(int n_layers, double dropout_ratio, const Variable& hx,
-                                     const std::vector<Variables>& ws, const std::vector<Variables>& bs,
-                                     const Variables& xs, const NStepOptions& options = {});
-CATENA_EXPORT NStepResult n_step_bigru(int n_layers, double dropout_ratio, const Variable& hx,
-                                       const std::vector<Variables>& ws, const std::vector<Variables>& bs,
-                                       const Variables& xs, const NStepOptions& options = {});
+inline constexpr NStepFunction<internal::n_step_gru, NStepOptions> n_step_gru;
+inline constexpr NStepFunction<internal::n_step_bigru, NStepOptions> n_step_bigru;
 
 // 2 matrices and biases: h' = act(W0 x + b0 + W1 h + b1).
-CATENA_EXPORT NStepResult n_step_rnn(int n_layers, double dropout_ratio, const Variable& hx,
-                                     const std::vector<Variables>& ws, const std::vector<Variables>& bs,
-                                     const Variables& xs, const NStepRNNOptions& options = {});
-CATENA_EXPORT NStepResult n_step_birnn(int n_layers, double dropout_ratio, const Variable& hx,
-                                       const std::vector<Variables>& ws, const std::vector<Variables>& bs,
-                                       const Variables& xs, const NStepRNNOptions& options = {});
-
-// `train` and `use_cudnn` by position: n_step_lstm(2, 0.5, hx, cx, ws, bs, xs, false).
-#define CATENA_N_STEP_LSTM(name)                                                                                    \
-  template <std::same_as<bool> B>                                                                                   \
-  NStepLSTMResult name(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,                  \
-                       const std::vector<Variables>& ws, const std::vector<Variables>& bs, const Variables& xs,     \
-                       B train, std::optional<bool> use_cudnn = {}) {                                               \
-    return name(n_layers, dropout_ratio, hx, cx, ws, bs, xs, NStepOptions{.train = train, .use_cudnn = use_cudnn}); \
-  }
-#define CATENA_N_STEP(name, Options)                                                                         \
-  template <std::same_as<bool> B>                                                                            \
-  NStepResult name(int n_layers, double dropout_ratio, const Variable& hx, const std::vector<Variables>& ws, \
-                   const std::vector<Variables>& bs, const Variables& xs, B train,                           \
-                   std::optional<bool> use_cudnn = {}) {                                                     \
-    return name(n_layers, dropout_ratio, hx, ws, bs, xs, Options{.train = train, .use_cudnn = use_cudnn});   \
-  }
-CATENA_N_STEP_LSTM(n_step_lstm)
-CATENA_N_STEP_LSTM(n_step_bilstm)
-CATENA_N_STEP(n_step_gru, NStepOptions)
-CATENA_N_STEP(n_step_bigru, NStepOptions)
-CATENA_N_STEP(n_step_rnn, NStepRNNOptions)
-CATENA_N_STEP(n_step_birnn, NStepRNNOptions)
-#undef CATENA_N_STEP_LSTM
-#undef CATENA_N_STEP
+inline constexpr NStepFunction<internal::n_step_rnn, NStepRNNOptions> n_step_rnn;
+inline constexpr NStepFunction<internal::n_step_birnn, NStepRNNOptions> n_step_birnn;
 
 }  // namespace nn

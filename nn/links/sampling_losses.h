@@ -18,7 +18,7 @@ namespace internal {
 class Counts {
  public:
   template <class T>
-  requires std::is_arithmetic_v<T> Counts(const std::vector<T>& of_labels)
+  Counts(const std::vector<T>& of_labels) requires std::is_arithmetic_v<T>
       : values_(of_labels.begin(), of_labels.end()) {}
   Counts(std::initializer_list<double> of_labels) : values_(of_labels) {}
   const std::vector<double>& values() const noexcept { return values_; }

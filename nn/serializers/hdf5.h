@@ -141,8 +141,8 @@ template <class T> LoadReport load_hdf5(const std::string& filename, T& object, 
   catena::rethrow_standard("load_hdf5");
 }
 template <class T, class First, class... More>
-requires(!std::same_as<First, LoadOptions>) LoadReport
-    load_hdf5(const std::string& filename, T& object, const First& first, const More&... more) {
+LoadReport load_hdf5(const std::string& filename, T& object, const First& first,
+                     const More&... more) requires(!std::same_as<First, LoadOptions>) {
   return load_hdf5(filename, object, nn::internal::load_options(first, more...));
 }
 

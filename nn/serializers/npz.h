@@ -102,8 +102,8 @@ template <class T> LoadReport load_npz(const std::string& filename, T& object, c
   catena::rethrow_standard("load_npz");
 }
 template <class T, class First, class... More>
-requires(!std::same_as<First, LoadOptions>) LoadReport
-    load_npz(const std::string& filename, T& object, const First& first, const More&... more) {
+LoadReport load_npz(const std::string& filename, T& object, const First& first,
+                    const More&... more) requires(!std::same_as<First, LoadOptions>) {
   return load_npz(filename, object, nn::internal::load_options(first, more...));
 }
 

@@ -75,8 +75,8 @@ LoadReport load_safetensors(const std::string& filename, T& object, const LoadOp
   catena::rethrow_standard("load_safetensors");
 }
 template <class T, class First, class... More>
-requires(!std::same_as<First, LoadOptions>) LoadReport
-    load_safetensors(const std::string& filename, T& object, const First& first, const More&... more) {
+LoadReport load_safetensors(const std::string& filename, T& object, const First& first,
+                            const More&... more) requires(!std::same_as<First, LoadOptions>) {
   return load_safetensors(filename, object, nn::internal::load_options(first, more...));
 }
 

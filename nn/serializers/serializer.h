@@ -53,7 +53,7 @@ class CATENA_EXPORT IgnoreNames {
   IgnoreNames(std::initializer_list<std::string> names) : names_(names) {}
   IgnoreNames(std::vector<std::string> names) : names_(std::move(names)) {}
   template <class F>
-  requires std::is_invocable_r_v<bool, F&, const std::string&> IgnoreNames(F predicate)
+  IgnoreNames(F predicate) requires std::is_invocable_r_v<bool, F&, const std::string&>
       : predicate_(std::move(predicate)) {}
   bool operator()(const std::string& key) const;
 

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include <catena/ndarray/cuda/runtime/graph.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/ndarray_values.h>
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <catena/ndarray/cuda/api/driver.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/ndarray_values.h>
 

@@ -16,13 +16,13 @@
 
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {

@@ -23,7 +23,6 @@
 #include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/cublas.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
@@ -31,6 +30,7 @@
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
@@ -114,9 +114,8 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_not_there_is_named_with_what_was_tried) {
   });
 }
 
-// ---- cuBLASLt: from strides to a problem
-// -------------------------------------------------------------------------------------------- Element (row, column) of
-// an operand of the product, read as cuBLASLt reads it.
+// ---- cuBLASLt: from strides to a problem --------------------------------------------------------
+// Element (row, column) of an operand of the product, read as cuBLASLt reads it.
 double element(const std::vector<double>& memory, std::int64_t first, const nd::cuda::internal::BlasMatrix& m,
                std::int64_t batch, std::int64_t row, std::int64_t column) {
   if (m.transpose) std::swap(row, column);

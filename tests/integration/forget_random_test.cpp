@@ -8,8 +8,8 @@
 
 #include <catena/autograd/random_state.h>
 #include <catena/catena.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
+#include <catena/ndarray/routines/curand.h>
 
 using autograd::Variable;
 

@@ -19,8 +19,8 @@
 #include <catena/catena.h>
 #include <catena/ndarray/cpu/host_compiler.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/tests/support/ndarray_values.h>
 
 using autograd::Variable;
@@ -131,9 +131,8 @@ BOOST_AUTO_TEST_CASE(memory_pool) {
   BOOST_TEST(nd::memory_pool().used_bytes() == used);
 }
 
-// ---- kernel cache
-// -------------------------------------------------------------------------------------------------------------- Every
-// thread meets the functions in another order, so that many ask for the same kernel at once.
+// ---- kernel cache -------------------------------------------------------------------------------
+// Every thread meets the functions in another order, so that many ask for the same kernel at once.
 BOOST_AUTO_TEST_CASE(registered_kernels) {
   const std::vector<std::function<nd::Array(const nd::Array&)>> functions = {
       [](const nd::Array& a) { return a + a; },
@@ -211,9 +210,8 @@ BOOST_AUTO_TEST_CASE(modules_of_users) {
   }
 }
 
-// ---- streams and events
-// -------------------------------------------------------------------------------------------------------- Each thread
-// works on a stream of its own and waits for its neighbour's event, on the device only.
+// ---- streams and events -------------------------------------------------------------------------
+// Each thread works on a stream of its own and waits for its neighbour's event, on the device only.
 BOOST_AUTO_TEST_CASE(streams_and_events) {
   for (const int n : {8, 24}) {
     const auto size = static_cast<std::size_t>(n);

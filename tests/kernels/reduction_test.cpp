@@ -282,10 +282,9 @@ BOOST_AUTO_TEST_CASE(empty_input_gives_the_identity_or_nan) {
     BOOST_TEST(!find_kernel(name).has_identity);
 }
 
-// ---- the order of combination
-// ----------------------------------------------------------------------------------------------- Column by column with
-// `reduce`, against row by row with `accumulate` into lane i % lanes, whose groups are combined, and the tree over the
-// lanes.
+// ---- the order of combination -------------------------------------------------------------------
+// Column by column with `reduce`, against row by row with `accumulate` into lane i % lanes, whose groups are combined,
+// and the tree over the lanes.
 void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
   const ReductionLoop& r = *loop.reduction;
   const Dtype in = compute_dtype(loop.type[0]), out = compute_dtype(loop.type[1]);

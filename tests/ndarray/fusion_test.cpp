@@ -425,9 +425,9 @@ BOOST_AUTO_TEST_CASE(arguments_on_several_devices_are_not_fused) {
              "host");
 }
 
-// ---- reductions
-// ---------------------------------------------------------------------------------------------------------------- The
-// same bits on the CPU; on CUDA the layout of the inputs decides how threads share the work (see test::same_reduction).
+// ---- reductions ---------------------------------------------------------------------------------
+// The same bits on the CPU; on CUDA the layout of the inputs decides how threads share the work (see
+// test::same_reduction).
 void check_reduction(const Array& fused, const Array& unfused, const std::string& what) {
   BOOST_TEST((fused.dtype() == unfused.dtype() && fused.shape() == unfused.shape()), what);
   BOOST_TEST(test::same_reduction(fused, unfused), what << ": " << test::difference(fused, unfused));

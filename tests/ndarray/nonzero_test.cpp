@@ -99,9 +99,8 @@ BOOST_AUTO_TEST_CASE(threads_change_nothing) {
   catena::set_max_threads(before);
 }
 
-// ---- masks as keys
-// --------------------------------------------------------------------------------------------------------- Masks of
-// every rank at every place, against the index arrays that they stand for.
+// ---- masks as keys ------------------------------------------------------------------------------
+// Masks of every rank at every place, against the index arrays that they stand for.
 BOOST_AUTO_TEST_CASE(masks_stand_for_their_positions) {
   std::mt19937 random(4);
   const nd::Shape shape{3, 4, 2, 5};

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <catena/ndarray/cuda/runtime/graph.h>
-#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/random.h>

@@ -58,8 +58,8 @@ class CATENA_EXPORT MultiprocessParallelUpdater : public StandardUpdater {
   // or all the CPU; for datasets of different lengths; and for a model that is not the optimizer's target. KeyError for
   // named devices without "main". RuntimeError for GPUs without NCCL, with the reason.
   template <class L>
-  requires(std::is_base_of_v<Link, L>) MultiprocessParallelUpdater(std::vector<Held<Iterator>> iterators,
-                                                                   Held<Optimizer> optimizer, L& model, Options options)
+  MultiprocessParallelUpdater(std::vector<Held<Iterator>> iterators, Held<Optimizer> optimizer, L& model,
+                              Options options) requires(std::is_base_of_v<Link, L>)
       : MultiprocessParallelUpdater(iterators, optimizer, copies_of(model, *optimizer, options), options) {}
   // For workers on the CPU; ValueError for GPUs, because copying the model requires its class.
   MultiprocessParallelUpdater(std::vector<Held<Iterator>> iterators, Held<Optimizer> optimizer, Options options);

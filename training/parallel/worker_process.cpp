@@ -1,5 +1,6 @@
 #include <catena/training/parallel/worker_process.h>
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <new>
@@ -7,6 +8,7 @@
 #include <system_error>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/descriptors.h>
@@ -64,54 +66,42 @@ void WorkerProcess::stop(const std::vector<WorkerProcess*>&, double) noexcept {}
 // ---- errors of the child, thrown in the parent --------------------------------------------------
 namespace {
 
-// Exception classes that consist only of a message.
-#define CATENA_TRANSPORTED(X)    \
-  X(catena::Error)               \
-  X(catena::ValueError)          \
-  X(catena::OverflowError)       \
-  X(catena::TypeError)           \
-  X(catena::IndexError)          \
-  X(catena::KeyError)            \
-  X(catena::AttributeError)      \
-  X(catena::AssertionError)      \
-  X(catena::RuntimeError)        \
-  X(catena::NotImplementedError) \
-  X(catena::IOError)             \
-  X(catena::LinAlgError)         \
-  X(catena::OutOfMemoryError)    \
-  X(catena::CompileError)        \
-  X(std::runtime_error)          \
-  X(std::logic_error)            \
-  X(std::invalid_argument)       \
-  X(std::out_of_range)           \
-  X(std::domain_error)           \
-  X(std::length_error)           \
-  X(std::range_error)            \
-  X(std::overflow_error)         \
-  X(std::underflow_error)
+// An exception class that consists only of a message. Both processes are one program, so a class has one name.
+struct Transported {
+  const std::type_info* type;
+  void (*throw_with)(const std::string& text);
+};
+template <class... E> std::vector<Transported> transported_classes() {
+  return {{&typeid(E), [](const std::string& text) { throw E(text); }}...};
+}
+const std::vector<Transported>& transported() {
+  static const auto& classes = *new std::vector<Transported>(
+      transported_classes<catena::Error, catena::ValueError, catena::OverflowError, catena::TypeError,
+                          catena::IndexError, catena::KeyError, catena::AttributeError, catena::AssertionError,
+                          catena::RuntimeError, catena::NotImplementedError, catena::IOError, catena::LinAlgError,
+                          catena::OutOfMemoryError, catena::CompileError, std::runtime_error, std::logic_error,
+                          std::invalid_argument, std::out_of_range, std::domain_error, std::length_error,
+                          std::range_error, std::overflow_error, std::underflow_error>());
+  return classes;
+}
 
 // To be called in a catch block.
 std::string describe_current_exception() {
   MessageWriter w;
+  const auto describe = [&w](const std::type_info& type, std::string_view text) {
+    w.put_text(type.name());
+    w.put_text(text);
+  };
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    w.put_text("catena::OutOfMemoryError");
-    w.put_text("the process is out of memory");
+    describe(typeid(catena::OutOfMemoryError), "the process is out of memory");
   } catch (const std::exception& e) {
-#define CATENA_DESCRIBE(Class)      \
-  if (typeid(e) == typeid(Class)) { \
-    w.put_text(#Class);             \
-    w.put_text(e.what());           \
-    return w.take();                \
-  }
-    CATENA_TRANSPORTED(CATENA_DESCRIBE)
-#undef CATENA_DESCRIBE
-    w.put_text("catena::RuntimeError");
-    w.put_text(catena::concat(autograd::internal::class_name(typeid(e)), ": ", e.what()));
+    const auto is_class = [&e](const Transported& t) { return typeid(e) == *t.type; };
+    if (std::any_of(transported().begin(), transported().end(), is_class)) describe(typeid(e), e.what());
+    else describe(typeid(RuntimeError), catena::concat(autograd::internal::class_name(typeid(e)), ": ", e.what()));
   } catch (...) {
-    w.put_text("catena::RuntimeError");
-    w.put_text("an exception that is no std::exception");
+    describe(typeid(RuntimeError), "an exception that is no std::exception");
   }
   return w.take();
 }
@@ -120,13 +110,10 @@ std::string describe_current_exception() {
   MessageReader r(description);
   const std::string_view name = r.get_text();
   const std::string text(r.get_text());
-#define CATENA_THROW(Class) \
-  if (name == #Class) throw Class(text);
-  CATENA_TRANSPORTED(CATENA_THROW)
-#undef CATENA_THROW
+  for (const Transported& t : transported())
+    if (name == t.type->name()) t.throw_with(text);
   throw RuntimeError(text);
 }
-#undef CATENA_TRANSPORTED
 
 std::string system_error(int code) { return std::error_code(code, std::generic_category()).message(); }
 

@@ -1,4 +1,4 @@
-#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/routines/curand.h>
 
 #include <algorithm>
 #include <array>

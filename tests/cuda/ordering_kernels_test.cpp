@@ -1,0 +1,324 @@
+// Running results, joining, positions of nonzero elements and sorting: executed on the CPU from their generated text in
+// three thread orders, against brute force.
+#include <catena/tests/cuda/structural_kernels.h>
+
+#include <cmath>
+
+using namespace cuda_device;
+using nd::cuda::Form;
+
+// ---- running results ----------------------------------------------------------------------------
+namespace {
+
+// f(values of a row) gives the results of that row.
+template <class F>
+void check_scan(const char* name, const char* signature, HostArray in, int axis, std::vector<Form> forms, F f,
+                HostArray* view = nullptr) {
+  const catena::KernelDef& def = catena::find_kernel(name);
+  const int loop = loop_number(def, signature);
+  HostArray out = view != nullptr ? *view : make_array(def.loop_table[loop].type[1], in.shape);
+  HostArray expected = out;
+  Shape kept = in.shape;
+  const std::int64_t count = kept[axis];
+  kept[axis] = 1;
+  for (std::int64_t r = 0; r < catena::size_of(kept); ++r) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < count; ++i)
+      values.push_back(number(in.dtype, element(in, kept, r) + i * in.strides[axis]));
+    const std::vector<double> results = f(values);
+    for (std::int64_t i = 0; i < count; ++i)
+      catena::Scalar(results[std::size_t(i)]).store(out.dtype, element(expected, kept, r) + i * out.strides[axis]);
+  }
+  for (Order order : kOrders) {
+    HostArray actual = out;
+    const nd::cuda::Sequence plan =
+        nd::cuda::plan_scan({&def, loop, in.operand(), axis, actual.operand()}, kProcessors);
+    std::vector<Form> used;
+    for (const nd::cuda::LaunchPlan& launch : plan.launches) used.push_back(launch.key.form);
+    BOOST_CHECK_MESSAGE(used == forms,
+                        name << " along axis " << axis << " of " << in.shape << ": other launches than expected");
+    run_sequence(plan, order);
+    BOOST_CHECK_MESSAGE(actual.content() == expected.content(),
+                        name << " along axis " << axis << " of " << in.shape << " differs in order " << int(order));
+  }
+}
+
+std::vector<double> running_sum(const std::vector<double>& v) {
+  std::vector<double> r;
+  double sum = 0;
+  for (double x : v) r.push_back(sum += x);
+  return r;
+}
+std::vector<double> running_place(const std::vector<double>& v) {
+  std::vector<double> r;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    if (v[i] > v[best]) best = i;
+    r.push_back(double(best));
+  }
+  return r;
+}
+std::vector<double> running_largest(const std::vector<double>& v) {
+  std::vector<double> r;
+  for (double x : v)
+    r.push_back(r.empty() || x > r.back() || std::isnan(x) ? (!r.empty() && std::isnan(r.back()) ? r.back() : x)
+                                                           : r.back());
+  return r;
+}
+const std::vector<Form> kRows = {Form::scan_rows}, kColumns = {Form::scan_columns},
+                        kCutRows = {Form::scan_row_sums, Form::scan_carries, Form::scan_rows},
+                        kCutColumns = {Form::scan_column_sums, Form::scan_carries, Form::scan_columns};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(running_results) {
+  constexpr Dtype f = Dtype::float32, l = Dtype::int64;
+  check_scan("sum", "f->f", small_integers(f, {1}, 1), 0, kRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {0}, 1), 0, {}, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {3, 0}, 1), 0, {}, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {1023}, 1), 0, kRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {3, 4099}, 1), 1, kRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {40000}, 1), 0, kCutRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {2, 20000}, 1), 1, kCutRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {50, 37}, 1), 1, kColumns, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {37, 50}, 1), 0, kColumns, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {3000, 40}, 1), 0, kCutColumns, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {7, 100, 300}, 1), 1, kColumns, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {7, 200, 300}, 1), 1, kCutColumns, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {2, 3, 2, 500, 2, 3}, 1), 3, kCutColumns, running_sum);
+  check_scan("sum", "l->l", small_integers(l, {5, 1000}, 1, 100), 1, kRows, running_sum);
+  check_scan("sum", "e->e", small_integers(Dtype::float16, {600}, 1), 0, kRows, running_sum);
+  check_scan("sum", "?->l", small_integers(Dtype::bool_, {3000}, 1, 2), 0, kRows, running_sum);
+  check_scan("amax", "f->f", random_array(f, {30000}, 1), 0, kCutRows, running_largest);
+  check_scan("argmax", "f->l", random_array(f, {30000}, 1), 0, kCutRows, running_place);
+  check_scan("argmax", "f->l", random_array(f, {2000, 40}, 1), 0, kCutColumns, running_place);
+  // Backwards, and into a transposed view of another dtype.
+  HostArray backwards = small_integers(f, {900}, 1);
+  backwards.offset += 899 * 4;
+  backwards.strides[0] = -4;
+  check_scan("sum", "f->f", backwards, 0, kRows, running_sum);
+  HostArray view = transposed(make_array(Dtype::float64, {70, 3}), {1, 0});
+  check_scan("sum", "f->f", small_integers(f, {3, 70}, 1), 1, kRows, running_sum, &view);
+}
+
+BOOST_AUTO_TEST_CASE(running_results_in_place) {
+  const catena::KernelDef& sum = catena::find_kernel("sum");
+  for (const Shape& shape : {Shape{30000}, Shape{900, 40}}) {
+    HostArray x = small_integers(Dtype::float32, shape, 1);
+    std::vector<HostArray> results;
+    for (Order order : kOrders) {
+      HostArray same = x, out = make_array(Dtype::float32, shape);
+      run_sequence(
+          nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), same.operand(), 0, same.operand()}, kProcessors), order);
+      run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), x.operand(), 0, out.operand()}, kProcessors),
+                   order);
+      BOOST_CHECK(std::memcmp(same.data(), out.data(), std::size_t(catena::size_of(shape)) * 4) == 0);
+    }
+  }
+}
+
+// ---- joining ------------------------------------------------------------------------------------
+namespace {
+
+// The pieces along the axis, against the output element by element. Returns the number of launches.
+std::size_t check_join(std::vector<HostArray> pieces, int axis, std::size_t item) {
+  Shape shape = pieces[0].shape;
+  shape[axis] = 0;
+  for (const HostArray& x : pieces) shape[axis] += x.shape[axis];
+  const Dtype t = pieces[0].dtype;
+  std::vector<catena::BoundOperand> operands;
+  for (HostArray& x : pieces) operands.push_back(x.operand());
+  std::size_t launches = 0;
+  for (Order order : kOrders) {
+    HostArray out = make_array(t, shape);
+    const nd::cuda::Sequence plan = nd::cuda::plan_join({operands, axis, out.operand()}, kProcessors);
+    launches = plan.launches.size();
+    if (item != 0) BOOST_CHECK_EQUAL(std::size_t(plan.launches[0].key.word_bytes), item);
+    run_sequence(plan, order);
+    for (std::int64_t i = 0; i < catena::size_of(shape); ++i) {
+      std::int64_t rest = i, inner = 1;
+      for (int a = axis + 1; a < shape.size(); ++a) inner *= shape[a];
+      std::int64_t at = rest / inner % shape[axis];
+      const std::int64_t outer = rest / inner / shape[axis], behind = rest % inner;
+      std::size_t k = 0;
+      while (at >= pieces[k].shape[axis]) at -= pieces[k++].shape[axis];
+      const std::byte* expected =
+          element(pieces[k], pieces[k].shape, (outer * pieces[k].shape[axis] + at) * inner + behind);
+      BOOST_REQUIRE(std::memcmp(element(out, shape, i), expected, catena::itemsize(t)) == 0);
+    }
+    for (std::size_t k = std::size_t(catena::size_of(shape)) * catena::itemsize(t); k < out.bytes; ++k)
+      BOOST_REQUIRE(out.first()[k] == std::byte(0xcd));
+  }
+  return launches;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(joining) {
+  for (Dtype t : kAll)
+    for (int axis = 0; axis < 3; ++axis) {
+      std::vector<HostArray> pieces;
+      for (std::int64_t n : {3, 1, 4}) {
+        Shape shape{4, 3, 5};
+        shape[axis] = n;
+        pieces.push_back(random_array(t, shape, unsigned(n)));
+      }
+      BOOST_CHECK_EQUAL(check_join(pieces, axis, 0), 1u);
+    }
+  // Neighbouring elements move as wider words where all lengths and addresses allow it.
+  check_join({random_array(Dtype::float32, {4, 8}, 1), random_array(Dtype::float32, {4, 4}, 2)}, 1, 16);
+  check_join({random_array(Dtype::float32, {4, 8}, 1), random_array(Dtype::float32, {4, 2}, 2)}, 1, 8);
+  check_join({random_array(Dtype::float32, {4, 8}, 1), random_array(Dtype::float32, {4, 3}, 2)}, 1, 4);
+  // As many pieces as a launch takes, and one more.
+  std::vector<HostArray> many;
+  for (unsigned k = 0; k < 100; ++k) many.push_back(random_array(Dtype::int16, {std::int64_t(3 + k % 5)}, k));
+  BOOST_CHECK_EQUAL(check_join(many, 0, 0), 1u);
+  many.push_back(random_array(Dtype::int16, {2}, 7));
+  BOOST_CHECK_EQUAL(check_join(many, 0, 0), 2u);
+}
+
+// ---- positions of nonzero elements --------------------------------------------------------------
+namespace {
+
+void check_nonzero(HostArray in, bool index32 = true) {
+  const int rank = in.shape.size();
+  std::vector<std::vector<std::int64_t>> expected;
+  for (std::int64_t i = 0; i < catena::size_of(in.shape); ++i) {
+    if (number(in.dtype, element(in, in.shape, i)) == 0) continue;
+    std::vector<std::int64_t> place(static_cast<std::size_t>(rank));
+    std::int64_t rest = i;
+    for (int a = rank - 1; a >= 0; --a) {
+      place[std::size_t(a)] = rest % in.shape[a];
+      rest /= in.shape[a];
+    }
+    expected.push_back(place);
+  }
+  const auto count = std::int64_t(expected.size());
+  for (Order order : kOrders) {
+    HostArray out = make_array(Dtype::int64, {rank, count});
+    nd::cuda::Sequence plan = nd::cuda::plan_nonzero({in.operand(), out.operand()}, kProcessors);
+    for (nd::cuda::LaunchPlan& launch : plan.launches)
+      if (launch.key.form != Form::offsets) launch.key.index32 &= index32;
+    run_sequence(plan, order);
+    for (std::int64_t i = 0; i < count; ++i)
+      for (int a = 0; a < rank; ++a)
+        BOOST_REQUIRE_EQUAL(out.as<std::int64_t>()[a * count + i], expected[std::size_t(i)][std::size_t(a)]);
+    for (std::size_t k = std::size_t(rank * count) * 8; k < out.bytes; ++k)
+      BOOST_REQUIRE(out.first()[k] == std::byte(0xcd));
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(nonzero_positions) {
+  for (Dtype t : kAll) check_nonzero(small_integers(t, {700}, 1, 3));
+  HostArray special = random_array(Dtype::float32, {5}, 1);
+  const float values[] = {-0.0f, std::numeric_limits<float>::quiet_NaN(), 0.0f,
+                          std::numeric_limits<float>::denorm_min(), 1.0f};
+  std::memcpy(special.data(), values, sizeof values);
+  check_nonzero(special);
+  constexpr Dtype f = Dtype::float32;
+  check_nonzero(small_integers(f, {0}, 1));
+  check_nonzero(small_integers(f, {3, 1}, 1));
+  check_nonzero(small_integers(f, {300, 400}, 1));
+  check_nonzero(small_integers(f, {30, 40}, 1), false);
+  check_nonzero(transposed(small_integers(f, {30, 40, 11}, 1), {2, 0, 1}));
+  check_nonzero(transposed(small_integers(f, {2, 3, 4, 3, 2}, 1), {4, 3, 2, 1, 0}));
+  HostArray zeros = make_array(f, {5000});
+  std::memset(zeros.data(), 0, 5000 * 4);
+  check_nonzero(zeros);
+}
+
+// ---- sorting ------------------------------------------------------------------------------------
+namespace {
+
+// Both outputs, against std::stable_sort with NaN behind everything.
+void check_sort(HostArray in, int axis, std::size_t launches, HostArray* view = nullptr,
+                std::span<const Order> orders = kOrders) {
+  Shape kept = in.shape;
+  const std::int64_t count = kept[axis], item = std::int64_t(catena::itemsize(in.dtype));
+  kept[axis] = 1;
+  for (bool positions : {false, true}) {
+    HostArray out = view != nullptr && !positions ? *view : make_array(positions ? Dtype::int64 : in.dtype, in.shape);
+    HostArray expected = out;
+    for (std::int64_t r = 0; r < catena::size_of(kept); ++r) {
+      std::vector<std::pair<double, std::int64_t>> row;
+      for (std::int64_t i = 0; i < count; ++i)
+        row.push_back({number(in.dtype, element(in, kept, r) + i * in.strides[axis]), i});
+      std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
+        return std::isnan(a.first) || std::isnan(b.first) ? !std::isnan(a.first) : a.first < b.first;
+      });
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::byte* to = element(expected, kept, r) + i * out.strides[axis];
+        const std::int64_t from = row[std::size_t(i)].second;
+        if (positions) std::memcpy(to, &from, 8);
+        else std::memcpy(to, element(in, kept, r) + from * in.strides[axis], std::size_t(item));
+      }
+    }
+    for (Order order : orders) {
+      HostArray actual = out;
+      const nd::cuda::Sequence plan =
+          nd::cuda::plan_sort({in.operand(), axis, positions, actual.operand()}, kProcessors);
+      BOOST_CHECK_EQUAL(plan.launches.size(), launches);
+      run_sequence(plan, order);
+      BOOST_CHECK_MESSAGE(actual.content() == expected.content(), (positions ? "argsort" : "sort")
+                                                                      << " of " << catena::name_of(in.dtype) << " "
+                                                                      << in.shape << " along axis " << axis
+                                                                      << " differs in order " << int(order));
+    }
+  }
+}
+
+// Both signs, many equal values, both zeros, infinities and NaN of several payloads.
+HostArray mixed(Dtype t, const Shape& shape, unsigned seed) {
+  HostArray a = small_integers(t, shape, seed, 50);
+  std::mt19937 random(seed);
+  const auto item = std::int64_t(catena::itemsize(t));
+  for (std::int64_t i = 0; i < catena::size_of(shape); ++i) {
+    std::byte* at = a.data() + i * item;
+    if (catena::is_integer(t)) {
+      if (i % 2 == 0)
+        for (std::int64_t b = 0; b < item; ++b) at[b] = std::byte(random());
+    } else if (catena::is_floating(t)) {
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      const double special[] = {-0.0, 0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN(), 0.37};
+      if (i % 3 == 0) catena::Scalar(special[random() % 6]).store(t, at);
+      if (std::isnan(number(t, at)) && i % 2 == 0) at[0] = std::byte(i % 5 + 1);
+      if (std::isnan(number(t, at)) && i % 4 == 0) at[item - 1] |= std::byte(0x80);
+    }
+  }
+  return a;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(sorting) {
+  constexpr Dtype f = Dtype::float32;
+  for (Dtype t : kAll) {
+    check_sort(mixed(t, {3, 300}, 1), 1, 1);
+    check_sort(mixed(t, {2100}, 2), 0, 2 + 3 * catena::itemsize(t), nullptr, std::span(kOrders).last(1));
+  }
+  check_sort(mixed(f, {5000}, 2), 0, 14);
+  for (std::int64_t n : {1, 2, 3, 31, 1024, 1025, 2047, 2048}) check_sort(mixed(f, {n}, 1), 0, 1);
+  check_sort(mixed(f, {0}, 1), 0, 0);
+  check_sort(mixed(f, {0, 3}, 1), 1, 0);
+  check_sort(mixed(f, {700, 5}, 1), 1, 1);  // many short rows per block
+  check_sort(mixed(f, {90, 33}, 1), 0, 1);
+  check_sort(mixed(f, {4, 3, 5, 2, 3, 2}, 1), 2, 1);
+  check_sort(mixed(Dtype::int16, {2, 3000, 2}, 1), 1, 8);
+  check_sort(mixed(Dtype::uint8, {20000}, 1), 0, 5);
+  HostArray view = transposed(make_array(f, {40, 3}), {1, 0});
+  check_sort(mixed(f, {3, 40}, 1), 1, 1, &view);
+}
+
+BOOST_AUTO_TEST_CASE(sorting_in_place) {
+  for (const Shape& shape : {Shape{3, 700}, Shape{1, 5000}}) {
+    HostArray x = mixed(Dtype::float32, shape, 1);
+    for (Order order : kOrders) {
+      HostArray same = x, out = make_array(Dtype::float32, shape);
+      run_sequence(nd::cuda::plan_sort({same.operand(), 1, false, same.operand()}, kProcessors), order);
+      run_sequence(nd::cuda::plan_sort({x.operand(), 1, false, out.operand()}, kProcessors), order);
+      BOOST_CHECK(std::memcmp(same.data(), out.data(), std::size_t(catena::size_of(shape)) * 4) == 0);
+    }
+  }
+}
