@@ -95,10 +95,10 @@ class CATENA_EXPORT Outputs : public Variables {
   template <class... I> Variable transpose(std::int64_t first, I... rest) const {
     return only().transpose(first, rest...);
   }
-#define CATENA_REDUCTION(name) \
+#define CATENA_REDUCTION_RULE(name, ...) \
   Variable name(const Axes& axes = {}, bool keepdims = false) const { return only().name(axes, keepdims); }
-  CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
-#undef CATENA_REDUCTION
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
   template <class E> E item() const { return only().template item<E>(); }
   template <class E>
   requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }

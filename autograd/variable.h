@@ -53,9 +53,6 @@ struct BackwardOptions {
 
 using Variables = catena::SmallVector<Variable, 4>;
 
-// The differentiable reductions, free functions and members of Variable.
-#define CATENA_VARIABLE_REDUCTIONS(X) X(sum) X(mean) X(max) X(min)
-
 class CATENA_EXPORT Variable {
  public:
   Variable() noexcept = default;  // null: an absent variable, e.g. a missing gradient
@@ -145,10 +142,10 @@ class CATENA_EXPORT Variable {
   template <std::convertible_to<IndexItem> K> Variable operator[](const K& key) const { return item_at({key}); }
   Variable operator()(std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
   Variable operator[](std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
-  // sum, mean, max and min over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h.
-#define CATENA_REDUCTION(name) Variable name(const Axes& axes = {}, bool keepdims = false) const;
-  CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
-#undef CATENA_REDUCTION
+  // The reductions over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h.
+#define CATENA_REDUCTION_RULE(name, ...) Variable name(const Axes& axes = {}, bool keepdims = false) const;
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
   Variable astype(Dtype dtype) const;  // cast of functions/array.h
   Variable operator+() const { return *this; }
   Variable reshape(const Shape& shape) const;

@@ -13,7 +13,7 @@ namespace autograd {
 
 using type_check::TypeInfoTuple;
 
-// ---- the functions of CATENA_UNARY_MATH ---------------------------------------------------------
+// ---- the functions of math.inc ------------------------------------------------------------------
 
 namespace {
 
@@ -30,7 +30,7 @@ constexpr const char* label_of(std::string_view name) {
   return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
 }
 
-#define CATENA_FUNCTION(name, reads, rule, fused_rule)                                 \
+#define CATENA_UNARY_RULE(name, reads, rule, fused_rule)                               \
   struct name##_function {                                                             \
     static Variable gradient(int, const ElementwiseValues& v) {                        \
       [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;                 \
@@ -42,16 +42,16 @@ constexpr const char* label_of(std::string_view name) {
                                                      .gradient = gradient,             \
                                                      .fused = rule_##fused_rule};      \
   };
-CATENA_UNARY_MATH(CATENA_FUNCTION)
-#undef CATENA_FUNCTION
+#include <catena/autograd/functions/math.inc>
+#undef CATENA_UNARY_RULE
 #undef rule_fused
 
 }  // namespace
 
-#define CATENA_DEFINE(name, ...) \
+#define CATENA_UNARY_RULE(name, ...) \
   Variable name(const Variable& x) { return elementwise(name##_function::function, x); }
-CATENA_UNARY_MATH(CATENA_DEFINE)
-#undef CATENA_DEFINE
+#include <catena/autograd/functions/math.inc>
+#undef CATENA_UNARY_RULE
 
 // ---- several arguments --------------------------------------------------------------------------
 

@@ -13,38 +13,10 @@
 
 namespace autograd {
 
-// A unary function is one line: its name (also its kernel's name and, with two exceptions, its label), the value that
-// its rule reads (x, y or nothing), its rule (the gradient of x from gy), and optionally a fused rule on arrays:
-// fused(<kernel>) has that value and gy as inputs.
-// clang-format off
-#define CATENA_UNARY_MATH(X)  \
-  X(exp,     y,       gy * y,                              none) \
-  X(expm1,   y,       gy * (y + 1),                        none) \
-  X(log,     x,       gy / x,                              none) \
-  X(log2,    x,       gy / (x * 0.693147180559945309417),  none) \
-  X(log10,   x,       gy / (x * 2.30258509299404568402),   none) \
-  X(log1p,   x,       gy / (x + 1),                        none) \
-  X(sqrt,    y,       gy / (y * 2),                        none) \
-  X(square,  x,       gy * (x * 2),                        none) \
-  X(sin,     x,       gy * cos(x),                         none) \
-  X(cos,     x,       -(gy * sin(x)),                      none) \
-  X(tan,     x,       gy / square(cos(x)),                 none) \
-  X(arcsin,  x,       gy * rsqrt(1 - square(x)),           none) \
-  X(arccos,  x,       -(gy * rsqrt(1 - square(x))),        none) \
-  X(arctan,  x,       gy / (square(x) + 1),                none) \
-  X(sinh,    x,       gy * cosh(x),                        none) \
-  X(cosh,    x,       gy * sinh(x),                        none) \
-  X(tanh,    y,       gy * (1 - square(y)),                fused(tanh_bwd)) \
-  X(arcsinh, x,       gy * rsqrt(square(x) + 1),           none) \
-  X(sigmoid, y,       gy * y * (1 - y),                    fused(sigmoid_bwd)) \
-  X(floor,   nothing, zeros_of(gy),                        none) \
-  X(ceil,    nothing, zeros_of(gy),                        none) \
-  X(sign,    nothing, zeros_of(gy),                        none)
-// clang-format on
-
-#define CATENA_DECLARE(name, ...) CATENA_EXPORT Variable name(const Variable& x);
-CATENA_UNARY_MATH(CATENA_DECLARE)
-#undef CATENA_DECLARE
+// The unary functions of math.inc, with their rules.
+#define CATENA_UNARY_RULE(name, ...) CATENA_EXPORT Variable name(const Variable& x);
+#include <catena/autograd/functions/math.inc>
+#undef CATENA_UNARY_RULE
 
 // tanh(x, false), tanh(x, {.use_cudnn = false}); cuDNN computes neither of the two in any case. They are functions and
 // no objects like nn::relu: beside C's own tanh an object of that name would be ambiguous.
