@@ -3,8 +3,8 @@
 // define_elementwise.h, define_indexed.h, define_reduction.h, define_row_wise.h or define_multi_tensor.h, which define
 // the loops of each kind.
 //
-//   CATENA_DEFINE_KERNEL add = elementwise<k::add, All2, by_width>("add",
-//   "catena/kernels/elementwise/arithmetic.h");
+//   CATENA_DEFINE_KERNEL add =
+//       elementwise<k::add, All2, by_width>("add", "catena/kernels/elementwise/arithmetic.h");
 //
 // Loops are compiled for the baseline, AVX2 and AVX-512 by target_clones. Functions that a loop calls must be ND_FN
 // (always inlined): a lambda or an ordinary function would be compiled for the baseline only. To limit the amount of
