@@ -94,10 +94,10 @@ class CATENA_EXPORT Outputs : public Variables {
   template <class... I> Variable transpose(std::int64_t first, I... rest) const {
     return only().transpose(first, rest...);
   }
-  Variable sum(const Axes& axes = {}, bool keepdims = false) const { return only().sum(axes, keepdims); }
-  Variable mean(const Axes& axes = {}, bool keepdims = false) const { return only().mean(axes, keepdims); }
-  Variable max(const Axes& axes = {}, bool keepdims = false) const { return only().max(axes, keepdims); }
-  Variable min(const Axes& axes = {}, bool keepdims = false) const { return only().min(axes, keepdims); }
+#define CATENA_REDUCTION_RULE(name, ...) \
+  Variable name(const Axes& axes = {}, bool keepdims = false) const { return only().name(axes, keepdims); }
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
   void set_data(const Array& data) { only().set_data(data); }
   void set_grad(const Array& grad) { only().set_grad(grad); }
   void set_grad_variable(const Variable& grad) { only().set_grad_variable(grad); }

@@ -143,11 +143,10 @@ class CATENA_EXPORT Variable {
   template <std::convertible_to<IndexItem> K> Variable operator[](const K& key) const { return item_at({key}); }
   Variable operator()(std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
   Variable operator[](std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
-  // sum, mean, max and min over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h.
-  Variable sum(const Axes& axes = {}, bool keepdims = false) const;
-  Variable mean(const Axes& axes = {}, bool keepdims = false) const;
-  Variable max(const Axes& axes = {}, bool keepdims = false) const;
-  Variable min(const Axes& axes = {}, bool keepdims = false) const;
+  // The reductions over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h.
+#define CATENA_REDUCTION_RULE(name, ...) Variable name(const Axes& axes = {}, bool keepdims = false) const;
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
   Variable astype(Dtype dtype) const;  // cast of functions/array.h
   Variable operator+() const { return *this; }
   Variable reshape(const Shape& shape) const;

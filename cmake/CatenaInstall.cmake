@@ -53,7 +53,7 @@ foreach(component IN LISTS components)
     catena_install_for_linking(${component} "${depends}")
   endif()
   install(EXPORT catena-${component} FILE catena-${component}-targets.cmake NAMESPACE catena:: DESTINATION ${package_dir})
-  install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena/${relative}" FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena/${relative}" FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 
   # Targets that must exist before the targets file is read: other components, and for archives their dependencies.
   if(BUILD_SHARED_LIBS)

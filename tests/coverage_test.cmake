@@ -58,7 +58,7 @@ endfunction()
 # Defines has_<folder>_<identifier> for every identifier in the code of the headers of a library.
 macro(read_headers root)
   foreach(folder IN LISTS libraries)
-    file(GLOB_RECURSE headers "${root}/${folder}/*.h")
+    file(GLOB_RECURSE headers "${root}/${folder}/*.h" "${root}/${folder}/*.inc")
     set(text "")
     foreach(header IN LISTS headers)
       file(READ "${header}" one)

@@ -7,8 +7,8 @@
 cmake_minimum_required(VERSION 3.22)
 
 file(GLOB documents RELATIVE "${ROOT}" "${ROOT}/*.md" "${ROOT}/docs/*.md" "${ROOT}/docs/Dockerfile" "${ROOT}/examples/*/README.md")
-file(GLOB_RECURSE sources "${ROOT}/cmake/*" "${ROOT}/kernels/*.cpp" "${ROOT}/kernels/*.h" "${ROOT}/ndarray/*.cpp" "${ROOT}/ndarray/*.h"
-  "${ROOT}/autograd/*.cpp" "${ROOT}/autograd/*.h" "${ROOT}/nn/*.cpp" "${ROOT}/nn/*.h" "${ROOT}/training/*.cpp" "${ROOT}/training/*.h"
+file(GLOB_RECURSE sources "${ROOT}/cmake/*" "${ROOT}/kernels/*.cpp" "${ROOT}/kernels/*.h" "${ROOT}/kernels/*.inc" "${ROOT}/ndarray/*.cpp" "${ROOT}/ndarray/*.h"
+  "${ROOT}/autograd/*.cpp" "${ROOT}/autograd/*.h" "${ROOT}/autograd/*.inc" "${ROOT}/nn/*.cpp" "${ROOT}/nn/*.h" "${ROOT}/training/*.cpp" "${ROOT}/training/*.h"
   "${ROOT}/.ci/run" "${ROOT}/examples/*.sh" "${ROOT}/tests/support/*.cpp")
 set(names "")
 foreach(source IN LISTS sources)
@@ -51,7 +51,7 @@ foreach(document IN LISTS documents)
       string(APPEND bad "\n  ${document}: cmake/bootstrap.sh does not install ${name}")
     endif()
   endforeach()
-  string(REGEX MATCHALL "(cmake|tests|examples|docs|benchmarks|kernels|ndarray|training|autograd|nn)/[a-z_/0-9]*[.](sh|cmake|md|h|cpp|tsv|py)" found "${text}")
+  string(REGEX MATCHALL "(cmake|tests|examples|docs|benchmarks|kernels|ndarray|training|autograd|nn)/[a-z_/0-9]*[.](sh|cmake|md|h|inc|cpp|tsv|py)" found "${text}")
   list(REMOVE_DUPLICATES found)
   foreach(name IN LISTS found)
     math(EXPR seen "${seen} + 1")

@@ -8,48 +8,48 @@ cmake_minimum_required(VERSION 3.22)
 # with its name (nn/links.h, nn/links/) belongs to the folder.
 set(folders
   "kernels||"
-  "kernels/base|kernels|"
+  "kernels/lists||"
+  "kernels/base|kernels kernels/lists|"
   "kernels/formats|kernels kernels/base|"
   "kernels/elementwise|kernels|"
   "kernels/reduction|kernels|"
   "kernels/nn|kernels|"
   "kernels/training|kernels|"
   "kernels/device|kernels|"
-  "kernels/registry|kernels kernels/base|kernels/registry/families kernels/elementwise kernels/reduction kernels/nn kernels/training"
-  "kernels/registry/families|kernels/registry|"
+  "kernels/registry|kernels kernels/base kernels/lists|kernels/elementwise kernels/reduction kernels/nn kernels/training"
 
   "ndarray||ndarray/cpu ndarray/cuda ndarray/device ndarray/memory ndarray/user_kernel"
-  "ndarray/core|kernels kernels/base kernels/registry|ndarray/device ndarray/memory"
-  "ndarray/device|kernels kernels/base kernels/registry kernels/registry/families ndarray/core|ndarray/cuda/runtime"
-  "ndarray/memory|kernels/base ndarray/core ndarray/device|kernels/registry kernels/registry/families ndarray/cuda/runtime"
-  "ndarray/engine|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory|"
+  "ndarray/core|kernels kernels/lists kernels/base kernels/registry|ndarray/device ndarray/memory"
+  "ndarray/device|kernels kernels/base kernels/registry ndarray/core|ndarray/cuda/runtime"
+  "ndarray/memory|kernels/base ndarray/core ndarray/device|kernels/registry ndarray/cuda/runtime"
+  "ndarray/engine|kernels kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory|"
   "ndarray/compile|kernels/base|kernels/formats kernels/registry"
-  "ndarray/routines|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/cuda/api|kernels/formats ndarray/cuda/runtime ndarray/cuda/vendor"
+  "ndarray/routines|kernels kernels/lists kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/cuda/api|kernels/formats ndarray/cuda/runtime ndarray/cuda/vendor"
   "ndarray/testing|kernels/base ndarray/core ndarray/routines|ndarray/device ndarray/memory"
-  "ndarray/user_kernel|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines|kernels/device"
-  "ndarray/cpu|kernels kernels/base kernels/registry kernels/registry/families ndarray/core ndarray/device ndarray/memory ndarray/user_kernel|kernels/device kernels/formats ndarray/compile ndarray/cuda/compiler"
+  "ndarray/user_kernel|kernels kernels/lists kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines|kernels/device"
+  "ndarray/cpu|kernels kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/user_kernel|kernels/device kernels/formats ndarray/compile ndarray/cuda/compiler"
   "ndarray/cuda/api||"
   "ndarray/cuda/runtime|kernels/base ndarray/core ndarray/device ndarray/memory ndarray/cuda/api|ndarray/cuda/compiler"
   "ndarray/cuda/compiler|kernels/base kernels/device kernels/registry ndarray/compile ndarray/cuda/runtime|kernels/formats"
-  "ndarray/cuda/plans|kernels/base kernels/device kernels/registry ndarray/compile ndarray/core ndarray/device ndarray/memory ndarray/cuda/compiler ndarray/cuda/runtime|kernels/registry/families ndarray/cuda ndarray/cuda/vendor"
+  "ndarray/cuda/plans|kernels/base kernels/device kernels/registry ndarray/compile ndarray/core ndarray/device ndarray/memory ndarray/cuda/compiler ndarray/cuda/runtime|ndarray/cuda ndarray/cuda/vendor"
   "ndarray/cuda/vendor|kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/api ndarray/cuda/runtime|ndarray/engine ndarray/cuda/plans"
-  "ndarray/cuda|kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/runtime ndarray/cuda/compiler ndarray/cuda/plans ndarray/cuda/vendor ndarray/user_kernel|kernels/device kernels/registry/families"
-  "ndarray/chainer_cuda|kernels/base ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/user_kernel ndarray/profile|ndarray/compile ndarray/cpu ndarray/cuda/compiler ndarray/cuda/runtime ndarray/cuda/vendor"
+  "ndarray/cuda|kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/cuda/runtime ndarray/cuda/compiler ndarray/cuda/plans ndarray/cuda/vendor ndarray/user_kernel|kernels/device"
+  "ndarray/chainer_cuda|kernels/base kernels/lists ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/user_kernel ndarray/profile|ndarray/compile ndarray/cpu ndarray/cuda/compiler ndarray/cuda/runtime ndarray/cuda/vendor"
   "ndarray/profile|kernels/base|ndarray/device ndarray/memory ndarray/cuda/api ndarray/cuda/runtime"
   "ndarray/tools||kernels/base ndarray/compile ndarray/cuda/compiler ndarray/cuda/plans"
 
-  "autograd/backend|kernels/base kernels/registry|kernels/registry/families"
-  "autograd|kernels/base kernels/registry kernels/registry/families autograd/backend|autograd/functions autograd/nn_extension"
-  "autograd/functions|kernels/base kernels/registry kernels/registry/families autograd|autograd/backend autograd/nn_extension autograd/linalg_extension"
-  "autograd/nn_extension|kernels/base autograd/backend|kernels/registry kernels/registry/families autograd"
+  "autograd/backend|kernels/base kernels/registry|"
+  "autograd|kernels/base kernels/registry autograd/backend|autograd/functions autograd/nn_extension"
+  "autograd/functions|kernels/base kernels/registry autograd|autograd/backend autograd/nn_extension autograd/linalg_extension"
+  "autograd/nn_extension|kernels/base autograd/backend|kernels/registry autograd"
   "autograd/linalg_extension|kernels/base autograd/backend|autograd"
-  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension autograd/linalg_extension ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/cuda/api ndarray/cuda/runtime ndarray/chainer_cuda|kernels/registry kernels/registry/families ndarray/profile ndarray/routines ndarray/cuda/vendor"
+  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension autograd/linalg_extension ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/cuda/api ndarray/cuda/runtime ndarray/chainer_cuda|kernels/registry ndarray/profile ndarray/routines ndarray/cuda/vendor"
   "nn|kernels/base autograd|autograd/functions nn/serializers"
-  "nn/functions|kernels/base autograd autograd/functions|kernels/registry kernels/registry/families autograd/nn_extension"
+  "nn/functions|kernels/base autograd autograd/functions|kernels/registry autograd/nn_extension"
   "nn/serializers|kernels/base kernels/formats autograd nn|"
   "nn/caffe|kernels/base autograd nn|kernels/formats autograd/functions nn/functions nn/links"
   "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
-  "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats kernels/registry/families autograd/backend nn/functions nn/links"
+  "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats autograd/backend nn/functions nn/links"
   "training/datasets|kernels/base training|kernels kernels/formats"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
   "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats")
@@ -113,7 +113,7 @@ function(check_folders file path result)
     set(bad "${file}: must not include <catena/${path}>")
   elseif(NOT from STREQUAL to)
     set(allowed "${sources_of_${from}}")
-    if(file MATCHES "\\.h$")
+    if(file MATCHES "\\.(h|inc)$")
       set(allowed "${headers_of_${from}}")
       set_property(GLOBAL APPEND PROPERTY next_of_${from} "${to}")
       set_property(GLOBAL PROPERTY "include_of_${from}_${to}" "${file} includes <catena/${path}>")
@@ -188,7 +188,7 @@ function(check_tree root result_files result_violations)
   set(violations "")
   set(files "")
   foreach(folder kernels ndarray autograd nn training tests examples benchmarks)
-    file(GLOB_RECURSE found RELATIVE "${root}" "${root}/${folder}/*.h" "${root}/${folder}/*.cpp")
+    file(GLOB_RECURSE found RELATIVE "${root}" "${root}/${folder}/*.h" "${root}/${folder}/*.inc" "${root}/${folder}/*.cpp")
     list(APPEND files ${found})
   endforeach()
   file(GLOB found RELATIVE "${root}" "${root}/*.h")

@@ -52,7 +52,7 @@ endif()
 
 set(files "")
 foreach(folder kernels ndarray autograd nn training benchmarks examples tests)
-  file(GLOB_RECURSE some RELATIVE "${ROOT}" "${ROOT}/${folder}/*.cpp" "${ROOT}/${folder}/*.h")
+  file(GLOB_RECURSE some RELATIVE "${ROOT}" "${ROOT}/${folder}/*.cpp" "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.inc")
   list(APPEND files ${some})
 endforeach()
 list(FILTER files EXCLUDE REGEX "/(build|golden)/")

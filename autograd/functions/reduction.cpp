@@ -29,55 +29,71 @@ class Reduction : public FunctionNode {
     autograd::internal::expect_axes(in_types, axes_);
   }
 
- protected:
-  // Broadcasts an array of the result's shape over the reduced axes.
+  // Broadcasts a value of the result's shape over the reduced axes.
   Variable spread(const Variable& g) const {
     const Shape shape = input_shape(0);
     if (keepdims_ || !axes_.given()) return broadcast_to(g, shape);
     return broadcast_to(with_kept_axes(g, shape, catena::normalize_axes("reduction", axes_, shape.size())), shape);
   }
+
+ protected:
   Axes axes_;
   bool keepdims_;
 };
 
-class Sum final : public Reduction {
- public:
-  using Reduction::Reduction;
-  std::string label() const override { return "Sum"; }
-  Arrays forward(const Arrays& x) override { return {sum(x[0], axes_, keepdims_)}; }
-  Variables backward(const Targets&, const Variables& gy) override { return {spread(gy[0])}; }
+// ---- the reductions of autograd/reductions.inc --------------------------------------------------
+
+// The values that a rule reads; x and y are null unless the rule retains them.
+struct ReductionValues {
+  Variable x, y;
+  const Variable& gy;
+  double count;  // elements per result
+  struct Spread {
+    const Reduction& node;
+    Variable operator()(const Variable& v) const { return node.spread(v); }
+  } spread;
+};
+struct ReductionReads {
+  static constexpr Retain nothing = kRetainNothing, x = kRetainX, y = kRetainY, xy = kRetainX | kRetainY;
+};
+struct ReductionRule {
+  const char *name, *label;
+  Array (*compute)(const Array& x, const Axes& axes, bool keepdims);
+  Retain retain;
+  Variable (*gradient)(const ReductionValues& v);
 };
 
-class Mean final : public Reduction {
+class ReductionByRule final : public Reduction {
  public:
-  using Reduction::Reduction;
-  std::string label() const override { return "Mean"; }
-  Arrays forward(const Arrays& x) override { return {mean(x[0], axes_, keepdims_)}; }
-  Variables backward(const Targets&, const Variables& gy) override {
-    const double n = double(catena::size_of(input_shape(0))) / double(gy[0].size());
-    return {spread(gy[0] / n)};
-  }
-};
-
-// Maximum and minimum. Every element that equals the extremum receives the whole gradient.
-class ExtremumAlong final : public Reduction {
- public:
-  ExtremumAlong(const Axes& axes, bool keepdims, bool greatest) : Reduction(axes, keepdims), greatest_(greatest) {}
-  std::string label() const override { return greatest_ ? "Max" : "Min"; }
+  ReductionByRule(const ReductionRule& rule, const Axes& axes, bool keepdims)
+      : Reduction(axes, keepdims), rule_(rule) {}
+  std::string label() const override { return rule_.label; }
   Arrays forward(const Arrays& x) override {
-    retain_inputs({0});
-    retain_outputs({0});
-    const Dims axes = catena::normalize_axes(greatest_ ? "max" : "min", axes_, x[0].ndim());
-    return {greatest_ ? amax(x[0], axes, keepdims_) : amin(x[0], axes, keepdims_)};
+    if (rule_.retain & kRetainX) retain_inputs({0});
+    if (rule_.retain & kRetainY) retain_outputs({0});
+    if (!axes_.given()) return {rule_.compute(x[0], axes_, keepdims_)};
+    return {rule_.compute(x[0], catena::normalize_axes(rule_.name, axes_, x[0].ndim()), keepdims_)};
   }
   Variables backward(const Targets&, const Variables& gy) override {
-    const Array x = retained_input(0).data(), y = spread(retained_output(0)).data();
-    return {masked(spread(gy[0]), apply(catena::kernels::equal, {x, y}))};
+    const double count = double(catena::size_of(input_shape(0))) / double(gy[0].size());
+    return {rule_.gradient({.x = rule_.retain & kRetainX ? retained_input(0) : Variable(),
+                            .y = rule_.retain & kRetainY ? retained_output(0) : Variable(),
+                            .gy = gy[0],
+                            .count = count,
+                            .spread = {*this}})};
   }
 
  private:
-  bool greatest_;
+  const ReductionRule& rule_;
 };
+
+// Names that the list uses.
+template <const catena::KernelDef& kKernel> Array reduced(const Array& x, const Axes& axes, bool keepdims) {
+  return reduce(kKernel, x, axes, keepdims);
+}
+Array equal_elements(const Variable& a, const Variable& b) {
+  return apply(catena::kernels::equal, {a.data(), b.data()});
+}
 
 class BatchL2NormSquared final : public FunctionNode {
  public:
@@ -159,15 +175,18 @@ class SumTo final : public FunctionNode {
 
 }  // namespace
 
-Variable sum(const Variable& x, const Axes& axes, bool keepdims) { return apply_node<Sum>({x}, axes, keepdims)[0]; }
-
-Variable mean(const Variable& x, const Axes& axes, bool keepdims) { return apply_node<Mean>({x}, axes, keepdims)[0]; }
-Variable max(const Variable& x, const Axes& axes, bool keepdims) {
-  return apply_node<ExtremumAlong>({x}, axes, keepdims, true)[0];
-}
-Variable min(const Variable& x, const Axes& axes, bool keepdims) {
-  return apply_node<ExtremumAlong>({x}, axes, keepdims, false)[0];
-}
+#define CATENA_REDUCTION_RULE(name, label, computed_by, reads, rule)                          \
+  Variable name(const Variable& x, const Axes& axes, bool keepdims) {                         \
+    static constexpr ReductionRule kRule = {#name, label, computed_by, ReductionReads::reads, \
+                                            [](const ReductionValues& v) -> Variable {        \
+                                              const auto& [x, y, gy, count, spread] = v;      \
+                                              return rule;                                    \
+                                            }};                                               \
+    return apply_node<ReductionByRule>({x}, kRule, axes, keepdims)[0];                        \
+  }                                                                                           \
+  Variable Variable::name(const Axes& axes, bool keepdims) const { return autograd::name(*this, axes, keepdims); }
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
 
 namespace {
 
@@ -219,11 +238,6 @@ Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {
 Variable batch_l2_norm_squared(const Variable& x) { return apply_node<BatchL2NormSquared>({x})[0]; }
 Variable argmax(const Variable& x, std::optional<int> axis) { return apply_node<ArgExtremum>({x}, axis, true)[0]; }
 Variable argmin(const Variable& x, std::optional<int> axis) { return apply_node<ArgExtremum>({x}, axis, false)[0]; }
-
-Variable Variable::sum(const Axes& axes, bool keepdims) const { return autograd::sum(*this, axes, keepdims); }
-Variable Variable::mean(const Axes& axes, bool keepdims) const { return autograd::mean(*this, axes, keepdims); }
-Variable Variable::max(const Axes& axes, bool keepdims) const { return autograd::max(*this, axes, keepdims); }
-Variable Variable::min(const Axes& axes, bool keepdims) const { return autograd::min(*this, axes, keepdims); }
 
 Variable sum_to(const Variable& x, const Shape& shape) {
   if (x && x.shape() == shape) return x;

@@ -7,12 +7,15 @@
 
 namespace autograd {
 
-// Floating input. InvalidType for an axis out of range, ValueError for a repeated one.
-CATENA_EXPORT Variable sum(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+// The reductions of autograd/reductions.inc, with their rules. Floating input. InvalidType for an axis out of range,
+// ValueError for a repeated one.
+#define CATENA_REDUCTION_RULE(name, ...) \
+  CATENA_EXPORT Variable name(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
+
 // Sums over the axes that broadcasting `shape` to the shape of x adds or extends: the adjoint of broadcast_to.
 CATENA_EXPORT Variable sum_to(const Variable& x, const Shape& shape);
-// Returns the mean; 16-bit floats are summed and divided in float32.
-CATENA_EXPORT Variable mean(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 // Returns sum(x w) / sum(w). The weights w have the shape of x, or, if axes are given, the lengths of x along these
 // axes. Null weights are equal weights, as in mean. Differentiable in x and w. InvalidType for weights of another dtype
 // or shape.
@@ -21,9 +24,6 @@ CATENA_EXPORT Variable average(const Variable& x, const Axes& axes = {}, const V
 inline Variable mean(const Variable& x, const Axes& axes, const Variable& weights, bool keepdims = false) {
   return average(x, axes, weights, keepdims);
 }
-// Every element that equals the extremum receives the whole gradient.
-CATENA_EXPORT Variable max(const Variable& x, const Axes& axes = {}, bool keepdims = false);
-CATENA_EXPORT Variable min(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 
 // Returns log(sum(exp(x))) without overflow; -inf if all elements are -inf, and then their gradients are 0.
 CATENA_EXPORT Variable logsumexp(const Variable& x, const Axes& axes = {}, bool keepdims = false);

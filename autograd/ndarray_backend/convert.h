@@ -95,9 +95,16 @@ CATENA_OPERATOR(<)
 CATENA_OPERATOR(<=)
 CATENA_OPERATOR(>)
 CATENA_OPERATOR(>=)
-#define CATENA_IN_PLACE_BY_ARRAY(op) CATENA_IN_PLACE(op, std::derived_from<nd::Array>)
-ND_IN_PLACE_OPERATORS(CATENA_IN_PLACE_BY_ARRAY)
-#undef CATENA_IN_PLACE_BY_ARRAY
+CATENA_IN_PLACE(+=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(-=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(*=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(/=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(%=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(&=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(|=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(^=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(<<=, std::derived_from<nd::Array>)
+CATENA_IN_PLACE(>>=, std::derived_from<nd::Array>)
 #undef CATENA_BINARY
 #undef CATENA_IN_PLACE
 #undef CATENA_OPERATOR

@@ -1,6 +1,7 @@
 // The members of nd::Array for classes that represent an array: the array handle of the framework and the result of
 // indexing by arrays. Each member forwards to the nd::Array member of the same name. A new member of nd::Array is added
-// to the list below, or declared beside it if a call may contain a braced list.
+// to the list below, or declared beside it if a call may contain a braced list; a reduction is a line of
+// kernels/lists/.
 #pragma once
 
 #include <concepts>
@@ -34,20 +35,6 @@ inline constexpr bool is_index_array = std::is_base_of_v<HeaderRef, K> || intern
 template <class K>
 concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
 
-// The reductions that are members, with their options.
-#define CATENA_ARRAY_REDUCTIONS(X) \
-  X(sum, ReduceOptions)            \
-  X(prod, ReduceOptions)           \
-  X(mean, ReduceOptions)           \
-  X(max, ReduceOptions)            \
-  X(min, ReduceOptions)            \
-  X(var, VarOptions)               \
-  X(std, VarOptions)               \
-  X(argmax, ArgReduceOptions)      \
-  X(argmin, ArgReduceOptions)      \
-  X(any, TestOptions)              \
-  X(all, TestOptions)
-
 // The members that can be called without braced lists.
 // clang-format off
 #define CATENA_ARRAY_MEMBERS(X) \
@@ -73,7 +60,7 @@ template <class Derived> class ArrayMembers {
   CATENA_ARRAY_MEMBERS(CATENA_FORWARD)
 #undef CATENA_FORWARD
 
-#define CATENA_FORWARD(name, Options)                                                              \
+#define CATENA_MEMBER(name, Options)                                                               \
   template <class B = array_behind<Derived>> auto name() const { return behind<B>().name(); }      \
   template <class B = array_behind<Derived>> auto name(const typename B::Options& options) const { \
     return behind<B>().name(options);                                                              \
@@ -86,8 +73,8 @@ template <class Derived> class ArrayMembers {
   auto name(List axes, const O& more = {}) const {                                                 \
     return behind<B>().name(Axes(axes), more);                                                     \
   }
-  CATENA_ARRAY_REDUCTIONS(CATENA_FORWARD)
-#undef CATENA_FORWARD
+#include <catena/kernels/lists/members.inc>
+#undef CATENA_MEMBER
 
   template <int N, class B = array_behind<Derived>> auto shape() const { return behind<B>().template shape<N>(); }
   template <class E, class B = array_behind<Derived>> E* data() const { return behind<B>().template data<E>(); }

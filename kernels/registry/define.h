@@ -3,7 +3,8 @@
 // define_elementwise.h, define_indexed.h, define_reduction.h, define_row_wise.h or define_multi_tensor.h, which define
 // the loops of each kind.
 //
-//   constexpr KernelDef add = elementwise<k::add, All2, by_width>("add", "catena/kernels/elementwise/arithmetic.h");
+//   CATENA_DEFINE_KERNEL add =
+//       elementwise<k::add, All2, by_width>("add", "catena/kernels/elementwise/arithmetic.h");
 //
 // Loops are compiled for the baseline, AVX2 and AVX-512 by target_clones. Functions that a loop calls must be ND_FN
 // (always inlined): a lambda or an ordinary function would be compiled for the baseline only. To limit the amount of
@@ -17,6 +18,10 @@
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/registry/kernel.h>
 #include <catena/kernels/registry/multiarch.h>
+
+// A constant kernels::<name>. It is not declared before, because a declaration of all kernels would compile all loops
+// again for each new kernel.
+#define CATENA_DEFINE_KERNEL extern constexpr CATENA_EXPORT KernelDef
 
 namespace catena::define {
 

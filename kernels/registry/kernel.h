@@ -1,8 +1,8 @@
 // The folder kernels/registry/: kernels and their calls. A kernel makes a body known to the libraries: its name, the
 // dtypes it has loops for, and the host loops compiled from it (loops_*.cpp). The folder also has the constants
-// kernels::<name> (families/), the registry, the embedded text of the bodies, programs (sequences of kernels), binding,
-// and the descriptions of calls. Bodies are in the folders of their families. A backend executes calls; it has no
-// method per operation. May use kernels/base/ and the headers of kernels/.
+// kernels::<name> (families.h), the registry, the embedded text of the bodies, programs (sequences of kernels),
+// binding, and the descriptions of calls. Bodies are in the folders of their families. A backend executes calls; it has
+// no method per operation. May use kernels/base/ and the headers of kernels/.
 //
 // This header: the kernel itself. Loop signatures are text with one character per operand (NumPy's dtype characters;
 // 'E' is bfloat16):
@@ -256,8 +256,10 @@ struct KernelDef {
   }
 };
 
-// The kind of public function that is made from a kernel (family.h).
-enum class KernelUse : std::uint8_t { unary, binary, own, internal };
+// The public function that is made from a kernel (kernels/lists/): an elementwise function of one or of two arrays, a
+// reduction, a function with a signature of its own, which is written in ndarray/routines/, or none, because other
+// functions use the kernel.
+enum class KernelUse : std::uint8_t { unary, binary, reduction, own, internal };
 struct RegisteredKernel {
   const KernelDef* kernel;
   KernelUse use;

@@ -1,7 +1,6 @@
 #include <catena/kernels/elementwise/arithmetic.h>
 
 #include <catena/kernels/registry/define_elementwise.h>
-#include <catena/kernels/registry/families/arithmetic.h>
 
 namespace catena::kernels {
 namespace {
@@ -25,26 +24,26 @@ constexpr char divided(char type, bool output) {
 
 }  // namespace
 
-constexpr KernelDef add = elementwise<k::add, and_complex<All2, Complex2>, by_width>("add", kHeader);
-constexpr KernelDef subtract =
+CATENA_DEFINE_KERNEL add = elementwise<k::add, and_complex<All2, Complex2>, by_width>("add", kHeader);
+CATENA_DEFINE_KERNEL subtract =
     elementwise<k::subtract, and_complex<Numbers2, Complex2>, by_width>("subtract", kHeader).with(refuses_bool);
-constexpr KernelDef multiply = elementwise<k::multiply, and_complex<All2, Complex2>, by_width>("multiply", kHeader);
-constexpr KernelDef true_divide =
+CATENA_DEFINE_KERNEL multiply = elementwise<k::multiply, and_complex<All2, Complex2>, by_width>("multiply", kHeader);
+CATENA_DEFINE_KERNEL true_divide =
     elementwise<k::true_divide, and_complex<Quotients, Complex2>, divided>("true_divide", kHeader)
         .with(takes_any_integer);
-constexpr KernelDef negative =
+CATENA_DEFINE_KERNEL negative =
     elementwise<k::negative, and_complex<Numbers1, Complex1>, by_width>("negative", kHeader).with(refuses_bool);
-constexpr KernelDef absolute =
+CATENA_DEFINE_KERNEL absolute =
     elementwise<k::absolute, and_complex<All1, Moduli>, widened_but_8_bits>("absolute", kHeader);
-constexpr KernelDef conjugate =
+CATENA_DEFINE_KERNEL conjugate =
     elementwise<k::conjugate, and_complex<Numbers1, Complex1>, by_width>("conjugate", kHeader);
-constexpr KernelDef reciprocal =
+CATENA_DEFINE_KERNEL reciprocal =
     elementwise<k::reciprocal, and_complex<Numbers1, Complex1>, widened>("reciprocal", kHeader);
-constexpr KernelDef square = elementwise<k::square, and_complex<Numbers1, Complex1>, by_width>("square", kHeader);
-constexpr KernelDef sqrt = elementwise<k::sqrt, and_complex<Floats1, Complex1>>("sqrt", kHeader);
-constexpr KernelDef rsqrt = elementwise<k::rsqrt, Floats1>("rsqrt", kHeader);
-constexpr KernelDef sign = elementwise<k::sign, Numbers1, widened_but_8_bits>("sign", kHeader);
-constexpr KernelDef clip = elementwise<k::clip, Clips, widened_but_8_bits>("clip", kHeader);
-constexpr KernelDef copy = elementwise<k::copy, and_complex<All1, Complex1>, as_bits>("copy", kHeader).with(is_copy);
+CATENA_DEFINE_KERNEL square = elementwise<k::square, and_complex<Numbers1, Complex1>, by_width>("square", kHeader);
+CATENA_DEFINE_KERNEL sqrt = elementwise<k::sqrt, and_complex<Floats1, Complex1>>("sqrt", kHeader);
+CATENA_DEFINE_KERNEL rsqrt = elementwise<k::rsqrt, Floats1>("rsqrt", kHeader);
+CATENA_DEFINE_KERNEL sign = elementwise<k::sign, Numbers1, widened_but_8_bits>("sign", kHeader);
+CATENA_DEFINE_KERNEL clip = elementwise<k::clip, Clips, widened_but_8_bits>("clip", kHeader);
+CATENA_DEFINE_KERNEL copy = elementwise<k::copy, and_complex<All1, Complex1>, as_bits>("copy", kHeader).with(is_copy);
 
 }  // namespace catena::kernels

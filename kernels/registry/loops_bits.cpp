@@ -1,7 +1,6 @@
 #include <catena/kernels/bits.h>
 
 #include <catena/kernels/registry/define_indexed.h>
-#include <catena/kernels/registry/families/bits.h>
 
 namespace catena::kernels {
 namespace {
@@ -12,7 +11,7 @@ constexpr const char* kHeader = "catena/kernels/bits.h";
 
 }  // namespace
 
-constexpr KernelDef packbits = indexed<k::packbits, loops<"*?->B">>("packbits", kHeader);
-constexpr KernelDef unpackbits = indexed<k::unpackbits, loops<"*B->B">>("unpackbits", kHeader);
+CATENA_DEFINE_KERNEL packbits = indexed<k::packbits, loops<"*?->B">>("packbits", kHeader);
+CATENA_DEFINE_KERNEL unpackbits = indexed<k::unpackbits, loops<"*B->B">>("unpackbits", kHeader);
 
 }  // namespace catena::kernels

@@ -1,7 +1,6 @@
 #include <catena/kernels/nn/cell.h>
 
 #include <catena/kernels/registry/define_elementwise.h>
-#include <catena/kernels/registry/families/cell.h>
 
 namespace catena::kernels {
 namespace {
@@ -16,8 +15,8 @@ using Gradients = loops<"eeeeeeeee->eeeee", "EEEEEEEEE->EEEEE", "fffffffff->ffff
 
 }  // namespace
 
-constexpr KernelDef lstm = transcendental<k::lstm, Cells>("lstm", kHeader);
-constexpr KernelDef slstm = transcendental<k::slstm, TwoSidedCells>("slstm", kHeader);
-constexpr KernelDef lstm_bwd = transcendental<k::lstm_bwd, Gradients>("lstm_bwd", kHeader);
+CATENA_DEFINE_KERNEL lstm = transcendental<k::lstm, Cells>("lstm", kHeader);
+CATENA_DEFINE_KERNEL slstm = transcendental<k::slstm, TwoSidedCells>("slstm", kHeader);
+CATENA_DEFINE_KERNEL lstm_bwd = transcendental<k::lstm_bwd, Gradients>("lstm_bwd", kHeader);
 
 }  // namespace catena::kernels

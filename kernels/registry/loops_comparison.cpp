@@ -1,7 +1,6 @@
 #include <catena/kernels/elementwise/comparison.h>
 
 #include <catena/kernels/registry/define_elementwise.h>
-#include <catena/kernels/registry/families/comparison.h>
 
 namespace catena::kernels {
 namespace {
@@ -16,18 +15,18 @@ constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_16_
 
 }  // namespace
 
-constexpr KernelDef equal = elementwise<k::equal, Equalities, bits>("equal", kHeader).with(takes_any_integer);
-constexpr KernelDef not_equal =
+CATENA_DEFINE_KERNEL equal = elementwise<k::equal, Equalities, bits>("equal", kHeader).with(takes_any_integer);
+CATENA_DEFINE_KERNEL not_equal =
     elementwise<k::not_equal, Equalities, bits>("not_equal", kHeader).with(takes_any_integer);
-constexpr KernelDef less = elementwise<k::less, Comparisons, ordered>("less", kHeader).with(takes_any_integer);
-constexpr KernelDef less_equal =
+CATENA_DEFINE_KERNEL less = elementwise<k::less, Comparisons, ordered>("less", kHeader).with(takes_any_integer);
+CATENA_DEFINE_KERNEL less_equal =
     elementwise<k::less_equal, Comparisons, ordered>("less_equal", kHeader).with(takes_any_integer);
-constexpr KernelDef greater = swapped<k::less, Comparisons, ordered>("greater", kHeader).with(takes_any_integer);
-constexpr KernelDef greater_equal =
+CATENA_DEFINE_KERNEL greater = swapped<k::less, Comparisons, ordered>("greater", kHeader).with(takes_any_integer);
+CATENA_DEFINE_KERNEL greater_equal =
     swapped<k::less_equal, Comparisons, ordered>("greater_equal", kHeader).with(takes_any_integer);
-constexpr KernelDef maximum = elementwise<k::maximum, All2, widened_but_16_bits>("maximum", kHeader);
-constexpr KernelDef minimum = elementwise<k::minimum, All2, widened_but_16_bits>("minimum", kHeader);
-constexpr KernelDef fmax = elementwise<k::fmax, All2, widened_but_16_bits>("fmax", kHeader);
-constexpr KernelDef fmin = elementwise<k::fmin, All2, widened_but_16_bits>("fmin", kHeader);
+CATENA_DEFINE_KERNEL maximum = elementwise<k::maximum, All2, widened_but_16_bits>("maximum", kHeader);
+CATENA_DEFINE_KERNEL minimum = elementwise<k::minimum, All2, widened_but_16_bits>("minimum", kHeader);
+CATENA_DEFINE_KERNEL fmax = elementwise<k::fmax, All2, widened_but_16_bits>("fmax", kHeader);
+CATENA_DEFINE_KERNEL fmin = elementwise<k::fmin, All2, widened_but_16_bits>("fmin", kHeader);
 
 }  // namespace catena::kernels

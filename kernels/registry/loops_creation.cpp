@@ -1,7 +1,6 @@
 #include <catena/kernels/creation.h>
 
 #include <catena/kernels/registry/define_indexed.h>
-#include <catena/kernels/registry/families/creation.h>
 
 namespace catena::kernels {
 namespace {
@@ -17,7 +16,7 @@ using Spaces = loops<"dddddl->?", "dddddl->b", "dddddl->B", "dddddl->h", "dddddl
 
 }  // namespace
 
-constexpr KernelDef arange = indexed<k::arange, Ranges>("arange", kHeader);
-constexpr KernelDef linspace = indexed<k::linspace, Spaces>("linspace", kHeader);
+CATENA_DEFINE_KERNEL arange = indexed<k::arange, Ranges>("arange", kHeader);
+CATENA_DEFINE_KERNEL linspace = indexed<k::linspace, Spaces>("linspace", kHeader);
 
 }  // namespace catena::kernels

@@ -1,7 +1,6 @@
 #include <catena/kernels/elementwise/division.h>
 
 #include <catena/kernels/registry/define_elementwise.h>
-#include <catena/kernels/registry/families/division.h>
 
 namespace catena::kernels {
 namespace {
@@ -15,10 +14,10 @@ using Pairs = loops<"bb->bb", "BB->BB", "hh->hh", "HH->HH", "ii->ii", "II->II", 
 
 }  // namespace
 
-constexpr KernelDef floor_divide = elementwise<k::floor_divide, Numbers2, widened>("floor_divide", kHeader);
-constexpr KernelDef remainder = elementwise<k::remainder, Numbers2, widened>("remainder", kHeader);
-constexpr KernelDef fmod = elementwise<k::fmod, Numbers2, widened>("fmod", kHeader);
-constexpr KernelDef divmod = elementwise<k::divmod, Pairs, widened>("divmod", kHeader);
-constexpr KernelDef power = transcendental<k::power, Numbers2, widened>("power", kHeader);
+CATENA_DEFINE_KERNEL floor_divide = elementwise<k::floor_divide, Numbers2, widened>("floor_divide", kHeader);
+CATENA_DEFINE_KERNEL remainder = elementwise<k::remainder, Numbers2, widened>("remainder", kHeader);
+CATENA_DEFINE_KERNEL fmod = elementwise<k::fmod, Numbers2, widened>("fmod", kHeader);
+CATENA_DEFINE_KERNEL divmod = elementwise<k::divmod, Pairs, widened>("divmod", kHeader);
+CATENA_DEFINE_KERNEL power = transcendental<k::power, Numbers2, widened>("power", kHeader);
 
 }  // namespace catena::kernels

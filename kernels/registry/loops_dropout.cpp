@@ -1,7 +1,6 @@
 #include <catena/kernels/nn/dropout.h>
 
 #include <catena/kernels/registry/define_indexed.h>
-#include <catena/kernels/registry/families/dropout.h>
 
 namespace catena::kernels {
 namespace {
@@ -12,7 +11,7 @@ constexpr const char* kHeader = "catena/kernels/nn/dropout.h";
 
 }  // namespace
 
-constexpr KernelDef dropout =
+CATENA_DEFINE_KERNEL dropout =
     indexed<k::dropout, loops<"eLLf->e", "ELLf->E", "fLLf->f", "dLLd->d">>("dropout", kHeader);
 
 }  // namespace catena::kernels

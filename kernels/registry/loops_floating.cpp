@@ -1,7 +1,6 @@
 #include <catena/kernels/elementwise/floating.h>
 
 #include <catena/kernels/registry/define_elementwise.h>
-#include <catena/kernels/registry/families/floating.h>
 
 namespace catena::kernels {
 namespace {
@@ -19,17 +18,18 @@ constexpr char wide_exponent(char type, bool) { return type == 'i' ? 'l' : type;
 
 }  // namespace
 
-constexpr KernelDef isnan = elementwise<k::isnan, Classes>("isnan", kHeader);
-constexpr KernelDef isinf = elementwise<k::isinf, Classes>("isinf", kHeader);
-constexpr KernelDef isfinite = elementwise<k::isfinite, Classes>("isfinite", kHeader);
-constexpr KernelDef signbit = elementwise<k::signbit, FloatPredicates1>("signbit", kHeader);
-constexpr KernelDef copysign = elementwise<k::copysign, Floats2>("copysign", kHeader);
-constexpr KernelDef modf = elementwise<k::modf, Splits>("modf", kHeader);
-constexpr KernelDef frexp = elementwise<k::frexp, Mantissas>("frexp", kHeader);
-constexpr KernelDef ldexp = elementwise<k::ldexp, Scalings, wide_exponent>("ldexp", kHeader);
-constexpr KernelDef nextafter = elementwise<k::nextafter, loops<"ff->f", "dd->d">>("nextafter", kHeader);
-constexpr KernelDef nextafter_float16 = elementwise<k::nextafter_float16, loops<"ee->e">>("nextafter_float16", kHeader);
-constexpr KernelDef nextafter_bfloat16 =
+CATENA_DEFINE_KERNEL isnan = elementwise<k::isnan, Classes>("isnan", kHeader);
+CATENA_DEFINE_KERNEL isinf = elementwise<k::isinf, Classes>("isinf", kHeader);
+CATENA_DEFINE_KERNEL isfinite = elementwise<k::isfinite, Classes>("isfinite", kHeader);
+CATENA_DEFINE_KERNEL signbit = elementwise<k::signbit, FloatPredicates1>("signbit", kHeader);
+CATENA_DEFINE_KERNEL copysign = elementwise<k::copysign, Floats2>("copysign", kHeader);
+CATENA_DEFINE_KERNEL modf = elementwise<k::modf, Splits>("modf", kHeader);
+CATENA_DEFINE_KERNEL frexp = elementwise<k::frexp, Mantissas>("frexp", kHeader);
+CATENA_DEFINE_KERNEL ldexp = elementwise<k::ldexp, Scalings, wide_exponent>("ldexp", kHeader);
+CATENA_DEFINE_KERNEL nextafter = elementwise<k::nextafter, loops<"ff->f", "dd->d">>("nextafter", kHeader);
+CATENA_DEFINE_KERNEL nextafter_float16 =
+    elementwise<k::nextafter_float16, loops<"ee->e">>("nextafter_float16", kHeader);
+CATENA_DEFINE_KERNEL nextafter_bfloat16 =
     elementwise<k::nextafter_bfloat16, loops<"EE->E">>("nextafter_bfloat16", kHeader);
 
 }  // namespace catena::kernels

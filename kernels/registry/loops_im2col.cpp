@@ -1,7 +1,6 @@
 #include <catena/kernels/nn/im2col.h>
 
 #include <catena/kernels/registry/define_indexed.h>
-#include <catena/kernels/registry/families/im2col.h>
 
 namespace catena::kernels {
 namespace {
@@ -14,7 +13,7 @@ using Patches = loops<"*ellllll->e", "*Ellllll->E", "*fllllll->f", "*dllllll->d"
 
 }  // namespace
 
-constexpr KernelDef im2col_2d = indexed<k::im2col_2d, Patches>("im2col_2d", kHeader);
-constexpr KernelDef col2im_2d = indexed<k::col2im_2d, Patches>("col2im_2d", kHeader);
+CATENA_DEFINE_KERNEL im2col_2d = indexed<k::im2col_2d, Patches>("im2col_2d", kHeader);
+CATENA_DEFINE_KERNEL col2im_2d = indexed<k::col2im_2d, Patches>("col2im_2d", kHeader);
 
 }  // namespace catena::kernels

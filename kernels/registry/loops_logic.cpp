@@ -1,7 +1,6 @@
 #include <catena/kernels/elementwise/logic.h>
 
 #include <catena/kernels/registry/define_elementwise.h>
-#include <catena/kernels/registry/families/logic.h>
 
 namespace catena::kernels {
 namespace {
@@ -15,13 +14,13 @@ using Selections = loops<"???->?", "?bb->b", "?BB->B", "?hh->h", "?HH->H", "?ii-
 
 }  // namespace
 
-constexpr KernelDef logical_and =
+CATENA_DEFINE_KERNEL logical_and =
     elementwise<k::logical_and, Predicates2, predicate<by_bits>>("logical_and", kHeader).with(takes_any_integer);
-constexpr KernelDef logical_or =
+CATENA_DEFINE_KERNEL logical_or =
     elementwise<k::logical_or, Predicates2, predicate<by_bits>>("logical_or", kHeader).with(takes_any_integer);
-constexpr KernelDef logical_xor =
+CATENA_DEFINE_KERNEL logical_xor =
     elementwise<k::logical_xor, Predicates2, predicate<by_bits>>("logical_xor", kHeader).with(takes_any_integer);
-constexpr KernelDef logical_not = elementwise<k::logical_not, Predicates1, predicate<by_bits>>("logical_not", kHeader);
-constexpr KernelDef where = elementwise<k::where, Selections, as_bits>("where", kHeader);
+CATENA_DEFINE_KERNEL logical_not = elementwise<k::logical_not, Predicates1, predicate<by_bits>>("logical_not", kHeader);
+CATENA_DEFINE_KERNEL where = elementwise<k::where, Selections, as_bits>("where", kHeader);
 
 }  // namespace catena::kernels

@@ -1,7 +1,6 @@
 #include <catena/kernels/reduction/logical.h>
 
 #include <catena/kernels/registry/define_reduction.h>
-#include <catena/kernels/registry/families/logical.h>
 
 namespace catena::kernels {
 namespace {
@@ -23,8 +22,8 @@ constexpr char nonzero(char type, bool output) {
 
 }  // namespace
 
-constexpr KernelDef all = reduction<k::all, Tests, nonzero>("all", kHeader, true);
-constexpr KernelDef any = reduction<k::any, Tests, nonzero>("any", kHeader, true);
-constexpr KernelDef count_nonzero = reduction<k::count_nonzero, Counts, nonzero>("count_nonzero", kHeader, true);
+CATENA_DEFINE_KERNEL all = reduction<k::all, Tests, nonzero>("all", kHeader, true);
+CATENA_DEFINE_KERNEL any = reduction<k::any, Tests, nonzero>("any", kHeader, true);
+CATENA_DEFINE_KERNEL count_nonzero = reduction<k::count_nonzero, Counts, nonzero>("count_nonzero", kHeader, true);
 
 }  // namespace catena::kernels

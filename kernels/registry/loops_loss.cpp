@@ -2,7 +2,6 @@
 
 #include <catena/kernels/registry/define_elementwise.h>
 #include <catena/kernels/registry/define_indexed.h>
-#include <catena/kernels/registry/families/loss.h>
 
 namespace catena::kernels {
 namespace {
@@ -18,11 +17,11 @@ using PickGradients = loops<"*eeiief->e", "*EEiiEf->E", "*ffiiff->f", "*ddiidd->
 
 }  // namespace
 
-constexpr KernelDef cross_entropy_pick = indexed<k::cross_entropy_pick, Picks>("cross_entropy_pick", kHeader);
-constexpr KernelDef cross_entropy_bwd = indexed<k::cross_entropy_bwd, PickGradients>("cross_entropy_bwd", kHeader);
-constexpr KernelDef one_hot = indexed<k::one_hot, loops<"iee->e", "iEE->E", "iff->f", "idd->d">>("one_hot", kHeader);
+CATENA_DEFINE_KERNEL cross_entropy_pick = indexed<k::cross_entropy_pick, Picks>("cross_entropy_pick", kHeader);
+CATENA_DEFINE_KERNEL cross_entropy_bwd = indexed<k::cross_entropy_bwd, PickGradients>("cross_entropy_bwd", kHeader);
+CATENA_DEFINE_KERNEL one_hot = indexed<k::one_hot, loops<"iee->e", "iEE->E", "iff->f", "idd->d">>("one_hot", kHeader);
 
-constexpr KernelDef ctc_step = elementwise<k::ctc_step, loops<"fffff->f", "ddddd->d">>("ctc_step", kHeader);
-constexpr KernelDef ctc_share = elementwise<k::ctc_share, loops<"ffff->f", "dddd->d">>("ctc_share", kHeader);
+CATENA_DEFINE_KERNEL ctc_step = elementwise<k::ctc_step, loops<"fffff->f", "ddddd->d">>("ctc_step", kHeader);
+CATENA_DEFINE_KERNEL ctc_share = elementwise<k::ctc_share, loops<"ffff->f", "dddd->d">>("ctc_share", kHeader);
 
 }  // namespace catena::kernels

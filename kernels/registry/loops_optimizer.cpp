@@ -1,7 +1,6 @@
 #include <catena/kernels/training/optimizer.h>
 
 #include <catena/kernels/registry/define_multi_tensor.h>
-#include <catena/kernels/registry/families/optimizer.h>
 
 namespace catena::kernels {
 namespace {
@@ -19,22 +18,22 @@ using Updates4 = loops<"e&eeee->", "E&EEEE->", "f&ffff->", "d&dddd->">;
 
 }  // namespace
 
-constexpr KernelDef sgd_update = multi_tensor<k::sgd_update, Updates1>("sgd_update", kHeader);
-constexpr KernelDef momentum_sgd_update =
+CATENA_DEFINE_KERNEL sgd_update = multi_tensor<k::sgd_update, Updates1>("sgd_update", kHeader);
+CATENA_DEFINE_KERNEL momentum_sgd_update =
     multi_tensor<k::momentum_sgd_update, Updates2>("momentum_sgd_update", kHeader);
-constexpr KernelDef nesterov_ag_update = multi_tensor<k::nesterov_ag_update, Updates2>("nesterov_ag_update", kHeader);
-constexpr KernelDef ada_grad_update = multi_tensor<k::ada_grad_update, Updates2>("ada_grad_update", kHeader);
-constexpr KernelDef ada_delta_update = multi_tensor<k::ada_delta_update, Updates3>("ada_delta_update", kHeader);
-constexpr KernelDef adam_update = multi_tensor<k::adam_update, Updates3>("adam_update", kHeader);
-constexpr KernelDef rmsprop_update = multi_tensor<k::rmsprop_update, Updates2>("rmsprop_update", kHeader);
-constexpr KernelDef rmsprop_graves_update =
+CATENA_DEFINE_KERNEL nesterov_ag_update = multi_tensor<k::nesterov_ag_update, Updates2>("nesterov_ag_update", kHeader);
+CATENA_DEFINE_KERNEL ada_grad_update = multi_tensor<k::ada_grad_update, Updates2>("ada_grad_update", kHeader);
+CATENA_DEFINE_KERNEL ada_delta_update = multi_tensor<k::ada_delta_update, Updates3>("ada_delta_update", kHeader);
+CATENA_DEFINE_KERNEL adam_update = multi_tensor<k::adam_update, Updates3>("adam_update", kHeader);
+CATENA_DEFINE_KERNEL rmsprop_update = multi_tensor<k::rmsprop_update, Updates2>("rmsprop_update", kHeader);
+CATENA_DEFINE_KERNEL rmsprop_graves_update =
     multi_tensor<k::rmsprop_graves_update, Updates4>("rmsprop_graves_update", kHeader);
-constexpr KernelDef smorms3_update = multi_tensor<k::smorms3_update, Updates4>("smorms3_update", kHeader);
-constexpr KernelDef weight_decay = multi_tensor<k::weight_decay, Updates1>("weight_decay", kHeader);
-constexpr KernelDef lasso = multi_tensor<k::lasso, Updates1>("lasso", kHeader);
-constexpr KernelDef scale_by =
+CATENA_DEFINE_KERNEL smorms3_update = multi_tensor<k::smorms3_update, Updates4>("smorms3_update", kHeader);
+CATENA_DEFINE_KERNEL weight_decay = multi_tensor<k::weight_decay, Updates1>("weight_decay", kHeader);
+CATENA_DEFINE_KERNEL lasso = multi_tensor<k::lasso, Updates1>("lasso", kHeader);
+CATENA_DEFINE_KERNEL scale_by =
     multi_tensor<k::scale_by, loops<"@f&e->", "@f&E->", "@f&f->", "@d&d->">>("scale_by", kHeader);
-constexpr KernelDef gradient_hard_clip =
+CATENA_DEFINE_KERNEL gradient_hard_clip =
     multi_tensor<k::gradient_hard_clip, loops<"&e->", "&E->", "&f->", "&d->">>("gradient_hard_clip", kHeader);
 
 }  // namespace catena::kernels

@@ -1,7 +1,6 @@
 #include <catena/kernels/random.h>
 
 #include <catena/kernels/registry/define_indexed.h>
-#include <catena/kernels/registry/families/random.h>
 
 namespace catena::kernels {
 namespace {
@@ -15,13 +14,13 @@ constexpr char result_as_int64(char type, bool output) { return output ? as_int6
 
 }  // namespace
 
-constexpr KernelDef random_bits =
+CATENA_DEFINE_KERNEL random_bits =
     indexed<k::random_bits, loops<"LL->I", "LL->L">>("random_bits", kHeader).with(is_random);
-constexpr KernelDef random_uniform =
+CATENA_DEFINE_KERNEL random_uniform =
     indexed<k::random_uniform, loops<"LL->f", "LL->d">>("random_uniform", kHeader).with(is_random);
-constexpr KernelDef random_normal =
+CATENA_DEFINE_KERNEL random_normal =
     indexed<k::random_normal, loops<"LL->f", "LL->d">>("random_normal", kHeader).with(is_random);
-constexpr KernelDef random_integers =
+CATENA_DEFINE_KERNEL random_integers =
     indexed<k::random_integers,
             loops<"LLll->b", "LLll->B", "LLll->h", "LLll->H", "LLll->i", "LLll->I", "LLll->l", "LLll->L">,
             result_as_int64>("random_integers", kHeader)

@@ -1,7 +1,6 @@
 #include <catena/kernels/elementwise/rounding.h>
 
 #include <catena/kernels/registry/define_elementwise.h>
-#include <catena/kernels/registry/families/rounding.h>
 
 namespace catena::kernels {
 namespace {
@@ -12,10 +11,10 @@ constexpr const char* kHeader = "catena/kernels/elementwise/rounding.h";
 
 }  // namespace
 
-constexpr KernelDef rint = elementwise<k::rint, Floats1>("rint", kHeader);
-constexpr KernelDef floor = elementwise<k::floor, All1, by_bits>("floor", kHeader);
-constexpr KernelDef ceil = elementwise<k::ceil, All1, by_bits>("ceil", kHeader);
-constexpr KernelDef trunc = elementwise<k::trunc, All1, by_bits>("trunc", kHeader);
-constexpr KernelDef fix = elementwise<k::fix, All1, by_bits>("fix", kHeader);
+CATENA_DEFINE_KERNEL rint = elementwise<k::rint, Floats1>("rint", kHeader);
+CATENA_DEFINE_KERNEL floor = elementwise<k::floor, All1, by_bits>("floor", kHeader);
+CATENA_DEFINE_KERNEL ceil = elementwise<k::ceil, All1, by_bits>("ceil", kHeader);
+CATENA_DEFINE_KERNEL trunc = elementwise<k::trunc, All1, by_bits>("trunc", kHeader);
+CATENA_DEFINE_KERNEL fix = elementwise<k::fix, All1, by_bits>("fix", kHeader);
 
 }  // namespace catena::kernels

@@ -1,7 +1,6 @@
 #include <catena/kernels/search.h>
 
 #include <catena/kernels/registry/define_indexed.h>
-#include <catena/kernels/registry/families/search.h>
 
 namespace catena::kernels {
 namespace {
@@ -13,6 +12,6 @@ using Places = loops<"*???->l", "*bb?->l", "*BB?->l", "*hh?->l", "*HH?->l", "*ii
 
 }  // namespace
 
-constexpr KernelDef searchsorted = indexed<k::searchsorted, Places>("searchsorted", "catena/kernels/search.h");
+CATENA_DEFINE_KERNEL searchsorted = indexed<k::searchsorted, Places>("searchsorted", "catena/kernels/search.h");
 
 }  // namespace catena::kernels

@@ -1,7 +1,6 @@
 #include <catena/kernels/reduction/statistics.h>
 
 #include <catena/kernels/registry/define_reduction.h>
-#include <catena/kernels/registry/families/statistics.h>
 
 namespace catena::kernels {
 namespace {
@@ -15,6 +14,6 @@ using Variances =
 
 }  // namespace
 
-constexpr KernelDef var = reduction<k::var, Variances, as_float64>("var", kHeader, false);
+CATENA_DEFINE_KERNEL var = reduction<k::var, Variances, as_float64>("var", kHeader, false);
 
 }  // namespace catena::kernels

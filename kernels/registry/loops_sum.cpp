@@ -1,7 +1,6 @@
 #include <catena/kernels/reduction/sum.h>
 
 #include <catena/kernels/registry/define_reduction.h>
-#include <catena/kernels/registry/families/sum.h>
 
 namespace catena::kernels {
 namespace {
@@ -31,9 +30,9 @@ constexpr char averaged(char type, bool output) {
 
 }  // namespace
 
-constexpr KernelDef sum = reduction<k::sum, AllSums, summed, may_scan>("sum", kHeader, true);
-constexpr KernelDef prod = reduction<k::prod, AllSums, summed, may_scan>("prod", kHeader, true);
-constexpr KernelDef mean = reduction<k::mean, and_complex<Means, Complex1>, averaged>("mean", kHeader, false);
-constexpr KernelDef sum_squares = reduction<k::sum_squares, Sums, as_int64>("sum_squares", kHeader, true);
+CATENA_DEFINE_KERNEL sum = reduction<k::sum, AllSums, summed, may_scan>("sum", kHeader, true);
+CATENA_DEFINE_KERNEL prod = reduction<k::prod, AllSums, summed, may_scan>("prod", kHeader, true);
+CATENA_DEFINE_KERNEL mean = reduction<k::mean, and_complex<Means, Complex1>, averaged>("mean", kHeader, false);
+CATENA_DEFINE_KERNEL sum_squares = reduction<k::sum_squares, Sums, as_int64>("sum_squares", kHeader, true);
 
 }  // namespace catena::kernels

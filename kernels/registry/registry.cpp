@@ -7,9 +7,13 @@
 namespace catena {
 
 std::span<const RegisteredKernel> all_kernels() {
-#define CATENA_REGISTER(name, use) {&kernels::name, KernelUse::use},
-  static constexpr RegisteredKernel kKernels[] = {CATENA_ALL_KERNELS(CATENA_REGISTER)};
-#undef CATENA_REGISTER
+  // The list is explicit instead of being built by static initialisers, so that linking a static library needs no
+  // whole-archive.
+  static constexpr RegisteredKernel kKernels[] = {
+#define CATENA_KERNEL(name, use) {&kernels::name, KernelUse::use},
+#include <catena/kernels/lists/kernels.inc>
+#undef CATENA_KERNEL
+  };
   return kKernels;
 }
 

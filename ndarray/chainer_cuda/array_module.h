@@ -33,25 +33,36 @@ class CATENA_EXPORT ArrayModule {
   friend bool operator==(const ArrayModule&, const ArrayModule&) = default;
 
   // ---- creation ----
-#define ND_MODULE_BY_SHAPE(name)                                \
-  template <internal::DtypeOr<CreateOptions> O = CreateOptions> \
-  Array name(const Shape& shape, const O& options = {}) const { \
-    const DeviceScope on(device());                             \
-    return nd::name(shape, options);                            \
+  template <internal::DtypeOr<CreateOptions> O = CreateOptions>
+  Array empty(const Shape& shape, const O& options = {}) const {
+    const DeviceScope on(device());
+    return nd::empty(shape, options);
   }
-  ND_MODULE_BY_SHAPE(empty)
-  ND_MODULE_BY_SHAPE(zeros)
-  ND_MODULE_BY_SHAPE(ones)
-#undef ND_MODULE_BY_SHAPE
-#define ND_MODULE_LIKE(name)                                                                                          \
-  template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array name(const Array& a, const O& options = {}) const { \
-    const DeviceScope on(device());                                                                                   \
-    return nd::name(a, options);                                                                                      \
+  template <internal::DtypeOr<CreateOptions> O = CreateOptions>
+  Array zeros(const Shape& shape, const O& options = {}) const {
+    const DeviceScope on(device());
+    return nd::zeros(shape, options);
   }
-  ND_MODULE_LIKE(empty_like)
-  ND_MODULE_LIKE(zeros_like)
-  ND_MODULE_LIKE(ones_like)
-#undef ND_MODULE_LIKE
+  template <internal::DtypeOr<CreateOptions> O = CreateOptions>
+  Array ones(const Shape& shape, const O& options = {}) const {
+    const DeviceScope on(device());
+    return nd::ones(shape, options);
+  }
+  template <internal::DtypeOr<LikeOptions> O = LikeOptions>
+  Array empty_like(const Array& a, const O& options = {}) const {
+    const DeviceScope on(device());
+    return nd::empty_like(a, options);
+  }
+  template <internal::DtypeOr<LikeOptions> O = LikeOptions>
+  Array zeros_like(const Array& a, const O& options = {}) const {
+    const DeviceScope on(device());
+    return nd::zeros_like(a, options);
+  }
+  template <internal::DtypeOr<LikeOptions> O = LikeOptions>
+  Array ones_like(const Array& a, const O& options = {}) const {
+    const DeviceScope on(device());
+    return nd::ones_like(a, options);
+  }
   template <class E, internal::DtypeOr<CreateOptions> O = CreateOptions>
   Array full(const Shape& shape, const E& value, const O& options = {}) const {
     const DeviceScope on(device());
@@ -81,37 +92,36 @@ class CATENA_EXPORT ArrayModule {
   }
 
   // ---- functions that do not depend on the kind ----
-#define ND_MODULE_unary(name) \
+  // The functions of kernels/lists/elementwise.inc and members.inc, and others.
+#define CATENA_UNARY(name) \
   static Array name(const Operand& x, const UfuncOptions& options = {}) { return nd::name(x, options); }
-#define ND_MODULE_binary(name)                                                                \
+#define CATENA_BINARY(name)                                                                   \
   static Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) { \
     return nd::name(x1, x2, options);                                                         \
   }
-#define ND_MODULE_own(name)
-#define ND_MODULE_internal(name)
-#define ND_MODULE(name, use) ND_MODULE_##use(name)
-  CATENA_ELEMENTWISE_KERNELS(ND_MODULE)
-  ND_MODULE_unary(abs)
-  ND_MODULE_unary(degrees)
-  ND_MODULE_unary(radians)
-  ND_MODULE_binary(divide)
-  ND_MODULE_binary(mod)
-#undef ND_MODULE_unary
-#undef ND_MODULE_binary
-#undef ND_MODULE_own
-#undef ND_MODULE_internal
-#undef ND_MODULE
-#define ND_MODULE_FUNCTION(name, ...) \
+#include <catena/kernels/lists/elementwise.inc>
+#undef CATENA_UNARY
+#undef CATENA_BINARY
+  static Array abs(const Operand& x, const UfuncOptions& options = {}) { return nd::abs(x, options); }
+  static Array degrees(const Operand& x, const UfuncOptions& options = {}) { return nd::degrees(x, options); }
+  static Array radians(const Operand& x, const UfuncOptions& options = {}) { return nd::radians(x, options); }
+  static Array divide(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
+    return nd::divide(x1, x2, options);
+  }
+  static Array mod(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
+    return nd::mod(x1, x2, options);
+  }
+#define CATENA_MEMBER(name, Options) \
   template <class... A> static auto name(const A&... arguments) { return nd::name(arguments...); }
-  CATENA_ARRAY_REDUCTIONS(ND_MODULE_FUNCTION)
-  ND_MODULE_FUNCTION(where)
-  ND_MODULE_FUNCTION(clip)
-  ND_MODULE_FUNCTION(dot)
-  ND_MODULE_FUNCTION(matmul)
-  ND_MODULE_FUNCTION(tensordot)
-  ND_MODULE_FUNCTION(concatenate)
-  ND_MODULE_FUNCTION(stack)
-#undef ND_MODULE_FUNCTION
+#include <catena/kernels/lists/members.inc>
+#undef CATENA_MEMBER
+  template <class... A> static auto where(const A&... arguments) { return nd::where(arguments...); }
+  template <class... A> static auto clip(const A&... arguments) { return nd::clip(arguments...); }
+  template <class... A> static auto dot(const A&... arguments) { return nd::dot(arguments...); }
+  template <class... A> static auto matmul(const A&... arguments) { return nd::matmul(arguments...); }
+  template <class... A> static auto tensordot(const A&... arguments) { return nd::tensordot(arguments...); }
+  template <class... A> static auto concatenate(const A&... arguments) { return nd::concatenate(arguments...); }
+  template <class... A> static auto stack(const A&... arguments) { return nd::stack(arguments...); }
 
  private:
   Device::Kind kind_;

@@ -75,9 +75,6 @@ template <class... K>
 inline constexpr bool advanced_keys = (... || catena::is_index_array<K>)&&(...&& catena::ArrayKey<K>);
 }  // namespace internal
 
-// The operators that change an array.
-#define ND_IN_PLACE_OPERATORS(X) X(+=) X(-=) X(*=) X(/=) X(%=) X(&=) X(|=) X(^=) X(<<=) X(>>=)
-
 // ---- the array ----------------------------------------------------------------------------------
 class CATENA_EXPORT Array : public catena::HeaderRef {
  public:
@@ -274,13 +271,14 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   List tolist() const;                       // nested lists of numbers; for a 0-d array, its number
 
   // ---- calculation: see the free functions of the same names ----
-  // a.sum(), a.sum(0), a.sum({0, 1}), a.sum(0, nd::float64), a.sum(0, {.keepdims = true}), a.sum({.axis = 0})
-#define ND_REDUCTION_METHOD(name, Options)  \
+  // The reductions (kernels/lists/members.inc): a.sum(), a.sum(0), a.sum({0, 1}), a.sum(0, nd::float64),
+  // a.sum(0, {.keepdims = true}), a.sum({.axis = 0})
+#define CATENA_MEMBER(name, Options)        \
   Array name() const;                       \
   Array name(const Options& options) const; \
   template <class O = Options> Array name(const Axes& axis, const O& more = {}) const;
-  CATENA_ARRAY_REDUCTIONS(ND_REDUCTION_METHOD)
-#undef ND_REDUCTION_METHOD
+#include <catena/kernels/lists/members.inc>
+#undef CATENA_MEMBER
   Array cumsum(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;  // in routines/scan.cpp
   Array cumprod(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;
   Array clip(const Operand& a_min, const Operand& a_max) const;
@@ -313,22 +311,46 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // ---- operators: the ufuncs add, subtract, multiply, true_divide, remainder, bitwise_*, *_shift, equal, less... ----
   // The result may reuse the memory of an operand that is an rvalue and holds the only reference to its array.
   // On a const handle: write k(nd::ellipsis) += x.
-#define ND_ARRAY_BINARY(op)                                               \
-  friend CATENA_EXPORT Array operator op(const Operand&, const Operand&); \
-  Array& operator op##=(const Operand& b)&;                               \
-  void operator op##=(const Operand& b)&&;                                \
-  void operator op##=(const Operand& b) const& = delete;
-  ND_ARRAY_BINARY(+)
-  ND_ARRAY_BINARY(-)
-  ND_ARRAY_BINARY(*)
-  ND_ARRAY_BINARY(/)
-  ND_ARRAY_BINARY(%)
-  ND_ARRAY_BINARY(&)
-  ND_ARRAY_BINARY(|)
-  ND_ARRAY_BINARY(^)
-  ND_ARRAY_BINARY(<<)
-  ND_ARRAY_BINARY(>>)
-#undef ND_ARRAY_BINARY
+  friend CATENA_EXPORT Array operator+(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator-(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator*(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator/(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator%(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator&(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator|(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator^(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator<<(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator>>(const Operand&, const Operand&);
+  Array& operator+=(const Operand& b) &;
+  Array& operator-=(const Operand& b) &;
+  Array& operator*=(const Operand& b) &;
+  Array& operator/=(const Operand& b) &;
+  Array& operator%=(const Operand& b) &;
+  Array& operator&=(const Operand& b) &;
+  Array& operator|=(const Operand& b) &;
+  Array& operator^=(const Operand& b) &;
+  Array& operator<<=(const Operand& b) &;
+  Array& operator>>=(const Operand& b) &;
+  void operator+=(const Operand& b) &&;
+  void operator-=(const Operand& b) &&;
+  void operator*=(const Operand& b) &&;
+  void operator/=(const Operand& b) &&;
+  void operator%=(const Operand& b) &&;
+  void operator&=(const Operand& b) &&;
+  void operator|=(const Operand& b) &&;
+  void operator^=(const Operand& b) &&;
+  void operator<<=(const Operand& b) &&;
+  void operator>>=(const Operand& b) &&;
+  void operator+=(const Operand& b) const& = delete;
+  void operator-=(const Operand& b) const& = delete;
+  void operator*=(const Operand& b) const& = delete;
+  void operator/=(const Operand& b) const& = delete;
+  void operator%=(const Operand& b) const& = delete;
+  void operator&=(const Operand& b) const& = delete;
+  void operator|=(const Operand& b) const& = delete;
+  void operator^=(const Operand& b) const& = delete;
+  void operator<<=(const Operand& b) const& = delete;
+  void operator>>=(const Operand& b) const& = delete;
   // Comparisons give bool arrays; == does not test identity.
   friend CATENA_EXPORT Array operator==(const Operand&, const Operand&);
   friend CATENA_EXPORT Array operator!=(const Operand&, const Operand&);
@@ -569,13 +591,13 @@ template <class E> std::vector<E> Array::to_vector() const try {
   catena::rethrow_standard("to_vector");
 }
 
-#define ND_REDUCTION_METHOD(name, Options)                                      \
+#define CATENA_MEMBER(name, Options)                                            \
   inline Array Array::name() const { return name(Options{}); }                  \
   template <class O> Array Array::name(const Axes& axis, const O& more) const { \
     return name(internal::at_axis<Options>(axis, more));                        \
   }
-CATENA_ARRAY_REDUCTIONS(ND_REDUCTION_METHOD)
-#undef ND_REDUCTION_METHOD
+#include <catena/kernels/lists/members.inc>
+#undef CATENA_MEMBER
 
 class Array::Iterator {
  public:

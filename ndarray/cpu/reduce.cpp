@@ -14,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-#include <catena/kernels/registry/families/extremum.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
 #include <catena/ndarray/cpu/run.h>

@@ -355,14 +355,21 @@ Array IndexProxy::copy(Order order) const {
 
 void IndexProxy::operator=(const Operand& value) && { setitem(array_, keys_, value); }
 
-#define ND_DEFINE_PROXY_OPERATOR(op)                     \
-  void IndexProxy::operator op(const Operand& value)&& { \
-    Array elements = get();                              \
-    elements op value;                                   \
-    setitem(array_, keys_, elements);                    \
-  }
-ND_IN_PLACE_OPERATORS(ND_DEFINE_PROXY_OPERATOR)
-#undef ND_DEFINE_PROXY_OPERATOR
+void IndexProxy::change(const catena::KernelDef& operation, const Operand& value) const {
+  const Array& elements = get();
+  internal::apply_in_place(operation, elements, value);
+  setitem(array_, keys_, elements);
+}
+void IndexProxy::operator+=(const Operand& value) && { change(catena::kernels::add, value); }
+void IndexProxy::operator-=(const Operand& value) && { change(catena::kernels::subtract, value); }
+void IndexProxy::operator*=(const Operand& value) && { change(catena::kernels::multiply, value); }
+void IndexProxy::operator/=(const Operand& value) && { change(catena::kernels::true_divide, value); }
+void IndexProxy::operator%=(const Operand& value) && { change(catena::kernels::remainder, value); }
+void IndexProxy::operator&=(const Operand& value) && { change(catena::kernels::bitwise_and, value); }
+void IndexProxy::operator|=(const Operand& value) && { change(catena::kernels::bitwise_or, value); }
+void IndexProxy::operator^=(const Operand& value) && { change(catena::kernels::bitwise_xor, value); }
+void IndexProxy::operator<<=(const Operand& value) && { change(catena::kernels::left_shift, value); }
+void IndexProxy::operator>>=(const Operand& value) && { change(catena::kernels::right_shift, value); }
 
 // ---- take ---------------------------------------------------------------------------------------
 namespace {

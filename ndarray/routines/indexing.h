@@ -85,11 +85,26 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   void operator=(const IndexProxy&) & = delete;
   // On a temporary: reads, calculates in the array's dtype (as in-place operators do) and writes; an element that is
   // selected several times changes once. (scatter_add adds all contributions.) On a named copy: changes the copy.
-#define ND_PROXY_OPERATOR(op)               \
-  void operator op(const Operand& value)&&; \
-  void operator op(const Operand& value)& { Array(get()) op value; }
-  ND_IN_PLACE_OPERATORS(ND_PROXY_OPERATOR)
-#undef ND_PROXY_OPERATOR
+  void operator+=(const Operand& value) &&;
+  void operator-=(const Operand& value) &&;
+  void operator*=(const Operand& value) &&;
+  void operator/=(const Operand& value) &&;
+  void operator%=(const Operand& value) &&;
+  void operator&=(const Operand& value) &&;
+  void operator|=(const Operand& value) &&;
+  void operator^=(const Operand& value) &&;
+  void operator<<=(const Operand& value) &&;
+  void operator>>=(const Operand& value) &&;
+  void operator+=(const Operand& value) & { Array(get()) += value; }
+  void operator-=(const Operand& value) & { Array(get()) -= value; }
+  void operator*=(const Operand& value) & { Array(get()) *= value; }
+  void operator/=(const Operand& value) & { Array(get()) /= value; }
+  void operator%=(const Operand& value) & { Array(get()) %= value; }
+  void operator&=(const Operand& value) & { Array(get()) &= value; }
+  void operator|=(const Operand& value) & { Array(get()) |= value; }
+  void operator^=(const Operand& value) & { Array(get()) ^= value; }
+  void operator<<=(const Operand& value) & { Array(get()) <<= value; }
+  void operator>>=(const Operand& value) & { Array(get()) >>= value; }
 
   explicit operator bool() const { return bool(get()); }
   Array operator-() const { return -get(); }
@@ -98,6 +113,7 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
 
  private:
   Array read() const;
+  void change(const catena::KernelDef& operation, const Operand& value) const;
   std::uint64_t versions() const;  // increases with every write to the array or an index array
 
   Array array_;

@@ -13,19 +13,18 @@ namespace nd {
 
 using catena::check;
 
-#define ND_DEFINE_unary(name)                                              \
+#define CATENA_UNARY(name)                                                 \
   Array name(const Operand& x, const UfuncOptions& options) {              \
     return internal::apply_ufunc(catena::kernels::name, {&x, 1}, options); \
   }
-#define ND_DEFINE_binary(name)                                                    \
+#define CATENA_BINARY(name)                                                       \
   Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options) { \
     const Operand in[2] = {x1, x2};                                               \
     return internal::apply_ufunc(catena::kernels::name, in, options);             \
   }
-#define ND_DEFINE_own(name)
-#define ND_DEFINE_internal(name)
-#define ND_DEFINE(name, use) ND_DEFINE_##use(name)
-CATENA_ELEMENTWISE_KERNELS(ND_DEFINE)
+#include <catena/kernels/lists/elementwise.inc>
+#undef CATENA_UNARY
+#undef CATENA_BINARY
 
 std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2, const UfuncPairOptions& options) {
   const Operand in[2] = {x1, x2};
@@ -146,39 +145,50 @@ Array unpackbits(const Array& a) try {
 }
 
 // ---- operators ----------------------------------------------------------------------------------
-#define ND_DEFINE_OPERATOR(op, name) \
-  Array operator op(const Operand& a, const Operand& b) { return internal::apply_binary(catena::kernels::name, a, b); }
-#define ND_DEFINE_IN_PLACE(op, name)                           \
-  Array& Array::operator op(const Operand& b)& {               \
-    internal::apply_in_place(catena::kernels::name, *this, b); \
-    return *this;                                              \
-  }                                                            \
-  void Array::operator op(const Operand& b)&& { internal::apply_in_place(catena::kernels::name, *this, b); }
+using internal::apply_binary;
+using internal::apply_in_place;
+namespace kernels = catena::kernels;
 
-// clang-format off
-#define ND_OPERATORS(X) \
-  X(+, add) X(-, subtract) X(*, multiply) X(/, true_divide) X(%, remainder) \
-  X(&, bitwise_and) X(|, bitwise_or) X(^, bitwise_xor) X(<<, left_shift) X(>>, right_shift)
-ND_OPERATORS(ND_DEFINE_OPERATOR)
-ND_DEFINE_OPERATOR(==, equal)
-ND_DEFINE_OPERATOR(!=, not_equal)
-ND_DEFINE_OPERATOR(<, less)
-ND_DEFINE_OPERATOR(<=, less_equal)
-ND_DEFINE_OPERATOR(>, greater)
-ND_DEFINE_OPERATOR(>=, greater_equal)
-ND_DEFINE_IN_PLACE(+=, add)
-ND_DEFINE_IN_PLACE(-=, subtract)
-ND_DEFINE_IN_PLACE(*=, multiply)
-ND_DEFINE_IN_PLACE(/=, true_divide)
-ND_DEFINE_IN_PLACE(%=, remainder)
-ND_DEFINE_IN_PLACE(&=, bitwise_and)
-ND_DEFINE_IN_PLACE(|=, bitwise_or)
-ND_DEFINE_IN_PLACE(^=, bitwise_xor)
-ND_DEFINE_IN_PLACE(<<=, left_shift)
-ND_DEFINE_IN_PLACE(>>=, right_shift)
-// clang-format on
+Array operator+(const Operand& a, const Operand& b) { return apply_binary(kernels::add, a, b); }
+Array operator-(const Operand& a, const Operand& b) { return apply_binary(kernels::subtract, a, b); }
+Array operator*(const Operand& a, const Operand& b) { return apply_binary(kernels::multiply, a, b); }
+Array operator/(const Operand& a, const Operand& b) { return apply_binary(kernels::true_divide, a, b); }
+Array operator%(const Operand& a, const Operand& b) { return apply_binary(kernels::remainder, a, b); }
+Array operator&(const Operand& a, const Operand& b) { return apply_binary(kernels::bitwise_and, a, b); }
+Array operator|(const Operand& a, const Operand& b) { return apply_binary(kernels::bitwise_or, a, b); }
+Array operator^(const Operand& a, const Operand& b) { return apply_binary(kernels::bitwise_xor, a, b); }
+Array operator<<(const Operand& a, const Operand& b) { return apply_binary(kernels::left_shift, a, b); }
+Array operator>>(const Operand& a, const Operand& b) { return apply_binary(kernels::right_shift, a, b); }
+Array operator==(const Operand& a, const Operand& b) { return apply_binary(kernels::equal, a, b); }
+Array operator!=(const Operand& a, const Operand& b) { return apply_binary(kernels::not_equal, a, b); }
+Array operator<(const Operand& a, const Operand& b) { return apply_binary(kernels::less, a, b); }
+Array operator<=(const Operand& a, const Operand& b) { return apply_binary(kernels::less_equal, a, b); }
+Array operator>(const Operand& a, const Operand& b) { return apply_binary(kernels::greater, a, b); }
+Array operator>=(const Operand& a, const Operand& b) { return apply_binary(kernels::greater_equal, a, b); }
 
-Array Array::operator-() const { return internal::apply_unary(catena::kernels::negative, *this); }
-Array Array::operator~() const { return internal::apply_unary(catena::kernels::invert, *this); }
+Array& Array::operator+=(const Operand& b) & { return apply_in_place(kernels::add, *this, b), *this; }
+Array& Array::operator-=(const Operand& b) & { return apply_in_place(kernels::subtract, *this, b), *this; }
+Array& Array::operator*=(const Operand& b) & { return apply_in_place(kernels::multiply, *this, b), *this; }
+Array& Array::operator/=(const Operand& b) & { return apply_in_place(kernels::true_divide, *this, b), *this; }
+Array& Array::operator%=(const Operand& b) & { return apply_in_place(kernels::remainder, *this, b), *this; }
+Array& Array::operator&=(const Operand& b) & { return apply_in_place(kernels::bitwise_and, *this, b), *this; }
+Array& Array::operator|=(const Operand& b) & { return apply_in_place(kernels::bitwise_or, *this, b), *this; }
+Array& Array::operator^=(const Operand& b) & { return apply_in_place(kernels::bitwise_xor, *this, b), *this; }
+Array& Array::operator<<=(const Operand& b) & { return apply_in_place(kernels::left_shift, *this, b), *this; }
+Array& Array::operator>>=(const Operand& b) & { return apply_in_place(kernels::right_shift, *this, b), *this; }
+
+void Array::operator+=(const Operand& b) && { apply_in_place(kernels::add, *this, b); }
+void Array::operator-=(const Operand& b) && { apply_in_place(kernels::subtract, *this, b); }
+void Array::operator*=(const Operand& b) && { apply_in_place(kernels::multiply, *this, b); }
+void Array::operator/=(const Operand& b) && { apply_in_place(kernels::true_divide, *this, b); }
+void Array::operator%=(const Operand& b) && { apply_in_place(kernels::remainder, *this, b); }
+void Array::operator&=(const Operand& b) && { apply_in_place(kernels::bitwise_and, *this, b); }
+void Array::operator|=(const Operand& b) && { apply_in_place(kernels::bitwise_or, *this, b); }
+void Array::operator^=(const Operand& b) && { apply_in_place(kernels::bitwise_xor, *this, b); }
+void Array::operator<<=(const Operand& b) && { apply_in_place(kernels::left_shift, *this, b); }
+void Array::operator>>=(const Operand& b) && { apply_in_place(kernels::right_shift, *this, b); }
+
+Array Array::operator-() const { return internal::apply_unary(kernels::negative, *this); }
+Array Array::operator~() const { return internal::apply_unary(kernels::invert, *this); }
 
 }  // namespace nd

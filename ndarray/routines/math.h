@@ -11,27 +11,19 @@
 // OverflowError for an integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the
 // result does not cast to the output under options.casting.
 //
-// Most functions are declared from the lines of kernels/registry/families/*.h, which state the results of special
-// cases. A new function needs one line there, beside its kernel.
+// Most functions are lines of kernels/lists/elementwise.inc, which state the results of special cases.
 #pragma once
 
-#include <catena/kernels/registry/families/elementwise.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 namespace nd {
 
-#define ND_DECLARE_unary(name) CATENA_EXPORT Array name(const Operand& x, const UfuncOptions& options = {});
-#define ND_DECLARE_binary(name) \
+#define CATENA_UNARY(name) CATENA_EXPORT Array name(const Operand& x, const UfuncOptions& options = {});
+#define CATENA_BINARY(name) \
   CATENA_EXPORT Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
-#define ND_DECLARE_own(name)
-#define ND_DECLARE_internal(name)
-#define ND_DECLARE(name, use) ND_DECLARE_##use(name)
-CATENA_ELEMENTWISE_KERNELS(ND_DECLARE)
-#undef ND_DECLARE_unary
-#undef ND_DECLARE_binary
-#undef ND_DECLARE_own
-#undef ND_DECLARE_internal
-#undef ND_DECLARE
+#include <catena/kernels/lists/elementwise.inc>
+#undef CATENA_UNARY
+#undef CATENA_BINARY
 
 // floor_divide and remainder in one pass.
 CATENA_EXPORT std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2,

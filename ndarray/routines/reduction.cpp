@@ -11,6 +11,13 @@ namespace {
 using catena::check;
 using internal::apply_reduction;
 
+internal::ReductionOptions engine_options(const ReduceOptions& o) {
+  return {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims};
+}
+internal::ReductionOptions engine_options(const TestOptions& o) {
+  return {.axis = o.axis, .out = o.out, .keepdims = o.keepdims};
+}
+
 Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOptions& o) {
   if (o.dtype) check<TypeError>(catena::is_integer(*o.dtype), def.name, "positions cannot have the dtype ", *o.dtype);
   const catena::Input input = Operand(a);
@@ -34,43 +41,32 @@ Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptio
 
 }  // namespace
 
-#define ND_DEFINE_REDUCTION(name)                                                                     \
-  Array name(const Array& a, const ReduceOptions& o) {                                                \
-    return apply_reduction(catena::kernels::name, a,                                                  \
-                           {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims}); \
-  }
-ND_DEFINE_REDUCTION(sum)
-ND_DEFINE_REDUCTION(prod)
-ND_DEFINE_REDUCTION(amax)
-ND_DEFINE_REDUCTION(amin)
+#define CATENA_REDUCTION(name, Options) \
+  Array name(const Array& a, const Options& o) { return apply_reduction(catena::kernels::name, a, engine_options(o)); }
+#include <catena/kernels/lists/reductions.inc>
+#undef CATENA_REDUCTION
 
+Array amax(const Array& a, const ReduceOptions& o) {
+  return apply_reduction(catena::kernels::amax, a, engine_options(o));
+}
+Array amin(const Array& a, const ReduceOptions& o) {
+  return apply_reduction(catena::kernels::amin, a, engine_options(o));
+}
 Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmax, a, o); }
 Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmin, a, o); }
-
-#define ND_DEFINE_TEST(name)                                                                                  \
-  Array name(const Array& a, const TestOptions& o) {                                                          \
-    return apply_reduction(catena::kernels::name, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}); \
-  }
-ND_DEFINE_TEST(any)
-ND_DEFINE_TEST(all)
-ND_DEFINE_TEST(count_nonzero)
 
 Array argmax(const Array& a, const ArgReduceOptions& options) { return position(catena::kernels::argmax, a, options); }
 Array argmin(const Array& a, const ArgReduceOptions& options) { return position(catena::kernels::argmin, a, options); }
 
+Array count_nonzero(const Array& a, const TestOptions& o) {
+  return apply_reduction(catena::kernels::count_nonzero, a, engine_options(o));
+}
 std::int64_t count_nonzero(const Array& a) { return count_nonzero(a, TestOptions{}).item<std::int64_t>(); }
 
 // ---- methods ------------------------------------------------------------------------------------
-Array Array::sum(const ReduceOptions& options) const { return nd::sum(*this, options); }
-Array Array::prod(const ReduceOptions& options) const { return nd::prod(*this, options); }
-Array Array::mean(const ReduceOptions& options) const { return nd::mean(*this, options); }
-Array Array::max(const ReduceOptions& options) const { return nd::amax(*this, options); }
-Array Array::min(const ReduceOptions& options) const { return nd::amin(*this, options); }
-Array Array::var(const VarOptions& options) const { return nd::var(*this, options); }
-Array Array::std(const VarOptions& options) const { return nd::std(*this, options); }
-Array Array::argmax(const ArgReduceOptions& options) const { return nd::argmax(*this, options); }
-Array Array::argmin(const ArgReduceOptions& options) const { return nd::argmin(*this, options); }
-Array Array::any(const TestOptions& options) const { return nd::any(*this, options); }
-Array Array::all(const TestOptions& options) const { return nd::all(*this, options); }
+#define CATENA_MEMBER(name, Options) \
+  Array Array::name(const Options& options) const { return nd::name(*this, options); }
+#include <catena/kernels/lists/members.inc>
+#undef CATENA_MEMBER
 
 }  // namespace nd

@@ -12,11 +12,13 @@
 
 namespace nd {
 
-// bool and signed integers give int64, unsigned integers uint64, floats their own dtype (float16 and bfloat16
-// accumulate in float32). Integers wrap. The empty sum is 0, the empty product 1. options.dtype: elements are converted
-// to it before they are combined.
-CATENA_EXPORT Array sum(const Array& a, const ReduceOptions& options = {});
-CATENA_EXPORT Array prod(const Array& a, const ReduceOptions& options = {});
+// The reductions of kernels/lists/reductions.inc, which says what each computes: name(a, options), and with the axes by
+// position, followed by a dtype or further options.
+#define CATENA_REDUCTION(name, Options)                                  \
+  CATENA_EXPORT Array name(const Array& a, const Options& options = {}); \
+  ND_REDUCTION_OF_AXES(name, Options)
+#include <catena/kernels/lists/reductions.inc>
+#undef CATENA_REDUCTION
 
 // Extreme elements, in the dtype of the array; NaN if there is a NaN. ValueError for an empty reduction.
 CATENA_EXPORT Array amax(const Array& a, const ReduceOptions& options = {});
@@ -34,18 +36,12 @@ CATENA_EXPORT Array nanmin(const Array& a, const TestOptions& options = {});
 CATENA_EXPORT Array argmax(const Array& a, const ArgReduceOptions& options = {});
 CATENA_EXPORT Array argmin(const Array& a, const ArgReduceOptions& options = {});
 
-// True if any or all elements are nonzero (NaN is), as bool. Empty reductions give false for any and true for all.
-CATENA_EXPORT Array any(const Array& a, const TestOptions& options = {});
-CATENA_EXPORT Array all(const Array& a, const TestOptions& options = {});
-
 // The number of nonzero elements (NaN is nonzero): of the whole array as a host number, which waits for the device, or
 // over axes as int64.
 CATENA_EXPORT std::int64_t count_nonzero(const Array& a);
 CATENA_EXPORT Array count_nonzero(const Array& a, const TestOptions& options);
 
 // As above with the axes by position, followed by a dtype or further options.
-ND_REDUCTION_OF_AXES(sum, ReduceOptions)
-ND_REDUCTION_OF_AXES(prod, ReduceOptions)
 ND_REDUCTION_OF_AXES(amax, ReduceOptions)
 ND_REDUCTION_OF_AXES(amin, ReduceOptions)
 ND_REDUCTION_OF_AXES(max, ReduceOptions)
@@ -54,8 +50,6 @@ ND_REDUCTION_OF_AXES(nanmax, TestOptions)
 ND_REDUCTION_OF_AXES(nanmin, TestOptions)
 ND_REDUCTION_OF_AXES(argmax, ArgReduceOptions)
 ND_REDUCTION_OF_AXES(argmin, ArgReduceOptions)
-ND_REDUCTION_OF_AXES(any, TestOptions)
-ND_REDUCTION_OF_AXES(all, TestOptions)
 ND_REDUCTION_OF_AXES(count_nonzero, TestOptions)
 
 }  // namespace nd

@@ -183,14 +183,15 @@ void warn_of_devices(const std::pair<Device, Device>& devices) {
 }
 
 // ---- reductions ---------------------------------------------------------------------------------
-const KernelDef& row_of(Reduction r) {
+const KernelDef& kernel_of(Reduction r) {
   switch (r) {
-    case Reduction::sum: return catena::kernels::sum;
-    case Reduction::prod: return catena::kernels::prod;
     case Reduction::amax: return catena::kernels::amax;
     case Reduction::amin: return catena::kernels::amin;
-    case Reduction::all: return catena::kernels::all;
-    case Reduction::any: return catena::kernels::any;
+#define CATENA_REDUCTION(name, Options) \
+  case Reduction::name:                 \
+    return catena::kernels::name;
+#include <catena/kernels/lists/reductions.inc>
+#undef CATENA_REDUCTION
   }
   catena::fail<ValueError>(kFusedName, "there is no reduction number ", int(r));
 }
@@ -225,7 +226,7 @@ class PostMap {
 class ReducedProgram {
  public:
   ReducedProgram(const TracedProgram& elements, std::span<const Operand> arguments, const FusedReduce& how)
-      : def_(row_of(how.reduce)),
+      : def_(kernel_of(how.reduce)),
         elements_(elements),
         arguments_(arguments),
         inputs_(elements.inputs(arguments)),
@@ -568,32 +569,61 @@ std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<Trac
   catena::rethrow_standard(kFusedName);
 }
 
-}  // namespace
-
 Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
   const auto [trace, first] = add_step(def, in);
   return {trace, first};
 }
 
+// For a kernel with two outputs.
 std::pair<Traced, Traced> trace_pair(const KernelDef& def, std::initializer_list<TracedOperand> in) {
   const auto [trace, first] = add_step(def, in);
   return {Traced(trace, first), Traced(trace, first + 1)};
 }
 
-Traced trace_operator(const KernelDef& def, NumberOperation op, const TracedOperand& a, const TracedOperand& b) {
+const KernelDef& kernel_of(NumberOperation op) {
+  using Op = NumberOperation;
+  namespace k = catena::kernels;
+  switch (op) {
+    case Op::negate: return k::negative;
+    case Op::invert: return k::invert;
+    case Op::convert: return k::copy;
+    case Op::add: return k::add;
+    case Op::subtract: return k::subtract;
+    case Op::multiply: return k::multiply;
+    case Op::divide: return k::true_divide;
+    case Op::remainder: return k::remainder;
+    case Op::bit_and: return k::bitwise_and;
+    case Op::bit_or: return k::bitwise_or;
+    case Op::bit_xor: return k::bitwise_xor;
+    case Op::shift_left: return k::left_shift;
+    case Op::shift_right: return k::right_shift;
+    case Op::equal: return k::equal;
+    case Op::not_equal: return k::not_equal;
+    case Op::less: return k::less;
+    case Op::less_equal: return k::less_equal;
+    case Op::greater: return k::greater;
+    case Op::greater_equal: return k::greater_equal;
+  }
+  catena::fail<ValueError>(kFusedName, "there is no operation number ", int(op));
+}
+
+}  // namespace
+
+Traced trace_operator(NumberOperation op, const TracedOperand& a, const TracedOperand& b) {
   Trace* const trace = a.trace() != nullptr ? a.trace() : b.trace();
   if (a.trace() == nullptr || b.trace() == nullptr || a.trace() == b.trace())
     if (const std::optional<int> number = trace->state().compute_number(op, a, b)) return {trace, *number};
-  return op == NumberOperation::negate || op == NumberOperation::invert ? trace_step(def, {a})
-                                                                        : trace_step(def, {a, b});
+  const KernelDef& def = kernel_of(op);
+  return def.nin == 1 ? trace_step(def, {a}) : trace_step(def, {a, b});
 }
 
-Traced trace_assigned(const Traced& value, const Traced& target) {
-  if (value.trace() == target.trace())
-    if (const auto number = value.trace()->state().compute_number(NumberOperation::convert, value, target))
-      return {value.trace(), *number};
-  catena::check_output_cast(kFusedName, value.dtype(), target.dtype(), Casting::same_kind);
-  return value.astype(target.dtype());
+Traced& trace_in_place(NumberOperation op, Traced& a, const TracedOperand& b) {
+  const Traced value = trace_operator(op, a, b);
+  if (value.trace() == a.trace())
+    if (const auto number = value.trace()->state().compute_number(NumberOperation::convert, value, a))
+      return a = {value.trace(), *number};
+  catena::check_output_cast(kFusedName, value.dtype(), a.dtype(), Casting::same_kind);
+  return a = value.astype(a.dtype());
 }
 
 }  // namespace internal
@@ -608,25 +638,34 @@ Traced Traced::astype(Dtype dtype) const {
 
 Traced Traced::copy() const { return {trace_, trace_->state().copied(value_, dtype())}; }
 
+using internal::trace_pair;
+using internal::trace_step;
+
+#define CATENA_UNARY(name) \
+  Traced name(const Traced& x) { return trace_step(catena::kernels::name, {x}); }
+#define CATENA_BINARY(name)                                                                               \
+  Traced name(const Traced& x1, const Traced& x2) { return trace_step(catena::kernels::name, {x1, x2}); } \
+  Traced name(const Traced& x1, const Scalar& x2) { return trace_step(catena::kernels::name, {x1, x2}); } \
+  Traced name(const Scalar& x1, const Traced& x2) { return trace_step(catena::kernels::name, {x1, x2}); }
+#include <catena/kernels/lists/elementwise.inc>
+#undef CATENA_UNARY
+#undef CATENA_BINARY
+
 std::pair<Traced, Traced> divmod(const Traced& x1, const TracedOperand& x2) {
-  return internal::trace_pair(catena::kernels::divmod, {x1, x2});
+  return trace_pair(catena::kernels::divmod, {x1, x2});
 }
 std::pair<Traced, Traced> divmod(const Scalar& x1, const Traced& x2) {
-  return internal::trace_pair(catena::kernels::divmod, {x1, x2});
+  return trace_pair(catena::kernels::divmod, {x1, x2});
 }
-std::pair<Traced, Traced> modf(const Traced& x) { return internal::trace_pair(catena::kernels::modf, {x}); }
-std::pair<Traced, Traced> frexp(const Traced& x) { return internal::trace_pair(catena::kernels::frexp, {x}); }
+std::pair<Traced, Traced> modf(const Traced& x) { return trace_pair(catena::kernels::modf, {x}); }
+std::pair<Traced, Traced> frexp(const Traced& x) { return trace_pair(catena::kernels::frexp, {x}); }
 
-Traced nextafter(const Traced& x1, const TracedOperand& x2) {
-  return internal::trace_step(catena::kernels::nextafter, {x1, x2});
-}
-Traced nextafter(const Scalar& x1, const Traced& x2) {
-  return internal::trace_step(catena::kernels::nextafter, {x1, x2});
-}
+Traced nextafter(const Traced& x1, const TracedOperand& x2) { return trace_step(catena::kernels::nextafter, {x1, x2}); }
+Traced nextafter(const Scalar& x1, const Traced& x2) { return trace_step(catena::kernels::nextafter, {x1, x2}); }
 
 Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
   const auto is_elsewhere = [&](const TracedOperand& x) { return x.trace() != nullptr && x.trace() != a.trace(); };
-  if (is_elsewhere(a_min) || is_elsewhere(a_max)) return internal::trace_step(catena::kernels::clip, {a, a_min, a_max});
+  if (is_elsewhere(a_min) || is_elsewhere(a_max)) return trace_step(catena::kernels::clip, {a, a_min, a_max});
   internal::Trace::State& state = a.trace()->state();
   const auto given = [&](const TracedOperand& x) {
     return x.trace() != nullptr ? state.input(x.value()) : catena::Input(x.constant().value);
@@ -637,11 +676,11 @@ Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_
     state.fixes_numbers |= x.trace() != nullptr;
     return TracedOperand(used.scalar());
   };
-  return internal::trace_step(catena::kernels::clip, {a, bound(a_min, bounds.low), bound(a_max, bounds.high)});
+  return trace_step(catena::kernels::clip, {a, bound(a_min, bounds.low), bound(a_max, bounds.high)});
 }
 
 Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y) {
-  return internal::trace_step(catena::kernels::where, {condition.astype(bool_), x, y});
+  return trace_step(catena::kernels::where, {condition.astype(bool_), x, y});
 }
 
 }  // namespace nd

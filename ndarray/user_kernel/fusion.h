@@ -51,7 +51,6 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
-#include <catena/kernels/registry/families/elementwise.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/user_kernel/host_number.h>
@@ -96,7 +95,13 @@ class TracedOperand {
   internal::HostNumber constant_;
 };
 
-enum class Reduction : std::uint8_t { sum, prod, amax, amin, all, any };
+enum class Reduction : std::uint8_t {
+  amax,
+  amin,
+#define CATENA_REDUCTION(name, Options) name,
+#include <catena/kernels/lists/reductions.inc>
+#undef CATENA_REDUCTION
+};
 
 // The reduction of the results of a fused function.
 struct FusedReduce {
@@ -106,16 +111,11 @@ struct FusedReduce {
 
 namespace internal {
 
-CATENA_EXPORT Traced trace_step(const catena::KernelDef& def, std::initializer_list<TracedOperand> in);
-// For a kernel with two outputs.
-CATENA_EXPORT std::pair<Traced, Traced> trace_pair(const catena::KernelDef& def,
-                                                   std::initializer_list<TracedOperand> in);
 // The operators: steps with the kernels that compute them for arrays, except between two numbers. Operators with one
 // operand pass it twice.
-CATENA_EXPORT Traced trace_operator(const catena::KernelDef& def, NumberOperation op, const TracedOperand& a,
-                                    const TracedOperand& b);
-// Returns `value` converted to the dtype of `target`; TypeError if casting 'same_kind' does not allow that.
-CATENA_EXPORT Traced trace_assigned(const Traced& value, const Traced& target);
+CATENA_EXPORT Traced trace_operator(NumberOperation op, const TracedOperand& a, const TracedOperand& b);
+// a op= b: keeps the dtype of `a`, as with arrays. TypeError if casting 'same_kind' does not allow that.
+CATENA_EXPORT Traced& trace_in_place(NumberOperation op, Traced& a, const TracedOperand& b);
 
 struct TracedProgram;
 
@@ -289,27 +289,14 @@ class FusedReduction
 template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::move(f), std::move(how)}; }
 
 // ---- functions of traced values: the functions of math.h ------------------------------------------------
-#define ND_TRACE_unary(name) \
-  inline Traced name(const Traced& x) { return internal::trace_step(catena::kernels::name, {x}); }
-#define ND_TRACE_binary(name)                                     \
-  inline Traced name(const Traced& x1, const Traced& x2) {        \
-    return internal::trace_step(catena::kernels::name, {x1, x2}); \
-  }                                                               \
-  inline Traced name(const Traced& x1, const Scalar& x2) {        \
-    return internal::trace_step(catena::kernels::name, {x1, x2}); \
-  }                                                               \
-  inline Traced name(const Scalar& x1, const Traced& x2) {        \
-    return internal::trace_step(catena::kernels::name, {x1, x2}); \
-  }
-#define ND_TRACE_own(name)
-#define ND_TRACE_internal(name)
-#define ND_TRACE(name, use) ND_TRACE_##use(name)
-CATENA_ELEMENTWISE_KERNELS(ND_TRACE)
-#undef ND_TRACE_unary
-#undef ND_TRACE_binary
-#undef ND_TRACE_own
-#undef ND_TRACE_internal
-#undef ND_TRACE
+#define CATENA_UNARY(name) CATENA_EXPORT Traced name(const Traced& x);
+#define CATENA_BINARY(name)                                      \
+  CATENA_EXPORT Traced name(const Traced& x1, const Traced& x2); \
+  CATENA_EXPORT Traced name(const Traced& x1, const Scalar& x2); \
+  CATENA_EXPORT Traced name(const Scalar& x1, const Traced& x2);
+#include <catena/kernels/lists/elementwise.inc>
+#undef CATENA_UNARY
+#undef CATENA_BINARY
 
 inline Traced abs(const Traced& x) { return absolute(x); }
 CATENA_EXPORT Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max);
@@ -324,42 +311,94 @@ CATENA_EXPORT Traced nextafter(const Scalar& x1, const Traced& x2);
 // The condition is true where it is not 0.
 CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y);
 
+// ---- operators of traced values ------------------------------------------------------------------
+namespace internal {
 template <class T>
 concept TracedConstant = std::is_arithmetic_v<T> || catena::foreign_complex<T>;
-#define ND_TRACE_OPERATOR(op, name, number)                                                          \
-  inline Traced operator op(const Traced& a, const Traced& b) {                                      \
-    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                                  \
-  inline Traced operator op(const Traced& a, TracedConstant auto b) {                                \
-    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }                                                                                                  \
-  inline Traced operator op(TracedConstant auto a, const Traced& b) {                                \
-    return internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b); \
-  }
-// Assignment keeps the dtype of its target, as with arrays.
-#define ND_TRACE_ARITHMETIC(op, name, number)                                                                \
-  ND_TRACE_OPERATOR(op, name, number)                                                                        \
-  inline Traced& operator op##=(Traced& a, const TracedOperand& b) {                                         \
-    return a = internal::trace_assigned(                                                                     \
-               internal::trace_operator(catena::kernels::name, internal::NumberOperation::number, a, b), a); \
-  }
-// clang-format off
-ND_TRACE_ARITHMETIC(+, add, add) ND_TRACE_ARITHMETIC(-, subtract, subtract)
-ND_TRACE_ARITHMETIC(*, multiply, multiply) ND_TRACE_ARITHMETIC(/, true_divide, divide)
-ND_TRACE_ARITHMETIC(%, remainder, remainder) ND_TRACE_ARITHMETIC(&, bitwise_and, bit_and)
-ND_TRACE_ARITHMETIC(|, bitwise_or, bit_or) ND_TRACE_ARITHMETIC(^, bitwise_xor, bit_xor)
-ND_TRACE_ARITHMETIC(<<, left_shift, shift_left) ND_TRACE_ARITHMETIC(>>, right_shift, shift_right)
-ND_TRACE_OPERATOR(==, equal, equal) ND_TRACE_OPERATOR(!=, not_equal, not_equal)
-ND_TRACE_OPERATOR(<, less, less) ND_TRACE_OPERATOR(<=, less_equal, less_equal)
-ND_TRACE_OPERATOR(>, greater, greater) ND_TRACE_OPERATOR(>=, greater_equal, greater_equal)
-// clang-format on
-#undef ND_TRACE_ARITHMETIC
-#undef ND_TRACE_OPERATOR
-inline Traced operator-(const Traced& x) {
-  return internal::trace_operator(catena::kernels::negative, internal::NumberOperation::negate, x, x);
+// The other operand beside an operand of type A: one of the two is traced.
+template <class B, class A>
+concept TracedBeside = (std::same_as<A, Traced> && (std::same_as<B, Traced> || TracedConstant<B>)) ||
+                       (TracedConstant<A> && std::same_as<B, Traced>);
+}  // namespace internal
+template <class A, internal::TracedBeside<A> B> Traced operator+(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::add, a, b);
 }
-inline Traced operator~(const Traced& x) {
-  return internal::trace_operator(catena::kernels::invert, internal::NumberOperation::invert, x, x);
+template <class A, internal::TracedBeside<A> B> Traced operator-(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::subtract, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator*(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::multiply, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator/(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::divide, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator%(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::remainder, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator&(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::bit_and, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator|(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::bit_or, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator^(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::bit_xor, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator<<(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::shift_left, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator>>(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::shift_right, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator==(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::equal, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator!=(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::not_equal, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator<(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::less, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator<=(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::less_equal, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator>(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::greater, a, b);
+}
+template <class A, internal::TracedBeside<A> B> Traced operator>=(const A& a, const B& b) {
+  return internal::trace_operator(internal::NumberOperation::greater_equal, a, b);
+}
+inline Traced operator-(const Traced& x) { return internal::trace_operator(internal::NumberOperation::negate, x, x); }
+inline Traced operator~(const Traced& x) { return internal::trace_operator(internal::NumberOperation::invert, x, x); }
+inline Traced& operator+=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::add, a, b);
+}
+inline Traced& operator-=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::subtract, a, b);
+}
+inline Traced& operator*=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::multiply, a, b);
+}
+inline Traced& operator/=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::divide, a, b);
+}
+inline Traced& operator%=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::remainder, a, b);
+}
+inline Traced& operator&=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::bit_and, a, b);
+}
+inline Traced& operator|=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::bit_or, a, b);
+}
+inline Traced& operator^=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::bit_xor, a, b);
+}
+inline Traced& operator<<=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::shift_left, a, b);
+}
+inline Traced& operator>>=(Traced& a, const TracedOperand& b) {
+  return internal::trace_in_place(internal::NumberOperation::shift_right, a, b);
 }
 
 }  // namespace nd

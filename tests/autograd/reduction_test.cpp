@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <catena/autograd/function.h>
+#include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
@@ -18,20 +20,22 @@ namespace {
 struct Row {
   const char* name;
   Variable (*function)(const Variable&, const Axes&, bool);
-  double (*combine)(double, double);
-  bool average;
+  double start;
+  double (*combine)(double result, double element);
+  bool average = false;
 };
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const Row kRows[] = {
-    {"sum", sum, [](double a, double b) { return a + b; }, false},
-    {"mean", mean, [](double a, double b) { return a + b; }, true},
-    {"max", max, [](double a, double b) { return a > b ? a : b; }, false},
-    {"min", min, [](double a, double b) { return a < b ? a : b; }, false},
+    {"sum", sum, 0, [](double y, double x) { return y + x; }},
+    {"mean", mean, 0, [](double y, double x) { return y + x; }, true},
+    {"max", max, -kInfinity, [](double y, double x) { return y > x ? y : x; }},
+    {"min", min, kInfinity, [](double y, double x) { return y < x ? y : x; }},
 };
 
 // By a walk over all elements.
 Array naive(const Row& row, const Array& x, const Dims& axes, bool keepdims) {
   const Shape kept = catena::reduced_shape(x.shape(), axes, true);
-  std::vector<double> result(std::size_t(catena::size_of(kept)));
+  std::vector<double> result(std::size_t(catena::size_of(kept)), row.start);
   std::vector<int> count(result.size());
   const std::vector<double> xs = to_vector<double>(x);
   for (std::int64_t i = 0; i < x.size(); ++i) {
@@ -43,7 +47,8 @@ Array naive(const Row& row, const Array& x, const Dims& axes, bool keepdims) {
       weight *= kept[a];
     }
     double& r = result[std::size_t(at)];
-    r = count[std::size_t(at)]++ == 0 ? xs[std::size_t(i)] : row.combine(r, xs[std::size_t(i)]);
+    r = row.combine(r, xs[std::size_t(i)]);
+    ++count[std::size_t(at)];
   }
   if (row.average)
     for (std::size_t k = 0; k < result.size(); ++k) result[k] /= count[k];
@@ -70,6 +75,28 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
           BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), expected, 1e-12, 1e-12));
           test::check_derivatives(row.name, f, {x}, {.atol16 = 2e-3});
         }
+}
+
+// What follows from a line of autograd/reductions.inc beside the function.
+BOOST_AUTO_TEST_CASE(members_and_labels) {
+  const Variable x(spread({2, 3, 4}));
+  const Outputs only{Variables{x}};
+  std::size_t lines = 0;
+#define CATENA_REDUCTION_RULE(name, label_of_node, ...)                                         \
+  {                                                                                             \
+    const Variable y = autograd::name(x, {0, -1}, true);                                        \
+    BOOST_TEST(y.creator()->label() == label_of_node);                                          \
+    BOOST_CHECK(y.shape() == (Shape{1, 3, 1}));                                                 \
+    for (const Variable& v : {x.name({0, -1}, true), only.name({0, -1}, true)}) {               \
+      BOOST_TEST(to_vector<double>(v.data()) == to_vector<double>(y.data()), #name);            \
+      BOOST_CHECK(v.shape() == y.shape());                                                      \
+    }                                                                                           \
+    BOOST_TEST(to_vector<double>(x.name().data()) == to_vector<double>(name(x).data()), #name); \
+    ++lines;                                                                                    \
+  }
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
+  BOOST_TEST(lines == std::size(kRows));
 }
 
 BOOST_AUTO_TEST_CASE(every_extremum_gets_the_whole_gradient) {

@@ -28,13 +28,8 @@ using Table = std::map<std::string, Function>;
 #define Y in[1]
 
 Table elementwise() {
-  return {
-#define FUNCTION_unary(name) ONE(#name, nd::name(X)),
-#define FUNCTION_binary(name) ONE(#name, nd::name(X, Y)),
-#define FUNCTION_own(name)
-#define FUNCTION_internal(name)
-#define FUNCTION(name, use) FUNCTION_##use(name)
-      CATENA_ELEMENTWISE_KERNELS(FUNCTION){"divmod", [](const Arrays& in) { return Arrays{nd::divmod(X, X).first}; }},
+  Table table = {
+      ONE("divmod", nd::divmod(X, X).first),
       ONE("modf", nd::modf(X).first),
       ONE("frexp", nd::frexp(X).first),
       ONE("nextafter", nd::nextafter(X, Y)),
@@ -70,6 +65,12 @@ Table elementwise() {
       ONE("astype.complex64", X.astype(nd::complex64)),
       ONE("astype.complex128", X.astype(nd::complex128)),
   };
+#define CATENA_UNARY(name) table.insert(ONE(#name, nd::name(X)));
+#define CATENA_BINARY(name) table.insert(ONE(#name, nd::name(X, Y)));
+#include <catena/kernels/lists/elementwise.inc>
+#undef CATENA_UNARY
+#undef CATENA_BINARY
+  return table;
 }
 
 Table reductions() {

@@ -7,10 +7,12 @@
 #include <limits>
 #include <map>
 
+#include <catena/ndarray/chainer_cuda/array_module.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/statistics.h>
+#include <catena/ndarray/user_kernel/fusion.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
@@ -29,6 +31,12 @@ struct Arguments {
 };
 using Function = std::function<Array(const Array&, const Arguments&)>;
 
+template <class Options> Options options_of(const Arguments& g) {
+  Options o{.axis = g.axis, .out = g.out, .keepdims = g.keepdims};
+  if constexpr (requires { o.dtype; }) o.dtype = g.dtype;
+  return o;
+}
+
 const std::map<std::string, Function>& functions() {
 // clang-format off
 #define FUNCTION(name, ...) {#name, [](const Array& a, const Arguments& g) { return nd::name(a, __VA_ARGS__); }}
@@ -41,10 +49,14 @@ const std::map<std::string, Function>& functions() {
     const std::optional<int> axis = g.axis.given() ? std::optional<int>(int(g.axis.values()[0])) : std::nullopt;
     return nd::cumsum(a, {.axis = axis, .dtype = g.dtype, .out = g.out});
   };
-  static const std::map<std::string, Function> table = {
+  static std::map<std::string, Function> table = {
       {"cumsum", running_sum}, REDUCTION(sum),    REDUCTION(prod),   REDUCTION(amax), REDUCTION(amin),
       REDUCTION(mean),         REDUCTION(argmax), REDUCTION(argmin), TEST(any),       TEST(all),
       TEST(count_nonzero),     SPREAD(var),       SPREAD(std),       TEST(nanmax),    TEST(nanmin)};
+// Those of the list of which the reference has no values.
+#define CATENA_REDUCTION(name, Options) table.insert(FUNCTION(name, options_of<nd::Options>(g)));
+#include <catena/kernels/lists/reductions.inc>
+#undef CATENA_REDUCTION
 #undef FUNCTION
 #undef REDUCTION
 #undef TEST
@@ -409,6 +421,29 @@ BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
       BOOST_TEST(same_bits(f(a, g), r));
     }
   }
+}
+
+// What follows from a line of kernels/lists/reductions.inc beside the function.
+BOOST_AUTO_TEST_CASE(members_modules_and_fused_reductions) {
+  std::mt19937 random(9);
+  const Array a = test::random_array({4, 5, 6}, nd::float32, random), rows = nd::array({0, 2, 3});
+  const nd::ArrayModule xp = nd::get_array_module(a);
+  const auto itself = [](auto x) { return x; };
+#define CATENA_REDUCTION(name, Options)                                                                         \
+  {                                                                                                             \
+    const Array y = nd::name(a, {.axis = {0, 2}, .keepdims = true}), of_rows = nd::name(nd::Array(a(rows)), 1); \
+    BOOST_TEST(y.shape() == (nd::Shape{1, 5, 1}));                                                              \
+    BOOST_TEST(same_bits(nd::name(a, {0, 2}, {.keepdims = true}), y), #name);                                   \
+    BOOST_TEST(same_bits(a.name({0, 2}, {.keepdims = true}), y), #name);                                        \
+    BOOST_TEST(same_bits(a.name({.axis = {0, 2}, .keepdims = true}), y), #name);                                \
+    BOOST_TEST(same_bits(a.name(), nd::name(a)), #name);                                                        \
+    BOOST_TEST(same_bits(a(rows).name(1), of_rows), #name);                                                     \
+    BOOST_TEST(same_bits(xp.name(a, nd::Axes{0, 2}).reshape(1, 5, 1), y), #name);                               \
+    const auto fused = nd::fuse(itself, {.reduce = nd::Reduction::name});                                       \
+    BOOST_TEST(test::same_reduction(fused(a, {.axis = {0, 2}, .keepdims = true}), y), #name);                   \
+  }
+#include <catena/kernels/lists/reductions.inc>
+#undef CATENA_REDUCTION
 }
 
 BOOST_AUTO_TEST_CASE(methods) {

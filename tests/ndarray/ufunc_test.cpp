@@ -1,4 +1,5 @@
 // Elementwise functions: golden values, loop choice, broadcasting, outputs, overlap, layouts.
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 #include <complex>
@@ -20,30 +21,31 @@ using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
 // Every public elementwise function by name, from the very lists that declare them.
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> table = {
-#define FUNCTION_unary(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0])}; }},
-#define FUNCTION_binary(name) \
+#define CATENA_UNARY(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0])}; }},
+#define CATENA_BINARY(name) \
   {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0], a[1])}; }},
-#define FUNCTION_own(name)
-#define FUNCTION_internal(name)
-#define FUNCTION(name, use) FUNCTION_##use(name)
-      CATENA_ELEMENTWISE_KERNELS(FUNCTION){
-          "clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
-      {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
-      {"nextafter", [](const std::vector<Array>& a) { return std::vector<Array>{nd::nextafter(a[0], a[1])}; }},
-      {"modf",
-       [](const std::vector<Array>& a) {
-         const auto [fraction, whole] = nd::modf(a[0]);
-         return std::vector<Array>{fraction, whole};
-       }},
-      {"frexp",
-       [](const std::vector<Array>& a) {
-         const auto [mantissa, exponent] = nd::frexp(a[0]);
-         return std::vector<Array>{mantissa, exponent};
-       }},
-      {"divmod", [](const std::vector<Array>& a) {
-         const auto [q, r] = nd::divmod(a[0], a[1]);
-         return std::vector<Array>{q, r};
-       }}};
+#include <catena/kernels/lists/elementwise.inc>
+#undef CATENA_UNARY
+#undef CATENA_BINARY
+    {"clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
+    {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
+    {"nextafter", [](const std::vector<Array>& a) { return std::vector<Array>{nd::nextafter(a[0], a[1])}; }},
+    {"modf",
+     [](const std::vector<Array>& a) {
+       const auto [fraction, whole] = nd::modf(a[0]);
+       return std::vector<Array>{fraction, whole};
+     }},
+    {"frexp",
+     [](const std::vector<Array>& a) {
+       const auto [mantissa, exponent] = nd::frexp(a[0]);
+       return std::vector<Array>{mantissa, exponent};
+     }},
+    {"divmod",
+     [](const std::vector<Array>& a) {
+       const auto [q, r] = nd::divmod(a[0], a[1]);
+       return std::vector<Array>{q, r};
+     }}
+  };
   return table;
 }
 

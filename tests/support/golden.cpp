@@ -42,9 +42,9 @@ struct Header {
 const std::vector<Header>& public_headers() {
   static const std::vector<Header> all = [] {
     std::vector<Header> list;
-    for (const char* library : {"kernels/registry/families", "ndarray/routines", "autograd", "nn", "training"})
+    for (const char* library : {"kernels/lists", "ndarray/routines", "autograd", "nn", "training"})
       for (const auto& entry : fs::recursive_directory_iterator(source_folder() / library))
-        if (entry.path().extension() == ".h")
+        if (entry.path().extension() == ".h" || entry.path().extension() == ".inc")
           list.push_back({fs::relative(entry.path(), source_folder()).generic_string(), code_of(entry.path())});
     return list;
   }();
@@ -74,16 +74,12 @@ bool is_word(const std::string& code, const std::string& word) {
   return any_word(code, word, [](std::size_t, std::size_t) { return true; });
 }
 
-// True for KERNEL(name, ...), except kernels for internal use: KERNEL(name, internal ...), KERNEL(name, own ...).
+// True for CATENA_UNARY(name), CATENA_BINARY(name) and CATENA_REDUCTION(name, ...).
 bool is_public_kernel(const std::string& code, const std::string& name) {
-  return any_word(code, name, [&](std::size_t at, std::size_t end) {
-    while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1]))) --at;
-    end = behind_space(code, end);
-    if (at < 7 || code.compare(at - 7, 7, "KERNEL(") != 0 || (at > 7 && is_word_char(code[at - 8])) ||
-        code.compare(end, 1, ",") != 0)
-      return false;
-    end = behind_space(code, end + 1);
-    return !word_at(code, "internal", end) && !word_at(code, "own", end);
+  return any_word(code, name, [&](std::size_t at, std::size_t) {
+    const std::string before = code.substr(0, at);
+    return before.ends_with("CATENA_UNARY(") || before.ends_with("CATENA_BINARY(") ||
+           before.ends_with("CATENA_REDUCTION(");
   });
 }
 
@@ -99,7 +95,7 @@ bool is_type(const std::string& code, const std::string& name) {
   return false;
 }
 
-// True for a function with Variables among its parameters, an entry X(name, ...) of a list of such functions, or a
+// True for a function with Variables among its parameters, a line of a list of such functions, or a
 // using of one.
 bool is_function_of_variables(const std::string& code, const std::string& name) {
   return any_word(code, name, [&](std::size_t at, std::size_t end) {
@@ -109,8 +105,8 @@ bool is_function_of_variables(const std::string& code, const std::string& name) 
       if (is_word(parameters, "Variable") || is_word(parameters, "Variables")) return true;
     }
     if (at >= 2 && code.compare(at - 2, 2, "::") == 0 && code.compare(end, 1, ";") == 0) return true;
-    while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1]))) --at;
-    return at >= 2 && code.compare(at - 2, 2, "X(") == 0 && (at == 2 || !is_word_char(code[at - 3]));
+    const std::string before = code.substr(0, at);
+    return before.ends_with("CATENA_UNARY_RULE(") || before.ends_with("CATENA_REDUCTION_RULE(");
   });
 }
 
