@@ -1,4 +1,4 @@
-// Checks and dtypes of NnExtension, and the portable convolution: im2col, then matrix products.
+// Checks and dtypes of NnExtension.
 #include <catena/autograd/nn_extension.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/config.h>
+#include <catena/autograd/nn_extension/convolution.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -15,6 +16,9 @@ using catena::AssertionError;
 using catena::check;
 using catena::TypeError;
 using catena::ValueError;
+using internal::image_shape;
+using internal::spatial_of;
+using Pass = Convolution::Pass;
 
 thread_local constinit std::string_view last_used{};
 
@@ -30,10 +34,6 @@ int spatial_rank(const char* op, const Array& x) {
                     x ? x.shape() : Shape());
   check<TypeError>(catena::is_floating(x.dtype()), op, "the dtype must be floating, it is ", x.dtype());
   return x.ndim() - 2;
-}
-
-Dims spatial_shape(const Array& x) {
-  return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2)));
 }
 
 void check_output(const char* op, const Dims& out) {
@@ -138,7 +138,11 @@ Array NnExtension::do_linear(const Array& x, const Array& w, const Array& b) {
 }
 
 // ---- convolution --------------------------------------------------------------------------------
-Dtype NnExtension::convolution_dtype(Dtype dtype) const { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
+Array NnExtension::do_convolution(const Convolution& c) {
+  const Array result = internal::portable_convolution(c);
+  set_last_implementation("portable");
+  return result;
+}
 
 Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& given) {
   constexpr const char* op = "convolution";
@@ -151,10 +155,13 @@ Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, c
       "the filter ", w ? w.shape() : Shape(), " with ", spec.groups, " groups does not fit the input ", x.shape());
   check<ValueError>(!b || (b.ndim() == 1 && b.shape(0) == w.shape(0)), op, "the bias ", b ? b.shape() : Shape(),
                     " does not fit the filter ", w.shape());
-  const Dims out = convolution_outsize(spatial_shape(x), spatial_shape(w), spec);
+  const Dims out = convolution_outsize(spatial_of(x.shape()), spatial_of(w.shape()), spec);
   check_output(op, out);
-  const Dtype t = convolution_dtype(catena::promote_types(x.dtype(), w.dtype()));
-  return astype(do_convolution(astype(x, t), astype(w, t), b ? astype(b, t) : b, spec, out), x.dtype());
+  const Dtype t = catena::promote_types(x.dtype(), w.dtype());
+  const Shape y_shape = image_shape(x.shape(0), w.shape(0), out);
+  return astype(do_convolution({Pass::forward, spec, x.shape(), w.shape(), y_shape, astype(x, t), astype(w, t), Array(),
+                                b ? astype(b, t) : b}),
+                x.dtype());
 }
 
 Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
@@ -169,11 +176,14 @@ Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, co
                     op, "the filter ", w ? w.shape() : Shape(), " with ", spec.groups,
                     " groups does not fit the gradient ", gy.shape());
   check_positive(op, spatial, "the input size", 0);
-  const Dims out = convolution_outsize(spatial, spatial_shape(w), spec);
-  check<ValueError>(out == spatial_shape(gy), op, "an input of size ", spatial, " gives ", out, ", the gradient has ",
-                    spatial_shape(gy));
-  const Dtype t = convolution_dtype(catena::promote_types(gy.dtype(), w.dtype()));
-  return astype(do_convolution_backward_data(astype(w, t), astype(gy, t), spatial, spec), gy.dtype());
+  const Dims out = convolution_outsize(spatial, spatial_of(w.shape()), spec);
+  check<ValueError>(out == spatial_of(gy.shape()), op, "an input of size ", spatial, " gives ", out,
+                    ", the gradient has ", spatial_of(gy.shape()));
+  const Dtype t = catena::promote_types(gy.dtype(), w.dtype());
+  const Shape x_shape = image_shape(gy.shape(0), w.shape(1) * spec.groups, spatial);
+  return astype(
+      do_convolution({Pass::data, spec, x_shape, w.shape(), gy.shape(), Array(), astype(w, t), astype(gy, t), Array()}),
+      gy.dtype());
 }
 
 Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, Dtype dtype,
@@ -187,123 +197,16 @@ Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, 
                         x.shape(1) % spec.groups == 0 && gy.shape(1) % spec.groups == 0,
                     op, "the gradient ", gy ? gy.shape() : Shape(), " does not fit the input ", x.shape(), " with ",
                     spec.groups, " groups");
-  const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
-  check<ValueError>(out == spatial_shape(gy), op, "a filter of size ", kernel, " gives ", out, ", the gradient has ",
-                    spatial_shape(gy));
-  Dtype t = convolution_dtype(catena::promote_types(x.dtype(), gy.dtype()));
+  const Dims out = convolution_outsize(spatial_of(x.shape()), kernel, spec);
+  check<ValueError>(out == spatial_of(gy.shape()), op, "a filter of size ", kernel, " gives ", out,
+                    ", the gradient has ", spatial_of(gy.shape()));
+  Dtype t = catena::promote_types(x.dtype(), gy.dtype());
   if (catena::itemsize(t) < 4 && catena::itemsize(dtype) >= 4)
     t = Dtype::float32;  // a wider result must not be rounded to 16 bits first
-  return astype(do_convolution_backward_filter(astype(x, t), astype(gy, t), kernel, spec), dtype);
-}
-
-namespace {
-
-// Sizes of a convolution. It is computed for a few images at a time, because the columns of a batch can be many times
-// larger than the batch.
-struct Sizes {
-  Sizes(std::int64_t images, std::int64_t inputs, std::int64_t outputs, const Dims& kernel, const Dims& out,
-        const ConvolutionSpec& spec)
-      : n(images),
-        groups(spec.groups),
-        o(outputs / groups),
-        p(catena::size_of(out)),
-        ck(inputs / groups * catena::size_of(kernel)) {
-    constexpr std::int64_t kMaxColumns = std::int64_t(1) << 23;  // elements
-    step = std::clamp<std::int64_t>(kMaxColumns / std::max<std::int64_t>(groups * ck * std::max(p, o), 1), 1,
-                                    std::max<std::int64_t>(n, 1));
-  }
-  std::int64_t n, groups, o, p, ck;  // images, groups, outputs per group, positions, column length per group
-  std::int64_t step;
-};
-
-bool is_pointwise(const Dims& kernel, const ConvolutionSpec& spec) {
-  const auto all = [](const Dims& d, std::int64_t v) {
-    return std::all_of(d.begin(), d.end(), [v](std::int64_t n) { return n == v; });
-  };
-  return all(kernel, 1) && all(spec.stride, 1) && all(spec.pad, 0);
-}
-
-// The result has shape (images, groups, column, position).
-Array columns_of(NnExtension& nn, const Array& x, const Dims& kernel, const ConvolutionSpec& spec, const Sizes& s) {
-  return reshape(is_pointwise(kernel, spec) ? x : nn.im2col(x, kernel, spec), {x.shape(0), s.groups, s.ck, s.p});
-}
-
-Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial) {
-  Shape shape{n, channels};
-  for (std::int64_t length : spatial) shape.push_back(length);
-  return shape;
-}
-
-}  // namespace
-
-Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
-                                  const Dims& out) {
-  const Dims kernel = spatial_shape(w);
-  const Sizes s(x.shape(0), x.shape(1), w.shape(0), kernel, out, spec);
-  Backend& backend = x.backend();
-  Array y = backend.empty(image_shape(s.n, w.shape(0), out), x.dtype(), x.device());
-  const Array filter = reshape(w, {s.groups, s.o, s.ck});
-  for (std::int64_t i = 0; i < s.n && y.size() > 0; i += s.step) {
-    const std::int64_t end = std::min(i + s.step, s.n);
-    const Array part =
-        // a view: images are contiguous along the first axis
-        reshape(slice(y, 0, i, end), {end - i, s.groups, s.o, s.p});
-    if (s.ck == 0) fill(part, 0);
-    else {
-      const Array columns = columns_of(*this, slice(x, 0, i, end), kernel, spec, s);
-      backend.matmul({filter.get(), columns.get(), part.get()});
-    }
-  }
-  if (b) y += reshape(b, image_shape(1, w.shape(0), Dims::filled(out.size(), 1)));
-  set_last_implementation("portable");
-  return y;
-}
-
-Array NnExtension::do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
-                                                const ConvolutionSpec& spec) {
-  const Dims kernel = spatial_shape(w), out = spatial_shape(gy);
-  const std::int64_t inputs = w.shape(1) * spec.groups;
-  const Sizes s(gy.shape(0), inputs, w.shape(0), kernel, out, spec);
-  Array gx = gy.backend().empty(image_shape(s.n, inputs, spatial), gy.dtype(), gy.device());
-  const Array filter = swapaxes(reshape(w, {s.groups, s.o, s.ck}), 1, 2);
-  Shape column_shape = image_shape(0, inputs, kernel);
-  for (std::int64_t length : out) column_shape.push_back(length);
-  for (std::int64_t i = 0; i < s.n && gx.size() > 0; i += s.step) {
-    const std::int64_t end = std::min(i + s.step, s.n);
-    column_shape[0] = end - i;
-    if (s.o == 0) {
-      fill(slice(gx, 0, i, end), 0);
-      continue;
-    }
-    const Array columns = matmul(filter, reshape(slice(gy, 0, i, end), {end - i, s.groups, s.o, s.p}));
-    const Array images = is_pointwise(kernel, spec) ? reshape(columns, image_shape(end - i, inputs, spatial))
-                                                    : col2im(reshape(columns, column_shape), spatial, spec);
-    if (s.step >= s.n) gx = images;
-    else assign(slice(gx, 0, i, end), images);
-  }
-  set_last_implementation("portable");
-  return gx;
-}
-
-Array NnExtension::do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel,
-                                                  const ConvolutionSpec& spec) {
-  const Dims out = spatial_shape(gy);
-  const Sizes s(x.shape(0), x.shape(1), gy.shape(1), kernel, out, spec);
-  Array gw;
-  for (std::int64_t i = 0; i < s.n && s.ck > 0 && s.o > 0 && s.p > 0; i += s.step) {
-    const std::int64_t end = std::min(i + s.step, s.n);
-    const Array columns = columns_of(*this, slice(x, 0, i, end), kernel, spec, s);
-    const Array product = matmul(reshape(slice(gy, 0, i, end), {end - i, s.groups, s.o, s.p}), columns, false, true);
-    const Array part = reshape(end - i == 1 ? product : sum(product, 0), {s.groups, s.o, s.ck});
-    if (!gw) gw = part;
-    else gw += part;
-  }
-  if (!gw) {
-    gw = x.backend().empty({s.groups, s.o, s.ck}, x.dtype(), x.device());
-    fill(gw, 0);
-  }
-  set_last_implementation("portable");
-  return reshape(gw, image_shape(gy.shape(1), x.shape(1) / s.groups, kernel));
+  const Shape w_shape = image_shape(gy.shape(1), x.shape(1) / spec.groups, kernel);
+  return astype(do_convolution({Pass::filter, spec, x.shape(), w_shape, gy.shape(), astype(x, t), Array(),
+                                astype(gy, t), Array()}),
+                dtype);
 }
 
 // ---- pooling ------------------------------------------------------------------------------------
@@ -631,7 +534,7 @@ Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionS
   check<ValueError>(kernel.size() == rank, "im2col", "the kernel ", kernel, " needs one entry for each of ", rank,
                     " spatial axes");
   check_positive("im2col", kernel, "the kernel", 1);
-  const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
+  const Dims out = convolution_outsize(spatial_of(x.shape()), kernel, spec);
   check_output("im2col", out);
   if (outside.to_double() == 0) return do_im2col(x, kernel, spec, out);
   ConvolutionSpec unpadded = spec;
