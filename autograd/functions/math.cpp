@@ -23,28 +23,26 @@ constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
 template <const catena::KernelDef& kRow> Array run_fused(int, const ElementwiseArrays& v) {
   return v.result(kRow, {v.x0 ? v.x0 : v.y, v.gy});
 }
-#define rule_fused(name) run_fused<catena::kernels::name>
+constexpr const char* label_none = nullptr;
+#define rule_activation(kernel, label) run_fused<catena::kernels::kernel>
+#define label_activation(kernel, label) #label
 
-// Chainer labels a function with its name, but activations with the names of their classes.
-constexpr const char* label_of(std::string_view name) {
-  return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
-}
-
-#define CATENA_FUNCTION(name, reads, rule, fused_rule)                                 \
-  struct name##_function {                                                             \
-    static Variable gradient(int, const ElementwiseValues& v) {                        \
-      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;                 \
-      return rule;                                                                     \
-    }                                                                                  \
-    static constexpr ElementwiseFunction function = {.label = label_of(#name),         \
-                                                     .kernel = &catena::kernels::name, \
-                                                     .retain = retain_##reads,         \
-                                                     .gradient = gradient,             \
-                                                     .fused = rule_##fused_rule};      \
+#define CATENA_FUNCTION(name, reads, rule, kind)                                                   \
+  struct name##_function {                                                                         \
+    static Variable gradient(int, const ElementwiseValues& v) {                                    \
+      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;                             \
+      return rule;                                                                                 \
+    }                                                                                              \
+    static constexpr ElementwiseFunction function = {.label = label_##kind ? label_##kind : #name, \
+                                                     .kernel = &catena::kernels::name,             \
+                                                     .retain = retain_##reads,                     \
+                                                     .gradient = gradient,                         \
+                                                     .fused = rule_##kind};                        \
   };
 CATENA_UNARY_MATH(CATENA_FUNCTION)
 #undef CATENA_FUNCTION
-#undef rule_fused
+#undef rule_activation
+#undef label_activation
 
 }  // namespace
 

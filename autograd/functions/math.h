@@ -13,9 +13,9 @@
 
 namespace autograd {
 
-// A unary function is one line: its name (also its kernel's name and, with two exceptions, its label), the value that
-// its rule reads (x, y or nothing), its rule (the gradient of x from gy), and optionally a fused rule on arrays:
-// fused(<kernel>) has that value and gy as inputs.
+// A unary function is one line: its name (also its kernel's name and its label), the value that its rule reads (x, y or
+// nothing), its rule (the gradient of x from gy), and what distinguishes an activation: activation(<kernel>, <label>) has
+// a fused rule on arrays, with that value and gy as inputs, and Chainer's class as its label.
 // clang-format off
 #define CATENA_UNARY_MATH(X)  \
   X(exp,     y,       gy * y,                              none) \
@@ -34,9 +34,9 @@ namespace autograd {
   X(arctan,  x,       gy / (square(x) + 1),                none) \
   X(sinh,    x,       gy * cosh(x),                        none) \
   X(cosh,    x,       gy * sinh(x),                        none) \
-  X(tanh,    y,       gy * (1 - square(y)),                fused(tanh_bwd)) \
+  X(tanh,    y,       gy * (1 - square(y)),                activation(tanh_bwd, Tanh)) \
   X(arcsinh, x,       gy * rsqrt(square(x) + 1),           none) \
-  X(sigmoid, y,       gy * y * (1 - y),                    fused(sigmoid_bwd)) \
+  X(sigmoid, y,       gy * y * (1 - y),                    activation(sigmoid_bwd, Sigmoid)) \
   X(floor,   nothing, zeros_of(gy),                        none) \
   X(ceil,    nothing, zeros_of(gy),                        none) \
   X(sign,    nothing, zeros_of(gy),                        none)
