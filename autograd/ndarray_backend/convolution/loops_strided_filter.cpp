@@ -33,8 +33,17 @@ CATENA_AVX2 void add_strided_products(const StridedRow* rows, std::int64_t count
 
 #else
 
-void add_strided_products(const StridedRow*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, float*,
-                          std::int64_t, bool) {}
+void add_strided_products(const StridedRow* rows, std::int64_t count, std::int64_t positions, std::int64_t step,
+                          std::int64_t depth, float* sums, std::int64_t stride, bool first) {
+  for (std::int64_t k = 0; k < depth; ++k)
+    for (int o = 0; o < kStridedFilterLanes; ++o) {
+      float sum = 0;
+      for (std::int64_t r = 0; r < count; ++r)
+        for (std::int64_t p = 0; p < positions; ++p)
+          sum += rows[r].x[p * step + k] * rows[r].gy[p * kStridedFilterLanes + o];
+      sums[k * stride + o] = first ? sum : sums[k * stride + o] + sum;
+    }
+}
 
 #endif
 

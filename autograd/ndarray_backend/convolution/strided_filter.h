@@ -16,7 +16,8 @@ struct StridedRow {
   const float *x, *gy;
 };
 // sums[k][o] = (with `first`) or += the sum over the positions p of `count` rows of x[p * step + k] * gy[p][o], for k <
-// depth, o < 16. `stride`: distance between rows of sums. Only for processors with AVX2.
+// depth, o < 16. `stride`: distance between rows of sums. Where the loops for AVX2 are compiled in, only for processors
+// with AVX2.
 void add_strided_products(const StridedRow* rows, std::int64_t count, std::int64_t positions, std::int64_t step,
                           std::int64_t depth, float* sums, std::int64_t stride, bool first);
 
