@@ -12,8 +12,7 @@
 // new array. Arrays may have any memory layout; convolutions may return channels-last memory behind the logical (N, C,
 // ...) axes.
 //
-// The public functions check shapes, convert 16-bit floats to float32 and the result back, and call a do_ function with
-// operands of one dtype: float32 or float64, or a 16-bit one if the implementation supports it (convolution_dtype).
+// The public functions check shapes and call a do_ function with operands of one dtype.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -38,6 +37,18 @@ struct ConvolutionSpec {
   std::int64_t groups = 1;   // w is (outputs, inputs / groups, k...)
   bool cover_all = false;
   bool deterministic = false;
+};
+
+// A convolution with the result y, or the gradient of one of its operands for the gradient of y. The arrays have one
+// floating dtype; the result and an absent bias are null.
+struct Convolution {
+  enum class Pass : std::uint8_t { forward, data, filter };  // computes y from x, w, b; x from w, y; w from x, y
+  Pass pass;
+  ConvolutionSpec spec;             // one entry for each axis
+  Shape x_shape, w_shape, y_shape;  // (N, C, spatial...), (outputs, inputs / groups, k...), (N, outputs, out...)
+  Array x, w, y, b;
+
+  const Array& images() const { return x ? x : y; }  // the operand x, or y where x is the result
 };
 
 struct PoolingSpec {
@@ -164,16 +175,8 @@ class CATENA_EXPORT NnExtension {
   Array col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 
  protected:
-  // Returns the dtype in which the do_ functions of convolutions get operands of `dtype`: float32 for 16-bit floats. An
-  // implementation that multiplies 16-bit floats directly, accumulates in float32 and rounds once returns `dtype`.
-  virtual Dtype convolution_dtype(Dtype dtype) const;
   virtual Array do_linear(const Array& x, const Array& w, const Array& b);
-  virtual Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
-                               const Dims& out);
-  virtual Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
-                                             const ConvolutionSpec& spec);
-  virtual Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel,
-                                               const ConvolutionSpec& spec);
+  virtual Array do_convolution(const Convolution& c);
   virtual Arrays do_max_pooling(const Array& x, const PoolingSpec& spec, const Dims& out);
   virtual Array do_max_pooling_values(const Array& x, const PoolingSpec& spec, const Dims& out);
   virtual Array do_max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial,
@@ -202,8 +205,8 @@ class CATENA_EXPORT NnExtension {
 CATENA_EXPORT NnExtension& nn_extension(const Array& x, std::optional<bool> use_cudnn = {});
 CATENA_EXPORT NnExtension& portable_nn_extension();
 
-// Returns the implementation of this thread's last NnExtension operation: "portable", "onednn" or "cudnn"; "" before
-// the first.
+// Returns the implementation of this thread's last NnExtension operation: "portable", "onednn", "cudnn" or the name of
+// a convolution of ndarray_backend; "" before the first.
 CATENA_EXPORT std::string_view last_implementation() noexcept;
 // To be called by implementations.
 CATENA_EXPORT void set_last_implementation(std::string_view name) noexcept;  // name: a string literal

@@ -6,11 +6,11 @@
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/backend/reader_extension.h>
 #include <catena/autograd/ndarray_backend/comm_extension.h>
+#include <catena/autograd/ndarray_backend/cpu_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn/extension.h>
 #include <catena/autograd/ndarray_backend/device_extension.h>
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
-#include <catena/autograd/ndarray_backend/onednn/extension.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/profile/nvtx.h>
@@ -130,7 +130,7 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;
   if (name == CommExtension::kName) return device.kind == Device::Kind::cuda ? &nccl_comm_extension() : nullptr;
   if (name == NnExtension::kName) {
-    if (device.kind == Device::Kind::cpu) return onednn_extension();
+    if (device.kind == Device::Kind::cpu) return &cpu_nn_extension();
     warn_without_cudnn();
     return cudnn_extension();
   }

@@ -5,6 +5,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/config.h>
+#include <catena/autograd/nn_extension/convolution.h>
 #include <catena/autograd/nn_extension/window_program.h>
 
 namespace autograd {
@@ -14,7 +15,9 @@ using catena::AssertionError;
 using catena::check;
 using catena::TypeError;
 using catena::ValueError;
-using internal::spatial_shape;
+using internal::image_shape;
+using internal::spatial_of;
+using Pass = Convolution::Pass;
 
 thread_local constinit std::string_view last_used{};
 
@@ -127,7 +130,11 @@ Array NnExtension::linear(const Array& x, const Array& w, const Array& b) {
 }
 
 // ---- convolution --------------------------------------------------------------------------------
-Dtype NnExtension::convolution_dtype(Dtype dtype) const { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
+Array NnExtension::do_convolution(const Convolution& c) {
+  const Array result = internal::portable_convolution(c);
+  set_last_implementation("portable");
+  return result;
+}
 
 Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& given) {
   constexpr const char* op = "convolution";
@@ -140,10 +147,13 @@ Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, c
       "the filter ", w ? w.shape() : Shape(), " with ", spec.groups, " groups does not fit the input ", x.shape());
   check<ValueError>(!b || (b.ndim() == 1 && b.shape(0) == w.shape(0)), op, "the bias ", b ? b.shape() : Shape(),
                     " does not fit the filter ", w.shape());
-  const Dims out = convolution_outsize(spatial_shape(x), spatial_shape(w), spec);
+  const Dims out = convolution_outsize(spatial_of(x.shape()), spatial_of(w.shape()), spec);
   check_output(op, out);
-  const Dtype t = convolution_dtype(catena::promote_types(x.dtype(), w.dtype()));
-  return astype(do_convolution(astype(x, t), astype(w, t), b ? astype(b, t) : b, spec, out), x.dtype());
+  const Dtype t = catena::promote_types(x.dtype(), w.dtype());
+  const Shape y_shape = image_shape(x.shape(0), w.shape(0), out);
+  return astype(do_convolution({Pass::forward, spec, x.shape(), w.shape(), y_shape, astype(x, t), astype(w, t), Array(),
+                                b ? astype(b, t) : b}),
+                x.dtype());
 }
 
 Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
@@ -158,11 +168,14 @@ Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, co
                     op, "the filter ", w ? w.shape() : Shape(), " with ", spec.groups,
                     " groups does not fit the gradient ", gy.shape());
   check_positive(op, spatial, "the input size", 0);
-  const Dims out = convolution_outsize(spatial, spatial_shape(w), spec);
-  check<ValueError>(out == spatial_shape(gy), op, "an input of size ", spatial, " gives ", out, ", the gradient has ",
-                    spatial_shape(gy));
-  const Dtype t = convolution_dtype(catena::promote_types(gy.dtype(), w.dtype()));
-  return astype(do_convolution_backward_data(astype(w, t), astype(gy, t), spatial, spec), gy.dtype());
+  const Dims out = convolution_outsize(spatial, spatial_of(w.shape()), spec);
+  check<ValueError>(out == spatial_of(gy.shape()), op, "an input of size ", spatial, " gives ", out,
+                    ", the gradient has ", spatial_of(gy.shape()));
+  const Dtype t = catena::promote_types(gy.dtype(), w.dtype());
+  const Shape x_shape = image_shape(gy.shape(0), w.shape(1) * spec.groups, spatial);
+  return astype(
+      do_convolution({Pass::data, spec, x_shape, w.shape(), gy.shape(), Array(), astype(w, t), astype(gy, t), Array()}),
+      gy.dtype());
 }
 
 Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, Dtype dtype,
@@ -176,13 +189,16 @@ Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, 
                         x.shape(1) % spec.groups == 0 && gy.shape(1) % spec.groups == 0,
                     op, "the gradient ", gy ? gy.shape() : Shape(), " does not fit the input ", x.shape(), " with ",
                     spec.groups, " groups");
-  const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
-  check<ValueError>(out == spatial_shape(gy), op, "a filter of size ", kernel, " gives ", out, ", the gradient has ",
-                    spatial_shape(gy));
-  Dtype t = convolution_dtype(catena::promote_types(x.dtype(), gy.dtype()));
+  const Dims out = convolution_outsize(spatial_of(x.shape()), kernel, spec);
+  check<ValueError>(out == spatial_of(gy.shape()), op, "a filter of size ", kernel, " gives ", out,
+                    ", the gradient has ", spatial_of(gy.shape()));
+  Dtype t = catena::promote_types(x.dtype(), gy.dtype());
   if (catena::itemsize(t) < 4 && catena::itemsize(dtype) >= 4)
     t = Dtype::float32;  // a wider result must not be rounded to 16 bits first
-  return astype(do_convolution_backward_filter(astype(x, t), astype(gy, t), kernel, spec), dtype);
+  const Shape w_shape = image_shape(gy.shape(1), x.shape(1) / spec.groups, kernel);
+  return astype(do_convolution({Pass::filter, spec, x.shape(), w_shape, gy.shape(), astype(x, t), Array(),
+                                astype(gy, t), Array()}),
+                dtype);
 }
 
 // ---- pooling ------------------------------------------------------------------------------------
@@ -285,7 +301,7 @@ Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionS
   check<ValueError>(kernel.size() == rank, "im2col", "the kernel ", kernel, " needs one entry for each of ", rank,
                     " spatial axes");
   check_positive("im2col", kernel, "the kernel", 1);
-  const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
+  const Dims out = convolution_outsize(spatial_of(x.shape()), kernel, spec);
   check_output("im2col", out);
   if (outside.to_double() == 0) return do_im2col(x, kernel, spec, out);
   ConvolutionSpec unpadded = spec;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/nn_extension/convolution.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/program.h>
 
@@ -122,7 +123,7 @@ void add_position(const Array& gy, const Array& indexes, std::int64_t k, const A
 
 // Returns the image with padding, so that windows that extend beyond it can be read.
 Array padded_for_maxima(const Array& x, const PoolingSpec& spec, const Dims& out) {
-  const Dims spatial = spatial_shape(x);
+  const Dims spatial = spatial_of(x.shape());
   const Windows w = arranged(spatial, spec, out);
   if (w.inside) return x;
   const Array images = empty_images(x, w.lengths, x.dtype());
@@ -132,10 +133,6 @@ Array padded_for_maxima(const Array& x, const PoolingSpec& spec, const Dims& out
 }
 
 }  // namespace
-
-Dims spatial_shape(const Array& x) {
-  return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2)));
-}
 
 bool has_window_program(const Array& x, const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
   return is_small(x, spec, out) && (on_cpu(x) || arranged(spatial, spec, out).inside);
@@ -199,7 +196,7 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
                                    const PoolingSpec& spec) {
   const std::int64_t n = catena::size_of(spec.size);
   const Dtype dtype = gy.dtype();
-  const Dims out = spatial_shape(gy);
+  const Dims out = spatial_of(gy.shape());
   const Windows w = arranged(spatial, spec, out);
   const Array images = empty_images(indexes, w.lengths, dtype);
   if (!w.tiling || !w.disjoint) fill(images, 0);

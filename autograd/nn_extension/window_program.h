@@ -21,7 +21,4 @@ Array max_pooling_values_program(const Array& x, const PoolingSpec& spec, const 
 // Returns gx, in the memory layout of `indexes`.
 Array max_pooling_backward_program(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec);
 
-// Returns the lengths of the axes after the first two.
-Dims spatial_shape(const Array& x);
-
 }  // namespace autograd::internal

@@ -367,16 +367,9 @@ template <class R> class Multiplication {
   std::int64_t a_row_, a_k_, b_column_, b_k_;
 };
 
-template <class T> bool is_slim_as(const Gemm& g) {
-  const std::int64_t panel = 2 * micro<Ring<T>>().lanes;
-  constexpr std::int64_t kManyRows = 64, kFewRows = 16;
-  if (panel > kRoom / (std::int64_t(sizeof(T)) * g.k)) return false;
-  return g.m <= kFewRows ? g.transpose_b : g.m >= kManyRows && g.n <= panel;
-}
-
 template <class R> void run(const Gemm& g) {
   if constexpr (!R::is_bool) {
-    constexpr std::int64_t kWideRow = 8;
+    constexpr std::int64_t kWideRow = 16;
     if (g.k == 1 && g.n >= kWideRow) return gemm_outer<typename R::Element>(g);
     if (is_thin(g, sizeof(typename R::Element))) return gemm_thin<typename R::Element>(g);
   }
@@ -411,8 +404,11 @@ template <class T> void run_complex(const Gemm& g) {
 }  // namespace
 
 bool is_slim(catena::Dtype dtype, const Gemm& g) {
-  return dtype == catena::Dtype::float64 ? is_slim_as<double>(g)
-                                         : dtype == catena::Dtype::float32 && is_slim_as<float>(g);
+  constexpr std::int64_t kManyRows = 64, kFewRows = 16;
+  if (dtype != catena::Dtype::float64) return false;
+  const std::int64_t panel = 2 * micro<Ring<double>>().lanes;
+  if (panel > kRoom / (std::int64_t(sizeof(double)) * g.k)) return false;
+  return g.m <= kFewRows ? g.transpose_b : g.m >= kManyRows && g.n <= panel;
 }
 
 void gemm_portable(catena::Dtype dtype, const Gemm& g) {

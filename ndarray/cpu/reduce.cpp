@@ -14,7 +14,6 @@
 #include <cstring>
 #include <vector>
 
-#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
 #include <catena/ndarray/cpu/run.h>
@@ -54,8 +53,9 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   count_ = catena::size_of(reduced_);
   outputs_ = catena::size_of(kept_);
   if (call.pre != nullptr) prepare(*call.pre);
+  // A running result without an identity begins with the first element.
   copies_ = count_ == 1 && !pre_ && in_dtype_ == in_type_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
-            (call.kernel == &catena::kernels::amax || call.kernel == &catena::kernels::amin);
+            call.kernel->is(catena::may_scan) && !call.kernel->has_identity;
   folds_far_ = table_.fold_far != nullptr && table_.in == table_.element && reduced_stride() == in_item_ && !tiled() &&
                outputs_ * count_ * in_item_ >= kFetchedBytes;
   chunk_ = chunk_length();

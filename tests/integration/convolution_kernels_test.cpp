@@ -1,5 +1,5 @@
-// The CPU's own convolutions (depthwise, pointwise, Winograd, direct) against im2col and matrix products in float64:
-// every pass, all geometries, the same bits at any number of threads.
+// The CPU's own convolutions (depthwise, pointwise, sampled, Winograd, strided) against im2col and matrix products in
+// float64: every pass, all geometries, the same bits at any number of threads.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <iostream>
@@ -8,12 +8,13 @@
 #include <catena/autograd/nn_extension.h>
 #include <catena/catena.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/gemm.h>
 
 using namespace autograd;
 
 namespace {
 
-bool built_in() { return default_backend().extension<NnExtension>({}) != nullptr; }
+bool built_in() { return nd::cpu::onednn_takes(Dtype::float32); }
 
 Array random(const Shape& shape) {
   static thread_local Generator g{11, 0};
@@ -227,7 +228,8 @@ BOOST_AUTO_TEST_CASE(winograd_of_every_geometry) {
   for (const Case& c : cases) check_case(c, all("winograd"), 1e-5);
 }
 
-BOOST_AUTO_TEST_CASE(direct_of_every_geometry) {
+// Gradients of filters with strides.
+BOOST_AUTO_TEST_CASE(strided_filters_of_every_geometry) {
   if (!built_in()) return;
   const OnAvx2 avx2;
   if (!avx2.available) return;
@@ -236,17 +238,32 @@ BOOST_AUTO_TEST_CASE(direct_of_every_geometry) {
       {{3, 48, 16, 13}, {64, 48, 4, 4}, ConvolutionSpec{{2, 2}, {1, 1}, {1, 1}, 1}},
       {{2, 53, 19, 21}, {77, 53, 5, 3}, ConvolutionSpec{{3, 2}, {2, 0}, {1, 1}, 1}},  // panels that are not full
       {{4, 48, 9, 11}, {52, 48, 2, 5}, ConvolutionSpec{{1, 3}, {0, 4}, {2, 1}, 1}},
-      {{4, 64, 12, 12}, {64, 64, 1, 3}, ConvolutionSpec{{2, 4}, {3, 2}, {1, 1}, 1}},  // residues without a tap
+      {{4, 64, 12, 12}, {64, 64, 1, 3}, ConvolutionSpec{{2, 4}, {3, 2}, {1, 1}, 1}},
       {{11, 48, 6, 7}, {48, 48, 3, 3}, ConvolutionSpec{{2, 2}, {1, 1}, {1, 1}, 1, true}},
-      {{1, 48, 40, 5}, {48, 48, 5, 5}, ConvolutionSpec{{1, 1}, {4, 2}, {1, 1}, 1}},
-      {{9, 64, 5, 5}, {80, 64, 3, 3}, ConvolutionSpec{{1, 1}, {1, 1}, {1, 1}, 1}},
       {{1, 64, 1, 300}, {64, 64, 1, 7}, ConvolutionSpec{{1, 2}, {0, 3}, {1, 1}, 1}},
       {{1, 128, 24, 24}, {64, 128, 3, 3}, ConvolutionSpec{{2, 2}, {5, 5}, {1, 1}, 1}},  // windows of padding alone
   };
-  for (const Case& c : cases) check_case(c, all("direct"), 1e-5);
-  // Dilated rows have no gradient of the filter of their own.
-  check_case({{2, 48, 15, 19}, {48, 48, 3, 3}, ConvolutionSpec{{2, 1}, {2, 3}, {1, 3}, 1}},
-             {"direct", "direct", "onednn"}, 1e-5);
+  for (const Case& c : cases) {
+    check_case(c, {"onednn", "onednn", "strided_filter"}, 1e-5);
+    const Array x = random(c.x), w = random(c.w);
+    NnExtension& nn = nn_extension(x);
+    const Array gy = random(nn.convolution(x, w, {}, c.spec).shape());
+    const auto filter = [&](const Array& images, const Array& gradient) {
+      return to_vector<float>(nn.convolution_backward_filter(images, gradient, spatial(c.w), Dtype::float32, c.spec));
+    };
+    const std::vector<float> expected = filter(x, gy);
+    BOOST_TEST((filter(channels_last(x), channels_last(gy)) == expected));
+    const int before = catena::max_threads();
+    for (const int threads : {1, 2, 3, 8}) {
+      catena::set_max_threads(threads);
+      BOOST_TEST((filter(x, gy) == expected), c << ", " << threads << " threads");
+    }
+    catena::set_max_threads(before);
+  }
+  // Filters without strides and dilated rows are left to oneDNN.
+  const Who library = all("onednn");
+  check_case({{1, 48, 40, 5}, {48, 48, 5, 5}, ConvolutionSpec{{1, 1}, {4, 2}, {1, 1}, 1}}, library, 1e-5);
+  check_case({{2, 48, 15, 19}, {48, 48, 3, 3}, ConvolutionSpec{{2, 1}, {2, 3}, {1, 3}, 1}}, library, 1e-5);
 }
 
 // Filters of one element with strides: of the input, what is not read has no gradient.
@@ -260,9 +277,7 @@ BOOST_AUTO_TEST_CASE(sampled_positions) {
       {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {0, 0}, {1, 1}, 1, true}},  // a window in the padding
       {{2, 4, 6, 6}, {5, 4, 1, 1}, ConvolutionSpec{{2, 2}, {1, 0}, {1, 1}, 1}},        // padding is read
   };
-  // The gradients of the positions that are read are plain images: products, but for groups and padding.
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    check_case(cases[i], {"onednn", i < 3 ? "pointwise" : "onednn", "onednn"}, 1e-5);
+  for (std::size_t i = 0; i < cases.size(); ++i) check_case(cases[i], all(i < 4 ? "sampled" : "onednn"), 1e-5);
   const Case& c = cases.front();
   const Array x = random(c.x), w = random(c.w), b = random({c.w[0]}), gy = random({3, 17, 5, 4});
   const Passes expected = passes(portable_nn_extension(), c, wide(x), wide(w), wide(b), wide(gy));

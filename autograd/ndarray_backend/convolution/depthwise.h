@@ -26,13 +26,6 @@ void depthwise_backward_data(const DepthwiseCall& call, const float* w, const fl
 // Computes the gradient of the filter from each plane separately: gw has shape (planes, taps).
 void depthwise_backward_filter(const DepthwiseCall& call, const float* x, const float* gy, float* gw);
 
-// Return null where these kernels do not apply: for more or less than one filter per channel, for other dtypes, and for
-// activations with innermost channels.
-Array depthwise_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
-                            const ConvolutionSpec& spec);
-Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
-                                          const ConvolutionSpec& spec);
-Array depthwise_convolution_backward_filter(const Array& x, const Array& gy, const Shape& w_shape,
-                                            const ConvolutionSpec& spec);
+Array depthwise_convolution(const Convolution& c);
 
 }  // namespace autograd::internal

@@ -6,13 +6,6 @@
 
 namespace autograd::internal {
 
-// Return null where a product does not apply or is slower: for other filters, strides, padding and groups, for
-// innermost channels, and for few pixels with many channels.
-Array pointwise_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
-                            const ConvolutionSpec& spec);
-Array pointwise_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
-                                          const ConvolutionSpec& spec);
-Array pointwise_convolution_backward_filter(const Array& x, const Array& gy, const Shape& w_shape,
-                                            const ConvolutionSpec& spec);
+Array pointwise_convolution(const Convolution& c);
 
 }  // namespace autograd::internal

@@ -1,14 +1,15 @@
 #include <catena/autograd/ndarray_backend/convolution/sampled.h>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/ndarray_backend/convolution/choose.h>
 
 namespace autograd::internal {
 namespace {
 
-// Returns every stride-th position of each spatial axis.
-template <class Shape> Array positions(Array x, const Shape& out, const ConvolutionSpec& spec) {
-  for (int i = 0; i < spec.stride.size(); ++i)
-    x = slice(x, 2 + i, 0, (out[i] - 1) * spec.stride[i] + 1, spec.stride[i]);
+// Returns the positions of x that the windows read.
+Array positions(Array x, const Convolution& c) {
+  for (int i = 0; i < c.spec.stride.size(); ++i)
+    x = slice(x, 2 + i, 0, (c.y_shape[2 + i] - 1) * c.spec.stride[i] + 1, c.spec.stride[i]);
   return x;
 }
 
@@ -26,34 +27,20 @@ Array channels_last(const Array& like, Shape shape) {
 
 }  // namespace
 
-bool is_sampled(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
-  bool strides = false;
-  for (int i = 0; i < spec.stride.size(); ++i) {
-    if (w[2 + i] != 1 || spec.pad[i] != 0 || (y[2 + i] - 1) * spec.stride[i] >= x[2 + i]) return false;
-    strides |= spec.stride[i] > 1;
+Array sampled_convolution(const Convolution& c) {
+  Convolution dense = c;
+  dense.spec.stride = Dims::filled(c.spec.stride.size(), 1);
+  for (int axis = 2; axis < c.x_shape.size(); ++axis) dense.x_shape[axis] = c.y_shape[axis];
+  if (c.x) {
+    dense.x = channels_last(c.x, dense.x_shape);
+    assign(dense.x, positions(c.x, c));
   }
-  return strides;
-}
-
-ConvolutionSpec dense(const ConvolutionSpec& spec) {
-  ConvolutionSpec one = spec;
-  one.stride = Dims::filled(spec.stride.size(), 1);
-  return one;
-}
-
-Array sampled(const Array& x, const Dims& out, const ConvolutionSpec& spec) {
-  const Array read = positions(x, out, spec), copy = channels_last(x, read.shape());
-  assign(copy, read);
-  return copy;
-}
-
-Array spread(const Array& gx, const Shape& shape, const ConvolutionSpec& spec) {
-  const Array all = channels_last(gx, shape);
-  Dims out;
-  for (int i = 2; i < gx.ndim(); ++i) out.push_back(gx.shape(i));
-  assign(all, 0);
-  assign(positions(all, out, spec), gx);
-  return all;
+  const Array result = convolve(dense);
+  if (c.pass != Convolution::Pass::data) return result;
+  const Array gx = channels_last(result, c.x_shape);
+  assign(gx, 0);
+  assign(positions(gx, c), result);
+  return gx;
 }
 
 }  // namespace autograd::internal

@@ -6,13 +6,6 @@
 
 namespace autograd::internal {
 
-// True for a convolution of x with w and result y of this kind.
-bool is_sampled(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec);
-// Returns the spec without strides.
-ConvolutionSpec dense(const ConvolutionSpec& spec);
-// Returns a channels-last copy of the positions that are read; each axis has the length in `out`.
-Array sampled(const Array& x, const Dims& out, const ConvolutionSpec& spec);
-// Returns a channels-last array of this shape with `gx` at the positions that are read, and zeros elsewhere.
-Array spread(const Array& gx, const Shape& shape, const ConvolutionSpec& spec);
+Array sampled_convolution(const Convolution& c);
 
 }  // namespace autograd::internal

@@ -13,23 +13,6 @@ namespace {
 
 constexpr std::int64_t kPad = 80;  // floats between two points' matrices, so that they use different cache lines
 
-// True if the algorithm applies and is faster. Costs: a multiplication takes as long as in a direct convolution, but
-// there are 36 per tile instead of 9 per position; the transformation of one element of the filter takes as long as 26
-// tiles.
-bool takes(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
-  constexpr std::int64_t kLeastChannels = 32, kTilesOfFilter = 26;
-  if (winograd_kernels() == nullptr || x.size() != 4 || spec.groups != 1) return false;
-  for (int i = 0; i < 2; ++i)
-    if (w[2 + i] != 3 || spec.stride[i] != 1 || spec.dilate[i] != 1) return false;
-  for (const std::int64_t channels : {w[0], w[1]})
-    if (channels < kLeastChannels || channels % kWinogradLanes != 0) return false;
-  const auto pays = [](const Shape& s) {
-    const std::int64_t tiles = s[0] * ceil_divide(s[2], 4) * ceil_divide(s[3], 4);
-    return 9 * s[0] * s[2] * s[3] >= 43 * (tiles + kTilesOfFilter);
-  };
-  return pays(y);
-}
-
 // Returns the key of derived() for filters of these lengths.
 const void* identity_of(std::int64_t outputs, std::int64_t inputs, bool turned) {
   struct Lengths {
@@ -69,8 +52,8 @@ struct Filter {
 };
 
 // Returns y (n, outputs, h, w), channels-last, from images (n, ., ., inputs).
-Array convolve(const Array& images, const Filter& filter, const Array& transformed, const Array& bias,
-               const Shape& y_shape, std::int64_t pad_y, std::int64_t pad_x) {
+Array transformed_product(const Array& images, const Filter& filter, const Array& transformed, const Array& bias,
+                          const Shape& y_shape, std::int64_t pad_y, std::int64_t pad_x) {
   constexpr std::int64_t kTogether = 96, kRows = 6;
   const std::int64_t h = y_shape[2], w = y_shape[3], tiles_y = ceil_divide(h, 4), tiles_x = ceil_divide(w, 4);
   const std::int64_t tiles = y_shape[0] * tiles_y * tiles_x, share = (tiles - 1) / catena::max_threads() + 1;
@@ -96,47 +79,27 @@ Array convolve(const Array& images, const Filter& filter, const Array& transform
                          mutable_data_of(y));
     }
   });
-  set_last_implementation("winograd");
   return transpose(y, Dims{0, 3, 1, 2});
-}
-
-}  // namespace
-
-Array winograd_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
-                           const ConvolutionSpec& spec) {
-  if (!is_float32(x, w) || !takes(x.shape(), w.shape(), y_shape, spec)) return {};
-  const Filter filter{w.shape(1), w.shape(0)};
-  return convolve(packed(x), filter, filter.of(w, false), contiguous_or_none(b), y_shape, spec.pad[0], spec.pad[1]);
-}
-
-// The gradient of the input is the convolution of the output's gradient with the filter turned by 180 degrees.
-Array winograd_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
-                                         const ConvolutionSpec& spec) {
-  if (!is_float32(gy, w) || !takes(x_shape, w.shape(), x_shape, spec)) return {};
-  const Filter filter{w.shape(0), w.shape(1)};
-  return convolve(packed(gy), filter, filter.of(w, true), {}, x_shape, 2 - spec.pad[0], 2 - spec.pad[1]);
 }
 
 // Sums the products of the transformed tiles of x and gy over the tiles, and transforms the sums back. Blocks of tiles
 // are added in order; threads share the points.
-Array winograd_convolution_backward_filter(const Array& x, const Array& gy, const Shape& w_shape,
-                                           const ConvolutionSpec& spec) {
-  if (!is_float32(x, gy) || !takes(x.shape(), w_shape, gy.shape(), spec)) return {};
+Array filter_gradient(const Convolution& c) {
   constexpr std::int64_t kCached = 2'000'000, kLeast = 32, kMost = 256, kTransformed = 8;
   const WinogradKernels& k = *winograd_kernels();
-  const std::int64_t inputs = w_shape[1], outputs = w_shape[0];
-  const std::int64_t tiles_y = ceil_divide(gy.shape(2), 4), tiles_x = ceil_divide(gy.shape(3), 4);
-  const std::int64_t tiles = gy.shape(0) * tiles_y * tiles_x;
+  const std::int64_t inputs = c.w_shape[1], outputs = c.w_shape[0];
+  const std::int64_t tiles_y = ceil_divide(c.y_shape[2], 4), tiles_x = ceil_divide(c.y_shape[3], 4);
+  const std::int64_t tiles = c.y_shape[0] * tiles_y * tiles_x;
   const std::int64_t block =
       std::min(tiles, std::clamp(kCached / (kWinogradPoints * (inputs + outputs)), kLeast, kMost));
-  const Array images = packed(x), gradients = packed(gy), zeros = floats(x, std::max(inputs, outputs));
+  const Array images = packed(c.x), gradients = packed(c.y), zeros = floats(c.x, std::max(inputs, outputs));
   fill(zeros, 0);
-  const WinogradImages in{x.shape(2), x.shape(3), inputs, tiles_y, tiles_x, spec.pad[0], spec.pad[1]};
-  const WinogradImages out{gy.shape(2), gy.shape(3), outputs, tiles_y, tiles_x, 0, 0};
+  const WinogradImages in{c.x_shape[2], c.x_shape[3], inputs, tiles_y, tiles_x, c.spec.pad[0], c.spec.pad[1]};
+  const WinogradImages out{c.y_shape[2], c.y_shape[3], outputs, tiles_y, tiles_x, 0, 0};
   const std::int64_t in_plane = block * inputs + kPad, out_plane = block * outputs + kPad;
   const std::int64_t sum_plane = inputs * outputs + kPad;
-  const Array left = floats(x, kWinogradPoints * in_plane), right = floats(x, kWinogradPoints * out_plane),
-              sums = floats(x, kWinogradPoints * sum_plane);
+  const Array left = floats(c.x, kWinogradPoints * in_plane), right = floats(c.x, kWinogradPoints * out_plane),
+              sums = floats(c.x, kWinogradPoints * sum_plane);
   for (std::int64_t first = 0; first < tiles; first += block) {
     const std::int64_t n = std::min(block, tiles - first);
     catena::parallel_for(ceil_divide(n, kTransformed), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -155,12 +118,24 @@ Array winograd_convolution_backward_filter(const Array& x, const Array& gy, cons
       }
     });
   }
-  const Array gw = empty_floats(x, w_shape);
+  const Array gw = empty_floats(c.x, c.w_shape);
   catena::parallel_for(inputs, kWinogradLanes, [&](std::int64_t begin, std::int64_t end) {
     k.transform_filter_gradient(data_of(sums), sum_plane, inputs, outputs, begin, end, mutable_data_of(gw));
   });
-  set_last_implementation("winograd");
   return gw;
+}
+
+}  // namespace
+
+// The gradient of the input is the convolution of the output's gradient with the filter turned by 180 degrees.
+Array winograd_convolution(const Convolution& c) {
+  if (c.pass == Convolution::Pass::filter) return filter_gradient(c);
+  const bool turned = c.pass == Convolution::Pass::data;
+  const Filter filter{c.w_shape[turned ? 0 : 1], c.w_shape[turned ? 1 : 0]};
+  const Dims& pad = c.spec.pad;
+  return transformed_product(packed(c.images()), filter, filter.of(c.w, turned), contiguous_or_none(c.b),
+                             turned ? c.x_shape : c.y_shape, turned ? 2 - pad[0] : pad[0],
+                             turned ? 2 - pad[1] : pad[1]);
 }
 
 }  // namespace autograd::internal

@@ -61,12 +61,6 @@ struct WinogradKernels {
 // Returns null if the processor does not support these kernels.
 const WinogradKernels* winograd_kernels();
 
-// Return null where the algorithm does not apply or is slower.
-Array winograd_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
-                           const ConvolutionSpec& spec);
-Array winograd_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
-                                         const ConvolutionSpec& spec);
-Array winograd_convolution_backward_filter(const Array& x, const Array& gy, const Shape& w_shape,
-                                           const ConvolutionSpec& spec);
+Array winograd_convolution(const Convolution& c);
 
 }  // namespace autograd::internal

@@ -68,10 +68,4 @@ Layout layout_of(const Array& a) {
                                                                                   : Layout::contiguous;
 }
 
-Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial) {
-  Shape shape{n, channels};
-  for (const std::int64_t length : spatial) shape.push_back(length);
-  return shape;
-}
-
 }  // namespace autograd::internal::cudnn

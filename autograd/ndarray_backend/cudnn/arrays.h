@@ -24,8 +24,6 @@ inline Array packed(const Array& a) { return in_layout(a, Layout::contiguous); }
 // Returns channels-last if the array has that memory layout, else contiguous.
 Layout layout_of(const Array& a);
 
-Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial);
-
 // The factors of "alpha * result + beta * previous content", in the type that cuDNN expects for arrays of `dtype`.
 class Scales {
  public:

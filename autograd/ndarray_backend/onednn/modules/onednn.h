@@ -1,5 +1,4 @@
-// The function table of the oneDNN module (kernels/base/module.h): convolutions of non-empty float32 arrays with one to
-// three spatial axes. A null array means that oneDNN has no implementation. Internal to this folder.
+// The function table of the oneDNN module (kernels/base/module.h). Internal to this folder.
 #pragma once
 
 #include <catena/autograd/nn_extension.h>
@@ -7,10 +6,9 @@
 namespace autograd::internal {
 
 struct OnednnModule {
-  Array (*convolution)(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
-                       const ConvolutionSpec& spec);
-  Array (*backward_data)(const Array& w, const Array& gy, const Shape& x_shape, const ConvolutionSpec& spec);
-  Array (*backward_filter)(const Array& x, const Array& gy, const Shape& w_shape, const ConvolutionSpec& spec);
+  // Computes a convolution of non-empty float32 arrays with one to three spatial axes. Null: oneDNN has no
+  // implementation.
+  Array (*convolution)(const Convolution& c);
 };
 
 extern "C" CATENA_EXPORT const OnednnModule* catena_autograd_ndarray_onednn();
