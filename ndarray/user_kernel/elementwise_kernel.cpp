@@ -39,7 +39,9 @@ void run(internal::KernelArguments& arguments, const KernelText& text, const Sha
   variant.rank = static_cast<std::uint8_t>(axes.shape.size());
   const std::int64_t size = catena::size_of(axes.shape);
   variant.index32 = size <= std::numeric_limits<std::int32_t>::max();
-  std::vector<std::int64_t> words{size};
+  std::vector<std::int64_t> words;
+  words.reserve(64);
+  words.push_back(size);
   words.insert(words.end(), axes.shape.begin(), axes.shape.end());
   auto next = axes.strides.begin();
   for (std::size_t k = 0; k < arguments.size(); ++k) {

@@ -94,7 +94,8 @@ void KernelArguments::check_count(std::size_t given) const {
 void KernelArguments::resolve_types() {
   constexpr auto kUnknown = static_cast<std::size_t>(-1);
   // The parameter that determined each placeholder, stored at the first parameter with that placeholder.
-  std::vector<std::size_t> fixed_by(size(), kUnknown);
+  catena::SmallVector<std::size_t, 8> fixed_by(size());
+  std::fill(fixed_by.begin(), fixed_by.end(), kUnknown);
   const auto group_of = [&](std::size_t k) {
     std::size_t first = 0;
     while (parameter(first).type != parameter(k).type) ++first;

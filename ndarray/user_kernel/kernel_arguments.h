@@ -50,7 +50,7 @@ std::vector<Array> call_kernel(const KernelText& text, std::span<const Operand> 
 // where that is allowed, and makes a loop without axes a loop over one axis of length 1.
 struct LoopAxes {
   Shape shape;
-  std::vector<Strides> strides;
+  catena::SmallVector<Strides, 4> strides;
   void normalize(bool may_merge);
 };
 
@@ -105,7 +105,7 @@ class KernelArguments {
   // Calls run(code, stream) with the code of a variant, which is compiled at its first use.
   template <class F> void launch(const KernelVariant& variant, F&& run) const {
     const std::shared_ptr<const LoadedText> code = load(variant);
-    std::vector<const catena::ArrayHeader*> arrays;
+    catena::SmallVector<const catena::ArrayHeader*, 8> arrays;
     for (const Array& a : arrays_) arrays.push_back(a.get());
     const std::span<const catena::ArrayHeader* const> all(arrays);
     const StreamRef stream = stream_for(device_);
@@ -122,7 +122,7 @@ class KernelArguments {
   const KernelText& text_;
   std::span<const Operand> args_;
   std::vector<Array> arrays_;  // one per parameter
-  std::vector<Dtype> dtypes_;
+  catena::SmallVector<Dtype, 8> dtypes_;
   Device device_;
   std::optional<StreamScope> scope_;
 };
