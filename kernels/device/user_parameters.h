@@ -1,4 +1,4 @@
-// Plain data that the launchers of user kernels and the kernels share.
+// Plain data that the launches of user kernels and the kernels share.
 #pragma once
 
 #include <catena/kernels/prelude.h>
@@ -7,11 +7,11 @@ namespace catena::user {
 
 enum : int { kElementwiseBlock = 128, kReductionBlock = 256 };  // threads
 
-// The first parameter of a reduction; the backend sets it. With several splits, split s of an output stores its
-// accumulator at partial[output * splits + s], and a second pass combines them.
+// The first parameter of a reduction. With several splits, split s of an output stores its accumulator at
+// partial[output * splits + s], and a second pass combines them.
 struct ReduceWork {
   int64_t outputs, count, splits;
-  int64_t width;  // on a device: neighbouring outputs per block, a power of two
+  int64_t width;  // neighbouring outputs per block, a power of two; 1 on the CPU
   void* partial;
 };
 

@@ -6,44 +6,24 @@
 #pragma once
 
 #include <catena/kernels/device/partials.h>
-#include <catena/kernels/device/user_parameters.h>
 #include <catena/kernels/device/user_types.h>
 
 namespace catena::user {
 
-// Operands: inputs have strides along the kept and the reduced axes.
-template <class T, int Kept, int Reduced> struct ReducedInput {
-  T* data;
-  int64 kept[Kept];
-  int64 reduced[Reduced];
-  template <class O, class I> ND_FN T& at(const O& out, const I& in) const {
-    return element(data, offset_at<Kept>(out.coordinates, kept) + offset_at<Reduced>(in.coordinates, reduced));
-  }
-};
-template <class T, int Kept> struct ReducedOutput {
-  T* data;
-  int64 kept[Kept];
-  template <class O> ND_FN T& at(const O& out) const { return element(data, offset_at<Kept>(out.coordinates, kept)); }
-};
-
-// The user-visible _out_ind and _in_ind. In positions of the input, the reduced axes come first.
-template <int Kept> struct OutIndex {
-  int64 position, total;
-  int64 coordinates[Kept];
-  ND_FN int64 size() const { return total; }
-  ND_FN const int64* get() const { return coordinates; }
-};
-template <int Kept, int Reduced> struct InIndex {
-  int64 position, total;
-  int64 coordinates[Reduced + Kept];
-  ND_FN int64 size() const { return total; }
-  ND_FN const int64* get() const { return coordinates; }
-};
+// A block of the CPU has one thread. In a loop over outputs, its compilers would keep the addresses of so many elements
+// of `fold` that no register is left.
+#if defined(CATENA_USER_HOST)
+enum : int { kReductionThreads = 1 };
+#define CATENA_USER_FOLD __attribute__((noinline)) static
+#else
+enum : int { kReductionThreads = kReductionBlock };
+#define CATENA_USER_FOLD static ND_FN
+#endif
 
 template <class R, int Kept, int Reduced, class Width, class P> struct Reduction {
   using A = typename R::_accumulator_type;
-  using Out = OutIndex<Kept>;
-  using In = InIndex<Kept, Reduced>;
+  using Out = Position<Kept>;
+  using In = Position<Reduced + Kept>;  // the reduced axes come first
 
   static ND_FN Out output_at(const P& p, int64 position) {
     Out out;
@@ -63,7 +43,7 @@ template <class R, int Kept, int Reduced, class Width, class P> struct Reduction
     return in;
   }
   // Reduces elements begin, begin + step, ... of one output.
-  static ND_FN A fold(const P& p, const R& body, const Out& out, int64 begin, int64 end, int64 step) {
+  CATENA_USER_FOLD A fold(const P& p, const R& body, const Out& out, int64 begin, int64 end, int64 step) {
     In in = input_of(p, out);
     if (begin >= end) return body._identity();
     locate<Reduced, Width>(begin, p._reduced.shape, in.coordinates);
@@ -94,35 +74,14 @@ template <class R, int Kept, int Reduced, class Width, class P> struct Reduction
     end = begin + length < p._work.count ? begin + length : p._work.count;
   }
 
-#if defined(CATENA_USER_HOST)
-  // Processes items [begin, end); an item is one split of one output.
-  static void first(const P& p, int64 begin, int64 end) {
-    const R body(p);
-    for (int64 item = begin; item < end; ++item) {
-      const Out out = output_at(p, item / p._work.splits);
-      int64 from, to;
-      part(p, item % p._work.splits, from, to);
-      const A acc = fold(p, body, out, from, to, 1);
-      if (p._work.splits == 1) body._finish(out, input_of(p, out), acc);
-      else static_cast<A*>(p._work.partial)[item] = acc;
-    }
-  }
-  // Second pass: combines the splits of outputs [begin, end).
-  static void second(const P& p, int64 begin, int64 end) {
-    const R body(p);
-    for (int64 output = begin; output < end; ++output) {
-      const Out out = output_at(p, output);
-      const A* partial = static_cast<const A*>(p._work.partial) + output * p._work.splits;
-      device::Partials<A> all;
-      for (int64 s = 0; s < p._work.splits; ++s)
-        all.add(partial[s], [&](const A& a, const A& b) { return body._combine(a, b); });
-      body._finish(out, input_of(p, out), all.total([&](const A& a, const A& b) { return body._combine(a, b); }));
-    }
-  }
-#else
   // Combines the accumulators of the threads of a block for `width` outputs; the first `width` threads have the
   // results.
-  static ND_FN A tree(const R& body, A* of_thread, int width, const A& mine) {
+  static ND_FN A tree(const R& body, int width, const A& mine) {
+#if defined(CATENA_USER_HOST)
+    return mine;  // a block has one thread
+#else
+    alignas(16) __shared__ unsigned char memory[kReductionBlock * sizeof(A)];
+    A* const of_thread = reinterpret_cast<A*>(memory);
     const int t = int(threadIdx.x), strand = t / width;
     of_thread[t] = mine;
     __syncthreads();
@@ -133,39 +92,44 @@ template <class R, int Kept, int Reduced, class Width, class P> struct Reduction
     const A all = of_thread[t % width];
     __syncthreads();  // before the next round overwrites the accumulators
     return all;
+#endif
   }
+  // Reduces the part blockIdx.y of every output.
   static ND_FN void first(const P& p) {
-    alignas(16) __shared__ unsigned char memory[kReductionBlock * sizeof(A)];
     const R body(p);
     const int width = int(p._work.width), lane = int(threadIdx.x) % width, strand = int(threadIdx.x) / width;
     int64 begin, end;
     part(p, int64(blockIdx.y), begin, end);
-    for (int64 block = int64(blockIdx.x) * width; block < p._work.outputs; block += int64(gridDim.x) * width) {
-      const int64 output = block + lane;
+    const Share<1> share((p._work.outputs + width - 1) / width);
+    for (int64 k = share.begin; k < share.end; k += share.step()) {
+      const int64 output = k * width + lane;
       const bool inside = output < p._work.outputs;
       const Out out = output_at(p, inside ? output : 0);
-      const A mine = inside ? fold(p, body, out, begin + strand, end, kReductionBlock / width) : body._identity();
-      const A acc = tree(body, reinterpret_cast<A*>(memory), width, mine);
+      const A mine =
+          inside ? fold(p, body, out, begin + strand, end, kReductionThreads == 1 ? 1 : kReductionThreads / width)
+                 : body._identity();
+      const A acc = tree(body, width, mine);
       if (strand != 0 || !inside) continue;
       if (p._work.splits == 1) body._finish(out, input_of(p, out), acc);
       else static_cast<A*>(p._work.partial)[output * p._work.splits + blockIdx.y] = acc;
     }
   }
-  // One block per output of a reduction with splits.
+  // Combines the parts of every output, each in one block.
   static ND_FN void second(const P& p) {
-    alignas(16) __shared__ unsigned char memory[kReductionBlock * sizeof(A)];
     const R body(p);
-    for (int64 output = int64(blockIdx.x); output < p._work.outputs; output += int64(gridDim.x)) {
+    const auto join = [&](const A& a, const A& b) { return body._combine(a, b); };
+    const Share<1> share(p._work.outputs);
+    for (int64 output = share.begin; output < share.end; output += share.step()) {
       const A* partial = static_cast<const A*>(p._work.partial) + output * p._work.splits;
-      A mine = body._identity();
-      for (int64 s = int64(threadIdx.x); s < p._work.splits; s += kReductionBlock)
-        mine = body._combine(mine, partial[s]);
-      const A acc = tree(body, reinterpret_cast<A*>(memory), 1, mine);
+      device::Partials<A> mine;
+      for (int64 s = int64(threadIdx.x); s < p._work.splits; s += kReductionThreads) mine.add(partial[s], join);
+      const bool any = int64(threadIdx.x) < p._work.splits;
+      const A acc = tree(body, 1, any ? mine.total(join) : body._identity());
       const Out out = output_at(p, output);
       if (threadIdx.x == 0) body._finish(out, input_of(p, out), acc);
     }
   }
-#endif
 };
+#undef CATENA_USER_FOLD
 
 }  // namespace catena::user

@@ -1,12 +1,20 @@
 // Types for the text of an ElementwiseKernel or a ReductionKernel in addition to CUDA's own: 16-bit floats with
-// arithmetic, complex numbers, raw operands, minimum and maximum of numbers of two types, constants, and atomic
-// functions for element types that CUDA does not support.
+// arithmetic, complex numbers, operands, minimum and maximum of numbers of two types, constants, and atomic functions
+// for element types that CUDA does not support.
 #pragma once
 
 #include <catena/kernels/device/atomic_pair.h>
 #include <catena/kernels/device/user_complex.h>
-#include <catena/kernels/device/user_host.h>
+#include <catena/kernels/device/user_module.h>
+#include <catena/kernels/device/user_parameters.h>
 #include <catena/kernels/numeric.h>
+
+// The text of one element is a function. On the CPU it must be inlined into the loop, so that the loop is vectorised.
+#if defined(CATENA_USER_HOST)
+#define CATENA_USER_ELEMENT [&]() __attribute__((always_inline))->void
+#else
+#define CATENA_USER_ELEMENT [&]() -> void
+#endif
 
 // The constants of <math.h>, which NVRTC lacks, and of CUDA's math_constants.h.
 #if CATENA_DEVICE
@@ -147,6 +155,14 @@ template <class S> ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
 
 // Returns the element at byte offset `offset` from `data`.
 template <class T> ND_FN T& element(T* data, int64 offset) { return *(T*)((char*)data + offset); }
+// A function of its own: compilers split loops over several axes better than with this loop in the callers. The last
+// axes come first, because those of a reduction's inputs are the same for all elements of an output.
+template <int Rank, class I> ND_FN int64 offset_at(const I* coordinates, const int64* strides) {
+  int64 offset = 0;
+  ND_UNROLL
+  for (int a = Rank - 1; a >= 0; --a) offset += int64(coordinates[a]) * strides[a];
+  return offset;
+}
 
 // A raw operand with its own shape and strides. x[k] is the element at position k in C order, x[index] the element at
 // an array of one position per axis; neither is checked. Rank 0: every index gives the only element.
@@ -176,12 +192,7 @@ template <class T, int Rank, bool Contiguous> struct Raw {
       return at(offset + k * strides_[0]);
     }
   }
-  template <class I> ND_FN T& operator[](const I* index) const {
-    int64 offset = 0;
-    ND_UNROLL
-    for (int a = 0; a < Rank; ++a) offset += int64(index[a]) * strides_[a];
-    return at(offset);
-  }
+  template <class I> ND_FN T& operator[](const I* index) const { return at(offset_at<Rank>(index, strides_)); }
 
  private:
   ND_FN T& at(int64 offset) const { return element(data_, offset); }
@@ -190,18 +201,48 @@ template <class T, int Rank, bool Contiguous> struct Raw {
 // A scalar operand, stored in one or two words of the parameters.
 template <class T> struct alignas(8) Held { T value; };
 
-// ---- operands that advance with a loop ----------------------------------------------------------
-template <int Rank> ND_FN int64 offset_at(const int64* coordinates, const int64* strides) {
-  int64 offset = 0;
-  ND_UNROLL
-  for (int a = 0; a < Rank; ++a) offset += coordinates[a] * strides[a];
-  return offset;
-}
-
+// ---- loops --------------------------------------------------------------------------------------
 // Shape of a loop; Width is the unsigned type in which positions are split into coordinates.
 template <int Rank, class Width> struct Range {
   int64 size;
   int64 shape[Rank];
+};
+
+// A position in a loop: _ind, _out_ind and _in_ind of a text.
+template <int Rank> struct Position {
+  int64 position, total;
+  int64 coordinates[Rank];
+  ND_FN int64 size() const { return total; }
+  ND_FN const int64* get() const { return coordinates; }  // the position along each axis
+};
+
+// An operand that advances with a loop: of any strides (bytes), or contiguous.
+template <class T, int Rank> struct Strided {
+  T* data;
+  int64 strides[Rank];
+  ND_FN T& at(const Position<Rank>& p) const { return element(data, offset_at<Rank>(p.coordinates, strides)); }
+};
+template <class T> struct Flat {
+  T* data;
+  template <int Rank> ND_FN T& at(const Position<Rank>& p) const { return data[p.position]; }
+};
+
+// The part of n items that a thread computes or, if Threads is 1, a block. The threads of a device compute neighbouring
+// items at the same time; on the CPU, where a block has one thread, a block computes neighbouring items.
+template <int Threads> struct Share {
+  int64 begin, end;
+
+#if defined(CATENA_USER_HOST)
+  ND_FN explicit Share(int64 n) {
+    const int64 length = (n + gridDim.x - 1) / gridDim.x;
+    begin = blockIdx.x * length < n ? blockIdx.x * length : n;
+    end = begin + length < n ? begin + length : n;
+  }
+  static ND_FN int64 step() { return 1; }
+#else
+  ND_FN explicit Share(int64 n) : begin(int64(blockIdx.x) * Threads + (Threads > 1 ? threadIdx.x : 0)), end(n) {}
+  static ND_FN int64 step() { return int64(gridDim.x) * Threads; }
+#endif
 };
 
 // Splits a position in C order into coordinates.

@@ -46,7 +46,6 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   bool elementwise_flat(const catena::bound::Flat& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
-  void run_kernel(const UserKernelCall& call, StreamRef stream) override;
   std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device) override;
 };
 

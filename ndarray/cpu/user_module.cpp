@@ -1,10 +1,11 @@
-// Complete CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and runs
+// CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and runs
 // block by block.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/device/user_registry.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/host_compiler.h>
@@ -44,7 +45,9 @@ class CpuModule final : public DeviceModule {
     check<NotImplementedError>(text.image.empty(), text.name,
                                "compiled code is for CUDA devices; the CPU needs the text");
     try {
-      HostCompileRequest request{text.name, "module", source_of(text), text.options, text.code};
+      const std::string kernel = text.name.substr(text.name.rfind(' ') + 1);
+      HostCompileRequest request{text.name, is_identifier(kernel) ? kernel : "module", source_of(text), text.options,
+                                 text.code};
       request.symbols = {kKernels};
       module_ = compile_for_host(request);
     } catch (const catena::CompileError& e) {
@@ -73,12 +76,13 @@ class CpuModule final : public DeviceModule {
   void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments,
               StreamRef) override {
     const auto& kernel = *static_cast<const HostKernel*>(function);
-    std::vector<void*> values;
+    catena::SmallVector<void*, 8> values;
     for (const ArgumentBytes& a : arguments) values.push_back(const_cast<std::byte*>(a.data()));
     const std::int64_t blocks = std::int64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2];
-    const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
-    constexpr std::int64_t kGrain = 4096;  // threads of the kernel per thread of the CPU
-    catena::parallel_for(blocks, std::max<std::int64_t>(kGrain / threads, 1), [&](std::int64_t b, std::int64_t e) {
+    const std::int64_t elements =
+        std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2] * shape.elements_per_thread;
+    constexpr std::int64_t kGrain = 4096;  // elements per thread of the CPU
+    catena::parallel_for(blocks, std::max<std::int64_t>(kGrain / elements, 1), [&](std::int64_t b, std::int64_t e) {
       kernel.run(values.data(), shape.grid.data(), shape.block.data(), b, e);
     });
   }

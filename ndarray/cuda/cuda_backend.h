@@ -46,7 +46,6 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
   void execute(catena::bound::Call call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
-  void run_kernel(const UserKernelCall& call, StreamRef stream) override;
   std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device) override;
 };
 

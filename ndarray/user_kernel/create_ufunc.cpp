@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include <catena/kernels/base/text.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/user_kernel/definitions.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 #include <catena/ndarray/user_kernel/reduction_kernel.h>
 
@@ -90,28 +89,6 @@ template <class Op> std::vector<LoopTypes> parse_loops(std::string_view name, co
   return loops;
 }
 
-// Equal definitions share one object, which exists until the program ends.
-template <class T> class Definitions {
- public:
-  template <class F> const T& find(const std::string& key, F&& make) {
-    const std::lock_guard lock(mutex_);
-    std::unique_ptr<const T>& slot = made_[key];
-    if (slot == nullptr) slot = make();
-    return *slot;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<const T>> made_;
-};
-
-// Joins pieces of text to one string; different pieces give different strings.
-template <class... S> std::string joined(const S&... pieces) {
-  std::string all;
-  ((all += concat(std::string_view(pieces).size(), ':', pieces)), ...);
-  return all;
-}
-
 KernelParameter parameter(std::string name, std::string type, bool output, std::optional<Dtype> seen_as) {
   KernelParameter p;
   p.name = std::move(name);
@@ -163,12 +140,12 @@ class TextLoops final : public internal::LoopRunner {
 // ---- functions ----------------------------------------------------------------------------------
 ufunc create_ufunc(std::string_view name, const std::vector<UfuncOp>& ops, std::string_view routine,
                    std::string_view preamble, std::string_view doc) {
-  static auto& functions = *new Definitions<TextLoops>;
+  static auto& functions = *new internal::Definitions<TextLoops>;
   const std::vector<LoopTypes> loops = parse_loops(name, ops);
   check<ValueError>(loops[0].in.size() <= kMaxInputs && loops[0].out.size() <= kMaxOutputs, name, "the loop \"",
                     ops[0].types, "\" has more than ", kMaxInputs, " inputs or ", kMaxOutputs, " outputs");
-  std::string key = joined(name, routine, preamble, doc);
-  for (const UfuncOp& op : ops) key += joined(op.types, op.routine);
+  std::string key = internal::joined(name, routine, preamble, doc);
+  for (const UfuncOp& op : ops) key += internal::joined(op.types, op.routine);
   return functions
       .find(key, [&] { return std::make_unique<const TextLoops>(name, ops, loops, routine, preamble, doc); })
       .function();
@@ -240,14 +217,14 @@ Array simple_reduction_function::operator()(const Array& a, const ReduceOptions&
 simple_reduction_function create_reduction_func(std::string_view name, const std::vector<ReductionOp>& ops,
                                                 const ReductionRoutine& routine, const ReductionIdentity& identity,
                                                 std::string_view preamble) {
-  static auto& functions = *new Definitions<simple_reduction_function::Data>;
+  static auto& functions = *new internal::Definitions<simple_reduction_function::Data>;
   const std::vector<LoopTypes> loops = parse_loops(name, ops);
   check<ValueError>(loops[0].in.size() == 1 && loops[0].out.size() == 1, name, "the loop \"", ops[0].types,
                     "\" of a reduction must have one input and one output");
-  std::string key = joined(name, preamble, identity.text() ? "1" : "", identity.text().value_or(""), routine.map,
-                           routine.reduce, routine.post_map, routine.reduce_type);
+  std::string key = internal::joined(name, preamble, identity.text() ? "1" : "", identity.text().value_or(""),
+                                     routine.map, routine.reduce, routine.post_map, routine.reduce_type);
   for (const ReductionOp& op : ops)
-    key += joined(op.types, op.routine.map, op.routine.reduce, op.routine.post_map, op.routine.reduce_type);
+    key += internal::joined(op.types, op.routine.map, op.routine.reduce, op.routine.post_map, op.routine.reduce_type);
   const auto own_or = [](const std::string& own, const std::string& common) { return own.empty() ? common : own; };
   return simple_reduction_function(functions.find(key, [&] {
     auto data = std::make_unique<simple_reduction_function::Data>(name, loops);

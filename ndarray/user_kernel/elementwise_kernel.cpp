@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 
 namespace nd {
@@ -14,17 +15,10 @@ using Form = BoundParameter::Form;
 // Returns the common shape of all arrays that are not raw, or (size,).
 Shape loop_shape(const internal::KernelArguments& arguments, std::string_view op,
                  const std::optional<std::int64_t>& size) {
-  Shape shape;
-  bool any = false;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    if (!arguments.is_moving(k)) continue;
-    shape = any ? catena::broadcast_shapes(op, shape, arguments.array(k)->shape) : arguments.array(k)->shape;
-    any = true;
-  }
-  if (any) {
-    check<ValueError>(!size, op, "size = ", size.value_or(0), " is given beside arrays of shape ", shape,
+  if (const std::optional<Shape> shape = arguments.common_shape(arguments.size())) {
+    check<ValueError>(!size, op, "size = ", size.value_or(0), " is given beside arrays of shape ", *shape,
                       "; it is for kernels whose arrays are all raw");
-    return shape;
+    return *shape;
   }
   check<ValueError>(size.has_value(), op,
                     "the size of the loop is undecided: no array but raw ones is given, and no size");
@@ -32,43 +26,24 @@ Shape loop_shape(const internal::KernelArguments& arguments, std::string_view op
   return {*size};
 }
 
-// Checks the shapes of given outputs and allocates the others.
-void prepare_outputs(internal::KernelArguments& arguments, const KernelText& text, const Shape& shape, bool sized) {
-  for (std::size_t k = text.nin; k < arguments.size(); ++k) {
-    const KernelParameter& p = arguments.parameter(k);
-    if (arguments.array(k) == nullptr)
-      check<ValueError>(!p.raw || sized, text.label, "the size of the raw output ", p.name,
-                        " is undecided: give the array, or a size");
-    else if (!p.raw)
-      check<ValueError>(arguments.array(k)->shape == shape, text.label, "the output ", p.name, " has shape ",
-                        arguments.array(k)->shape, ", the arguments broadcast to ", shape);
-  }
-  arguments.check_outputs();
-  for (std::size_t k = text.nin; k < arguments.size(); ++k)
-    if (arguments.array(k) == nullptr) arguments.allocate(k, shape);
-}
-
 void run(internal::KernelArguments& arguments, const KernelText& text, const Shape& common) {
   arguments.separate(false);
-  Shape shape = common;
-  std::vector<Strides> strides;
+  internal::LoopAxes axes{common, {}};
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (arguments.is_moving(k))
-      strides.push_back(
-          catena::broadcast_strides(text.label, arguments.array(k)->shape, arguments.array(k)->strides, shape));
-  if (text.reduce_dims) catena::merge_axes(shape, strides);
-  if (shape.empty()) {
-    shape.push_back(1);
-    for (Strides& s : strides) s.push_back(0);
-  }
+      axes.strides.push_back(
+          catena::broadcast_strides(text.label, arguments.array(k)->shape, arguments.array(k)->strides, common));
+  axes.normalize(text.reduce_dims);
 
   KernelVariant variant;
-  variant.rank = static_cast<std::uint8_t>(shape.size());
-  const std::int64_t size = catena::size_of(shape);
+  variant.rank = static_cast<std::uint8_t>(axes.shape.size());
+  const std::int64_t size = catena::size_of(axes.shape);
   variant.index32 = size <= std::numeric_limits<std::int32_t>::max();
-  std::vector<std::int64_t> words{size};
-  words.insert(words.end(), shape.begin(), shape.end());
-  auto next = strides.begin();
+  std::vector<std::int64_t> words;
+  words.reserve(64);
+  words.push_back(size);
+  words.insert(words.end(), axes.shape.begin(), axes.shape.end());
+  auto next = axes.strides.begin();
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     if (arguments.add_fixed(k, variant, words)) continue;
     const Strides& s = *next++;
@@ -77,12 +52,10 @@ void run(internal::KernelArguments& arguments, const KernelText& text, const Sha
     if (!flat) words.insert(words.end(), s.begin(), s.end());
     variant.parameters.push_back({arguments.dtype(k), flat ? Form::flat : Form::strided, 0});
   }
-  UserKernelCall call;
-  call.text = &text;
-  call.variant = &variant;
-  call.words = words;
-  call.size = size;
-  arguments.launch(call);
+  arguments.launch(variant, [&](const internal::LoadedText& code, StreamRef stream) {
+    constexpr unsigned threads = catena::user::kElementwiseBlock;
+    code.launch(code.entry, internal::launch_shape(stream.device, size, 1, threads, threads), words, stream);
+  });
 }
 
 }  // namespace
@@ -90,17 +63,8 @@ void run(internal::KernelArguments& arguments, const KernelText& text, const Sha
 ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_view out_params,
                                      std::string_view operation, std::string_view name,
                                      const ElementwiseKernelOptions& options) {
-  KernelText text;
-  text.kind = KernelText::Kind::elementwise;
-  text.name = name;
-  text.label = describe(text);
-  text.parameters = parse_parameters(text.label, in_params);
-  text.nin = text.parameters.size();
-  for (KernelParameter& p : parse_parameters(text.label, out_params, true)) text.parameters.push_back(std::move(p));
+  KernelText text = internal::text_of(KernelText::Kind::elementwise, name, in_params, out_params, options);
   text.operation = operation;
-  text.reduce_dims = options.reduce_dims;
-  text.preamble = options.preamble;
-  text.options = options.options;
   text.loop_prep = options.loop_prep;
   text.after_loop = options.after_loop;
   internal::check_kernel(text);
@@ -111,7 +75,7 @@ std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const
                                          const ElementwiseCallOptions& options) {
   KernelArguments arguments(text, args, options.stream);
   const Shape shape = loop_shape(arguments, text.label, options.size);
-  prepare_outputs(arguments, text, shape, options.size.has_value());
+  arguments.prepare_outputs(shape, "the arguments broadcast to", options.size.has_value());
   if (catena::size_of(shape) != 0) run(arguments, text, shape);
   return arguments.outputs();
 }

@@ -7,6 +7,7 @@
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/text_kernels.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/user_kernel/memo_map.h>
 
 namespace nd::internal {
 
@@ -27,6 +28,39 @@ void check_kernel(const KernelText& text) {
     check<ValueError>(text.kind != KernelText::Kind::reduction || !p.output || p.name != "a", text.label,
                       "an output cannot be named a, which is the reduced value");
   }
+}
+
+void LoopAxes::normalize(bool may_merge) {
+  if (may_merge) catena::merge_axes(shape, strides);
+  if (!shape.empty()) return;
+  shape.push_back(1);
+  for (Strides& s : strides) s.push_back(0);
+}
+
+void LoadedText::launch(const void* function, const LaunchShape& shape, std::span<const std::int64_t> words,
+                        StreamRef stream) const {
+  constexpr std::size_t kMostBytes = 4096;  // limit that every driver accepts
+  check<ValueError>(stream.device.kind == Device::Kind::cpu || words.size_bytes() <= kMostBytes, label,
+                    "its parameters take ", words.size_bytes(), " bytes for arrays of these ranks; a kernel can have ",
+                    kMostBytes);
+  const ArgumentBytes parameters = std::as_bytes(words);
+  module->launch(function, shape, {&parameters, 1}, stream);
+}
+
+LaunchShape launch_shape(Device device, std::int64_t items, std::int64_t elements, unsigned threads,
+                         std::int64_t per_block) {
+  LaunchShape shape;
+  std::int64_t most = items;
+  if (device.kind == Device::Kind::cpu) {
+    per_block = std::max<std::int64_t>(kHostGrain / elements, 1);
+    shape.elements_per_thread = kHostGrain;
+  } else {
+    const DeviceProperties& d = runtime(device.kind).properties(device.id);
+    most = std::int64_t(d.processors) * d.max_threads_per_processor / 128 * 4;
+    shape.block[0] = threads;
+  }
+  shape.grid[0] = static_cast<unsigned>(std::clamp<std::int64_t>((items + per_block - 1) / per_block, 1, most));
+  return shape;
 }
 
 KernelArguments::KernelArguments(const KernelText& text, std::span<const Operand> args,
@@ -60,7 +94,8 @@ void KernelArguments::check_count(std::size_t given) const {
 void KernelArguments::resolve_types() {
   constexpr auto kUnknown = static_cast<std::size_t>(-1);
   // The parameter that determined each placeholder, stored at the first parameter with that placeholder.
-  std::vector<std::size_t> fixed_by(size(), kUnknown);
+  catena::SmallVector<std::size_t, 8> fixed_by(size());
+  std::fill(fixed_by.begin(), fixed_by.end(), kUnknown);
   const auto group_of = [&](std::size_t k) {
     std::size_t first = 0;
     while (parameter(first).type != parameter(k).type) ++first;
@@ -106,8 +141,27 @@ void KernelArguments::check_outputs() const {
   }
 }
 
-void KernelArguments::allocate(std::size_t k, const Shape& shape) {
-  arrays_[k] = Array(new_array(shape, dtypes_[k], device_, text_.label));
+std::optional<Shape> KernelArguments::common_shape(std::size_t count) const {
+  std::optional<Shape> shape;
+  for (std::size_t k = 0; k < count; ++k)
+    if (is_moving(k)) shape = shape ? catena::broadcast_shapes(text_.label, *shape, array(k)->shape) : array(k)->shape;
+  return shape;
+}
+
+void KernelArguments::prepare_outputs(const Shape& shape, std::string_view origin, bool sized) {
+  const bool elementwise = text_.kind == KernelText::Kind::elementwise;
+  for (std::size_t k = text_.nin; k < size(); ++k) {
+    const KernelParameter& p = parameter(k);
+    if (array(k) == nullptr)
+      check<ValueError>(!p.raw || sized, text_.label, "the size of the raw output ", p.name,
+                        " is undecided: give the array", elementwise ? ", or a size" : "");
+    else if (!p.raw)
+      check<ValueError>(array(k)->shape == shape, text_.label, "the output ", p.name, " has shape ", array(k)->shape,
+                        ", ", origin, " ", shape);
+  }
+  check_outputs();
+  for (std::size_t k = text_.nin; k < size(); ++k)
+    if (array(k) == nullptr) arrays_[k] = Array(new_array(shape, dtypes_[k], device_, text_.label));
 }
 
 void KernelArguments::separate(bool positions_differ) {
@@ -144,13 +198,20 @@ bool KernelArguments::add_fixed(std::size_t k, KernelVariant& variant, std::vect
   return true;
 }
 
-void KernelArguments::launch(const UserKernelCall& call) const {
-  std::vector<const ArrayHeader*> arrays;
-  for (const Array& a : arrays_) arrays.push_back(a.get());
-  const std::span<const ArrayHeader* const> all(arrays);
-  const StreamRef stream = stream_for(device_);
-  launch_on(stream, all.first(text_.nin), all.subspan(text_.nin),
-            [&] { text_kernels(device_.kind).run_kernel(call, stream); });
+std::shared_ptr<const LoadedText> KernelArguments::load(const KernelVariant& variant) const {
+  static auto& table = *new auto(MemoMap<UserKernelKey, LoadedText, UserKernelHash>::make());
+  return table->find({&text_, device_, variant}, [&] {
+    const GeneratedUserKernel made = generate_user_kernel(text_, variant);
+    LoadedText code{
+        text_.label,
+        text_kernels(device_.kind).load_module({text_.label, made.source, text_.options, {}, {}}, device_.id)};
+    code.entry = code.module->function(made.entry);
+    if (!made.second.empty()) {
+      code.second = code.module->function(made.second);
+      code.accumulator_bytes = code.module->global(made.accumulator).second;
+    }
+    return code;
+  });
 }
 
 std::vector<Array> KernelArguments::outputs() const {

@@ -21,10 +21,7 @@ using catena::concat;
 
 // A text and the modules loaded from it, per device; shared by all its kernels.
 struct RawKernel::Program {
-  struct Loaded {
-    Device device;
-    std::unique_ptr<DeviceModule> module;
-  };
+  using Loaded = std::unique_ptr<DeviceModule>;
   struct DeviceHash {
     std::size_t operator()(const Device& d) const noexcept {
       return static_cast<std::size_t>(d.kind) << 16 | static_cast<std::uint16_t>(d.id);
@@ -34,7 +31,7 @@ struct RawKernel::Program {
 
   explicit Program(ModuleText t) : text(std::move(t)) {}
   std::shared_ptr<const Loaded> on(Device device) {
-    return table->find(device, [&] { return Loaded{device, text_kernels(device.kind).load_module(text, device.id)}; });
+    return table->find(device, [&] { return text_kernels(device.kind).load_module(text, device.id); });
   }
 
   ModuleText text;
@@ -123,19 +120,19 @@ void RawKernel::operator()(const LaunchDims& grid, const LaunchDims& block, std:
     device = options.stream->device();
   }
   const std::shared_ptr<const Program::Loaded> loaded = program_->on(device);
-  const void* function = loaded->module->function(name_);
+  const void* function = (*loaded)->function(name_);
   if (parameters_->signature) internal::check_arguments(op, *parameters_->signature, args);
-  if (const auto sizes = loaded->module->parameter_bytes(function))
+  if (const auto sizes = (*loaded)->parameter_bytes(function))
     check_sizes(op, *sizes, values, !parameters_->signature, args);
   const LaunchShape shape{grid.lengths(), block.lengths(), static_cast<unsigned>(options.shared_mem)};
   const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
-  const int most = loaded->module->attributes(function).max_threads_per_block;
+  const int most = (*loaded)->attributes(function).max_threads_per_block;
   check<ValueError>(threads <= most, op, "a block of ", threads, " threads; the kernel can have ", most);
   // It is unknown which arrays a kernel writes, so all of them count as written.
   std::vector<const catena::ArrayHeader*> written;
   for (const Operand& a : arrays) written.push_back(a.header());
   const StreamRef stream = options.stream ? options.stream->ref() : internal::stream_for(device);
-  internal::launch_on(stream, {}, written, [&] { loaded->module->launch(function, shape, values, stream); });
+  internal::launch_on(stream, {}, written, [&] { (*loaded)->launch(function, shape, values, stream); });
 }
 
 void RawKernel::linear_launch(std::int64_t size, std::initializer_list<KernelArgument> args,
@@ -151,7 +148,7 @@ void RawKernel::linear_launch(std::int64_t size, std::initializer_list<KernelArg
 
 KernelAttributes RawKernel::attributes() const {
   const std::shared_ptr<const Program::Loaded> loaded = program_->on(current_device());
-  return loaded->module->attributes(loaded->module->function(name_));
+  return (*loaded)->attributes((*loaded)->function(name_));
 }
 void RawKernel::compile() const { static_cast<void>(attributes()); }
 
@@ -171,7 +168,7 @@ RawKernel RawModule::get_function(std::string_view name) const { return RawKerne
 MemoryPointer RawModule::get_global(const std::string& name) const {
   const Device device = current_device();
   std::shared_ptr<const RawKernel::Program::Loaded> loaded = program_->on(device);
-  const auto [address, bytes] = loaded->module->global(name);
+  const auto [address, bytes] = (*loaded)->global(name);
   return MemoryPointer(wrap_storage(address, bytes, device, [loaded]() mutable { loaded.reset(); }));
 }
 

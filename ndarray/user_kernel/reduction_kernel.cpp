@@ -1,11 +1,15 @@
 #include <catena/ndarray/user_kernel/reduction_kernel.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/device/user_parameters.h>
+#include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 
 namespace nd {
@@ -13,18 +17,6 @@ namespace {
 
 using catena::check;
 using Form = BoundParameter::Form;
-
-Shape input_shape(const internal::KernelArguments& arguments, const KernelText& text) {
-  Shape shape;
-  bool any = false;
-  for (std::size_t k = 0; k < text.nin; ++k) {
-    if (!arguments.is_moving(k)) continue;
-    shape = any ? catena::broadcast_shapes(text.label, shape, arguments.array(k)->shape) : arguments.array(k)->shape;
-    any = true;
-  }
-  check<ValueError>(any, text.label, "at least one input must be an array that is not raw");
-  return shape;
-}
 
 bool contains(const Dims& axes, int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
@@ -37,30 +29,14 @@ void check_raw(const internal::KernelArguments& arguments, const KernelText& tex
                                    " is raw, which needs the reduced axes to be the leading ones; they are ", axes);
 }
 
-void prepare_outputs(internal::KernelArguments& arguments, const KernelText& text, const Shape& shape) {
-  for (std::size_t k = text.nin; k < arguments.size(); ++k) {
-    const KernelParameter& p = arguments.parameter(k);
-    if (arguments.array(k) == nullptr)
-      check<ValueError>(!p.raw, text.label, "the size of the raw output ", p.name, " is undecided: give the array");
-    else if (!p.raw)
-      check<ValueError>(arguments.array(k)->shape == shape, text.label, "the output ", p.name, " has shape ",
-                        arguments.array(k)->shape, ", the result ", shape);
-  }
-  arguments.check_outputs();
-  for (std::size_t k = text.nin; k < arguments.size(); ++k)
-    if (arguments.array(k) == nullptr) arguments.allocate(k, shape);
-}
-
-// Strides of all operands that advance with the loop, along the kept and the reduced axes; inputs come first.
-struct Layout {
-  Shape kept, reduced;
-  std::vector<Strides> kept_strides, reduced_strides;
+struct Axes {
+  internal::LoopAxes kept, reduced;  // strides of outputs are in `kept` only, behind those of the inputs
 };
 
-Layout lay_out(const internal::KernelArguments& arguments, const KernelText& text, const Shape& in, const Dims& axes,
-               bool keepdims) {
-  Layout l;
-  for (int a = 0; a < in.size(); ++a) (contains(axes, a) ? l.reduced : l.kept).push_back(in[a]);
+Axes axes_of(const internal::KernelArguments& arguments, const KernelText& text, const Shape& in, const Dims& axes,
+             bool keepdims) {
+  Axes l;
+  for (int a = 0; a < in.size(); ++a) (contains(axes, a) ? l.reduced : l.kept).shape.push_back(in[a]);
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     if (!arguments.is_moving(k)) continue;
     const catena::ArrayHeader& h = *arguments.array(k);
@@ -68,58 +44,86 @@ Layout lay_out(const internal::KernelArguments& arguments, const KernelText& tex
     if (k < text.nin) {
       const Strides all = catena::broadcast_strides(text.label, h.shape, h.strides, in);
       for (int a = 0; a < in.size(); ++a) (contains(axes, a) ? reduced : kept).push_back(all[a]);
-      l.reduced_strides.push_back(reduced);
+      l.reduced.strides.push_back(reduced);
     } else {
       for (int a = 0; a < h.strides.size(); ++a)
         if (!keepdims || !contains(axes, a)) kept.push_back(h.strides[a]);
     }
-    l.kept_strides.push_back(kept);
+    l.kept.strides.push_back(kept);
   }
-  if (text.reduce_dims) {
-    catena::merge_axes(l.kept, l.kept_strides);
-    catena::merge_axes(l.reduced, l.reduced_strides);
-  }
-  const auto not_empty = [](Shape& shape, std::vector<Strides>& strides) {
-    if (!shape.empty()) return;
-    shape.push_back(1);
-    for (Strides& s : strides) s.push_back(0);
-  };
-  not_empty(l.kept, l.kept_strides);
-  not_empty(l.reduced, l.reduced_strides);
+  l.kept.normalize(text.reduce_dims);
+  l.reduced.normalize(text.reduce_dims);
   return l;
+}
+
+// Sets how the work is divided: neighbouring outputs per block, 32 if their elements are neighbours (`columns`) and
+// more if an output has few elements; and parts per output, if there are too few outputs to fill a device. Depends only
+// on the call, so that results depend neither on the device nor on the number of threads.
+void divide(catena::user::ReduceWork& work, bool columns, Device device) {
+  constexpr std::int64_t kManyOutputs = 64;            // the CPU splits reductions to fewer outputs
+  constexpr std::int64_t kBlocks = 512, kRounds = 16;  // blocks that fill a GPU; elements per thread that pay
+  constexpr std::int64_t kThreads = catena::user::kReductionBlock;
+  if (device.kind == Device::Kind::cpu) {
+    if (work.outputs < kManyOutputs)
+      work.splits = std::clamp<std::int64_t>(work.count / internal::kHostGrain, 1, kManyOutputs);
+    return;
+  }
+  const std::int64_t few =
+      kThreads / static_cast<std::int64_t>(
+                     std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(work.count, 1, kThreads))));
+  work.width = columns && work.outputs >= 32 ? std::max<std::int64_t>(few, 32) : few;
+  const std::int64_t blocks = (work.outputs + work.width - 1) / work.width;
+  work.splits =
+      std::clamp<std::int64_t>(std::min(work.count / (kThreads / work.width * kRounds), kBlocks / blocks), 1, kThreads);
+}
+
+// Launches a reduction whose parameters are `words`, which begin with `work`.
+void reduce(const internal::LoadedText& code, catena::user::ReduceWork work, std::vector<std::int64_t>& words,
+            StreamRef stream) {
+  // Freed after the launches are enqueued: the pool reuses the memory in the order of the stream.
+  std::unique_ptr<Storage, void (*)(Storage*)> partial(nullptr, [](Storage* s) { catena::release(s); });
+  if (work.splits > 1) {
+    const auto accumulators = static_cast<std::size_t>(work.outputs * work.splits);
+    partial.reset(new_storage(accumulators * code.accumulator_bytes, stream.device));
+    work.partial = partial->data;
+  }
+  std::memcpy(words.data(), &work, sizeof work);
+  const std::int64_t each = std::max<std::int64_t>(work.count / work.splits, 1);
+  LaunchShape shape =
+      internal::launch_shape(stream.device, work.outputs, each, catena::user::kReductionBlock, work.width);
+  shape.grid[1] = static_cast<unsigned>(work.splits);
+  code.launch(code.entry, shape, words, stream);
+  if (work.splits == 1) return;
+  shape = internal::launch_shape(stream.device, work.outputs, work.splits, catena::user::kReductionBlock, 1);
+  code.launch(code.second, shape, words, stream);
 }
 
 void run(internal::KernelArguments& arguments, const KernelText& text, const Shape& in, const Dims& axes,
          bool keepdims) {
   arguments.separate(true);
-  const Layout l = lay_out(arguments, text, in, axes, keepdims);
-  const std::int64_t outputs = catena::size_of(l.kept), count = catena::size_of(l.reduced);
+  const auto [kept, reduced] = axes_of(arguments, text, in, axes, keepdims);
+  catena::user::ReduceWork work{catena::size_of(kept.shape), catena::size_of(reduced.shape), 1, 1, nullptr};
 
   KernelVariant variant;
-  variant.rank = static_cast<std::uint8_t>(l.kept.size());
-  variant.reduced_rank = static_cast<std::uint8_t>(l.reduced.size());
-  variant.index32 = std::max(outputs, count) <= std::numeric_limits<std::int32_t>::max();
-  std::vector<std::int64_t> words(sizeof(catena::user::ReduceWork) / sizeof(std::int64_t));
-  for (const Shape* shape : {&l.kept, &l.reduced}) {
+  variant.rank = static_cast<std::uint8_t>(kept.shape.size());
+  variant.reduced_rank = static_cast<std::uint8_t>(reduced.shape.size());
+  variant.index32 = std::max(work.outputs, work.count) <= std::numeric_limits<std::int32_t>::max();
+  std::vector<std::int64_t> words(sizeof work / sizeof(std::int64_t));
+  for (const Shape* shape : {&kept.shape, &reduced.shape}) {
     words.push_back(catena::size_of(*shape));
     words.insert(words.end(), shape->begin(), shape->end());
   }
   for (std::size_t k = 0, moving = 0; k < arguments.size(); ++k) {
     if (arguments.add_fixed(k, variant, words)) continue;
     words.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(arguments.array(k)->data)));
-    words.insert(words.end(), l.kept_strides[moving].begin(), l.kept_strides[moving].end());
-    if (k < text.nin) words.insert(words.end(), l.reduced_strides[moving].begin(), l.reduced_strides[moving].end());
+    if (k < text.nin) words.insert(words.end(), reduced.strides[moving].begin(), reduced.strides[moving].end());
+    words.insert(words.end(), kept.strides[moving].begin(), kept.strides[moving].end());
     variant.parameters.push_back({arguments.dtype(k), Form::strided, 0});
     ++moving;
   }
-  UserKernelCall call;
-  call.text = &text;
-  call.variant = &variant;
-  call.words = words;
-  call.size = outputs;
-  call.count = count;
-  call.columns = std::abs(l.kept_strides[0].back()) < std::abs(l.reduced_strides[0].back());
-  arguments.launch(call);
+  divide(work, std::abs(kept.strides[0].back()) < std::abs(reduced.strides[0].back()), arguments.device());
+  arguments.launch(variant,
+                   [&](const internal::LoadedText& code, StreamRef stream) { reduce(code, work, words, stream); });
 }
 
 }  // namespace
@@ -128,21 +132,12 @@ ReductionKernel::ReductionKernel(std::string_view in_params, std::string_view ou
                                  std::string_view reduce_expr, std::string_view post_map_expr,
                                  std::optional<std::string_view> identity, std::string_view name,
                                  const ReductionKernelOptions& options) {
-  KernelText text;
-  text.kind = KernelText::Kind::reduction;
-  text.name = name;
-  text.label = describe(text);
-  text.parameters = parse_parameters(text.label, in_params);
-  text.nin = text.parameters.size();
-  for (KernelParameter& p : parse_parameters(text.label, out_params, true)) text.parameters.push_back(std::move(p));
+  KernelText text = internal::text_of(KernelText::Kind::reduction, name, in_params, out_params, options);
   text.map = map_expr;
   text.reduce = reduce_expr;
   text.post_map = post_map_expr;
   if (identity) text.identity = std::string(*identity);
   text.reduce_type = options.reduce_type;
-  text.reduce_dims = options.reduce_dims;
-  text.preamble = options.preamble;
-  text.options = options.options;
   internal::check_kernel(text);
   check<ValueError>(text.nout() > 0, text.label, "a reduction needs an output");
   text_ = intern(std::move(text));
@@ -160,14 +155,16 @@ std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const
     args = with_out;
   }
   KernelArguments arguments(text, args, options.stream);
-  const Shape in = input_shape(arguments, text);
+  const std::optional<Shape> inputs = arguments.common_shape(text.nin);
+  check<ValueError>(inputs.has_value(), text.label, "at least one input must be an array that is not raw");
+  const Shape& in = *inputs;
   const Dims axes = catena::reduced_axes(text.label, options.axis, in.size());
   check_raw(arguments, text, axes);
   const Shape shape = catena::reduced_shape(in, axes, options.keepdims);
   const bool nothing = catena::size_of(in) == 0 && catena::size_of(shape) != 0;
   check<ValueError>(!nothing || text.identity.has_value(), text.label, "shape ", in, " has no elements along axes ",
                     axes, ", and the kernel has no identity");
-  prepare_outputs(arguments, text, shape);
+  arguments.prepare_outputs(shape, "the result", false);
   if (catena::size_of(shape) != 0) run(arguments, text, in, axes, options.keepdims);
   return arguments.outputs();
 }

@@ -1,12 +1,10 @@
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include <catena/kernels/device/user_parameters.h>
-#include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/user_kernel/definitions.h>
 
 namespace nd {
 
@@ -21,6 +19,7 @@ std::string_view c_type(Dtype t) noexcept {
 namespace {
 
 using catena::concat;
+using internal::joined;
 using Form = BoundParameter::Form;
 
 std::string_view kind_name(const KernelText& text) {
@@ -33,36 +32,30 @@ std::string statements(const std::string& fragment, std::string_view indent) {
 }
 
 // Returns the text of one element as a function body: `return`, `continue` and `break` outside of the text's own loops
-// end this element. On the host the function must be inlined into the loop, so that the loop is vectorised.
-std::string element_body(const std::string& text, bool on_host) {
-  return concat("    [&]() ", on_host ? "__attribute__((always_inline)) " : "",
-                "-> void {\n    for (bool _once = true; _once; _once = false) {\n", statements(text, "    "),
-                "    }\n    }();\n");
+// end this element.
+std::string element_body(const std::string& text) {
+  return concat("    CATENA_USER_ELEMENT {\n    for (bool _once = true; _once; _once = false) {\n",
+                statements(text, "    "), "    }\n    }();\n");
 }
 
 // Returns the complete content of a text as one string; different texts give different strings.
 std::string contents(const KernelText& t) {
   std::string all = concat(int(t.kind), ' ', t.nin, ' ', t.parameters.size(), ' ', t.options.size(), ' ', t.reduce_dims,
                            ' ', t.identity.has_value());
-  const auto add = [&all](std::string_view piece) { all += concat(' ', piece.size(), ':', piece); };
-  add(t.name);
   for (const KernelParameter& p : t.parameters)
-    add(concat(p.raw ? "raw " : "", p.type, ' ', p.name, ' ', p.seen_as ? name_of(*p.seen_as) : ""));
-  for (const std::string& option : t.options) add(option);
-  for (const std::string* piece :
-       {&t.preamble, &t.operation, &t.loop_prep, &t.after_loop, &t.map, &t.reduce, &t.post_map, &t.reduce_type})
-    add(*piece);
-  add(t.identity.value_or(""));
-  return all;
+    all += joined(concat(p.raw ? "raw " : "", p.type, ' ', p.name, ' ', p.seen_as ? name_of(*p.seen_as) : ""));
+  for (const std::string& option : t.options) all += joined(option);
+  return all + joined(t.name, t.preamble, t.operation, t.loop_prep, t.after_loop, t.map, t.reduce, t.post_map,
+                      t.reduce_type, t.identity.value_or(""));
 }
 
 class Generator {
  public:
-  Generator(const KernelText& text, const KernelVariant& variant, SourceFor target)
-      : text_(text), variant_(variant), target_(target) {
+  Generator(const KernelText& text, const KernelVariant& variant) : text_(text), variant_(variant) {
     made_.entry = concat(text.name, "_", kind_name(text));
     rank_ = std::to_string(variant.rank);
     reduced_rank_ = std::to_string(variant.reduced_rank);
+    input_rank_ = std::to_string(variant.reduced_rank + variant.rank);
     width_ = variant.index32 ? "unsigned" : "unsigned long long";
   }
 
@@ -79,12 +72,11 @@ class Generator {
       else if (p.raw) source() += concat("  const ", member_type(p, b), "& ", p.name, " = _p.", p.name, ";\n");
     });
     source() += statements(text_.loop_prep, "  ");
-    source() +=
-        concat("  for (catena::user::Loop<", rank_, ", ", width_, "> _ind(_p._range", on_host() ? ", _begin, _end" : "",
-               "); _ind.more(); _ind.next()) {\n    const long long i = _ind.position;\n");
+    source() += concat("  for (catena::user::Loop<", rank_, ", ", width_,
+                       "> _ind(_p._range); _ind.more(); _ind.next()) {\n    const long long i = _ind.position;\n");
     add_elements("_ind", [](const KernelParameter&) { return true; });
-    source() += element_body(text_.operation, on_host());
-    source() += concat(store_outputs(), "  }\n", statements(text_.after_loop, "  "), "}\n");
+    source() +=
+        concat(element_body(text_.operation), store_outputs(), "  }\n", statements(text_.after_loop, "  "), "}\n");
     return std::move(made_);
   }
 
@@ -101,20 +93,15 @@ class Generator {
     add_body();
     const std::string skeleton =
         concat("catena::user::Reduction<_Reduction, ", rank_, ", ", reduced_rank_, ", ", width_, ", _Parameters>");
-    const std::string rest = on_host() ? "(_p, _begin, _end);\n}\n" : "(_p);\n}\n";
     add_signature(made_.entry, catena::user::kReductionBlock);
-    source() += concat("  ", skeleton, "::first", rest);
+    source() += concat("  ", skeleton, "::first(_p);\n}\n");
     add_signature(made_.second, catena::user::kReductionBlock);
-    source() += concat("  ", skeleton, "::second", rest);
-    // Makes the size of the accumulator available: for a device, as the size of a variable, which can be queried; for
-    // the host, as the value of a variable.
-    source() += concat("extern \"C\" {\n__device__ ", on_host() ? "long " : "char ", made_.accumulator,
-                       on_host() ? " = sizeof(_type_reduce)" : "[sizeof(_type_reduce)]", ";\n}\n");
+    source() += concat("  ", skeleton, "::second(_p);\n}\n");
+    source() += concat("extern \"C\" {\n__device__ char ", made_.accumulator, "[sizeof(_type_reduce)];\n}\n");
     return std::move(made_);
   }
 
  private:
-  bool on_host() const { return target_ == SourceFor::host; }
   std::string& source() { return made_.source; }
 
   template <class F> void for_each(F&& f) const {
@@ -146,9 +133,8 @@ class Generator {
       case Form::flat: return concat("catena::user::Flat<", element, ">");
       case Form::strided: break;
     }
-    if (text_.kind == KernelText::Kind::elementwise) return concat("catena::user::Strided<", element, ", ", rank_, ">");
-    if (p.output) return concat("catena::user::ReducedOutput<", element, ", ", rank_, ">");
-    return concat("catena::user::ReducedInput<", element, ", ", rank_, ", ", reduced_rank_, ">");
+    const bool reduced = text_.kind == KernelText::Kind::reduction && !p.output;
+    return concat("catena::user::Strided<", element, ", ", reduced ? input_rank_ : rank_, ">");
   }
   std::string members() const {
     std::string text;
@@ -193,12 +179,8 @@ class Generator {
 
   // Begins a function whose parameter is the struct _p.
   void add_signature(const std::string& name, int block) {
-    source() += "extern \"C\" __global__ void ";
-    if (on_host())
-      source() += concat(name,
-                         "(const void* _data, int64_t _begin, int64_t _end) {\n  const _Parameters _p = *(const "
-                         "_Parameters*)_data;\n");
-    else source() += concat("__launch_bounds__(", block, ") ", name, "(const __grid_constant__ _Parameters _p) {\n");
+    source() += concat("extern \"C\" __global__ void __launch_bounds__(", block, ") ", name,
+                       "(const __grid_constant__ _Parameters _p) {\n");
   }
 
   void add_body() {
@@ -210,55 +192,50 @@ class Generator {
           concat("  const ", scalar ? std::string(c_type(b.dtype)) + " " : member_type(p, b) + "& ", p.name, ";\n");
       initial += concat(", ", p.name, "(_q.", p.name, scalar ? ".value)" : ")");
     });
-    const std::string indices =
-        concat("const catena::user::OutIndex<", rank_, ">& _out_ind, const catena::user::InIndex<", rank_, ", ",
-               reduced_rank_, ">& _in_ind");
+    const std::string indices = concat("const catena::user::Position<", rank_,
+                                       ">& _out_ind, const catena::user::Position<", input_rank_, ">& _in_ind");
     source() += concat("struct _Reduction {\n  typedef _type_reduce _accumulator_type;\n  const _Parameters& _p;\n",
                        fields, "  ND_FN explicit _Reduction(const _Parameters& _q) : _p(_q)", initial,
                        " {}\n  ND_FN _type_reduce _identity() const {\n", "    return _type_reduce(",
                        text_.identity.value_or(""), "\n    );\n  }\n  ND_FN _type_reduce _map(", indices,
                        ") const {\n    const long long _i = _out_ind.position, _j = _in_ind.position;\n");
-    add_elements("_out_ind, _in_ind", [](const KernelParameter& p) { return !p.output; });
+    add_elements("_in_ind", [](const KernelParameter& p) { return !p.output; });
     source() +=
         concat("    return _type_reduce(", text_.map, "\n    );\n  }\n",
                "  ND_FN _type_reduce _combine(_type_reduce a, _type_reduce b) const {\n    return _type_reduce(",
                text_.reduce, "\n    );\n  }\n  ND_FN void _finish(", indices,
                ", _type_reduce a) const {\n    const long long _i = _out_ind.position;\n");
     add_elements("_out_ind", [](const KernelParameter& p) { return p.output; });
-    source() += concat(element_body(text_.post_map, on_host()), store_outputs(), "  }\n};\n");
+    source() += concat(element_body(text_.post_map), store_outputs(), "  }\n};\n");
   }
 
   const KernelText& text_;
   const KernelVariant& variant_;
-  SourceFor target_;
   GeneratedUserKernel made_;
-  std::string rank_, reduced_rank_, width_;
+  std::string rank_, reduced_rank_, input_rank_, width_;  // input_rank_: the reduced axes, then the kept ones
 };
 
 }  // namespace
 
 const KernelText* intern(KernelText text) {
-  static std::mutex mutex;
-  static auto& texts = *new std::map<std::string, std::unique_ptr<const KernelText>>;
-  std::string key = contents(text);
-  const std::lock_guard lock(mutex);
-  std::unique_ptr<const KernelText>& slot = texts[std::move(key)];
-  if (slot == nullptr) slot = std::make_unique<const KernelText>(std::move(text));
-  return slot.get();
+  static auto& texts = *new internal::Definitions<KernelText>;
+  const std::string key = contents(text);
+  return &texts.find(key, [&] { return std::make_unique<const KernelText>(std::move(text)); });
 }
 
 std::size_t UserKernelHash::operator()(const UserKernelKey& key) const noexcept {
   std::uint64_t h = reinterpret_cast<std::uintptr_t>(key.text);
   const auto mix = [&h](std::uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15u, h ^= h >> 29; };
-  mix(static_cast<std::uint64_t>(key.device) << 24 | std::uint64_t(key.variant.rank) << 16 |
-      std::uint64_t(key.variant.reduced_rank) << 8 | std::uint64_t(key.variant.index32));
+  mix(std::uint64_t(key.device.kind) << 40 | std::uint64_t(key.device.id) << 24 |
+      std::uint64_t(key.variant.rank) << 16 | std::uint64_t(key.variant.reduced_rank) << 8 |
+      std::uint64_t(key.variant.index32));
   for (const BoundParameter& b : key.variant.parameters)
     mix(std::uint64_t(b.dtype) << 16 | std::uint64_t(b.form) << 8 | b.rank);
   return static_cast<std::size_t>(h);
 }
 
-GeneratedUserKernel generate_user_kernel(const KernelText& text, const KernelVariant& variant, SourceFor target) {
-  Generator generator(text, variant, target);
+GeneratedUserKernel generate_user_kernel(const KernelText& text, const KernelVariant& variant) {
+  Generator generator(text, variant);
   return text.kind == KernelText::Kind::elementwise ? generator.elementwise() : generator.reduction();
 }
 

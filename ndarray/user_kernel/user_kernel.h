@@ -1,10 +1,10 @@
 // Folder ndarray/user_kernel/: kernels that users write: texts (ElementwiseKernel, ReductionKernel, RawKernel), traced
-// functions (fuse), and memoize. The backends compile and launch them; the launch skeletons are in
+// functions (fuse), and memoize. The backends compile and launch modules; the launch skeletons of the others are in
 // kernels/device/user_*.h. May use kernels/, ndarray/core/, ndarray/device/, ndarray/memory/ and ndarray/engine/; fuse
 // also the lists of functions of ndarray/routines/.
 //
-// This header: the interface between the public classes and the backends: the text of a kernel, its variant for the
-// operands of a call, and the interface for complete modules. One generator writes the source for all backends.
+// This header: the text of a kernel, the module that is generated from it for the operands of a call, and the interface
+// of modules, which the backends implement. A module has one source for all backends.
 //
 // Thread safety: texts are immutable; all functions may be called from any thread.
 #pragma once
@@ -77,7 +77,7 @@ struct KernelVariant {
 // The key of a compiled kernel.
 struct UserKernelKey {
   const KernelText* text = nullptr;
-  int device = 0;
+  Device device;
   KernelVariant variant;
   friend bool operator==(const UserKernelKey&, const UserKernelKey&) = default;
 };
@@ -85,25 +85,13 @@ struct UserKernelHash {
   CATENA_EXPORT std::size_t operator()(const UserKernelKey& key) const noexcept;
 };
 
-// A bound call. `words` is the parameter struct of the generated source; for a reduction it starts with a
-// catena::user::ReduceWork, which the backend sets.
-struct UserKernelCall {
-  const KernelText* text = nullptr;
-  const KernelVariant* variant = nullptr;
-  std::span<const std::int64_t> words;
-  std::int64_t size = 0;   // number of positions of the loop, or of outputs
-  std::int64_t count = 0;  // reductions: elements per output
-  bool columns = false;    // reductions: the elements of neighbouring outputs are neighbours
-};
-
-// The generated source and the names in it. `entry` and `second` are functions of the parameter struct; only a
-// reduction has both. `accumulator` is a variable of the size of the accumulator.
+// The generated source and the names in it. `entry` and `second` are functions of the parameter struct, which for a
+// reduction starts with a catena::user::ReduceWork; only a reduction has both. `accumulator` is a variable of the size
+// of the accumulator.
 struct GeneratedUserKernel {
   std::string source, entry, second, accumulator;
 };
-enum class SourceFor : std::uint8_t { host, device };
-CATENA_EXPORT GeneratedUserKernel generate_user_kernel(const KernelText& text, const KernelVariant& variant,
-                                                       SourceFor target);
+CATENA_EXPORT GeneratedUserKernel generate_user_kernel(const KernelText& text, const KernelVariant& variant);
 
 // Returns the label of a text.
 CATENA_EXPORT std::string describe(const KernelText& text);
@@ -127,6 +115,7 @@ struct KernelAttributes {
 struct LaunchShape {
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   unsigned shared_bytes = 0;
+  unsigned elements_per_thread = 1;  // a measure of the work of one thread
 };
 // The value of one argument of a kernel.
 using ArgumentBytes = std::span<const std::byte>;

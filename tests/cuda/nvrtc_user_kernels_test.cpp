@@ -42,7 +42,7 @@ KernelText text_of(KernelText::Kind kind, const std::string& in, const std::stri
 
 // Compiles for the architectures; nothing may spill much, and what is left in the log is not an error of ours.
 void check(const KernelText& text, const KernelVariant& variant) {
-  const GeneratedUserKernel generated = generate_user_kernel(text, variant, SourceFor::device);
+  const GeneratedUserKernel generated = generate_user_kernel(text, variant);
   for (const int arch : {80, 90, cuda::nvrtc().architectures.back()}) {
     const cuda::Module module = cuda::compile({generated.source, describe(text), {}, arch, {}});
     BOOST_TEST(!module.code.empty());
