@@ -15,17 +15,18 @@ struct sum {
   template <class A> ND_FN static A combine(A a, A b) { return wrap_add(a, b); }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
-// A partial product that has no factor yet is left out: an infinite complex number times 1 + 0i has a part 0 * inf.
+// The product of two partial products. One that has no factor yet, 1, is left out: an infinite number times 1 + 0i has
+// a part 0 * inf.
+template <class T> ND_FN complex<T> partial_product(complex<T> a, complex<T> b) {
+  return a == complex<T>(1) ? b : b == complex<T>(1) ? a : a * b;
+}
 struct prod {
   template <class T, class R> using accumulator = R;
   template <class A> ND_FN static A identity() { return A(1); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
   template <class A> ND_FN static A combine(A a, A b) {
-    if constexpr (requires { a == A(1); } && is_complex<A>) {
-      if (a == A(1)) return b;
-      if (b == A(1)) return a;
-    }
-    return wrap_mul(a, b);
+    if constexpr (requires { partial_product(a, b); }) return partial_product(a, b);
+    else return wrap_mul(a, b);
   }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };

@@ -125,15 +125,23 @@ __attribute__((target("arch=x86-64-v4"))) void floats_to_halves(const std::byte*
 constexpr BlockFn halves_to_floats = &convert_block<float16, float>, floats_to_halves = &convert_block<float, float16>;
 #endif
 
-// Of float32 numbers that were rounded from integers: whether one lies in the middle of two bfloat16, where the integer
-// may have been at either side of it.
-CATENA_MULTIARCH bool has_doubtful_middle(const std::byte* floats, std::int64_t n) {
+ND_FN std::uint16_t round_to_bfloat16(std::uint32_t float_bits) {
+  return std::uint16_t((float_bits + 0x7fff + (float_bits >> 16 & 1)) >> 16);
+}
+// Of float32 numbers that were rounded from integers. Returns false if one lies in the middle of two bfloat16, where
+// the integer may have been at either side of it.
+CATENA_MULTIARCH bool try_to_bfloat16(const std::byte* floats, std::byte* out, std::int64_t n) {
   constexpr std::uint32_t kFraction = 0xffff, kMiddle = 0x8000, kNoSign = 0x7fffffff;
   const std::uint32_t exact = bit_cast<std::uint32_t>(float(1 << 24));  // float32 holds the integers below
   const std::uint32_t* x = reinterpret_cast<const std::uint32_t*>(floats);
+  std::uint16_t* y = reinterpret_cast<std::uint16_t*>(out);
   std::uint32_t any = 0;
-  for (std::int64_t i = 0; i < n; ++i) any |= ((x[i] & kFraction) == kMiddle) & ((x[i] & kNoSign) >= exact);
-  return any != 0;
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) {
+    any |= ((x[i] & kFraction) == kMiddle) & ((x[i] & kNoSign) >= exact);
+    y[i] = round_to_bfloat16(x[i]);
+  }
+  return any == 0;
 }
 
 // Integers of 32 bits. Numbers that float32 does not hold have 25 bits or more, of which the last 8 are cut off and the
@@ -147,8 +155,7 @@ template <class From> CATENA_MULTIARCH void integers_to_bfloat16(const std::byte
     const std::uint32_t v = std::uint32_t(x[i]);
     const bool is_long = std::is_signed_v<From> ? v + kHeld > 2 * kHeld : v > kHeld;
     const std::uint32_t odd = (v | ((v & kCut) + kCut)) & ~kCut;
-    const std::uint32_t bits = bit_cast<std::uint32_t>(static_cast<float>(From(is_long ? odd : v)));
-    y[i] = std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    y[i] = round_to_bfloat16(bit_cast<std::uint32_t>(static_cast<float>(From(is_long ? odd : v))));
   }
 }
 
@@ -188,14 +195,17 @@ template <class From, class Middle, class To> void convert_by(const std::byte* i
   for (std::int64_t i = 0; i < n; i += kTile) {
     const std::int64_t m = n - i < kTile ? n - i : kTile;
     const std::byte* const from = in + i * std::int64_t(sizeof(From));
+    std::byte* const to = out + i * std::int64_t(sizeof(To));
     if constexpr (is_half<To> && is_same<From, double>) {
       round_to_odd_block<From>(from, tile, m);
     } else {
       block_function<From, Middle>()(from, tile, m);
-      if constexpr (is_half<To> && needs_odd<From, To>)
-        if (has_doubtful_middle(tile, m)) round_to_odd_block<From>(from, tile, m);
+      if constexpr (is_half<To> && needs_odd<From, To>) {
+        if (try_to_bfloat16(tile, to, m)) continue;
+        round_to_odd_block<From>(from, tile, m);
+      }
     }
-    block_function<Middle, To>()(tile, out + i * std::int64_t(sizeof(To)), m);
+    block_function<Middle, To>()(tile, to, m);
   }
 }
 

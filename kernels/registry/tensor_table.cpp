@@ -40,18 +40,19 @@ void TensorTable::set_layout(std::int64_t& word, std::int64_t value) {
 
 void TensorTable::update_row(const call::MultiTensor& call, std::size_t t) {
   const KernelDef& kernel = *call.kernel;
+  const std::string_view name = kernel.name;
   const std::size_t operands = row_words_ - 2;
   std::int64_t* const words = words_.data() + t * row_words_;
   const auto& types = kernel.loop_table[loop_].type;
   std::int64_t elements = -1;
   for (std::size_t k = 0; k < operands; ++k) {
     const ArrayHeader& a = *call.operands[t * operands + k];
-    check<TypeError>(a.dtype == types[k] && a.c_contiguous, kernel.name, "operand ", k, " of tensor ", t,
+    check<TypeError>(a.dtype == types[k] && a.c_contiguous, name, "operand ", k, " of tensor ", t,
                      " must be a C-contiguous array of ", types[k]);
-    check<ValueError>(a.device == device_, kernel.name, "tensors live on ", device_, " and on ", a.device);
+    check<ValueError>(a.device == device_, name, "tensors live on ", device_, " and on ", a.device);
     if (((kernel.shared >> k) & 1) == 0) {
-      check<ValueError>(elements < 0 || elements == a.size, kernel.name, "operand ", k, " of tensor ", t, " has ",
-                        a.size, " elements instead of ", elements);
+      check<ValueError>(elements < 0 || elements == a.size, name, "operand ", k, " of tensor ", t, " has ", a.size,
+                        " elements instead of ", elements);
       elements = a.size;
     }
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.data));
@@ -61,7 +62,7 @@ void TensorTable::update_row(const call::MultiTensor& call, std::size_t t) {
     }
   }
   const std::int64_t hyper = call.hyper_of.empty() ? 0 : call.hyper_of[t];
-  check<ValueError>(hyper >= 0 && std::size_t(hyper) < call.hyper.size(), kernel.name, "tensor ", t,
+  check<ValueError>(hyper >= 0 && std::size_t(hyper) < call.hyper.size(), name, "tensor ", t,
                     " asks for hyperparameters ", hyper, " of ", call.hyper.size());
   set_layout(words[operands], elements);
   set_layout(words[operands + 1], hyper);

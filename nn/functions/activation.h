@@ -32,7 +32,8 @@ CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0,
 // softplus(x, beta): log(1 + exp(beta x)) / beta
 inline constexpr FunctionWithNumber<internal::softplus> softplus{.default_number = 1};
 // sigmoid(x) = 1 / (1 + exp(-x)) and tanh(x), which take use_cudnn in the same ways. Their names are those of several
-// functions: Sequential and the options of links take sigmoid and tanh as such, templates take functions::tanh.
+// functions: Sequential and the options of links take sigmoid and tanh as such. Where a type is deduced, as in
+// `auto f = nn::tanh` and in arguments of templates, they do not compile; functions::sigmoid and functions::tanh do.
 using autograd::sigmoid;
 using autograd::tanh;
 namespace functions {

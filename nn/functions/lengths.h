@@ -8,18 +8,21 @@
 
 namespace nn {
 
-// A length for both axes or a pair (vertical, horizontal).
+// A length for both axes or a pair (vertical, horizontal). A bool is no length: in a list of arguments it was meant for
+// another option.
 struct Pair {
   int y, x;
   constexpr Pair(int both) : y(both), x(both) {}
+  template <std::same_as<bool> B> Pair(B) = delete;
   constexpr Pair(int vertical, int horizontal) : y(vertical), x(horizontal) {}
   friend constexpr bool operator==(const Pair&, const Pair&) = default;
 };
 
-// One length for all spatial axes or one for each: a kernel of 3, strides {2, 1, 1}.
+// One length for all spatial axes or one for each: a kernel of 3, strides {2, 1, 1}. No bool, as in Pair.
 class Lengths {
  public:
   Lengths(int all) : all_(true), v_{all} {}
+  template <std::same_as<bool> B> Lengths(B) = delete;
   // A list of two or more integers, of any types. Not a std::initializer_list: {} and {.stride = 2} would also match
   // it, but mean the options of functions that accept both.
   template <std::convertible_to<catena::Integer> I, std::convertible_to<catena::Integer> J,

@@ -414,6 +414,27 @@ BOOST_AUTO_TEST_CASE(stride_and_pad_by_position) {
       same(nn::convolution_2d(x, W, {}, nn::Pair(1, 2)), nn::convolution_2d(x, W, {}, {.stride = {1, 2}})));
 }
 
+// In place of a length a bool was meant for another option, such as use_cudnn.
+template <class L>
+concept is_stride = requires(Variable x, L l) {
+  nn::convolution_2d(x, x, x, l);
+};
+template <class L>
+concept is_outsize = requires(Variable x, L l) {
+  nn::deconvolution_2d(x, x, x, 1, 0, l);
+};
+template <class L>
+concept is_outsize_nd = requires(Variable x, L l) {
+  nn::deconvolution_nd(x, x, x, 1, 0, l);
+};
+BOOST_AUTO_TEST_CASE(a_bool_is_no_length) {
+  BOOST_TEST((is_stride<int> && is_outsize<int> && is_outsize<std::int64_t> && is_outsize<nn::Pair>));
+  BOOST_TEST((is_outsize_nd<int> && is_outsize_nd<nn::Lengths>));
+  BOOST_TEST(!is_stride<bool>);
+  BOOST_TEST(!is_outsize<bool>);
+  BOOST_TEST(!is_outsize_nd<bool>);
+}
+
 BOOST_AUTO_TEST_CASE(convolution_errors) {
   const Variable x(ones({2, 3, 4, 4})), W(ones({5, 3, 3, 3}));
   BOOST_CHECK_THROW(nn::convolution_2d(Variable(ones({3, 4, 4})), W), catena::InvalidType);
