@@ -1,5 +1,5 @@
-// Internals of the memory pool: blocks, arenas and the caches of threads. Only memory_pool.cpp and arena.cpp include
-// this header.
+// Internals of the memory pool: blocks, arenas and the caches of threads. Only memory_pool.cpp, pool_state.cpp
+// and arena.cpp include this header.
 #pragma once
 
 #include <array>
@@ -89,6 +89,7 @@ struct DeviceCounters {
   std::atomic<std::size_t> limit{0};
   void add_used(std::int64_t delta);
   bool reserve(std::size_t bytes);  // adds to total; false if that would exceed the limit
+  void raise_peak_total();
 };
 
 // Free blocks of one (device, stream).

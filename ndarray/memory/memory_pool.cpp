@@ -284,80 +284,7 @@ catena::Storage* hand_out(Block* b, std::size_t bytes) {
 
 }  // namespace
 
-// ---- counters -----------------------------------------------------------------------------------
-namespace {
-void raise_to(std::atomic<std::int64_t>& peak, std::int64_t value) {
-  std::int64_t old = peak.load(std::memory_order_relaxed);
-  while (value > old && !peak.compare_exchange_weak(old, value, std::memory_order_relaxed)) {}
-}
-}  // namespace
-
-void DeviceCounters::add_used(std::int64_t delta) {
-  const std::int64_t now = used.fetch_add(delta, std::memory_order_relaxed) + delta;
-  if (delta > 0) raise_to(peak_used, now);
-}
-
-bool DeviceCounters::reserve(std::size_t bytes) {
-  const std::size_t most = limit.load(std::memory_order_relaxed);
-  const auto add_bytes = static_cast<std::int64_t>(bytes);
-  std::int64_t old = total.load(std::memory_order_relaxed);
-  do {
-    if (most != 0 && (bytes > most || static_cast<std::size_t>(old) > most - bytes)) return false;
-  } while (!total.compare_exchange_weak(old, old + add_bytes, std::memory_order_relaxed));
-  return true;
-}
-
-// ---- PoolState ----------------------------------------------------------------------------------
-PoolState::PoolState(Runtime& backend)
-    : backend(backend),
-      host(backend.kind() == Device::Kind::cpu),
-      unit(host ? 64 : 512),
-      growth_unit(backend.growth_unit()),
-      shared_limit(growth_unit != 0 ? kSmallLimit : kSharedLimit) {}
-PoolState::~PoolState() = default;
-
-void PoolState::release(std::int64_t n) {
-  if (refs_.fetch_sub(n, std::memory_order_acq_rel) == n) delete this;
-}
-
-DeviceCounters& PoolState::locked_counters(int device) {
-  while (devices_.size() <= std::size_t(device)) devices_.push_back(std::make_unique<DeviceCounters>());
-  return *devices_[std::size_t(device)];
-}
-
-DeviceCounters& PoolState::counters(int device) {
-  const std::lock_guard lock(mutex_);
-  return locked_counters(device);
-}
-
-Arena* PoolState::find_arena(int device, void* stream) const {
-  for (Arena* a = newest_arena_.load(std::memory_order_acquire); a != nullptr; a = a->next)
-    if (a->device == device && a->stream == stream) return a;
-  return nullptr;
-}
-
-Arena& PoolState::arena(int device, void* stream) {
-  if (host) stream = nullptr;  // work on the host is done when a call returns
-  if (Arena* known = find_arena(device, stream)) [[likely]]
-    return *known;
-  const std::lock_guard lock(mutex_);
-  if (Arena* known = find_arena(device, stream)) return *known;
-  Arena* before = newest_arena_.load(std::memory_order_relaxed);
-  arenas_.push_back(std::make_unique<Arena>(*this, locked_counters(device), device, stream, before));
-  newest_arena_.store(arenas_.back().get(), std::memory_order_release);
-  return *arenas_.back();
-}
-
-void PoolState::attach(ThreadCache& cache) {
-  const std::lock_guard lock(mutex_);
-  caches_.push_back(&cache);
-}
-
-void PoolState::detach(ThreadCache& cache) {
-  const std::lock_guard lock(mutex_);
-  std::erase(caches_, &cache);
-}
-
+// ---- memory of the device -------------------------------------------------------------------------
 // Returns memory from take(), or null if there is none. If something throws, including a hook, the totals are unchanged
 // and nothing is allocated.
 template <class Take> std::byte* PoolState::take_memory(std::size_t bytes, Arena& arena, bool grown, Take&& take) {
@@ -383,7 +310,7 @@ template <class Take> std::byte* PoolState::take_memory(std::size_t bytes, Arena
     deallocate(arena, e.data, bytes, grown);
     throw;
   }
-  raise_to(c.peak_total, c.total.load(std::memory_order_relaxed));
+  c.raise_peak_total();
   return e.data;
 }
 
@@ -435,21 +362,6 @@ Block* PoolState::allocate_segment(Arena& arena, std::size_t requested, std::siz
     if (attempt == 1) fail_out_of_memory(requested, arena.device);
     free_all_blocks(arena.device);
   }
-}
-
-void PoolState::fail_out_of_memory(std::size_t requested, int device) const {
-  const PoolStatistics s = statistics(device);
-  std::size_t limit = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::size_t(device) < devices_.size()) limit = devices_[std::size_t(device)]->limit.load();
-  }
-  const Device d{backend.kind(), static_cast<std::int16_t>(device)};
-  const std::size_t free = backend.memory_info(device).free_bytes;
-  catena::fail<catena::OutOfMemoryError>("memory_pool", "out of memory on ", d, ": requested ", requested,
-                                         " bytes, used ", s.used_bytes, ", pooled ", s.free_bytes, ", total ",
-                                         s.total_bytes, ", limit ", limit ? std::to_string(limit) : std::string("none"),
-                                         ", free on the device ", free);
 }
 
 Block* PoolState::allocate(std::size_t bytes, int device, void* stream) {
@@ -510,48 +422,6 @@ void PoolState::close() {
     for (ThreadCache& c : t->slot)
       if (c.pool == this) drop_cache(c);
   release();
-}
-
-PoolStatistics PoolState::statistics(int device) const {
-  const std::lock_guard lock(mutex_);
-  std::int64_t used = 0, total = 0, peak_total = 0, peak_used = 0, blocks = 0;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (device != kAllDevices && std::size_t(device) != i) continue;
-    used += devices_[i]->used.load();
-    total += devices_[i]->total.load();
-    peak_total += devices_[i]->peak_total.load();
-    peak_used += devices_[i]->peak_used.load();
-  }
-  for (const ThreadCache* c : caches_) {
-    if (device != kAllDevices && c->device != device) continue;
-    used += c->used.load(std::memory_order_relaxed);
-    blocks += c->blocks.load(std::memory_order_relaxed);
-  }
-  for (const auto& a : arenas_)
-    if (device == kAllDevices || a->device == device) blocks += static_cast<std::int64_t>(a->free_blocks());
-  PoolStatistics s;
-  s.used_bytes = static_cast<std::size_t>(std::max<std::int64_t>(used, 0));
-  s.total_bytes = static_cast<std::size_t>(total);
-  s.free_bytes = s.total_bytes - std::min(s.used_bytes, s.total_bytes);
-  s.n_free_blocks = static_cast<std::size_t>(blocks);
-  s.peak_total_bytes = static_cast<std::size_t>(peak_total);
-  s.peak_used_bytes = std::max(static_cast<std::size_t>(peak_used), s.used_bytes);
-  return s;
-}
-
-MemorySnapshot PoolState::snapshot() const {
-  const std::lock_guard lock(mutex_);
-  MemorySnapshot s;
-  for (const auto& a : arenas_) s.arenas.push_back(a->snapshot());
-  return s;
-}
-
-void PoolState::reset_peaks() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& d : devices_) {
-    d->peak_total.store(d->total.load());
-    d->peak_used.store(d->used.load());
-  }
 }
 
 }  // namespace internal

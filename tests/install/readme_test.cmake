@@ -1,4 +1,4 @@
-# Compiles the snippets of README.md as a user would, against an installed and moved prefix, with g++ and clangs, and runs those on
+# Compiles the snippets of README.md and docs/ as a user would, against an installed and moved prefix, with g++ and clangs, and runs those on
 # arrays. -DBUILD=<built folder> -DWORK=<scratch folder> -DROOT=<sources> -DGENERATOR= -DCXX=
 cmake_minimum_required(VERSION 3.22)
 
@@ -8,9 +8,11 @@ file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}/parts")
 run("installing" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${WORK}/prefix")
 file(RENAME "${WORK}/prefix" "${WORK}/moved")
-run("extracting the snippets" awk -v "out=${WORK}/parts" -f "${CMAKE_CURRENT_LIST_DIR}/readme/extract.awk" "${ROOT}/README.md")
+file(GLOB pages "${ROOT}/docs/*.md")
+run("extracting the snippets" awk -v "out=${WORK}/parts" -f "${CMAKE_CURRENT_LIST_DIR}/readme/extract.awk"
+  "${ROOT}/README.md" ${pages})
 
-# The oldest and the newest clang of README.md's list, or else the one there is.
+# The oldest and the newest clang of the list in docs/installation.md, or else the one there is.
 set(compilers "${CXX} -O0" "${CXX} -O2")
 foreach(name clang++-14 clang++-19 clang++)
   find_program(${name} ${name})

@@ -1,9 +1,9 @@
-# The C++ snippets of README.md as parts of programs: awk -v out=<folder> -f extract.awk README.md
+# The C++ snippets of documents as parts of programs: awk -v out=<folder> -f extract.awk README.md docs/*.md
 # A line <!-- program: name --> stands before each; snippets of one name are one program. Of a snippet, #include lines go to
 # <name>.includes, classes to <name>.types, and the rest to <name>.body. The CMake lines go to snippet.cmake.
 /^<!-- program: [a-z_]+ -->$/ { name = $3; next }
 /^```cpp$/ {
-  if (name == "") { print "README.md:" NR ": a snippet without a line <!-- program: name --> before it"; failed = 1 }
+  if (name == "") { print FILENAME ":" FNR ": a snippet without a line <!-- program: name --> before it"; failed = 1 }
   inside = name != ""
   next
 }

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""python3 benchmarks/compare/readme_table.py SWEEP.md [README.md]
+"""python3 benchmarks/compare/speed_tables.py SWEEP.md
 
-The speed table of the README from the table that a sweep has recorded: printed, or written in place of the one in README.md.
+Writes the speed tables of docs/performance.md (all cases) and README.md (some) from the table that a sweep has recorded.
 """
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CASES = {
     "overhead/add": "`c = a + b`, few elements, the result allocated",
@@ -39,7 +42,9 @@ CASES = {
     "inference/resnet18": "inference, ResNet-18 on 32 x 32",
 }
 COLUMNS = {"numpy": "NumPy", "torch": "PyTorch", "onnxruntime": "ONNX Runtime", "best peer": "fastest peer", "worst tenth": "worst tenth"}
-HEAD = "| case | " + " | ".join(COLUMNS.values()) + " |"
+IN_README = ("overhead/add", "elementwise/add", "elementwise/chain_fused", "reduction/sum_axis1", "sorting/sort", "matmul/skinny",
+             "convolution/forward_backward", "training/cnn")
+NOT_IN_README = "onnxruntime"
 
 
 def cells(line):
@@ -50,25 +55,29 @@ def times(text):
     return text and (f"{float(text):.1f}x" if float(text) >= 2 else f"{float(text):.2f}x")
 
 
-def table(sweep):
-    with open(sweep) as f:
-        lines = [cells(line) for line in f if line.startswith("|")]
+def head_of(columns):
+    return "| case | " + " | ".join(COLUMNS[column] for column in columns) + " |"
+
+
+def table(sweep, cases, columns):
+    lines = [cells(line) for line in Path(sweep).read_text().splitlines() if line.startswith("|")]
     head, rows = lines[0], {row[0]: row for row in lines[1:]}
-    places = [head.index(name) for name in COLUMNS]
-    return [HEAD, "|---" * (len(COLUMNS) + 1) + "|"] + [
-        f"| {words} | " + " | ".join(times(rows[case][at]) for at in places) + " |" for case, words in CASES.items()]
+    places = [head.index(name) for name in columns]
+    return [head_of(columns), "|---" * (len(columns) + 1) + "|"] + [
+        f"| {CASES[case]} | " + " | ".join(times(rows[case][at]) for at in places) + " |" for case in cases]
+
+
+def replace(document, new):
+    lines = document.read_text().split("\n")
+    begin = lines.index(new[0])
+    end = next(i for i in range(begin, len(lines)) if not lines[i].startswith("|"))
+    document.write_text("\n".join(lines[:begin] + new + lines[end:]))
 
 
 def main():
-    new = table(sys.argv[1])
-    if len(sys.argv) == 2:
-        return print("\n".join(new))
-    with open(sys.argv[2]) as f:
-        lines = f.read().split("\n")
-    begin = lines.index(HEAD)
-    end = next(i for i in range(begin, len(lines)) if not lines[i].startswith("|"))
-    with open(sys.argv[2], "w") as f:
-        f.write("\n".join(lines[:begin] + new + lines[end:]))
+    sweep = sys.argv[1]
+    replace(ROOT / "docs/performance.md", table(sweep, CASES, COLUMNS))
+    replace(ROOT / "README.md", table(sweep, IN_README, [column for column in COLUMNS if column != NOT_IN_README]))
 
 
 if __name__ == "__main__":
