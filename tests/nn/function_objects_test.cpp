@@ -534,7 +534,7 @@ BOOST_AUTO_TEST_CASE(every_class_has_a_case) {
   const std::regex declaration("\\nstruct (?:CATENA_EXPORT )?(\\w+) : (?:FunctionObjectOf|UnaryObject|BinaryObject)<");
   std::size_t classes = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    if (file.path().extension() != ".h") continue;
+    if (file.path().extension() != ".h" || file.path().filename() == "function_object.h") continue;
     std::ifstream in(file.path());
     const std::string text(std::istreambuf_iterator<char>(in), {});
     for (std::sregex_iterator m(text.begin(), text.end(), declaration), end; m != end; ++m, ++classes)
