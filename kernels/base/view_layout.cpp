@@ -6,7 +6,7 @@
 namespace catena {
 
 ViewSpec reversed_axes(const Shape& shape, const Strides& strides) {
-  ViewSpec v{shape, strides};
+  ViewSpec v{shape, strides, 0};
   std::reverse(v.shape.begin(), v.shape.end());
   std::reverse(v.strides.begin(), v.strides.end());
   return v;
@@ -15,7 +15,7 @@ ViewSpec reversed_axes(const Shape& shape, const Strides& strides) {
 ViewSpec permuted_axes(std::string_view op, const Shape& shape, const Strides& strides, const Dims& axes) {
   const int rank = shape.size();
   check<ValueError>(axes.size() == rank, op, axes.size(), " axes ", axes, " were given for an array of rank ", rank);
-  ViewSpec v{shape, strides};
+  ViewSpec v{shape, strides, 0};
   std::uint64_t seen = 0;
   for (int k = 0; k < rank; ++k) {
     const int axis = normalize_axis<IndexError>(op, axes[k], rank);
@@ -29,7 +29,7 @@ ViewSpec permuted_axes(std::string_view op, const Shape& shape, const Strides& s
 
 ViewSpec swapped_axes(std::string_view op, const Shape& shape, const Strides& strides, int axis1, int axis2) {
   const int i = normalize_axis(op, axis1, shape.size()), j = normalize_axis(op, axis2, shape.size());
-  ViewSpec v{shape, strides};
+  ViewSpec v{shape, strides, 0};
   std::swap(v.shape[i], v.shape[j]);
   std::swap(v.strides[i], v.strides[j]);
   return v;
@@ -54,16 +54,23 @@ Dims axes_in_memory(const Strides& strides) {
   Dims order;
   for (int axis = 0; axis < strides.size(); ++axis) {
     int at = axis;
-    while (at > 0 && std::llabs(strides[static_cast<int>(order[at - 1])]) < std::llabs(strides[axis])) --at;
-    order.insert(at, axis);
+    order.push_back(axis);
+    for (; at > 0 && std::llabs(strides[int(order[at - 1])]) < std::llabs(strides[axis]); --at)
+      order[at] = order[at - 1];
+    order[at] = axis;
   }
   return order;
 }
 
 std::optional<Dims> dense_order(const Shape& shape, const Strides& strides, std::size_t itemsize) {
   const Dims order = axes_in_memory(strides);
-  const ViewSpec v = permuted_axes("layout", shape, strides, order);
-  if (!is_c_contiguous(v.shape, v.strides, itemsize)) return {};
+  auto step = static_cast<std::int64_t>(itemsize);
+  for (int k = order.size() - 1; k >= 0 && size_of(shape) != 0; --k) {
+    const int axis = int(order[k]);
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != step) return {};
+    step *= shape[axis];
+  }
   return order;
 }
 
@@ -78,7 +85,7 @@ ViewSpec squeezed_axes(std::string_view op, const Shape& shape, const Strides& s
     for (int axis = 0; axis < shape.size(); ++axis)
       if (shape[axis] == 1) removed.push_back(axis);
   }
-  ViewSpec v{shape, strides};
+  ViewSpec v{shape, strides, 0};
   for (int k = removed.size() - 1; k >= 0; --k) {
     v.shape.erase(static_cast<int>(removed[k]));
     v.strides.erase(static_cast<int>(removed[k]));
@@ -92,7 +99,7 @@ ViewSpec expanded_axes(std::string_view op, const Shape& shape, const Strides& s
   check<ValueError>(axis >= -rank - 1 && axis <= rank, op, "axis ", axis, " is out of range for an array of rank ",
                     rank, ", where it is from ", -rank - 1, " to ", rank);
   const int at = axis < 0 ? axis + rank + 1 : axis;
-  ViewSpec v{shape, strides};
+  ViewSpec v{shape, strides, 0};
   // An axis of length 1 may have any stride; this one also passes the contiguity checks of other libraries.
   const std::int64_t stride = at < rank ? strides[at] * shape[at] : static_cast<std::int64_t>(itemsize);
   v.shape.insert(at, 1);
@@ -101,7 +108,7 @@ ViewSpec expanded_axes(std::string_view op, const Shape& shape, const Strides& s
 }
 
 ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int rank) {
-  ViewSpec v{shape, strides};
+  ViewSpec v{shape, strides, 0};
   while (v.shape.size() > rank && v.shape[0] == 1) {
     v.shape.erase(0);
     v.strides.erase(0);
@@ -111,17 +118,16 @@ ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int ra
 
 Reshaped reshaped(std::string_view op, const Shape& shape, const Strides& strides, const Shape& requested,
                   std::size_t itemsize) {
-  Reshaped r;
-  r.view.shape = resolve_reshape(op, shape, requested);
+  Reshaped r{{resolve_reshape(op, shape, requested), {}, 0}, false};
   const std::optional<Strides> s = reshape_strides(shape, strides, r.view.shape, itemsize);
-  r.of_copy = !s.has_value();
-  r.view.strides = s ? *s : c_strides(r.view.shape, itemsize);
+  if (s) r.view.strides = *s;
+  else r = {{r.view.shape, c_strides(r.view.shape, itemsize), 0}, true};
   return r;
 }
 
 ViewSpec broadcast_view(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
   checked_size(to);
-  return {to, broadcast_strides(op, shape, strides, to)};
+  return {to, broadcast_strides(op, shape, strides, to), 0};
 }
 
 ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const SliceRange& range) {
@@ -133,7 +139,7 @@ ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const
 }
 
 ViewSpec flipped_axes(std::string_view op, const Shape& shape, const Strides& strides, const Axes& axes) {
-  ViewSpec v{shape, strides};
+  ViewSpec v{shape, strides, 0};
   for (std::int64_t given : normalize_axes(op, axes, shape.size())) {
     const int axis = static_cast<int>(given);
     v.offset += (std::max<std::int64_t>(shape[axis], 1) - 1) * strides[axis];
