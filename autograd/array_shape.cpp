@@ -85,7 +85,7 @@ Array take(const Array& a, const Array& indices, int axis) {
   for (int i = 0; i < at; ++i) parts.push_back({nullptr, catena::Slice(), i});
   parts.push_back({indices.get(), 0, at});
   const catena::IndexPlan plan = catena::plan_index("take", a.shape(), a.strides(), parts, false);
-  const Array index = view_as(indices, {plan.shape, plan.arrays[0].strides});
+  const Array index = view_as(indices, {plan.shape, plan.arrays[0].strides, 0});
   Array out = a.backend().empty(plan.shape, a.dtype(), a.device());
   internal::gather({a, {&index, 1}, {at}, plan.shape, plan.axes, "take"}, out);
   return out;

@@ -108,8 +108,9 @@ Padded padded(const Shape& shape, const PadWidths& widths, std::size_t itemsize)
     part.offset += v.offset;
     return part;
   };
+  p.sides.reserve(2 * std::size_t(rank));
   // The part of the result with the padding of axes before i only; it shrinks from the last axis on.
-  p.interior = {p.shape, c_strides(p.shape, itemsize)};
+  p.interior = {p.shape, c_strides(p.shape, itemsize), 0};
   for (int i = rank - 1; i >= 0; --i) {
     const auto [before, after] = widths[std::size_t(i)];
     if (after > 0) p.sides.push_back({i, true, cut(p.interior, i, p.shape[i] - after, after)});
@@ -132,11 +133,12 @@ MatmulShapes matmul_shapes(const Shape& a, const Shape& b) {
   const std::int64_t inner = m.right[m.right.size() - 2];
   check<ValueError>(a.back() == inner, op, "shapes ", a, " and ", b, " do not match: inner lengths ", a.back(), " and ",
                     inner, " differ");
-  Shape batch_a = m.left, batch_b = m.right;
-  batch_a.resize(m.left.size() - 2);
-  batch_b.resize(m.right.size() - 2);
-  m.result = broadcast_shapes(op, batch_a, batch_b);
-  m.product = m.result;
+  if (m.left.size() > 2 || m.right.size() > 2) {
+    Shape batch_a = m.left, batch_b = m.right;
+    batch_a.resize(m.left.size() - 2);
+    batch_b.resize(m.right.size() - 2);
+    m.product = m.result = broadcast_shapes(op, batch_a, batch_b);
+  }
   m.product.push_back(m.left[m.left.size() - 2]);
   m.product.push_back(m.right.back());
   if (!row) m.result.push_back(m.left[m.left.size() - 2]);

@@ -4,9 +4,20 @@
 #include <cstdlib>
 
 namespace catena {
+namespace {
+
+// Does not initialise from a list, for which g++ clears all bytes first.
+ViewSpec view_of(const Shape& shape, const Strides& strides) {
+  ViewSpec v;
+  v.shape = shape;
+  v.strides = strides;
+  return v;
+}
+
+}  // namespace
 
 ViewSpec reversed_axes(const Shape& shape, const Strides& strides) {
-  ViewSpec v{shape, strides};
+  ViewSpec v = view_of(shape, strides);
   std::reverse(v.shape.begin(), v.shape.end());
   std::reverse(v.strides.begin(), v.strides.end());
   return v;
@@ -15,7 +26,7 @@ ViewSpec reversed_axes(const Shape& shape, const Strides& strides) {
 ViewSpec permuted_axes(std::string_view op, const Shape& shape, const Strides& strides, const Dims& axes) {
   const int rank = shape.size();
   check<ValueError>(axes.size() == rank, op, axes.size(), " axes ", axes, " were given for an array of rank ", rank);
-  ViewSpec v{shape, strides};
+  ViewSpec v = view_of(shape, strides);
   std::uint64_t seen = 0;
   for (int k = 0; k < rank; ++k) {
     const int axis = normalize_axis<IndexError>(op, axes[k], rank);
@@ -29,7 +40,7 @@ ViewSpec permuted_axes(std::string_view op, const Shape& shape, const Strides& s
 
 ViewSpec swapped_axes(std::string_view op, const Shape& shape, const Strides& strides, int axis1, int axis2) {
   const int i = normalize_axis(op, axis1, shape.size()), j = normalize_axis(op, axis2, shape.size());
-  ViewSpec v{shape, strides};
+  ViewSpec v = view_of(shape, strides);
   std::swap(v.shape[i], v.shape[j]);
   std::swap(v.strides[i], v.strides[j]);
   return v;
@@ -54,16 +65,23 @@ Dims axes_in_memory(const Strides& strides) {
   Dims order;
   for (int axis = 0; axis < strides.size(); ++axis) {
     int at = axis;
-    while (at > 0 && std::llabs(strides[static_cast<int>(order[at - 1])]) < std::llabs(strides[axis])) --at;
-    order.insert(at, axis);
+    order.push_back(axis);
+    for (; at > 0 && std::llabs(strides[int(order[at - 1])]) < std::llabs(strides[axis]); --at)
+      order[at] = order[at - 1];
+    order[at] = axis;
   }
   return order;
 }
 
 std::optional<Dims> dense_order(const Shape& shape, const Strides& strides, std::size_t itemsize) {
   const Dims order = axes_in_memory(strides);
-  const ViewSpec v = permuted_axes("layout", shape, strides, order);
-  if (!is_c_contiguous(v.shape, v.strides, itemsize)) return {};
+  auto step = static_cast<std::int64_t>(itemsize);
+  for (int k = order.size() - 1; k >= 0 && size_of(shape) != 0; --k) {
+    const int axis = int(order[k]);
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != step) return {};
+    step *= shape[axis];
+  }
   return order;
 }
 
@@ -78,7 +96,7 @@ ViewSpec squeezed_axes(std::string_view op, const Shape& shape, const Strides& s
     for (int axis = 0; axis < shape.size(); ++axis)
       if (shape[axis] == 1) removed.push_back(axis);
   }
-  ViewSpec v{shape, strides};
+  ViewSpec v = view_of(shape, strides);
   for (int k = removed.size() - 1; k >= 0; --k) {
     v.shape.erase(static_cast<int>(removed[k]));
     v.strides.erase(static_cast<int>(removed[k]));
@@ -92,7 +110,7 @@ ViewSpec expanded_axes(std::string_view op, const Shape& shape, const Strides& s
   check<ValueError>(axis >= -rank - 1 && axis <= rank, op, "axis ", axis, " is out of range for an array of rank ",
                     rank, ", where it is from ", -rank - 1, " to ", rank);
   const int at = axis < 0 ? axis + rank + 1 : axis;
-  ViewSpec v{shape, strides};
+  ViewSpec v = view_of(shape, strides);
   // An axis of length 1 may have any stride; this one also passes the contiguity checks of other libraries.
   const std::int64_t stride = at < rank ? strides[at] * shape[at] : static_cast<std::int64_t>(itemsize);
   v.shape.insert(at, 1);
@@ -101,7 +119,7 @@ ViewSpec expanded_axes(std::string_view op, const Shape& shape, const Strides& s
 }
 
 ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int rank) {
-  ViewSpec v{shape, strides};
+  ViewSpec v = view_of(shape, strides);
   while (v.shape.size() > rank && v.shape[0] == 1) {
     v.shape.erase(0);
     v.strides.erase(0);
@@ -115,17 +133,19 @@ Reshaped reshaped(std::string_view op, const Shape& shape, const Strides& stride
   r.view.shape = resolve_reshape(op, shape, requested);
   const std::optional<Strides> s = reshape_strides(shape, strides, r.view.shape, itemsize);
   r.of_copy = !s.has_value();
-  r.view.strides = s ? *s : c_strides(r.view.shape, itemsize);
+  if (s) r.view.strides = *s;
+  else r.view.strides = c_strides(r.view.shape, itemsize);
   return r;
 }
 
 ViewSpec broadcast_view(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
   checked_size(to);
-  return {to, broadcast_strides(op, shape, strides, to)};
+  return view_of(to, broadcast_strides(op, shape, strides, to));
 }
 
 ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const SliceRange& range) {
-  ViewSpec v{shape, strides, range.length > 0 ? range.start * strides[axis] : 0};
+  ViewSpec v = view_of(shape, strides);
+  if (range.length > 0) v.offset = range.start * strides[axis];
   v.shape[axis] = range.length;
   // With at most one element the step is never applied, and multiplying it by the stride could overflow.
   if (range.length > 1) v.strides[axis] *= range.step;
@@ -133,7 +153,7 @@ ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const
 }
 
 ViewSpec flipped_axes(std::string_view op, const Shape& shape, const Strides& strides, const Axes& axes) {
-  ViewSpec v{shape, strides};
+  ViewSpec v = view_of(shape, strides);
   for (std::int64_t given : normalize_axes(op, axes, shape.size())) {
     const int axis = static_cast<int>(given);
     v.offset += (std::max<std::int64_t>(shape[axis], 1) - 1) * strides[axis];

@@ -66,6 +66,7 @@ IndexPlan plan_index(std::string_view op, const Shape& shape, const Strides& str
   IndexPlan plan;
   const SplitItems split = split_items(op, shape, parts, wraps, plan);
   plan.view = basic_index(op, shape, strides, {split.basic.data(), split.basic.size()});
+  if (plan.arrays.empty()) return plan;
   Shape indices;
   try {
     for (const IndexPlan::Indexed& x : plan.arrays) indices = broadcast_shapes(op, indices, x.array->shape);

@@ -36,7 +36,7 @@ struct IndexPlan {
     Strides strides;  // of the array, broadcast to `shape`
   };
   ViewSpec view;
-  Shape shape;  // of the selection
+  Shape shape;  // of the selection; empty, as `axes`, without arrays: then the view is the selection
   Dims axes;    // the axis of the view along which each axis of `shape` runs; -1: an axis of the index arrays
   SmallVector<Indexed, 2> arrays;  // in the order of the items
 

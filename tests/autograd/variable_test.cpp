@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_variable_prints_its_values) {
   BOOST_TEST(text(Variable(array<float>({1, 2, 3, 4}, {2, 2}), {.name = "W"})) ==
              "variable W([[1. 2.]\n            [3. 4.]])");
   BOOST_TEST(text(Variable(array<float>({1, 2, 3, 4}, {2, 1, 2}))) == "variable([[[1. 2.]]\n\n          [[3. 4.]]])");
-  BOOST_TEST(text(Variable(full({}, 3))) == "variable(3.)");
+  BOOST_TEST(text(Variable(full({}, 3))) == "variable(3.0)");
   BOOST_TEST(text(Variable()) == "<null variable>");
 }
 

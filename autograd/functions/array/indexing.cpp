@@ -24,8 +24,8 @@ int axes_of(const IndexItem& i) {
 // An index without masks, planned for an array: a view, then a gather along axes of the view.
 struct Plan {
   Plan(const Array& x, const std::vector<IndexItem>& items) {
-    std::vector<Array> arrays;
-    std::vector<catena::IndexPart> parts;
+    catena::SmallVector<Array, 2> arrays;
+    catena::SmallVector<catena::IndexPart, 4> parts;
     int axis = 0, consumed = 0;
     for (const IndexItem& i : items) consumed += axes_of(i);
     for (const IndexItem& i : items) {
@@ -35,10 +35,11 @@ struct Plan {
     }
     const catena::IndexPlan plan = catena::plan_index("get_item", x.shape(), x.strides(), parts, false);
     view = internal::view_as(x, plan.view);
+    if (arrays.empty()) return;
     loop = plan.shape;
     base_axis = plan.axes;
     for (std::size_t k = 0; k < arrays.size(); ++k) {
-      indices.push_back(internal::view_as(arrays[k], {loop, plan.arrays[k].strides}));
+      indices.push_back(internal::view_as(arrays[k], {loop, plan.arrays[k].strides, 0}));
       axes.push_back(plan.arrays[k].view_axis);
       given.push_back(plan.arrays[k].axis);
     }
