@@ -13,6 +13,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/tensor_table.h>
 
 namespace training {
@@ -444,7 +445,7 @@ void Optimizer::update() try {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
   // From here on, writes to the parameters, by hooks or by the rule, count as this update.
-  std::vector<autograd::internal::OptimizerWrite> writes;
+  catena::SmallVector<autograd::internal::OptimizerWrite, 16> writes;
   writes.reserve(slots_.size());
   for (const Slot& s : slots_)
     if (s.takes_part()) writes.emplace_back(s.param.param.data());
@@ -508,12 +509,13 @@ void Optimizer::launch() {
   Pass& pass = pass_of(*rule_.kernel);
   const Pass::Step step(pass);
   for (Slot& s : slots_) {
-    if (!s.takes_part() || !s.has_grad()) continue;
+    const autograd::internal::VariableNode* const gradient =
+        autograd::internal::Access::node(s.param.param)->root()->grad;
+    if (!s.takes_part() || gradient == nullptr) continue;
     const Array& p = s.param.param.data();
-    const Array g = s.param.param.grad();
     if (p.size() == 0) continue;
     Launch& launch = pass.launch_of(p);
-    launch.read(g);
+    launch.read(gradient->data);
     launch.write(p);
     for (const Array& state : s.states) launch.operands.push_back(state.get());
   }
