@@ -7,6 +7,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/small_vector.h>
 
 namespace training {
 
@@ -176,7 +177,7 @@ void Optimizer::update() try {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
   // From here on, writes to the parameters, by hooks or by the rule, count as this update.
-  std::vector<autograd::internal::OptimizerWrite> writes;
+  catena::SmallVector<autograd::internal::OptimizerWrite, 16> writes;
   writes.reserve(slots_.size());
   for (const Slot& s : slots_)
     if (s.takes_part()) writes.emplace_back(s.param.param.data());

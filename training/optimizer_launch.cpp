@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <catena/autograd/capture.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/registry/tensor_table.h>
 
@@ -133,12 +134,13 @@ void Optimizer::launch() {
   Pass& pass = pass_of(*rule_.kernel);
   const Pass::Step step(pass);
   for (Slot& s : slots_) {
-    if (!s.takes_part() || !s.has_grad()) continue;
+    const autograd::internal::VariableNode* const gradient =
+        autograd::internal::Access::node(s.param.param)->root()->grad;
+    if (!s.takes_part() || gradient == nullptr) continue;
     const Array& p = s.param.param.data();
-    const Array g = s.param.param.grad();
     if (p.size() == 0) continue;
     Launch& launch = pass.launch_of(p);
-    launch.read(g);
+    launch.read(gradient->data);
     launch.write(p);
     for (const Array& state : s.states) launch.operands.push_back(state.get());
   }

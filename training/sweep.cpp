@@ -60,6 +60,7 @@ Selection Sweep::next() {
   previous_epoch_detail_ = epoch_detail();
   is_new_epoch_ = false;
   Selection selected;
+  selected.indices.reserve(std::size_t(repeat_ ? batch_size_ : std::min(batch_size_, size_ - position_)));
   for (std::int64_t wanted = batch_size_; wanted > 0;) {
     const std::int64_t taken = std::min(wanted, size_ - position_);
     for (std::int64_t i = position_; i < position_ + taken; ++i)
