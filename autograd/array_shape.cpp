@@ -14,8 +14,12 @@ using catena::ValueError;
 using internal::view_as;
 
 Array reshape(const Array& a, const Shape& shape) {
-  const catena::Reshaped to = catena::reshaped("reshape", a.shape(), a.strides(), shape, catena::itemsize(a.dtype()));
-  return view_as(to.of_copy ? copy(a) : a, to.view);
+  const Shape to = catena::resolve_reshape("reshape", a.shape(), shape);
+  if (to == a.shape()) return a.backend().view(a, to, a.strides(), 0);
+  const std::size_t itemsize = catena::itemsize(a.dtype());
+  if (const auto strides = catena::reshape_strides(a.shape(), a.strides(), to, itemsize))
+    return a.backend().view(a, to, *strides, 0);
+  return a.backend().view(copy(a), to, catena::c_strides(to, itemsize), 0);
 }
 
 Array transpose(const Array& a) { return view_as(a, catena::reversed_axes(a.shape(), a.strides())); }

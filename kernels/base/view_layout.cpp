@@ -127,17 +127,6 @@ ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int ra
   return v;
 }
 
-Reshaped reshaped(std::string_view op, const Shape& shape, const Strides& strides, const Shape& requested,
-                  std::size_t itemsize) {
-  Reshaped r;
-  r.view.shape = resolve_reshape(op, shape, requested);
-  const std::optional<Strides> s = reshape_strides(shape, strides, r.view.shape, itemsize);
-  r.of_copy = !s.has_value();
-  if (s) r.view.strides = *s;
-  else r.view.strides = c_strides(r.view.shape, itemsize);
-  return r;
-}
-
 ViewSpec broadcast_view(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
   checked_size(to);
   return view_of(to, broadcast_strides(op, shape, strides, to));

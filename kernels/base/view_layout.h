@@ -38,15 +38,7 @@ CATENA_EXPORT ViewSpec expanded_axes(std::string_view op, const Shape& shape, co
 // Without leading axes of length 1 as long as there are more than `rank` axes, as NumPy assigns.
 CATENA_EXPORT ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int rank);
 
-// ---- other shapes ----
-// The elements, in C order, with the shape `requested`, of which one length may be -1 (ValueError in the same cases as
-// in NumPy). If no view has that shape, `of_copy` is set and `view` is for a C-contiguous copy.
-struct Reshaped {
-  ViewSpec view;
-  bool of_copy = false;
-};
-CATENA_EXPORT Reshaped reshaped(std::string_view op, const Shape& shape, const Strides& strides, const Shape& requested,
-                                std::size_t itemsize);
+// ---- other shapes (reshape: resolve_reshape and reshape_strides of shape.h) ----
 // With stride 0 along repeated axes. ValueError if the shape does not broadcast to `to`.
 CATENA_EXPORT ViewSpec broadcast_view(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to);
 // The range of an axis. Nothing is checked.

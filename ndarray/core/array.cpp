@@ -173,12 +173,13 @@ Array::operator bool() const {
 using internal::view_as;
 
 void Array::set_shape(const Shape& requested) const {
-  const auto [to, of_copy] = catena::reshaped("set_shape", shape(), strides(), requested, itemsize());
-  check<AttributeError>(!of_copy, "set_shape", "an array of shape ", shape(), " and strides ", strides(),
-                        " cannot be seen as ", to.shape, " without a copy; use reshape");
-  h_->shape = to.shape;
-  h_->strides = to.strides;
-  h_->c_contiguous = catena::is_c_contiguous(to.shape, to.strides, itemsize());
+  const Shape to = catena::resolve_reshape("set_shape", shape(), requested);
+  const std::optional<Strides> strides = catena::reshape_strides(shape(), this->strides(), to, itemsize());
+  check<AttributeError>(strides.has_value(), "set_shape", "an array of shape ", shape(), " and strides ",
+                        this->strides(), " cannot be seen as ", to, " without a copy; use reshape");
+  h_->shape = to;
+  h_->strides = *strides;
+  h_->c_contiguous = catena::is_c_contiguous(to, *strides, itemsize());
 }
 
 Array Array::transpose() const {

@@ -152,8 +152,10 @@ Array Array::reshape(const Shape& requested, Order order) const try {
     const Array from = transpose().reshape(reversed);
     return from.ndim() < 2 ? from : from.transpose();
   }
-  const catena::Reshaped to = catena::reshaped("reshape", shape(), strides(), requested, itemsize());
-  return internal::view_as(to.of_copy ? internal::contiguous(*this) : *this, to.view);
+  const Shape to = catena::resolve_reshape("reshape", shape(), requested);
+  if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize()))
+    return internal::make_view(*this, to, *s);
+  return internal::make_view(internal::contiguous(*this), to, catena::c_strides(to, itemsize()));
 } catch (...) {
   internal::rethrow_out_of_memory("reshape");
 }
