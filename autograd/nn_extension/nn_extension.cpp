@@ -129,6 +129,13 @@ Array NnExtension::linear(const Array& x, const Array& w, const Array& b) {
   return do_linear(x, w, b);
 }
 
+Array NnExtension::do_linear(const Array& x, const Array& w, const Array& b) {
+  Array y = matmul(x, w, false, true);
+  if (b) y += b;
+  set_last_implementation("portable");
+  return y;
+}
+
 // ---- convolution --------------------------------------------------------------------------------
 Array NnExtension::do_convolution(const Convolution& c) {
   const Array result = internal::portable_convolution(c);
