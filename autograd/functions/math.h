@@ -14,8 +14,8 @@
 namespace autograd {
 
 // A unary function is one line: its name (also its kernel's name and its label), the value that its rule reads (x, y or
-// nothing), its rule (the gradient of x from gy), and what distinguishes an activation: activation(<kernel>, <label>) has
-// a fused rule on arrays, with that value and gy as inputs, and Chainer's class as its label.
+// nothing), its rule (the gradient of x from gy), and what distinguishes an activation: activation(<kernel>, <label>)
+// has a fused rule on arrays, with that value and gy as inputs, and Chainer's class as its label.
 // clang-format off
 #define CATENA_UNARY_MATH(X)  \
   X(exp,     y,       gy * y,                              none) \

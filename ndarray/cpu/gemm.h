@@ -44,7 +44,8 @@ CATENA_EXPORT std::string openblas_description();
 // For all dtypes except the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
 CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
 // True if the portable product of float64 is at least as fast as OpenBLAS: `a` has many rows and b so few columns that
-// the results are accumulated in registers, or `a` has few rows and b is contiguous along k, which a library would pack.
+// the results are accumulated in registers, or `a` has few rows and b is contiguous along k, which a library would
+// pack.
 bool is_slim(catena::Dtype dtype, const Gemm& g);
 
 // The implementation of the last product of this process: "onednn", "openblas", "portable", or "none".

@@ -6,8 +6,8 @@
 #include <catena/autograd/nn_extension.h>
 #include <catena/catena.h>
 #include <catena/kernels/base/parallel.h>
-#include <catena/ndarray/cpu/gemm.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/ndarray/cpu/gemm.h>
 
 using namespace autograd;
 
