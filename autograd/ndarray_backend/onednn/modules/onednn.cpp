@@ -15,6 +15,7 @@
 #include <catena/autograd/backend/derived.h>
 #include <catena/autograd/ndarray_backend/onednn/modules/onednn.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/module.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal {
@@ -170,6 +171,13 @@ const memory::desc* interned(const memory::desc& desc, bool backward) {
 const dnnl::engine& engine() {
   static const dnnl::engine& e = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return e;
+}
+
+// To be called right before oneDNN is.
+void check_space() {
+  catena::check<catena::OutOfMemoryError>(
+      catena::internal::has_space_for_onednn(), "convolution",
+      "too few addresses are left to this process for a call of oneDNN (ulimit -v)");
 }
 
 // Every thread has its own plans, so that a lookup needs no lock. The plans refer to oneDNN's cache, which threads
@@ -394,6 +402,7 @@ const Plan* find_plan(const Problem& p, Pass pass) {
   ThreadState& state = thread_state();
   const Key key = p.key(pass);
   if (const auto found = state.plans.find(key); found != state.plans.end()) return found->second.get();
+  check_space();
   if (state.plans.size() >= ThreadState::kMaxPlans) state.plans.clear();
   std::unique_ptr<Plan> plan;
   for (const algorithm how : {algorithm::convolution_winograd, algorithm::convolution_direct}) {
@@ -447,6 +456,7 @@ Array scratch(const Array& near, const memory::desc& desc) {
 memory at(const memory::desc& desc, const Array& a) { return memory(desc, engine(), a->data); }
 
 void reorder(memory from, memory to) {
+  check_space();
   dnnl::reorder(from, to).execute(thread_state().stream, from, to);
   thread_state().stream.wait();
 }
@@ -470,7 +480,7 @@ DnnlArray activations(const Array& a, const Activations& of, const memory::desc&
   return {contiguous(a), of.plain, wanted, of.takes_plain};
 }
 
-// The parts of a convolution with their problems; empty if oneDNN cannot compute all of them.
+// The parts of a convolution with their problems; empty if oneDNN cannot compute all of them, or has not the space.
 struct Cut {
   std::vector<Part> parts;
   std::vector<Problem> problems;
@@ -545,6 +555,7 @@ class Result {
 void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory> arguments) {
   const Array pad = scratch(near, plan.scratchpad);
   if (plan.scratchpad.get_size() > 0) arguments.emplace(DNNL_ARG_SCRATCHPAD, at(plan.scratchpad, pad));
+  check_space();
   plan.primitive.execute(thread_state().stream, arguments);
   thread_state().stream.wait();
 }
@@ -624,6 +635,7 @@ std::vector<Part> parts_of(const Problem& p, Pass pass, Split split) {
 
 // Makes all plans on the calling thread, so that it is known before the first part runs whether all parts have one.
 Cut cut(const Problem& whole, Pass pass) {
+  if (!catena::internal::has_space_for_onednn()) return {};
   const catena::SingleThreadedLibraries single;
   for (const Split split : {Split::outputs, Split::rows, Split::images}) {
     if (split == Split::outputs && !splits_outputs(whole, pass)) continue;
@@ -654,6 +666,7 @@ template <class F> void run_parts(const char* op, const Cut& c, Pass pass, F&& f
   catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
     try {
+      check_space();
       for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
         const Plan* const plan = find_plan(c.problems[k], pass);
         catena::check<catena::OutOfMemoryError>(plan != nullptr, op, "oneDNN cannot make for a second thread what it ",
