@@ -127,38 +127,49 @@ struct Optimizer::Pass {
 };
 
 // ---- the optimizer ------------------------------------------------------------------------------
-Optimizer::Optimizer(UpdateRule rule) : rule_(std::move(rule)) {
+Optimizer::Optimizer(UpdateRule rule) try : rule_(std::move(rule)) {
   check<ValueError>(rule_.kernel == nullptr || rule_.block != nullptr, rule_.name,
                     "the rule has a kernel, but no function `block` that makes its hyperparameters");
   for (const UpdateRule::HyperParameter& h : rule_.hyper) hyper_.push_back(h.value);
+} catch (...) {
+  catena::rethrow_standard("Optimizer");
 }
 Optimizer::~Optimizer() = default;
 
-void Optimizer::check_target(const Link& target) const {
+void Optimizer::check_target(const Link& target) const try {
   bool any = false;
   target.for_each_param([&](std::string_view, const Variable&) { any = true; });
   check<ValueError>(
       any, rule_.name, "the link ", autograd::internal::class_name(typeid(target)),
       " has no parameters, so there is nothing to train: list its members in NN_MEMBERS, or add them before "
       "setup");
+} catch (...) {
+  catena::rethrow_standard(rule_.name);
 }
 
 void Optimizer::setup(Link& target) {
   check_target(target);
-  owned_.reset();
-  set_target(target);
+  set_target(target, {});
 }
 
-void Optimizer::set_target(Link& target) try {
-  target_ = &target;
+// After an error, everything is as before.
+void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
+  Link* const target_before = std::exchange(target_, &target);
+  std::vector<Slot> slots_before = std::exchange(slots_, {});
+  try {
+    prepare();
+  } catch (...) {
+    target_ = target_before;
+    slots_ = std::move(slots_before);
+    throw;
+  }
+  owned_ = std::move(owner);
   t_ = epoch_ = 0;
   loss_ = {};
   hooks_.clear();
-  slots_.clear();
   passes_.clear();
   ++changes_;
-  prepare();
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard(rule_.name);
 }
 
@@ -167,12 +178,14 @@ Link& Optimizer::target() const {
   return *target_;
 }
 
-void Optimizer::add_hook(Hook hook, const std::string& name) {
+void Optimizer::add_hook(Hook hook, const std::string& name) try {
   check<RuntimeError>(target_ != nullptr, "add_hook", "call setup before adding the hook ", name);
   check<TypeError>(bool(hook), "add_hook", "the hook ", name, " is not callable");
   for (const auto& h : hooks_) check<KeyError>(h.first != name, "add_hook", "there is a hook named ", name, " already");
   hooks_.emplace_back(name, std::move(hook));
   ++changes_;
+} catch (...) {
+  catena::rethrow_standard("add_hook");
 }
 
 void Optimizer::remove_hook(const std::string& name) {
@@ -222,6 +235,7 @@ void Optimizer::refresh_slots() {
   if (same && known == slots_.size()) return;
   std::vector<nn::NamedParam> params = target().namedparams();
   std::vector<Slot> fresh;
+  fresh.reserve(params.size());  // so that nothing fails once states are moved
   for (nn::NamedParam& p : params) {
     const auto known =
         std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
@@ -289,16 +303,18 @@ void Optimizer::make_states(std::span<Slot*> slots) {
   const Array& first = slots[0]->param.param.data();
   std::int64_t total = 0;
   for (const Slot* s : slots) total += s->param.param.size();
+  std::vector<std::vector<Array>> made(slots.size());
   for (const UpdateRule::State& rule : rule_.states) {
     const Array arena = first.backend().empty({total}, first.dtype(), first.device());
     autograd::fill(arena, rule.initial);
     std::int64_t at = 0;
-    for (Slot* s : slots) {
-      const std::int64_t n = s->param.param.size();
-      s->states.push_back(autograd::reshape(autograd::slice(arena, 0, at, at + n), s->param.param.shape()));
-      at += n;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const Variable& p = slots[i]->param.param;
+      made[i].push_back(autograd::reshape(autograd::slice(arena, 0, at, at + p.size()), p.shape()));
+      at += p.size();
     }
   }
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i]->states = std::move(made[i]);
 }
 
 void Optimizer::make_own_states(Slot& s) {
@@ -378,7 +394,7 @@ void Optimizer::step(Variable loss) try {
     ~Step() { in_step = false; }
   } const scope(in_step_);
   update();
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard(rule_.name);
 }
 
@@ -454,7 +470,7 @@ void Optimizer::update() try {
   if (rule_.kernel == nullptr) update_each();
   else launch();
   if (autograd::is_capturing()) watch();
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard(rule_.name);
 }
 

@@ -8,6 +8,7 @@
 
 #include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/no_memory.h>
 
 namespace catena {
 namespace {
@@ -79,11 +80,13 @@ const OutOfMemoryError& out_of_memory() {
 
 }  // namespace
 
+void internal::throw_out_of_memory() { throw out_of_memory(); }
+
 void rethrow_from(std::string_view where) {
   try {
     again_with_place(where);
   } catch (const std::bad_alloc&) {
-    throw out_of_memory();
+    internal::throw_out_of_memory();
   }
 }
 
@@ -91,7 +94,7 @@ void rethrow_standard(std::string_view where) {
   try {
     again_as_own(where);
   } catch (const std::bad_alloc&) {
-    throw out_of_memory();
+    internal::throw_out_of_memory();
   }
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/functions/evaluation.h>
@@ -65,7 +66,7 @@ template <class Predictor> class Classifier : public Chain {
   NN_MEMBERS(predictor)
 
   // ValueError for fewer than 2 arguments.
-  Variable operator()(const Variables& args) {
+  Variable operator()(const Variables& args) try {
     catena::check<catena::ValueError>(args.size() >= 2, "Classifier", args.size(),
                                       " arguments were given; inputs and labels are needed");
     Variables inputs;
@@ -80,6 +81,8 @@ template <class Predictor> class Classifier : public Chain {
       report("accuracy", accuracy, this);
     }
     return loss;
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
   }
   Variable operator()(const Variable& x, const Variable& t) { return (*this)(Variables{x, t}); }
 
