@@ -37,8 +37,11 @@ template <class Predictor> class Classifier : public Chain {
 
  public:
   using Options = ClassifierOptions;
-  explicit Classifier(Predictor&& owned, Options options_ = {})
-      : Classifier(catena::Shared<Predictor>::make(std::move(owned)), std::move(options_), 0) {}
+  explicit Classifier(Predictor&& owned, Options options_ = {}) try
+      : Classifier(catena::Shared<Predictor>::make(std::move(owned)), std::move(options_), 0) {
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
+  }
   // Deleted, because a copy would be trained instead of the passed object: write nn::copy(predictor) or
   // std::ref(predictor).
   explicit Classifier(const Predictor& write_copy_or_std_ref, Options options_ = {}) = delete;
@@ -46,14 +49,17 @@ template <class Predictor> class Classifier : public Chain {
   requires std::is_same_v<Predictor&, decltype(std::declval<const R&>().get())>
   explicit Classifier(const R& reference, Options options_ = {})
       : Classifier(catena::Shared<Predictor>::borrowed(&reference.get()), std::move(options_), 0) {}
-  Classifier(const Classifier& o)
+  Classifier(const Classifier& o) try
       : Chain(o),
         held_(catena::Shared<Predictor>::make(std::as_const(o.predictor))),
         predictor(*held_),
         options(o.options),
         y(o.y),
         loss(o.loss),
-        accuracy(o.accuracy) {}
+        accuracy(o.accuracy) {
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
+  }
   Classifier(Classifier&& o) = default;  // o still refers to the predictor, which now belongs to this object
   Classifier& operator=(const Classifier& o) {
     Chain::operator=(o);
