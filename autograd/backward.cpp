@@ -482,7 +482,7 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   const OnParameterScope reports(on_parameter);
   engine.run();
   engine.watch().remember(modes().in_backward_rule ? nullptr : y->creator, on_parameter == nullptr);
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard("backward");
 }
 
@@ -544,7 +544,7 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
   const internal::GradInputs grad_inputs{nodes, internal::modes().grad_inputs};
   const internal::GradInputsScope scope(&grad_inputs);
   return internal::gradients(outputs, inputs, grad_outputs, enable_double_backprop);
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard("grad");
 }
 

@@ -315,7 +315,7 @@ Variables FunctionNode::apply(const Variables& inputs) try {
     result.push_back(connect_output(plan, int(k), out[k]));
   }
   return result;
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard([this] { return label(); });
 }
 

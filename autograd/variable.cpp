@@ -8,6 +8,7 @@
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/error_context.h>
 
 namespace autograd {
 
@@ -153,10 +154,12 @@ const std::string& Variable::name() const {
   return n.name ? *n.name : none;
 }
 
-void Variable::set_name(const std::string& name) {
+void Variable::set_name(const std::string& name) try {
   VariableNode& n = checked();
   if (name.empty()) n.name.reset();
   else n.name = catena::Owned<std::string>(new std::string(name));
+} catch (...) {
+  catena::rethrow_standard("Variable");
 }
 
 void Variable::set_creator(FunctionNode* creator, int output_index) {
@@ -216,13 +219,14 @@ void Variable::backward(const BackwardOptions& options) { internal::run_backward
 
 void Variable::unchain() { checked().root()->set_creator(nullptr, 0); }
 
-void Variable::unchain_backward() {
+void Variable::unchain_backward() try {
   // Unchaining a function removes its inputs, so their creators are collected first.
   std::vector<NodePtr<FunctionNode>> pending;
   const auto visit = [&pending](FunctionNode* f) {
     if (f == nullptr) return;
     retain(f);
-    pending.emplace_back(f);
+    NodePtr<FunctionNode> kept(f);
+    pending.push_back(std::move(kept));
   };
   visit(creator());
   while (!pending.empty()) {
@@ -232,6 +236,8 @@ void Variable::unchain_backward() {
     f->unchain();
   }
   unchain();
+} catch (...) {
+  catena::rethrow_standard("unchain_backward");
 }
 
 }  // namespace autograd

@@ -49,7 +49,10 @@ Link::Link() = default;
 Link::Link(std::initializer_list<ParamShape> params) {
   for (const ParamShape& p : params) add_param(p.name, p.shape, p.dtype);
 }
-Link::Link(const Link&) = default;
+Link::Link(const Link& o) try : name_(o.name_), device_(o.device_), added_(o.added_) {
+} catch (...) {
+  catena::rethrow_standard("Link");
+}
 Link::Link(Link&&) noexcept = default;
 Link& Link::operator=(const Link&) = default;
 Link& Link::operator=(Link&&) noexcept = default;
@@ -92,9 +95,11 @@ template <class F> void for_children(const Link& l, std::vector<const Link*>& sh
   ChildVisitor<F> v(f, shared);
   mutable_link(l).visit_members(v);
 }
-template <class F> void for_children(const Link& l, F f) {
+template <class F> void for_children(const Link& l, F f) try {
   std::vector<const Link*> shared;
   for_children(l, shared, f);
+} catch (...) {
+  catena::rethrow_standard("Link");
 }
 
 // Visits own parameters first, then children depth-first. `path` is a buffer that is extended and truncated in place.
@@ -116,10 +121,12 @@ template <class F> void for_parameters(const Link& l, std::string& path, std::ve
   });
   path.resize(length);
 }
-template <class F> void for_parameters(const Link& l, F f) {
+template <class F> void for_parameters(const Link& l, F f) try {
   std::string path;
   std::vector<const Link*> shared;
   for_parameters(l, path, shared, f);
+} catch (...) {
+  catena::rethrow_standard("Link");
 }
 template <class F> void for_links(Link& l, const std::string& path, std::vector<const Link*>& shared, F& f) {
   f(path, l);
@@ -143,7 +150,7 @@ struct Pairing {
   std::string path;
   Parameter *target, *source;
 };
-std::vector<Pairing> paired(const char* op, const Link& target, const Link& source) {
+std::vector<Pairing> paired(const char* op, const Link& target, const Link& source) try {
   std::unordered_map<std::string, Parameter*> by_path;
   for (const PathParameter& p : parameters_of(source)) by_path.emplace(p.path, p.parameter);
   std::vector<Pairing> pairs;
@@ -156,6 +163,8 @@ std::vector<Pairing> paired(const char* op, const Link& target, const Link& sour
     pairs.push_back({p.path, p.parameter, found->second});
   }
   return pairs;
+} catch (...) {
+  catena::rethrow_standard(op);
 }
 
 }  // namespace
@@ -166,31 +175,33 @@ std::vector<Variable> Link::params() const {
   return result;
 }
 
-std::vector<NamedParam> Link::namedparams() const try {
+std::vector<NamedParam> Link::namedparams() const {
   std::vector<NamedParam> result;
   for_parameters(*this, [&](const std::string& path, Parameter& p) { result.push_back({path, p}); });
   return result;
-} catch (...) {
-  catena::rethrow_standard("namedparams");
 }
 
 void Link::for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const {
   for_parameters(*this, [&](const std::string& path, Parameter& p) { f(path, p); });
 }
 
-std::vector<NamedLink> Link::namedlinks(bool skipself) {
+std::vector<NamedLink> Link::namedlinks(bool skipself) try {
   std::vector<NamedLink> result;
   std::vector<const Link*> shared;
   auto add = [&](const std::string& path, Link& l) { result.push_back({path.empty() ? "/" : path, &l}); };
   for_links(*this, "", shared, add);
   if (skipself) result.erase(result.begin());
   return result;
+} catch (...) {
+  catena::rethrow_standard("Link");
 }
 
-std::vector<Link*> Link::links(bool skipself) {
+std::vector<Link*> Link::links(bool skipself) try {
   std::vector<Link*> result;
   for (const NamedLink& l : namedlinks(skipself)) result.push_back(l.link);
   return result;
+} catch (...) {
+  catena::rethrow_standard("Link");
 }
 
 std::vector<std::pair<std::string, Link*>> Link::children() {

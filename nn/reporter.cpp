@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
 
 namespace nn {
@@ -34,7 +35,7 @@ Observed Observed::constant(const autograd::Array& a) {
 
 double Observed::value() const { return variable_ ? autograd::item(variable_.data()).to_double() : number_; }
 
-void Observation::set(const std::string& key, const Observed& value) {
+void Observation::set(const std::string& key, const Observed& value) try {
   for (Entry& e : entries_) {
     if (e.first == key) {
       e.second = value;
@@ -42,6 +43,8 @@ void Observation::set(const std::string& key, const Observed& value) {
     }
   }
   entries_.emplace_back(key, value);
+} catch (...) {
+  catena::rethrow_standard("Observation");
 }
 
 const Observed* Observation::find(std::string_view key) const noexcept {
@@ -64,30 +67,38 @@ std::vector<Reporter*>& reporter_stack() {
 }
 }  // namespace
 
-void Reporter::add_observer(const std::string& name, const void* observer) {
+void Reporter::add_observer(const std::string& name, const void* observer) try {
   for (auto& [known, known_name] : names_)
     if (known == observer) {
       known_name = name;
       return;
     }
   names_.emplace_back(observer, name);
+} catch (...) {
+  catena::rethrow_standard("Reporter");
 }
 
-void Reporter::add_link(const std::string& prefix, Link& root) {
+void Reporter::add_link(const std::string& prefix, Link& root) try {
   for (const NamedLink& l : root.namedlinks()) add_observer(l.path == "/" ? prefix : prefix + l.path, l.link);
+} catch (...) {
+  catena::rethrow_standard("Reporter");
 }
 
-void Reporter::report(const std::string& key, const Observed& value, const void* observer) {
+void Reporter::report(const std::string& key, const Observed& value, const void* observer) try {
   if (observer == nullptr) return current_->set(key, value);
   const auto name = std::find_if(names_.begin(), names_.end(), [&](const auto& n) { return n.first == observer; });
   check<KeyError>(name != names_.end(), "report", "the observer that reports ", key,
                   " is not registered with this reporter");
   current_->set(name->second + "/" + key, value);
+} catch (...) {
+  catena::rethrow_standard("report");
 }
 
-Reporter::Scope::Scope(Reporter& r, Observation& observation) : reporter_(r), previous_(r.current_) {
+Reporter::Scope::Scope(Reporter& r, Observation& observation) try : reporter_(r), previous_(r.current_) {
   reporter_stack().push_back(&r);
   r.current_ = &observation;
+} catch (...) {
+  catena::rethrow_standard("Reporter");
 }
 Reporter::Scope::~Scope() {
   reporter_.current_ = previous_;
@@ -157,7 +168,7 @@ std::pair<double, double> Summary::make_statistics() const {
 // memory of a summary over a long interval.
 constexpr std::size_t kMaxPending = 4096;
 
-void DictSummary::add(const std::string& key, const Observed& value, std::int64_t weight) {
+void DictSummary::add(const std::string& key, const Observed& value, std::int64_t weight) try {
   if (!value.is_scalar()) return;
   // Stores the value without its graph, so that the memory of the graph can be released before the summary is read: as
   // a number if reading does not block, else as a copy on its device.
@@ -167,42 +178,74 @@ void DictSummary::add(const std::string& key, const Observed& value, std::int64_
     if (data.device().kind == autograd::Device::Kind::cpu) return value.value();
     return autograd::copy(data);
   };
-  pending_.push_back({key, taken(), weight});
   if (pending_.size() >= kMaxPending) flush();
+  pending_.push_back({key, taken(), weight});
+} catch (...) {
+  catena::rethrow_standard("DictSummary");
 }
 
+// Adds all values or, after an error, none.
 void DictSummary::add(const Observation& observation, std::int64_t weight) {
-  for (const auto& [key, value] : observation) add(key, value, weight);
+  if (pending_.size() + observation.size() > kMaxPending) flush();
+  const std::size_t before = pending_.size();
+  try {
+    for (const auto& [key, value] : observation) add(key, value, weight);
+  } catch (...) {
+    if (pending_.size() > before) pending_.erase(pending_.begin() + std::ptrdiff_t(before), pending_.end());
+    throw;
+  }
 }
 
 Summary& DictSummary::summary(const std::string& key) const {
-  const auto [place, is_new] = places_.try_emplace(key, summaries_.size());
-  if (is_new) summaries_.emplace_back(key, Summary());
-  return summaries_[place->second].second;
+  if (const auto known = places_.find(key); known != places_.end()) return summaries_[known->second].second;
+  summaries_.emplace_back(key, Summary());
+  try {
+    places_.emplace(key, summaries_.size() - 1);
+  } catch (...) {
+    summaries_.pop_back();
+    throw;
+  }
+  return summaries_.back().second;
 }
 
+// After an error, the values that have been added are no longer pending.
 void DictSummary::flush() const {
-  for (const auto& [key, value, weight] : pending_) summary(key).add(value.value(), weight);
+  std::size_t added = 0;
+  try {
+    for (const auto& [key, value, weight] : pending_) {
+      summary(key).add(value.value(), weight);
+      ++added;
+    }
+  } catch (...) {
+    pending_.erase(pending_.begin(), pending_.begin() + std::ptrdiff_t(added));
+    throw;
+  }
   pending_.clear();
 }
 
-const std::vector<std::pair<std::string, Summary>>& DictSummary::summaries() const {
+const std::vector<std::pair<std::string, Summary>>& DictSummary::summaries() const try {
   flush();
   return summaries_;
+} catch (...) {
+  catena::rethrow_standard("DictSummary");
 }
 
-void DictSummary::set(const std::string& key, const Summary& s) {
+void DictSummary::set(const std::string& key, const Summary& s) try {
   flush();
   summary(key) = s;
+} catch (...) {
+  catena::rethrow_standard("DictSummary");
 }
 
-std::vector<std::pair<std::string, double>> DictSummary::compute_mean() const {
+std::vector<std::pair<std::string, double>> DictSummary::compute_mean() const try {
   std::vector<std::pair<std::string, double>> means;
   for (const auto& [key, s] : summaries()) means.emplace_back(key, s.compute_mean());
   return means;
+} catch (...) {
+  catena::rethrow_standard("DictSummary");
 }
 
-std::vector<std::pair<std::string, double>> DictSummary::make_statistics() const {
+std::vector<std::pair<std::string, double>> DictSummary::make_statistics() const try {
   std::vector<std::pair<std::string, double>> result;
   for (const auto& [key, s] : summaries()) {
     const auto [mean, deviation] = s.make_statistics();
@@ -210,6 +253,8 @@ std::vector<std::pair<std::string, double>> DictSummary::make_statistics() const
     result.emplace_back(key + ".std", deviation);
   }
   return result;
+} catch (...) {
+  catena::rethrow_standard("DictSummary");
 }
 
 }  // namespace nn

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/pointers.h>
 
 namespace training {
@@ -14,13 +15,22 @@ namespace training {
 // A specialisation defines a conversion of other types to a Base: make(x) returns a shared pointer to it.
 template <class Base> struct HeldFrom {};
 
+namespace internal {
+// As catena::Shared<T>::make(); without memory, an OutOfMemoryError of Catena.
+template <class T> catena::Shared<std::decay_t<T>> make_held(T&& owned) try {
+  return catena::Shared<std::decay_t<T>>::make(std::forward<T>(owned));
+} catch (...) {
+  catena::rethrow_standard("Held");
+}
+}  // namespace internal
+
 // A reference or an owner: an lvalue is borrowed (it must outlive the holder), an rvalue is owned, a shared pointer is
 // shared.
 template <class Base> class Held {
  public:
   Held(Base& borrowed) : p_(catena::Shared<Base>::borrowed(&borrowed)) {}
   template <class T, class = std::enable_if_t<std::is_base_of_v<Base, T> && !std::is_lvalue_reference_v<T>>>
-  Held(T&& owned) : p_(catena::Shared<T>::make(std::move(owned))) {}
+  Held(T&& owned) : p_(internal::make_held(std::move(owned))) {}
   template <class S> Held(S shared) requires std::is_convertible_v<S, catena::Shared<Base>> : p_(std::move(shared)) {}
   template <class T>
   requires requires(const T& x) { HeldFrom<Base>::make(x); }

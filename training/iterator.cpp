@@ -30,16 +30,23 @@ catena::Owned<Iterator> Iterator::copy() const {
       "Iterator.copy", "this iterator can be neither rewound nor copied; override can_reset() and reset(), or copy()");
 }
 
-SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options)
+SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options) try
     : dataset_(dataset.shared()),
-      sweep_("SerialIterator", dataset_->size(), batch_size, options.repeat, options.shuffle, options.seed) {}
+      sweep_("SerialIterator", dataset_->size(), batch_size, options.repeat, options.shuffle, options.seed) {
+} catch (...) {
+  catena::rethrow_standard("SerialIterator");
+}
 
 catena::Owned<Iterator> SerialIterator::copy() const { return catena::Owned<Iterator>(new SerialIterator(*this)); }
 
+// After an error, the position is as before.
 std::optional<Batch> SerialIterator::next() try {
-  internal::Selection selected = sweep_.next();
+  internal::Sweep after = sweep_;
+  internal::Selection selected = after.next();
   if (selected.is_empty()) return {};
-  return internal::load_batch(*dataset_, std::move(selected));
+  std::optional<Batch> batch = internal::load_batch(*dataset_, std::move(selected));
+  sweep_ = std::move(after);
+  return batch;
 } catch (...) {
   catena::rethrow_standard("SerialIterator");
 }

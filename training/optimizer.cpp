@@ -1,6 +1,7 @@
 #include <catena/training/optimizer.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
@@ -17,28 +18,37 @@ using catena::RuntimeError;
 using catena::TypeError;
 using catena::ValueError;
 
-Optimizer::Optimizer(UpdateRule rule) : rule_(std::move(rule)) {
+Optimizer::Optimizer(UpdateRule rule) try : rule_(std::move(rule)) {
   check<ValueError>(rule_.kernel == nullptr || rule_.block != nullptr, rule_.name,
                     "the rule has a kernel, but no function `block` that makes its hyperparameters");
   for (const UpdateRule::HyperParameter& h : rule_.hyper) hyper_.push_back(h.value);
+} catch (...) {
+  catena::rethrow_standard("Optimizer");
 }
 
 void Optimizer::setup(Link& target) {
   check_target(target);
-  owned_.reset();
-  set_target(target);
+  set_target(target, {});
 }
 
-void Optimizer::set_target(Link& target) try {
-  target_ = &target;
+// After an error, everything is as before.
+void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
+  Link* const target_before = std::exchange(target_, &target);
+  std::vector<Slot> slots_before = std::exchange(slots_, {});
+  try {
+    prepare();
+  } catch (...) {
+    target_ = target_before;
+    slots_ = std::move(slots_before);
+    throw;
+  }
+  owned_ = std::move(owner);
   t_ = epoch_ = 0;
   loss_ = {};
   hooks_.clear();
-  slots_.clear();
   passes_.clear();
   ++changes_;
-  prepare();
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard(rule_.name);
 }
 
@@ -47,12 +57,14 @@ Link& Optimizer::target() const {
   return *target_;
 }
 
-void Optimizer::add_hook(Hook hook, const std::string& name) {
+void Optimizer::add_hook(Hook hook, const std::string& name) try {
   check<RuntimeError>(target_ != nullptr, "add_hook", "call setup before adding the hook ", name);
   check<TypeError>(bool(hook), "add_hook", "the hook ", name, " is not callable");
   for (const auto& h : hooks_) check<KeyError>(h.first != name, "add_hook", "there is a hook named ", name, " already");
   hooks_.emplace_back(name, std::move(hook));
   ++changes_;
+} catch (...) {
+  catena::rethrow_standard("add_hook");
 }
 
 void Optimizer::remove_hook(const std::string& name) {
@@ -102,6 +114,7 @@ void Optimizer::refresh_slots() {
   if (same && known == slots_.size()) return;
   std::vector<nn::NamedParam> params = target().namedparams();
   std::vector<Slot> fresh;
+  fresh.reserve(params.size());  // so that nothing fails once states are moved
   for (nn::NamedParam& p : params) {
     const auto known =
         std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
@@ -164,7 +177,7 @@ void Optimizer::step(Variable loss) try {
     ~Step() { in_step = false; }
   } const scope(in_step_);
   update();
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard(rule_.name);
 }
 
@@ -187,7 +200,7 @@ void Optimizer::update() try {
   if (rule_.kernel == nullptr) update_each();
   else launch();
   if (autograd::is_capturing()) watch();
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard(rule_.name);
 }
 

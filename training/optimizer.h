@@ -89,8 +89,8 @@ class CATENA_EXPORT Optimizer {
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>>
   void setup(L&& target) {
     check_target(target);
-    owned_ = catena::Shared<L>::make(std::move(target));
-    set_target(*owned_);
+    const auto owned = catena::Shared<L>::make(std::move(target));
+    set_target(*owned, owned);
   }
   Link& target() const;  // RuntimeError before setup
 
@@ -206,7 +206,7 @@ class CATENA_EXPORT Optimizer {
   };
   void check_target(const Link& target) const;
   void check_rule(const Serializer& s) const;
-  void set_target(Link& target);
+  void set_target(Link& target, catena::Shared<Link> owner);
   void step(Variable loss);
   // Parameters that got a gradient but that no optimizer updates, with the functions that used them.
   using UntrainedParameters = std::vector<std::pair<Variable, std::string>>;

@@ -7,6 +7,7 @@
 #include <catena/autograd/debug.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 
 namespace training {
 
@@ -14,13 +15,15 @@ using catena::check;
 using catena::RuntimeError;
 using catena::ValueError;
 
-void Optimizer::check_target(const Link& target) const {
+void Optimizer::check_target(const Link& target) const try {
   bool any = false;
   target.for_each_param([&](std::string_view, const Variable&) { any = true; });
   check<ValueError>(
       any, rule_.name, "the link ", autograd::internal::class_name(typeid(target)),
       " has no parameters, so there is nothing to train: list its members in NN_MEMBERS, or add them before "
       "setup");
+} catch (...) {
+  catena::rethrow_standard(rule_.name);
 }
 
 void Optimizer::check_own_loop() {

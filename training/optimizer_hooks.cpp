@@ -16,6 +16,11 @@ void WeightDecay::operator()(Optimizer& optimizer) const {
 
 void Lasso::operator()(Optimizer& optimizer) const { optimizer.transform_grads(catena::kernels::lasso, {rate}); }
 
+GradientHardClipping::GradientHardClipping(double lower, double upper) : lower_bound(lower), upper_bound(upper) {
+  catena::check<catena::ValueError>(lower <= upper, name, "the lower bound ", lower, " is not at most the upper bound ",
+                                    upper);
+}
+
 void GradientHardClipping::operator()(Optimizer& optimizer) const {
   optimizer.transform_grads(catena::kernels::gradient_hard_clip, {lower_bound, upper_bound});
 }
@@ -35,6 +40,10 @@ Array grads_norm(const Link& target) {
   return total ? autograd::apply(catena::kernels::sqrt, {total}) : autograd::zeros({}, Dtype::float64);
 }
 
+GradientClipping::GradientClipping(double threshold_) : threshold(threshold_) {
+  catena::check<catena::ValueError>(threshold >= 0, name, "the threshold is ", threshold, "; it must be at least 0");
+}
+
 void GradientClipping::operator()(Optimizer& optimizer) const {
   const Array rate = threshold / grads_norm(optimizer.target());
   // Comparisons with NaN are false, so NaN does not change the gradients; neither does an infinite rate (norm 0).
@@ -47,6 +56,10 @@ Array exponential_decay_noise(const autograd::Shape& shape, Dtype dtype, autogra
                               const GradientNoise& hook, const Optimizer& optimizer) {
   const double deviation = std::sqrt(hook.eta / std::pow(1 + double(optimizer.t()), 0.55));
   return autograd::random_normal(shape, 0, deviation, dtype, autograd::default_generator(), device);
+}
+
+GradientNoise::GradientNoise(double eta_, NoiseFunction noise_func_) : eta(eta_), noise_func(std::move(noise_func_)) {
+  catena::check<catena::ValueError>(eta >= 0, name, "eta is ", eta, "; it must be at least 0");
 }
 
 void GradientNoise::operator()(Optimizer& optimizer) const {

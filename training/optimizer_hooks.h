@@ -26,19 +26,19 @@ struct CATENA_EXPORT Lasso {
 };
 
 // Scales all gradients by threshold / n if n exceeds the threshold; n is the L2 norm over all gradients, summed in
-// float64. A norm of 0 or NaN changes nothing.
+// float64. A norm of 0 or NaN changes nothing. ValueError for a threshold that is negative or NaN.
 struct CATENA_EXPORT GradientClipping {
   std::string name = "GradientClipping";
   double threshold;
-  explicit GradientClipping(double threshold_) : threshold(threshold_) {}
+  explicit GradientClipping(double threshold_);
   void operator()(Optimizer& optimizer) const;
 };
 
-// Clamps each element of the gradients to [lower_bound, upper_bound].
+// Clamps each element of the gradients to [lower_bound, upper_bound]. ValueError for an empty interval.
 struct CATENA_EXPORT GradientHardClipping {
   std::string name = "GradientHardClipping";
   double lower_bound, upper_bound;
-  GradientHardClipping(double lower, double upper) : lower_bound(lower), upper_bound(upper) {}
+  GradientHardClipping(double lower, double upper);
   void operator()(Optimizer& optimizer) const;
 };
 
@@ -54,13 +54,12 @@ CATENA_EXPORT Array exponential_decay_noise(const autograd::Shape& shape, autogr
                                             const Optimizer& optimizer);
 
 // g <- g + noise_func(...), with separate noise for each parameter. It draws at every update, so it cannot be captured
-// (RuntimeError): replays would add the noise of the capture again.
+// (RuntimeError): replays would add the noise of the capture again. ValueError for an eta that is negative or NaN.
 struct CATENA_EXPORT GradientNoise {
   std::string name = "GradientNoise";
   double eta;
   NoiseFunction noise_func;
-  explicit GradientNoise(double eta_, NoiseFunction noise_func_ = exponential_decay_noise)
-      : eta(eta_), noise_func(std::move(noise_func_)) {}
+  explicit GradientNoise(double eta_, NoiseFunction noise_func_ = exponential_decay_noise);
   void operator()(Optimizer& optimizer) const;
 };
 

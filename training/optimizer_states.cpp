@@ -56,16 +56,18 @@ void Optimizer::make_states(std::span<Slot*> slots) {
   const Array& first = slots[0]->param.param.data();
   std::int64_t total = 0;
   for (const Slot* s : slots) total += s->param.param.size();
+  std::vector<std::vector<Array>> made(slots.size());
   for (const UpdateRule::State& rule : rule_.states) {
     const Array arena = first.backend().empty({total}, first.dtype(), first.device());
     autograd::fill(arena, rule.initial);
     std::int64_t at = 0;
-    for (Slot* s : slots) {
-      const std::int64_t n = s->param.param.size();
-      s->states.push_back(autograd::reshape(autograd::slice(arena, 0, at, at + n), s->param.param.shape()));
-      at += n;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const Variable& p = slots[i]->param.param;
+      made[i].push_back(autograd::reshape(autograd::slice(arena, 0, at, at + p.size()), p.shape()));
+      at += p.size();
     }
   }
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i]->states = std::move(made[i]);
 }
 
 void Optimizer::make_own_states(Slot& s) {

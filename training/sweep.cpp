@@ -42,9 +42,13 @@ Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool r
 }
 
 void Sweep::begin_sweep() try {
+  if (shuffle_) {
+    autograd::Generator generator = generator_;
+    order_ = catena::Shared<Order>::make(permutation(size_, generator));
+    generator_ = generator;
+  }
   ++sweeps_;
-  if (shuffle_) order_ = catena::Shared<Order>::make(permutation(size_, generator_));
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard(who_);
 }
 

@@ -41,6 +41,7 @@ class CATENA_EXPORT Sweep {
   bool has_ended() const noexcept { return !repeat_ && epoch_ > 0; }
   void rewind();  // to the beginning, with a new order
 
+  const char* who() const noexcept { return who_; }
   std::int64_t batch_size() const noexcept { return batch_size_; }
   std::int64_t position() const noexcept { return position_; }
   std::int64_t epoch() const noexcept { return epoch_; }

@@ -22,10 +22,12 @@ using catena::RuntimeError;
 using catena::TypeError;
 using catena::ValueError;
 
-Trainer::Trainer(Held<Updater> updater, TriggerSpec stop_trigger, std::string out)
+Trainer::Trainer(Held<Updater> updater, TriggerSpec stop_trigger, std::string out) try
     : updater_(std::move(updater)), stop_(stop_trigger.make()), out_(std::move(out)) {
   for (const auto& [name, optimizer] : updater_->get_all_optimizers()) reporter_.add_link(name, optimizer->target());
   updater_->connect_trainer(*this);
+} catch (...) {
+  catena::rethrow_standard("Trainer");
 }
 
 Trainer::~Trainer() = default;
@@ -53,9 +55,11 @@ void call(Extension& extension, Trainer& trainer) {
 
 }  // namespace
 
-void Trainer::extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options) {
+void Trainer::extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options) try {
   check<TypeError>(bool(extension), "Trainer.extend", "the extension is not callable");
   add(catena::Shared<FunctionExtension>::make(std::move(extension), MakeExtensionOptions()), options);
+} catch (...) {
+  catena::rethrow_standard("Trainer.extend");
 }
 
 void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& options) try {
@@ -261,7 +265,7 @@ void Trainer::run() try {
     if (!cause) throw;
   }
   if (cause) std::rethrow_exception(cause);
-} catch (const std::bad_alloc&) {
+} catch (...) {
   catena::rethrow_standard("Trainer.run");
 }
 

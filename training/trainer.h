@@ -36,7 +36,7 @@ class CATENA_EXPORT Trainer {
   // Registers an extension. A name in use gets the suffix _1, _2, ... The name "training" is a ValueError.
   template <class E, class = std::enable_if_t<std::is_base_of_v<Extension, E>>>
   E& extend(E extension, const ExtendOptions& options = {}) {
-    auto shared = catena::Shared<E>::make(std::move(extension));
+    auto shared = internal::make_held(std::move(extension));
     E& result = *shared;
     add(std::move(shared), options);
     return result;

@@ -1,6 +1,7 @@
 #include <catena/training/updater.h>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/training/stored_number.h>
 #include <catena/training/trainer.h>
 #include <catena/training/updater_capture.h>
@@ -36,11 +37,14 @@ Updater::~Updater() = default;
 void Updater::connect_trainer(Trainer&) {}
 void Updater::finalize() {}
 
-StandardUpdater::StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options)
+StandardUpdater::StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options) try
     : StandardUpdater(HeldMap<Iterator>{{"main", std::move(iterator)}},
-                      HeldMap<Optimizer>{{"main", std::move(optimizer)}}, std::move(options)) {}
+                      HeldMap<Optimizer>{{"main", std::move(optimizer)}}, std::move(options)) {
+} catch (...) {
+  catena::rethrow_standard("StandardUpdater");
+}
 
-StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options)
+StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options) try
     : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
   check<ValueError>(!iterators_.empty() && !optimizers_.empty(), "StandardUpdater", "there are ", iterators_.size(),
                     " iterators and ", optimizers_.size(), " optimizers; one of each is needed");
@@ -49,6 +53,8 @@ StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer>
       optimizer->target().to_device(*options_.device);
       optimizer->prepare();
     }
+} catch (...) {
+  catena::rethrow_standard("StandardUpdater");
 }
 
 Optimizer& StandardUpdater::get_optimizer(const std::string& name) {
@@ -62,10 +68,12 @@ std::vector<std::pair<std::string, Optimizer*>> StandardUpdater::get_all_optimiz
   return all;
 }
 
-void StandardUpdater::update() {
+void StandardUpdater::update() try {
   for (auto& [name, held] : optimizers_) held->release_graph();
   update_core();
   ++iteration_;
+} catch (...) {
+  catena::rethrow_standard("StandardUpdater");
 }
 
 void StandardUpdater::update_core() {

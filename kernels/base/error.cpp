@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include <catena/kernels/base/no_memory.h>
 #include <catena/kernels/base/text.h>
 
 namespace catena {
@@ -64,7 +65,7 @@ std::string text_of(std::initializer_list<internal::TextPart> parts, std::ostrin
 
 }  // namespace
 
-std::string internal::concat(std::initializer_list<TextPart> parts) {
+std::string internal::concat(std::initializer_list<TextPart> parts) try {
   static thread_local ThreadStream of_thread;
   std::ostringstream* const out = of_thread.take();
   if (out == nullptr) {
@@ -80,6 +81,8 @@ std::string internal::concat(std::initializer_list<TextPart> parts) {
   out->flags(std::ios_base::dec | std::ios_base::skipws);
   out->precision(6);
   return text_of(parts, *out);
+} catch (const std::bad_alloc&) {  // also where the text is the message of another error
+  throw_out_of_memory();
 }
 
 Error::Error(const std::string& message) : std::runtime_error(printable(message)) {}

@@ -8,6 +8,7 @@
 
 #include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/no_memory.h>
 
 namespace catena {
 namespace {
@@ -37,9 +38,11 @@ template <class E> void replace_cuda_error(const std::exception& e, std::string_
   throw E(error.library(), error.code(), error.symbol(), concat(prefix, what));
 }
 
+constexpr const char* kNoMemory = "the host has no memory left";
+
 // Made while there is memory: to copy it, and to throw the copy, takes none.
 const OutOfMemoryError& out_of_memory() {
-  static const OutOfMemoryError& error = *new OutOfMemoryError("the host has no memory left");
+  static const OutOfMemoryError& error = *new OutOfMemoryError(kNoMemory);
   return error;
 }
 [[maybe_unused]] const OutOfMemoryError& made_early = out_of_memory();
@@ -49,7 +52,7 @@ const OutOfMemoryError& out_of_memory() {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    throw OutOfMemoryError(concat(prefix, "the host has no memory left"));
+    throw OutOfMemoryError(concat(prefix, kNoMemory));
   } catch (const std::exception& e) {
     if (typeid(e) == typeid(InvalidType)) again(static_cast<const InvalidType&>(e), prefix);
     replace_cuda_error<CudaError>(e, prefix);
@@ -69,7 +72,10 @@ const OutOfMemoryError& out_of_memory() {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    throw OutOfMemoryError(concat(where, colon, "the host has no memory left"));
+    throw OutOfMemoryError(concat(where, colon, kNoMemory));
+  } catch (const OutOfMemoryError& e) {
+    if (std::string_view(e.what()) == kNoMemory) throw OutOfMemoryError(concat(where, colon, kNoMemory));
+    throw;
   } catch (const std::length_error& e) {
     throw OutOfMemoryError(concat(where, colon, "more is asked for than any memory holds (", e.what(), ")"));
   } catch (const std::system_error& e) {
@@ -79,11 +85,13 @@ const OutOfMemoryError& out_of_memory() {
 
 }  // namespace
 
+void internal::throw_out_of_memory() { throw out_of_memory(); }
+
 void rethrow_from(std::string_view where) {
   try {
     again_with_place(where);
   } catch (const std::bad_alloc&) {
-    throw out_of_memory();
+    internal::throw_out_of_memory();
   }
 }
 
@@ -91,7 +99,7 @@ void rethrow_standard(std::string_view where) {
   try {
     again_as_own(where);
   } catch (const std::bad_alloc&) {
-    throw out_of_memory();
+    internal::throw_out_of_memory();
   }
 }
 

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <cstring>
@@ -43,6 +45,17 @@ void* load_module(const char* file, const char* function, const void* inside) {
   must(address);
   use_openmp_of(module);
   return address;
+}
+
+bool can_map(std::size_t bytes) noexcept {
+  void* const all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return all != MAP_FAILED && munmap(all, bytes) == 0;
+}
+
+bool has_space_for_onednn() noexcept {
+  constexpr std::size_t kBytes = std::size_t(32) << 20;  // several threads may compile at the same time
+  rlimit limit;
+  return (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) || can_map(kBytes);
 }
 
 }  // namespace catena::internal

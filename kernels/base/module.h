@@ -10,6 +10,8 @@
 //   static const OpenblasModule& module = *CATENA_LOAD_MODULE(catena_ndarray_openblas);
 #pragma once
 
+#include <cstddef>
+
 #include <catena/kernels/base/export.h>
 
 namespace catena::internal {
@@ -18,6 +20,15 @@ namespace catena::internal {
 // `inside`. A module stays open until the program ends. RuntimeError, with the dynamic linker's reason, if it is
 // missing or one of its libraries is; OutOfMemoryError if there is no memory for them.
 CATENA_EXPORT void* load_module(const char* file, const char* function, const void* inside);
+
+// False if this process cannot map `bytes` more bytes of addresses (ulimit -v). Nothing stays mapped, so that another
+// thread may take them.
+CATENA_EXPORT bool can_map(std::size_t bytes) noexcept;
+// True if enough addresses are left for every call of oneDNN, of which three kinds do not survive a failed allocation:
+// the compilation of a primitive writes to each of some forty mappings of 256 KB without checking it, the C library
+// ends the program if it cannot allocate a thread's variables of a loaded library, and so does OpenMP. To be asked
+// before each call. Costs a system call without a limit on the addresses.
+CATENA_EXPORT bool has_space_for_onednn() noexcept;
 
 }  // namespace catena::internal
 

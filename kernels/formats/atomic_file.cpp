@@ -157,7 +157,7 @@ void remove_abandoned_files(std::string_view path) noexcept try {
   while (const dirent* const entry = ::readdir(dir))
     if (entry->d_name[0] == '.') remove_if_abandoned(fd, entry->d_name);
   ::closedir(dir);
-} catch (const std::bad_alloc&) {  // the files remain until the next save
+} catch (const std::exception&) {  // no memory: the files remain until the next save
 }
 
 AtomicFile::AtomicFile(std::string_view op, std::string_view path)

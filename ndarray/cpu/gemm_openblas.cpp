@@ -1,5 +1,4 @@
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,12 +25,10 @@ void check_address_space() {
   const std::int64_t wanted = given == nullptr ? 0 : catena::leading_integer(given);
   const std::int64_t threads = wanted > 0 ? std::min<std::int64_t>(wanted, processors) : processors;
   const std::size_t bytes = std::size_t(threads + 1) * kWorkSpace + kLibrary;
-  void* const all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  catena::check<catena::OutOfMemoryError>(all != MAP_FAILED, "OpenBLAS", "it needs ", bytes, " bytes of addresses for ",
-                                          threads,
+  catena::check<catena::OutOfMemoryError>(catena::internal::can_map(bytes), "OpenBLAS", "it needs ", bytes,
+                                          " bytes of addresses for ", threads,
                                           " threads, which this process cannot have (ulimit -v); "
                                           "OMP_NUM_THREADS=1 needs the fewest");
-  munmap(all, bytes);
 }
 
 // Loads OpenBLAS. On a processor newer than the library, it would use its SSE3 kernels, which are much slower for

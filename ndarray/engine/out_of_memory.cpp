@@ -18,7 +18,7 @@ void rethrow_out_of_memory(std::string_view op) {
       const std::string_view what = e.what();
       const std::size_t end = what.find(": ");
       named.emplace(catena::concat(op, ": ", end == what.npos ? what : what.substr(end + 2)));
-    } catch (const std::bad_alloc&) {  // no memory for the name either: the message stays as it is
+    } catch (...) {  // no memory for the name either: the message stays as it is
     }
     if (named) throw *named;
     throw;

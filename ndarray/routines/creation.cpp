@@ -52,6 +52,14 @@ Array filled(std::string_view op, const Shape& shape, const CreateOptions& optio
   return a;
 }
 
+Array new_like(const char* op, const Array& a, const LikeOptions& options) {
+  const Dtype dtype = options.dtype.value_or(a.dtype());
+  if (!options.shape) return empty_in_order_of(a, dtype, current_device(), options.order);
+  const bool fortran =
+      options.order == Order::F || (options.order == Order::A && !is_in_order(a, Order::C) && is_in_order(a, Order::F));
+  return empty_in_order(*options.shape, dtype, current_device(), fortran ? Order::F : Order::C, op);
+}
+
 }  // namespace
 
 Array empty(const Shape& shape, const CreateOptions& options) {
@@ -66,20 +74,16 @@ Array full(const Shape& shape, const Scalar& value, const CreateOptions& options
 }  // namespace internal
 
 Array internal::empty_like(const Array& a, const LikeOptions& options) try {
-  const Dtype dtype = options.dtype.value_or(a.dtype());
-  if (!options.shape) return empty_in_order_of(a, dtype, current_device(), options.order);
-  const bool fortran =
-      options.order == Order::F || (options.order == Order::A && !is_in_order(a, Order::C) && is_in_order(a, Order::F));
-  return empty_in_order(*options.shape, dtype, current_device(), fortran ? Order::F : Order::C, "empty_like");
+  return new_like("empty_like", a, options);
 } catch (...) {
   internal::rethrow_out_of_memory("empty_like");
 }
-Array internal::full_like(const Array& a, const Scalar& value, const LikeOptions& options) try {
-  const Array result = empty_like(a, options);
+Array internal::full_like(const Array& a, const Scalar& value, const LikeOptions& options, const char* op) try {
+  const Array result = new_like(op, a, options);
   result.fill(value);
   return result;
 } catch (...) {
-  internal::rethrow_out_of_memory("full_like");
+  internal::rethrow_out_of_memory(op);
 }
 
 // ---- from data ----------------------------------------------------------------------------------

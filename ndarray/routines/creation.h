@@ -81,7 +81,8 @@ CATENA_EXPORT Array ones(const Shape& shape, const CreateOptions& options);
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options);
 CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options);
 CATENA_EXPORT Array empty_like(const Array& a, const LikeOptions& options);
-CATENA_EXPORT Array full_like(const Array& a, const Scalar& value, const LikeOptions& options);
+CATENA_EXPORT Array full_like(const Array& a, const Scalar& value, const LikeOptions& options,
+                              const char* op = "full_like");
 CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options);
 CATENA_EXPORT Array from_values(const Values& values, const Shape& shape, const ArrayOptions& options);
 CATENA_EXPORT Array from_array(const Array& a, const ArrayOptions& options);
@@ -139,10 +140,10 @@ Array full_like(const Array& a, const Scalar& value, const O& options = {}) {
   return internal::full_like(a, value, internal::with_dtype<LikeOptions>(options));
 }
 template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array zeros_like(const Array& a, const O& options = {}) {
-  return full_like(a, 0, options);
+  return internal::full_like(a, 0, internal::with_dtype<LikeOptions>(options), "zeros_like");
 }
 template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array ones_like(const Array& a, const O& options = {}) {
-  return full_like(a, 1, options);
+  return internal::full_like(a, 1, internal::with_dtype<LikeOptions>(options), "ones_like");
 }
 
 // Every element is `value`. Unless given, the dtype is the one of the value: int64 for an int, float32 for a float,

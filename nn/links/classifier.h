@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/functions/evaluation.h>
@@ -36,8 +37,11 @@ template <class Predictor> class Classifier : public Chain {
 
  public:
   using Options = ClassifierOptions;
-  explicit Classifier(Predictor&& owned, Options options_ = {})
-      : Classifier(catena::Shared<Predictor>::make(std::move(owned)), std::move(options_), 0) {}
+  explicit Classifier(Predictor&& owned, Options options_ = {}) try
+      : Classifier(catena::Shared<Predictor>::make(std::move(owned)), std::move(options_), 0) {
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
+  }
   // Deleted, because a copy would be trained instead of the passed object: write nn::copy(predictor) or
   // std::ref(predictor).
   explicit Classifier(const Predictor& write_copy_or_std_ref, Options options_ = {}) = delete;
@@ -45,14 +49,17 @@ template <class Predictor> class Classifier : public Chain {
   requires std::is_same_v<Predictor&, decltype(std::declval<const R&>().get())>
   explicit Classifier(const R& reference, Options options_ = {})
       : Classifier(catena::Shared<Predictor>::borrowed(&reference.get()), std::move(options_), 0) {}
-  Classifier(const Classifier& o)
+  Classifier(const Classifier& o) try
       : Chain(o),
         held_(catena::Shared<Predictor>::make(std::as_const(o.predictor))),
         predictor(*held_),
         options(o.options),
         y(o.y),
         loss(o.loss),
-        accuracy(o.accuracy) {}
+        accuracy(o.accuracy) {
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
+  }
   Classifier(Classifier&& o) = default;  // o still refers to the predictor, which now belongs to this object
   Classifier& operator=(const Classifier& o) {
     Chain::operator=(o);
@@ -65,7 +72,7 @@ template <class Predictor> class Classifier : public Chain {
   NN_MEMBERS(predictor)
 
   // ValueError for fewer than 2 arguments.
-  Variable operator()(const Variables& args) {
+  Variable operator()(const Variables& args) try {
     catena::check<catena::ValueError>(args.size() >= 2, "Classifier", args.size(),
                                       " arguments were given; inputs and labels are needed");
     Variables inputs;
@@ -80,6 +87,8 @@ template <class Predictor> class Classifier : public Chain {
       report("accuracy", accuracy, this);
     }
     return loss;
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
   }
   Variable operator()(const Variable& x, const Variable& t) { return (*this)(Variables{x, t}); }
 

@@ -3,8 +3,11 @@
 // there before is unchanged, and the next attempt gives the right result.
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -28,7 +31,7 @@ template <class Run> std::string attempt(const std::vector<std::string_view>& na
     return {};
   } catch (const catena::OutOfMemoryError& e) {
     const std::string what = e.what();
-    bool named = all_later;
+    bool named = all_later || names.empty();
     for (const std::string_view name : names) named = named || what.find(name) != what.npos;
     return named ? "" : "the message does not name the operation: " + what;
   } catch (const std::exception& e) {
@@ -36,15 +39,20 @@ template <class Run> std::string attempt(const std::vector<std::string_view>& na
   }
 }
 
-// `run` makes a result, of which `is_right` says whether it is right. `names`: a message has one of them.
-template <class Run, class Right>
-void survives(const std::vector<std::string_view>& names, Run&& run, Right&& is_right) {
+// `run` makes a result, of which `is_right` says whether it is right. `names`: a message has one of them. After a
+// failure, `is_unchanged` says whether everything is as it was before. `prepare` runs before each attempt, with memory.
+template <class Run, class Right, class Unchanged = bool (*)(), class Prepare = void (*)()>
+void survives(
+    const std::vector<std::string_view>& names, Run&& run, Right&& is_right,
+    Unchanged&& is_unchanged = [] { return true; }, Prepare&& prepare = [] {}) {
+  const std::string_view place = names.empty() ? "any name" : names[0];
   for (const bool all_later : {false, true}) {
     long n = 1;
     for (bool failed = true; failed; ++n) {
-      BOOST_REQUIRE_MESSAGE(n < 30'000, names[0] << " asks for memory without end");
+      BOOST_REQUIRE_MESSAGE(n < 30'000, place << " asks for memory without end");
       std::optional<std::decay_t<decltype(run())>> result;
       std::string wrong;
+      prepare();
       {
         const test::FailingAllocation failing(n, all_later);
         try {
@@ -56,10 +64,12 @@ void survives(const std::vector<std::string_view>& names, Run&& run, Right&& is_
           wrong = attempt(names, all_later, [] { throw; });
         }
       }
-      BOOST_TEST(wrong == "", names[0] << ", failure " << n << (all_later ? " and all later: " : ": ") << wrong);
-      if (result) BOOST_TEST(is_right(*result), names[0] << ": a wrong result in spite of failure " << n);
+      BOOST_TEST(wrong == "", place << ", failure " << n << (all_later ? " and all later: " : ": ") << wrong);
+      if (!result) BOOST_TEST(is_unchanged(), place << ": half-modified by failure " << n);
+      if (result) BOOST_TEST(is_right(*result), place << ": a wrong result in spite of failure " << n);
       // The first round meets the libraries as they start: a second attempt would spare later failures the start.
-      if (all_later && failed) BOOST_TEST(is_right(run()), names[0] << ": the attempt after failure " << n);
+      if (all_later && failed) prepare();
+      if (all_later && failed) BOOST_TEST(is_right(run()), place << ": the attempt after failure " << n);
       if (!wrong.empty()) break;
     }
   }
@@ -283,7 +293,7 @@ BOOST_AUTO_TEST_CASE(networks) {
   const Variable x(run.x);
   run.model.predictor.conv(x);  // loads oneDNN, whose own initialization ends the program where memory is missing
   survives(
-      {"Linear", "graph"}, [&] { return nn::Linear(3, 4); },
+      {"Linear", "graph", "Variable"}, [&] { return nn::Linear(3, 4); },
       [](const nn::Linear& l) { return l.W.data().size() == 12; });
   survives(
       {"Convolution2D", "convolution"}, [&] { return run.model.predictor.conv(x).data(); },
@@ -301,19 +311,225 @@ BOOST_AUTO_TEST_CASE(files_of_models) {
   survives(
       {"save_npz"}, [&] { return nn::serializers::save_npz(npz, saved.model), 0; }, nothing);
   survives(
-      {"load_npz", "namedparams"}, [&] { return nn::serializers::load_npz(npz, loaded.model), loaded.total(); },
-      is_total);
+      {"load_npz", "Link"}, [&] { return nn::serializers::load_npz(npz, loaded.model), loaded.total(); }, is_total);
   survives(
       {"save_safetensors"}, [&] { return nn::serializers::save_safetensors(safe, saved.model), 0; }, nothing);
   survives(
-      {"load_safetensors", "namedparams"},
+      {"load_safetensors", "Link"},
       [&] { return nn::serializers::load_safetensors(safe, loaded.model), loaded.total(); }, is_total);
   if (!nn::serializers::hdf5_available()) return;
   survives(
       {"save_hdf5"}, [&] { return nn::serializers::save_hdf5(h5, saved.model), 0; }, nothing);
   survives(
-      {"load_hdf5", "namedparams"}, [&] { return nn::serializers::load_hdf5(h5, loaded.model), loaded.total(); },
-      is_total);
+      {"load_hdf5", "Link"}, [&] { return nn::serializers::load_hdf5(h5, loaded.model), loaded.total(); }, is_total);
+}
+
+BOOST_AUTO_TEST_CASE(calls_and_gradients) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  Training run;
+  const Variable x(run.x), t(run.t);
+  const auto loss_of = [&] { return run.model(x, t).data(); };
+  const double loss = sum_of(nd::Array(loss_of()));
+  survives({"Classifier", "Net", "Linear", "Convolution2D", "convolution", "relu", "cross_entropy", "CrossEntropy",
+            "accuracy", "Accuracy", "graph", "array", "matmul", "linear"},
+           loss_of, [&](const autograd::Array& y) { return is_near(sum_of(nd::Array(y)), loss); });
+  const auto gradients = [&] {
+    run.model.cleargrads();
+    run.model(x, t).backward();
+    const Net& net = run.model.predictor;
+    return std::array<autograd::Array, 2>{net.conv.W.grad(), net.out.W.grad()};
+  };
+  const auto total = [](const std::array<autograd::Array, 2>& all) {
+    double s = 0;
+    for (const autograd::Array& g : all) s += sum_of(nd::Array(g * g));
+    return s;
+  };
+  const double expected = total(gradients());
+  survives({}, gradients, [&](const std::array<autograd::Array, 2>& g) { return is_near(total(g), expected); });
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_networks) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const Variable x(autograd::Array(counted({4, 3}, nd::float32) / 12)), y(autograd::Array(nd::sqrt(x.data())));
+  const Variable labels(autograd::array<std::int32_t>({0, 1, 2, 1}, {4}));
+  const Variable signs(autograd::array<std::int32_t>({0, 1, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0}, {4, 3}));
+  const Variable image(autograd::Array(counted({1, 2, 4, 4}, nd::float32)));
+  nn::LSTM lstm(3, 2);
+  nn::StatefulGRU gru(3, 2);
+  nn::BatchNormalization bn(3);
+  nn::LayerNormalization ln(3);
+  nn::EmbedID embed(5, 2);
+  nn::Maxout maxout(3, 2, 2);
+  const std::vector<std::function<Variable()>> calls = {
+      [&] { return nn::softmax_cross_entropy(x, labels); },
+      [&] { return nn::sigmoid_cross_entropy(x, signs); },
+      [&] { return nn::mean_squared_error(x, y); },
+      [&] { return nn::mean_absolute_error(x, y); },
+      [&] { return nn::huber_loss(x, y, 0.1, "no"); },
+      [&] { return nn::hinge(x, labels); },
+      [&] { return nn::accuracy(x, labels); },
+      [&] { return nn::softmax(x); },
+      [&] { return nn::log_softmax(x); },
+      [&] { return nn::normalize(x); },
+      [&] { return nn::leaky_relu(x) + nn::sigmoid(y) * nn::tanh(x); },
+      [&] { return nn::max_pooling_2d(image, 2); },
+      [&] { return nn::average_pooling_2d(image, 2); },
+      [&] {
+        return autograd::concat({x, y}, 1);
+      },
+      [&] {
+        return autograd::reshape(autograd::transpose(x), {2, 6});
+      },
+      [&] { return autograd::matmul(x, y, false, true); },
+      [&] { return autograd::sum(x, 1) + autograd::max(y, 1); },
+      [&] {
+        lstm.reset_state();
+        return lstm(x);
+      },
+      [&] {
+        gru.reset_state();
+        return gru(x);
+      },
+      [&] { return bn(x); },
+      [&] { return ln(x); },
+      [&] { return embed(labels); },
+      [&] { return maxout(x); },
+  };
+  for (std::size_t k = 0; k < calls.size(); ++k) {
+    BOOST_TEST_CONTEXT("call " << k) {
+      const double expected = sum_of(nd::Array(calls[k]().data()));
+      survives({}, calls[k], [&](const Variable& v) { return is_near(sum_of(nd::Array(v.data())), expected); });
+    }
+  }
+}
+
+namespace {
+
+// `Make` makes an optimizer; its updates are compared with those of an undisturbed one.
+template <class Make> void updates_survive(Make&& make) {
+  Training run, undisturbed;
+  auto optimizer = make(), other = make();
+  undisturbed.model.copyparams(run.model);
+  const Variable x(run.x), t(run.t);
+  nn::Linear former(2, 3);
+  optimizer->setup(former);
+  const nn::Link* target = &former;
+  survives(
+      {}, [&] { return optimizer->setup(run.model), &optimizer->target(); },
+      [&](const nn::Link* set) { return (target = set) == &run.model; },
+      [&] { return &optimizer->target() == target; });
+  other->setup(undisturbed.model);
+  optimizer->add_hook(training::WeightDecay(1e-3));
+  other->add_hook(training::WeightDecay(1e-3));
+  optimizer->add_hook(training::GradientClipping(0.5));
+  other->add_hook(training::GradientClipping(0.5));
+  std::int64_t done = 0;
+  double total = run.total();
+  survives(
+      {}, [&] { return optimizer->update(run.model, x, t), optimizer->t(); },
+      [&](std::int64_t n) {
+        other->update(undisturbed.model, x, t);
+        done = n;
+        total = run.total();
+        return n == other->t() && is_near(total, undisturbed.total());
+      },
+      [&] { return optimizer->t() == done && run.total() == total; });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(updates_of_optimizers) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  updates_survive([] { return std::make_unique<training::SGD>(0.1); });
+  updates_survive([] { return std::make_unique<training::Adam>(); });
+}
+
+BOOST_AUTO_TEST_CASE(reports) {
+  nn::Linear link(2, 3);
+  const std::string name = "a name that is too long to lie within the string itself", key = name + " as a key";
+  const Variable value(autograd::array<double>({2}, {}));
+  survives(
+      {},
+      [&] {
+        nn::Reporter reporter;
+        reporter.add_link(name, link);
+        const nn::Reporter::Scope scope = reporter.scope();
+        nn::report(key, value, &link);
+        return reporter.observation().begin()->second.value();
+      },
+      [](double v) { return v == 2; });
+  nn::DictSummary summary;
+  nn::Observation observation;
+  observation.set("the first key, too long to lie within the string itself", 1.0);
+  observation.set("the second key, too long to lie within the string itself", value);
+  double sums = 0;
+  std::int64_t count = 0;
+  survives(
+      {}, [&] { return summary.add(observation), 0; },
+      [&](int) {
+        for (const auto& [key, s] : summary.summaries()) {
+          if (s.count() != count + 1) return false;
+          sums += s.sum();
+        }
+        return ++count, true;
+      });
+  survives(
+      {}, [&] { return summary.make_statistics(); },
+      [](const std::vector<std::pair<std::string, double>>& s) {
+        return s.size() == 4 && s[0].second == 1 && s[1].second == 0 && s[2].second == 2 && s[3].second == 0;
+      });
+}
+
+namespace {
+
+struct Small : nn::Chain {
+  nn::Linear out{4, 3};
+  NN_MEMBERS(out)
+  Variable operator()(const Variable& x) { return out(x); }
+};
+
+// A training with what it writes to the working folder.
+struct Run {
+  nn::Classifier<Small> model;
+  training::MomentumSGD optimizer{0.1};
+  std::optional<training::Trainer> trainer;
+
+  Run(const nn::Classifier<Small>& start, const training::TupleDataset& data) : model(start) {
+    const training::TriggerSpec each{1, training::iteration}, second{2, training::iteration};
+    optimizer.setup(model);
+    trainer.emplace(training::StandardUpdater(training::SerialIterator(data, 2, {.seed = 1}), optimizer),
+                    training::TriggerSpec{3, training::iteration}, "out");
+    trainer->extend(training::Evaluator(training::SerialIterator(data, 2, {.repeat = false, .shuffle = false}), model),
+                    {.trigger = second});
+    trainer->extend(training::LogReport({.trigger = each}));
+    trainer->extend(training::ExponentialShift("lr", 0.5), {.trigger = second});
+    trainer->extend(training::Snapshot({.filename = "snapshot"}), {.trigger = second});
+  }
+  // Returns the sum of the squares of the filter.
+  double operator()() {
+    trainer->run();
+    const autograd::Array& w = model.predictor.out.W.data();
+    return autograd::item(autograd::sum(w * w)).to_double();
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(trainers) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const TemporaryFolder folder("memory_trainers");
+  const autograd::Array x(counted({6, 4}, nd::float32) / 24), t(nd::array({0, 1, 2, 0, 1, 2}).astype(nd::int32));
+  const training::TupleDataset data({x, t});
+  const nn::Classifier<Small> model{Small()};
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path);
+  std::optional<Run> run;
+  const auto prepare = [&] { run.emplace(model, data); };
+  prepare();
+  const double total = (*run)();
+  survives(
+      {}, [&] { return (*run)(); }, [&](double v) { return is_near(v, total); }, [] { return true; }, prepare);
+  std::filesystem::current_path(before);
 }
 
 BOOST_AUTO_TEST_CASE(training_loops) {

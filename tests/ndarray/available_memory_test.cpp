@@ -156,6 +156,9 @@ BOOST_AUTO_TEST_CASE(requests_of_every_function) {
               stack = nd::broadcast_to(nd::eye(2), {all, 2, 2});
   check_refused("empty_like", line, [&] { return nd::empty_like(x); });
   check_refused("full_like", line, [&] { return nd::full_like(x, 3); });
+  check_refused("zeros_like", line, [&] { return nd::zeros_like(x); });
+  check_refused("ones_like", line, [&] { return nd::ones_like(x); });
+  check_refused("zeros_like", line, [&] { return nd::zeros_like(one, {.shape = nd::Shape{all}}); });
   check_refused("logspace", line, [&] { return nd::logspace(0, 1, all); });
   check_refused("identity", square, [&] { return nd::identity(n); });
   check_refused("diag", square, [&] { return nd::diag(row); });

@@ -112,6 +112,15 @@ BOOST_AUTO_TEST_CASE(huber_loss_sums_along_the_second_axis) {
     BOOST_CHECK_THROW(nn::huber_loss(Variable(x), Variable(t), delta), catena::ValueError);
 }
 
+BOOST_AUTO_TEST_CASE(huber_loss_of_differences_whose_square_is_infinite) {
+  for (const double value : {3e38, -3e38}) {
+    Variable x(array<float>({float(value), 0.5f}, {2})), t(array<float>({0, 0}, {2}));
+    nn::huber_loss(x, t, 1.0, "sum").backward();
+    BOOST_TEST((to_vector<double>(x.grad()) == Doubles{value > 0 ? 1.0 : -1.0, 0.5}));
+    BOOST_TEST((to_vector<double>(t.grad()) == Doubles{value > 0 ? -1.0 : 1.0, -0.5}));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(contrastive_of_near_and_far_pairs) {
   // The third pair is one point: its distance has no derivative, the loss has.
   const Array x0 = array<double>({0.1, 0.2, -0.4, 0.5, 0.3, 0.3, -1, 2}, {4, 2}),

@@ -196,7 +196,13 @@ BOOST_AUTO_TEST_CASE(errors_name_the_example) {
   BOOST_TEST(batch->size() == 3);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { default_converter(*batch, {}); }),
                  "example 1 of the batch (1 of the dataset) has the shape (3,)"));
-  BOOST_TEST(message_of<catena::IOError>([&] { it.next(); }) == "example 4: read: no such image");
+  for (int attempt = 0; attempt < 2; ++attempt) {  // the iterator stays where it is
+    BOOST_TEST(message_of<catena::IOError>([&] { it.next(); }) == "example 4: read: no such image");
+    BOOST_TEST(it.current_position() == 3);
+    BOOST_TEST(it.epoch() == 0);
+    BOOST_TEST(it.epoch_detail() == 0.5);
+    BOOST_TEST(it.previous_epoch_detail().value_or(-1) == 0);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(dataset_root) {

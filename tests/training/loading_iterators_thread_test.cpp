@@ -368,7 +368,19 @@ BOOST_AUTO_TEST_CASE(errors_name_the_example) {
   MultiprocessIterator mine(From4(6), 3, {.shuffle = false});
   mine.next();
   const std::string text = message_of<catena::RuntimeError>([&] { mine.next(); });
-  BOOST_TEST(has(text, "Own: mine"), text);
+  BOOST_TEST(text.starts_with("example 5: "), text);
+  BOOST_TEST(text.ends_with("Own: mine"), text);
+  struct Number : Squares {
+    using Squares::Squares;
+    Example get_example(std::int64_t i) const override {
+      if (i == 3) throw 5;
+      return Squares::get_example(i);
+    }
+  };
+  MultiprocessIterator number(Number(6), 2, {.shuffle = false});
+  number.next();
+  BOOST_TEST(message_of<catena::RuntimeError>([&] { number.next(); }) ==
+             "example 3: an exception that is no std::exception");
   // Of a batch that the dataset stacks.
   struct Stacks : Squares {
     using Squares::Squares;

@@ -244,6 +244,27 @@ BOOST_AUTO_TEST_CASE(noise_is_added_to_each_gradient) {
   BOOST_TEST((calls[1].shape == Shape{1}));
 }
 
+BOOST_AUTO_TEST_CASE(hooks_refuse_arguments_without_meaning) {
+  for (const double wrong : {-1.0, std::nan("")}) {
+    BOOST_CHECK_THROW(GradientClipping hook(wrong), catena::ValueError);
+    BOOST_CHECK_THROW(GradientNoise hook(wrong), catena::ValueError);
+    BOOST_CHECK_THROW(GradientHardClipping(1, wrong), catena::ValueError);
+    Pair target;
+    SGD sgd(1.0);
+    sgd.setup(target);
+    BOOST_CHECK_THROW(sgd.clip_grads(wrong), catena::ValueError);
+  }
+  BOOST_TEST(message_of<catena::ValueError>([] { GradientHardClipping(1, -1); }) ==
+             "GradientHardClipping: the lower bound 1 is not at most the upper bound -1");
+  BOOST_TEST(message_of<catena::ValueError>([] { GradientClipping hook(-1); }) ==
+             "GradientClipping: the threshold is -1; it must be at least 0");
+  BOOST_TEST(message_of<catena::ValueError>([] { GradientNoise hook(-1); }) ==
+             "GradientNoise: eta is -1; it must be at least 0");
+  BOOST_CHECK_NO_THROW(GradientClipping(0));
+  BOOST_CHECK_NO_THROW(GradientNoise(0));
+  BOOST_CHECK_NO_THROW(GradientHardClipping(1, 1));
+}
+
 BOOST_AUTO_TEST_CASE(the_variance_of_the_noise_decays) {
   Pair target;
   SGD sgd(1.0);

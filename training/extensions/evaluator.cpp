@@ -1,6 +1,7 @@
 #include <catena/training/extensions/evaluator.h>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 
 namespace training {
 
@@ -28,13 +29,15 @@ void Evaluator::operator()(Trainer&) {
   for (const auto& [key, value] : (*this)()) nn::report(key, value);
 }
 
-Observation Evaluator::operator()() {
+Observation Evaluator::operator()() try {
   // A separate reporter, because the outer one has the same links registered under the names for training.
   Reporter reporter;
   const std::string prefix = name().empty() ? "" : name() + "/";
   for (const auto& [target_name, target] : targets_) reporter.add_link(prefix + target_name, *target);
   const Reporter::Scope scope = reporter.scope();
   return evaluate();
+} catch (...) {
+  catena::rethrow_standard("Evaluator");
 }
 
 Observation Evaluator::evaluate() {

@@ -100,11 +100,7 @@ std::shared_ptr<BatchLoader::Request> BatchLoader::unit_to_begin() {
 
 void BatchLoader::serve(std::size_t thread) {
   const catena::SingleThreadedLibraries alone;
-  std::optional<autograd::RandomScope> random;
-  {  // constructor and destructor take locks, so they must not run during a fork
-    const ForkGate::Work work;
-    random.emplace(0);
-  }
+  std::optional<autograd::RandomScope> random;  // made with the first unit: an error of it is one of the request
   std::unique_lock lock(mutex_);
   for (;;) {
     std::shared_ptr<Request> request;
@@ -115,9 +111,10 @@ void BatchLoader::serve(std::size_t thread) {
     lock.unlock();
     std::exception_ptr error;
     Batch result;
-    {
+    {  // constructor and destructor of the scope take locks, so they must not run during a fork either
       const ForkGate::Work work;
       try {
+        if (!random) random.emplace(0);
         result = functions_[thread](request->units[k], *random);
       } catch (...) {
         error = std::current_exception();

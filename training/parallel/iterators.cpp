@@ -5,9 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/debug.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/parallel.h>
@@ -144,11 +146,25 @@ class ExampleReader {
   std::size_t used_ = 0;
 };
 
+// As load_unit(), but classes of exceptions that do not cross the border of a process, of which load_unit() names no
+// example, become the RuntimeError that is to cross it, with the example.
+Batch load_and_name(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random) {
+  const auto place = [&] { return internal::place_of(unit.selected.indices, unit.is_batch); };
+  try {
+    return load_unit(dataset, unit, random);
+  } catch (const std::exception& e) {
+    if (std::string_view(e.what()).starts_with(place())) throw;
+    catena::fail<catena::RuntimeError>(place(), autograd::internal::class_name(typeid(e)), ": ", e.what());
+  } catch (...) {
+    catena::fail<catena::RuntimeError>(place(), "an exception that is no std::exception");
+  }
+}
+
 // Runs in the child. The answer begins with the number of bytes that the arrays need.
 std::string load_in_child(const Dataset& dataset, std::string_view message, std::span<std::byte> memory) {
   const LoadUnit unit = unit_of(message);
   autograd::RandomScope random(0);
-  const Batch batch = load_unit(dataset, unit, random);
+  const Batch batch = load_and_name(dataset, unit, random);
   ExampleWriter examples(memory);
   MessageWriter body;
   body.put(batch.stacked.has_value());
@@ -209,18 +225,23 @@ struct Worker {
 // The state that the threads of a ProcessLoader share; it outlives them.
 struct Workers {
   std::vector<std::unique_ptr<Worker>> all;
-  std::atomic<std::size_t> most{0};  // largest size of a unit so far, in bytes
+  std::vector<internal::WorkerProcess*> processes;  // of them, for destructors, which must not allocate
+  std::atomic<std::size_t> most{0};                 // largest size of a unit so far, in bytes
   double stop_timeout;
 
+  // Delegates, so that the destructor stops those that are started before an error.
+  Workers(int number, std::size_t shared, const DatasetPtr& dataset, double timeout) : Workers(timeout) {
+    all.reserve(std::size_t(number));
+    processes.reserve(std::size_t(number));
+    for (int k = 0; k < number; ++k) {
+      all.push_back(std::make_unique<Worker>(k, shared, dataset));
+      processes.push_back(&all.back()->process);
+    }
+  }
   explicit Workers(double timeout) : stop_timeout(timeout) {}
-  ~Workers() { internal::WorkerProcess::stop(processes(), stop_timeout); }
+  ~Workers() { internal::WorkerProcess::stop(processes, stop_timeout); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  std::vector<internal::WorkerProcess*> processes() const {
-    std::vector<internal::WorkerProcess*> list;
-    for (const auto& w : all) list.push_back(&w->process);
-    return list;
-  }
 };
 
 // Has one thread per process, which waits for the answers of the process and copies them.
@@ -232,7 +253,7 @@ class ProcessLoader final : public BatchLoader {
         shared_(shared) {}
   ~ProcessLoader() override {
     // so that threads that wait for a process end
-    for (internal::WorkerProcess* process : workers_->processes()) process->hang_up();
+    for (internal::WorkerProcess* process : workers_->processes) process->hang_up();
     stop();
   }
 
@@ -285,8 +306,7 @@ catena::Owned<Iterator> MultiprocessIterator::copy() const {
 catena::Owned<BatchLoader> MultiprocessIterator::start(std::int64_t bytes) {
   const auto shared = static_cast<std::size_t>(shared_mem_.value_or(bytes));
   // All processes are started before the first thread.
-  auto workers = std::make_shared<Workers>(stop_timeout_);
-  for (int k = 0; k < n_processes_; ++k) workers->all.push_back(std::make_unique<Worker>(k, shared, dataset()));
+  auto workers = std::make_shared<Workers>(n_processes_, shared, dataset(), stop_timeout_);
   return catena::Owned<BatchLoader>(new ProcessLoader(std::move(workers), shared, timeout_));
 }
 

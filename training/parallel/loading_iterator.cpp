@@ -104,31 +104,39 @@ void LoadingIterator::fill() {
     Sweep after = ahead_->positions.empty() ? sweep_ : ahead_->positions.back();
     std::vector<LoadUnit> units = units_of(after.next(), stacks_);
     if (units.empty()) return;
-    ahead_->loader->request(std::move(units));
     ahead_->positions.push_back(std::move(after));
+    try {
+      ahead_->loader->request(std::move(units));
+    } catch (...) {
+      ahead_->positions.pop_back();
+      throw;
+    }
   }
 }
 
+// After an error, the position is as before.
 std::optional<Batch> LoadingIterator::next() {
   if (sweep_.has_ended()) return {};
-  Batch batch;
-  if (!ahead_) {
-    batch = first_batch();
-  } else {
-    try {
+  const Sweep before = sweep_;
+  try {
+    Batch batch;
+    if (!ahead_) {
+      batch = first_batch();
+    } else {
       fill();  // after a reset, no batch has been requested yet
       batch = ahead_->loader->take();
       ahead_->loader->after_take();
-    } catch (...) {
-      if (ahead_->loader->is_stuck()) drop();
-      else finalize();
-      throw;
+      sweep_ = std::move(ahead_->positions.front());
+      ahead_->positions.pop_front();
     }
-    sweep_ = std::move(ahead_->positions.front());
-    ahead_->positions.pop_front();
+    fill();
+    return batch;
+  } catch (...) {
+    sweep_ = before;
+    if (ahead_ && ahead_->loader->is_stuck()) drop();
+    else finalize();
+    catena::rethrow_standard(before.who());
   }
-  fill();
-  return batch;
 }
 
 void LoadingIterator::serialize(nn::Serializer& s) {

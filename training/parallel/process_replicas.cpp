@@ -123,11 +123,14 @@ class ProcessReplicas final : public Replicas {
           catena::concat("MultiprocessParallelUpdater, worker ", k + 1), std::max(1, catena::max_threads() / n),
           Child(team_, k, persistents_[k], params->bytes(), grads[k]->bytes())));
     }
+    std::vector<WorkerProcess*> processes;
+    for (const auto& worker : workers) processes.push_back(worker.get());
     count_ = flat.count();
     bytes_ = flat.bytes();
     params_ = std::move(params);
     grads_ = std::move(grads);
     workers_ = std::move(workers);
+    processes_ = std::move(processes);
   }
 
   void begin(const std::vector<std::uint64_t>& seeds) override {
@@ -206,9 +209,8 @@ class ProcessReplicas final : public Replicas {
 
  private:
   void end_processes() {
-    std::vector<WorkerProcess*> all;
-    for (const auto& worker : workers_) all.push_back(worker.get());
-    WorkerProcess::stop(all, team_.stop_timeout);
+    WorkerProcess::stop(processes_, team_.stop_timeout);
+    processes_.clear();
     workers_.clear();
   }
   static std::string message(Order order) {
@@ -224,6 +226,7 @@ class ProcessReplicas final : public Replicas {
   std::unique_ptr<SharedMemory> params_;
   std::vector<std::unique_ptr<SharedMemory>> grads_;
   std::vector<std::unique_ptr<WorkerProcess>> workers_;
+  std::vector<WorkerProcess*> processes_;  // the same, for the destructor, which must not allocate
 };
 
 }  // namespace

@@ -59,7 +59,7 @@ void WorkerProcess::send(std::string_view) { fail_without_fork(); }
 std::string WorkerProcess::receive() { fail_without_fork(); }
 std::string WorkerProcess::receive(double) { fail_without_fork(); }
 void WorkerProcess::hang_up() noexcept {}
-void WorkerProcess::stop(const std::vector<WorkerProcess*>&, double) noexcept {}
+void WorkerProcess::stop(std::span<WorkerProcess* const>, double) noexcept {}
 
 #else
 
@@ -266,7 +266,8 @@ WorkerProcess::WorkerProcess(std::string name, int threads, const Handler& handl
 
 WorkerProcess::~WorkerProcess() {
   constexpr double kSeconds = 5;
-  stop({this}, kSeconds);
+  WorkerProcess* const self = this;
+  stop({&self, 1}, kSeconds);
   ::close(socket_);
 }
 
@@ -291,7 +292,7 @@ void WorkerProcess::kill() noexcept {
   if (!ended_) ::kill(static_cast<pid_t>(pid_), SIGKILL);
 }
 
-bool WorkerProcess::wait_for_end(const std::vector<WorkerProcess*>& processes, double timeout) {
+bool WorkerProcess::wait_for_end(std::span<WorkerProcess* const> processes, double timeout) {
   constexpr auto kStep = std::chrono::milliseconds(2);
   const auto start = std::chrono::steady_clock::now();
   for (;;) {
@@ -303,21 +304,19 @@ bool WorkerProcess::wait_for_end(const std::vector<WorkerProcess*>& processes, d
   }
 }
 
-// Called by destructors; errors of the warning are ignored.
-void WorkerProcess::stop(const std::vector<WorkerProcess*>& processes, double timeout) noexcept {
+// Called by destructors, so it allocates nothing, and errors of the warning are ignored.
+void WorkerProcess::stop(std::span<WorkerProcess* const> processes, double timeout) noexcept {
   for (WorkerProcess* p : processes) p->hang_up();
   if (wait_for_end(processes, timeout)) return;
-  std::vector<WorkerProcess*> alive;
   for (WorkerProcess* p : processes)
-    if (!p->has_ended()) alive.push_back(p);
-  for (WorkerProcess* p : alive) p->kill();
+    if ((p->killed_ = !p->has_ended())) p->kill();
   constexpr double kSeconds = 5;
-  const bool all = wait_for_end(alive, kSeconds);
-  for (const WorkerProcess* p : alive) {
-    try {
-      catena::warn("UserWarning", catena::concat(p->name_, ": the process ", p->pid_, " did not end within ", timeout,
-                                                 " s and was killed", all ? "" : ", but goes on"));
-    } catch (const std::exception&) {}
+  const bool all = wait_for_end(processes, kSeconds);
+  for (const WorkerProcess* p : processes) {
+    if (p->killed_) try {
+        catena::warn("UserWarning", catena::concat(p->name_, ": the process ", p->pid_, " did not end within ", timeout,
+                                                   " s and was killed", all ? "" : ", but goes on"));
+      } catch (const std::exception&) {}
   }
 }
 
@@ -358,7 +357,8 @@ void WorkerProcess::read(void* to, std::size_t bytes, double timeout) {
   if (bytes == 0) return;
   // The socket is closed, so the process has ended or will end soon.
   constexpr double kSeconds = 1;
-  wait_for_end({this}, kSeconds);
+  WorkerProcess* const self = this;
+  wait_for_end({&self, 1}, kSeconds);
   fail_ended();
 }
 

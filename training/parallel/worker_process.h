@@ -55,7 +55,7 @@ class WorkerProcess {
   // with a warning: a handler may hang, or the process may be stopped by a signal. If a process survives even that, for
   // example in a system call on an unreachable file server, it is left to the system. No other thread may use the
   // processes.
-  static void stop(const std::vector<WorkerProcess*>& processes, double timeout) noexcept;
+  static void stop(std::span<WorkerProcess* const> processes, double timeout) noexcept;
 
   // Every message has one answer. receive() rethrows an exception of the handler (classes of kernels/base/error.h and
   // of the standard library unchanged, others as RuntimeError). It throws a RuntimeError within a second after the
@@ -76,7 +76,7 @@ class WorkerProcess {
   [[noreturn]] void fail_ended();
   bool has_ended();
   void kill() noexcept;
-  static bool wait_for_end(const std::vector<WorkerProcess*>& processes, double timeout);
+  static bool wait_for_end(std::span<WorkerProcess* const> processes, double timeout);
   void read(void* to, std::size_t bytes, double timeout);
 
   std::string name_;
@@ -85,6 +85,7 @@ class WorkerProcess {
   std::mutex mutex_;                  // protects the state of the process
   std::atomic<bool> hung_up_{false};  // no thread waits for its answers
   std::atomic<bool> ended_{false};
+  bool killed_ = false;    // by stop()
   int status_ = kUnknown;  // result of waitpid() after the end
 };
 

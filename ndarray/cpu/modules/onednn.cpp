@@ -2,12 +2,14 @@
 
 #include <catena/kernels/base/config.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/module.h>
 #include <catena/ndarray/cpu/modules/gemm.h>
 
 namespace nd::cpu {
 namespace {
 
 bool multiply(catena::Dtype /* float32 */, const Gemm& g) {
+  if (!catena::internal::has_space_for_onednn()) return false;
   const auto f = [](auto* p) { return reinterpret_cast<const float*>(p); };
   const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f,
                                           f(g.a), g.lda, f(g.b), g.ldb, 0.0f, reinterpret_cast<float*>(g.c), g.ldc);

@@ -84,8 +84,10 @@ Variable huber_loss(const Variable& x, const Variable& t, double delta, const Hu
     if (along_axis) expect(in_types[0].ndim >= 2);
   });
   const Variable a = wide(x) - wide(t), distance = absolute(a);
-  const Variable losses =
-      where(internal::less_equal(distance.data(), delta), square(a) * 0.5, distance * delta - 0.5 * delta * delta);
+  const Array is_near = internal::less_equal(distance.data(), delta);
+  // The square of a large difference is infinite, and its gradient times 0 would be NaN.
+  const Variable near = where(is_near, a, zeros_like(a.data()));
+  const Variable losses = where(is_near, square(near) * 0.5, distance * delta - 0.5 * delta * delta);
   if (along_axis) return narrowed(sum(losses, 1), x.dtype());
   return internal::reduced(losses, o.reduce, double(x.size()), x.dtype());
 }

@@ -46,6 +46,7 @@ Array scratch(const Array& near, const memory::desc& desc) {
 memory at(const memory::desc& desc, const Array& a) { return memory(desc, engine(), a->data); }
 
 void reorder(memory from, memory to) {
+  check_space();
   dnnl::reorder(from, to).execute(stream(), from, to);
   stream().wait();
 }
@@ -136,6 +137,7 @@ class Result {
 void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory> arguments) {
   const Array pad = scratch(near, plan.scratchpad);
   if (plan.scratchpad.get_size() > 0) arguments.emplace(DNNL_ARG_SCRATCHPAD, at(plan.scratchpad, pad));
+  check_space();
   plan.primitive.execute(stream(), arguments);
   stream().wait();
 }
@@ -171,6 +173,7 @@ template <class F> void run_parts(const char* op, const Cut& c, F&& f) {
   catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
     try {
+      check_space();
       for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
         const Plan* const plan = find_plan(c.problems[k]);
         catena::check<catena::OutOfMemoryError>(plan != nullptr, op, "oneDNN cannot make for a second thread what it ",

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/module.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal::onednn {
@@ -173,10 +174,17 @@ const dnnl::engine& engine() {
 }
 dnnl::stream& stream() { return thread_state().stream; }
 
+void check_space() {
+  catena::check<catena::OutOfMemoryError>(
+      catena::internal::has_space_for_onednn(), "convolution",
+      "too few addresses are left to this process for a call of oneDNN (ulimit -v)");
+}
+
 const Plan* find_plan(const Problem& p) {
   ThreadState& state = thread_state();
   const Key key = p.key();
   if (const auto found = state.plans.find(key); found != state.plans.end()) return found->second.get();
+  check_space();
   if (state.plans.size() >= ThreadState::kMaxPlans) state.plans.clear();
   std::unique_ptr<Plan> plan = first_plan(p);
   if (plan) {
@@ -189,6 +197,7 @@ const Plan* find_plan(const Problem& p) {
 
 // Makes all plans on the calling thread, so that it is known before the first part runs whether all parts have one.
 Cut cut(const Problem& whole) {
+  if (!catena::internal::has_space_for_onednn()) return {};
   const catena::SingleThreadedLibraries single;
   for (const Split split : {Split::outputs, Split::rows, Split::images}) {
     Cut c{whole.parts(split), {}};

@@ -21,10 +21,13 @@ struct Plan {
 const dnnl::engine& engine();
 // Returns the stream of this thread.
 dnnl::stream& stream();
+// OutOfMemoryError if the addresses that are left to this process do not suffice for a call of oneDNN. To be called
+// right before oneDNN is.
+void check_space();
 // Returns the plan for a convolution on this thread; null if oneDNN has no implementation.
 const Plan* find_plan(const Problem& p);
 
-// The parts of a convolution with their problems; empty if oneDNN cannot compute all of them.
+// The parts of a convolution with their problems; empty if oneDNN cannot compute all of them, or has not the space.
 struct Cut {
   std::vector<Part> parts;
   std::vector<Problem> problems;
