@@ -98,7 +98,7 @@ class CATENA_EXPORT Backend {
 
   // The calls of kernels/registry/call.h, which defines their meaning. All arrays of a call are on one device (else a
   // ValueError names both); outputs may share memory with inputs.
-  virtual void execute(catena::Call call) = 0;
+  virtual void execute(const catena::Call& call) = 0;
 
   // Returns an optional interface, identified by E::kName. Null if this backend does not implement it for `device`.
   template <class E> E* extension(Device device) { return static_cast<E*>(find_extension(E::kName, device)); }

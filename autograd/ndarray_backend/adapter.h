@@ -28,7 +28,7 @@ class NdarrayBackend final : public Backend {
   bool counts_writes(const Array& a) override;
   Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override;
 
-  void execute(catena::Call call) override { nd::internal::execute(call); }
+  void execute(const catena::Call& call) override { nd::internal::execute(call); }
 
  protected:
   void* find_extension(std::string_view name, Device device) override;

@@ -104,7 +104,7 @@ template <class Out> struct Random {
 
 }  // namespace over
 
-// One of several kinds of calls. It refers to the call, which must outlive it, and is passed by value.
+// One of several kinds of calls. It refers to the call, which must outlive it.
 template <class... Calls> class AnyOf {
  public:
   template <class C>

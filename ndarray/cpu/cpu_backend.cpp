@@ -164,7 +164,7 @@ double CpuBackend::elapsed_ms(void* start, void* stop) {
   return static_cast<double>(end - begin) * 1e-6;
 }
 
-void CpuBackend::execute(catena::bound::Call call, StreamRef) {
+void CpuBackend::execute(const catena::bound::Call& call, StreamRef) {
   call.visit([](const auto& one) { run(one); });
 }
 

@@ -42,7 +42,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   void synchronize_event(void* event) override;
   double elapsed_ms(void* start, void* stop) override;
 
-  void execute(catena::bound::Call call, StreamRef stream) override;
+  void execute(const catena::bound::Call& call, StreamRef stream) override;
   bool elementwise_flat(const catena::bound::Flat& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }

@@ -21,7 +21,7 @@ class CATENA_EXPORT Executor {
   // devices that work asynchronously, from the next call that waits for the device. Factorize waits for the device, so
   // that the status of every matrix is available on return; RuntimeError that says what to install if the library for
   // factorizations is missing.
-  virtual void execute(catena::bound::Call call, StreamRef stream) = 0;
+  virtual void execute(const catena::bound::Call& call, StreamRef stream) = 0;
   // As the elementwise program of one kernel, but without binding operands, which is faster for few elements. Returns
   // false, without executing anything, if the backend has no shorter way for this call.
   virtual bool elementwise_flat(const catena::bound::Flat&, StreamRef) { return false; }

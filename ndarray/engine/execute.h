@@ -27,7 +27,7 @@ namespace nd::internal {
 
 using catena::ArrayHeader;
 
-CATENA_EXPORT void execute(catena::Call call);
+CATENA_EXPORT void execute(const catena::Call& call);
 
 // out[...] = in, converted; shapes broadcast, any dtypes. OverflowError, or ValueError for NaN, if `in` is a number
 // that the integer dtype of `out` cannot hold.

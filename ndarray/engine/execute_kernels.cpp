@@ -27,7 +27,7 @@ using catena::Strides;
 using catena::ValueError;
 using catena::call::Reads;
 
-void execute(catena::Call call) {
+void execute(const catena::Call& call) {
   call.visit([](const auto& one) {
     try {
       run(one);
@@ -276,16 +276,17 @@ void reduce_all(const catena::call::Reduce& call) {
   launch(in.device, call.inputs, {&call.out, 1}, flat);
 }
 
-}  // namespace
-
-void run(const catena::call::Reduce& call) {
-  if (reduces_all(call)) return reduce_all(call);
+[[gnu::noinline]] void reduce_some(const catena::call::Reduce& call) {
   const Device device = device_of(call.op(), call.inputs, {&call.out, 1});
   const Sources inputs(call.inputs,
                        [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *call.out); });
   const BoundReduction bound(call, inputs);
   if (call.out->size != 0) launch(device, inputs, {&call.out, 1}, bound.bound_call);
 }
+
+}  // namespace
+
+void run(const catena::call::Reduce& call) { reduces_all(call) ? reduce_all(call) : reduce_some(call); }
 
 void run(const catena::call::Scan& call) {
   const ArrayHeader &in = *call.in, &out = *call.out;

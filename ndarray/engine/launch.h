@@ -56,7 +56,8 @@ inline Executor& cpu_executor() {
 }
 
 // Executes the bound call on the current stream of the device.
-inline void launch(Device device, catena::call::Reads inputs, catena::call::Writes outputs, catena::bound::Call call) {
+inline void launch(Device device, catena::call::Reads inputs, catena::call::Writes outputs,
+                   const catena::bound::Call& call) {
   if (device.kind == Device::Kind::cpu) [[likely]] {
     cpu_executor().execute(call, StreamRef{device, nullptr});
   } else {

@@ -416,7 +416,7 @@ class Reference final : public Backend {
     return v;
   }
 
-  void execute(catena::Call call) override {
+  void execute(const catena::Call& call) override {
     call.visit([this](const auto& one) { run(one); });
   }
 

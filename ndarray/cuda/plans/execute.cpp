@@ -111,7 +111,7 @@ void run(const catena::bound::Random& call, StreamRef stream) {
 
 }  // namespace
 
-void CudaBackend::execute(catena::bound::Call call, StreamRef stream) {
+void CudaBackend::execute(const catena::bound::Call& call, StreamRef stream) {
   call.visit([&](const auto& one) { run(one, stream); });
 }
 
