@@ -53,6 +53,10 @@ inline constexpr Slice _{};            // a full slice: a(_, 0) is column 0
 
 // A view: shape, strides, and the byte offset from the first element of the source to the first element of the view.
 struct ViewSpec {
+  ViewSpec() noexcept {}  // an aggregate would be cleared first, with the lengths that are not used
+  ViewSpec(const Shape& of, const Strides& steps, std::int64_t first = 0) noexcept
+      : shape(of), strides(steps), offset(first) {}
+
   Shape shape;
   Strides strides;
   std::int64_t offset = 0;

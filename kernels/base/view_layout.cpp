@@ -4,20 +4,10 @@
 #include <cstdlib>
 
 namespace catena {
-namespace {
-
-// Does not initialise from a list, for which g++ clears all bytes first.
-ViewSpec view_of(const Shape& shape, const Strides& strides) {
-  ViewSpec v;
-  v.shape = shape;
-  v.strides = strides;
-  return v;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 ViewSpec reversed_axes(const Shape& shape, const Strides& strides) {
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   std::reverse(v.shape.begin(), v.shape.end());
   std::reverse(v.strides.begin(), v.strides.end());
   return v;
@@ -26,7 +16,7 @@ ViewSpec reversed_axes(const Shape& shape, const Strides& strides) {
 ViewSpec permuted_axes(std::string_view op, const Shape& shape, const Strides& strides, const Dims& axes) {
   const int rank = shape.size();
   check<ValueError>(axes.size() == rank, op, axes.size(), " axes ", axes, " were given for an array of rank ", rank);
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   std::uint64_t seen = 0;
   for (int k = 0; k < rank; ++k) {
     const int axis = normalize_axis<IndexError>(op, axes[k], rank);
@@ -40,7 +30,7 @@ ViewSpec permuted_axes(std::string_view op, const Shape& shape, const Strides& s
 
 ViewSpec swapped_axes(std::string_view op, const Shape& shape, const Strides& strides, int axis1, int axis2) {
   const int i = normalize_axis(op, axis1, shape.size()), j = normalize_axis(op, axis2, shape.size());
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   std::swap(v.shape[i], v.shape[j]);
   std::swap(v.strides[i], v.strides[j]);
   return v;
@@ -96,7 +86,7 @@ ViewSpec squeezed_axes(std::string_view op, const Shape& shape, const Strides& s
     for (int axis = 0; axis < shape.size(); ++axis)
       if (shape[axis] == 1) removed.push_back(axis);
   }
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   for (int k = removed.size() - 1; k >= 0; --k) {
     v.shape.erase(static_cast<int>(removed[k]));
     v.strides.erase(static_cast<int>(removed[k]));
@@ -110,7 +100,7 @@ ViewSpec expanded_axes(std::string_view op, const Shape& shape, const Strides& s
   check<ValueError>(axis >= -rank - 1 && axis <= rank, op, "axis ", axis, " is out of range for an array of rank ",
                     rank, ", where it is from ", -rank - 1, " to ", rank);
   const int at = axis < 0 ? axis + rank + 1 : axis;
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   // An axis of length 1 may have any stride; this one also passes the contiguity checks of other libraries.
   const std::int64_t stride = at < rank ? strides[at] * shape[at] : static_cast<std::int64_t>(itemsize);
   v.shape.insert(at, 1);
@@ -119,7 +109,7 @@ ViewSpec expanded_axes(std::string_view op, const Shape& shape, const Strides& s
 }
 
 ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int rank) {
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   while (v.shape.size() > rank && v.shape[0] == 1) {
     v.shape.erase(0);
     v.strides.erase(0);
@@ -129,11 +119,11 @@ ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int ra
 
 ViewSpec broadcast_view(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
   checked_size(to);
-  return view_of(to, broadcast_strides(op, shape, strides, to));
+  return {to, broadcast_strides(op, shape, strides, to)};
 }
 
 ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const SliceRange& range) {
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   if (range.length > 0) v.offset = range.start * strides[axis];
   v.shape[axis] = range.length;
   // With at most one element the step is never applied, and multiplying it by the stride could overflow.
@@ -142,7 +132,7 @@ ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const
 }
 
 ViewSpec flipped_axes(std::string_view op, const Shape& shape, const Strides& strides, const Axes& axes) {
-  ViewSpec v = view_of(shape, strides);
+  ViewSpec v(shape, strides);
   for (std::int64_t given : normalize_axes(op, axes, shape.size())) {
     const int axis = static_cast<int>(given);
     v.offset += (std::max<std::int64_t>(shape[axis], 1) - 1) * strides[axis];

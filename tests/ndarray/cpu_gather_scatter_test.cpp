@@ -178,7 +178,9 @@ BOOST_AUTO_TEST_CASE(one_integer_at_many_positions) {
             BoundOperand b = base.operand();
             b.strides = &zero;
             nd::executor(Device::Kind::cpu)
-                .scatter({loop, b, {&axis, 1}, {value.bytes, t, true, &loop, &zero}}, ScatterMode::add, {});
+                .execute(catena::bound::Scatter{{loop, b, {&axis, 1}, {value.bytes, t, true, &loop, &zero}},
+                                                ScatterMode::add},
+                         {});
             Strided expected = old.copy();
             for (std::int64_t k = 0; k < length; ++k)
               Scalar(std::int64_t(old.get({k})) + std::int64_t(times[std::size_t(k)]) * (is_signed ? 7 : 100))
