@@ -93,7 +93,8 @@ BOOST_AUTO_TEST_CASE(declarations_are_found) {
   BOOST_TEST(found("activation", "relu") == "nn/functions/activation.h");
   BOOST_TEST(found("activation", "sigmoid") != "");  // in a list and by a using-declaration
   BOOST_TEST(found("math", "arcsin") == "autograd/functions/math.h");
-  BOOST_TEST(found("math", "sum keepdims") == "autograd/functions/reduction.h");
+  BOOST_TEST(found("math", "logsumexp keepdims") == "autograd/functions/reduction.h");
+  BOOST_TEST(found("math", "mean") == "autograd/reductions.inc");
   BOOST_TEST(found("array", "concat axis") == "autograd/functions/array.h");
   BOOST_TEST(found("operators", "forget") == "autograd/forget.h");  // beside the folders of functions
   BOOST_TEST(found("array", "partition") == "");                    // of arrays only

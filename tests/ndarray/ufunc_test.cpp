@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_one_element_beside_others) {
       Array own = a.copy();
       own -=
           nd::internal::make_view(own, {1}, {std::int64_t(nd::itemsize(t))}, (n - 1) * std::int64_t(nd::itemsize(t)));
-      BOOST_TEST(test::same_bits(own, nd::subtract(a, double((n - 1) % 7))));
+      BOOST_TEST(test::same_bits(own, nd::subtract(a, double(a(n - 1)))));
       if (n > 1) BOOST_CHECK_THROW(nd::add(a, a, {.out = ten}), nd::ValueError);
       BOOST_CHECK_THROW(nd::add(a, other, {.out = a}), nd::ValueError);
       BOOST_TEST(difference(ten, nd::array({10}).astype(t)) == "");
