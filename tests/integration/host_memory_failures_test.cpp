@@ -445,6 +445,7 @@ BOOST_AUTO_TEST_CASE(updates_of_optimizers) {
 }
 
 BOOST_AUTO_TEST_CASE(reports) {
+  const nd::DeviceScope cpu(nd::cpu_device);
   nn::Linear link(2, 3);
   const std::string name = "a name that is too long to lie within the string itself", key = name + " as a key";
   const Variable value(autograd::array<double>({2}, {}));
