@@ -70,14 +70,19 @@ Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b)
     const Dtype t = catena::promote_types(a.dtype(), b.dtype());
     return matmul(astype(a, t), astype(b, t), transpose_a, transpose_b);
   }
-  const Array left = transpose_a && a.ndim() > 1 ? swapaxes(a, -1, -2) : a,
-              right = transpose_b && b.ndim() > 1 ? swapaxes(b, -1, -2) : b;
+  Array swapped_a, swapped_b;
+  if (transpose_a && a.ndim() > 1) swapped_a = swapaxes(a, -1, -2);
+  if (transpose_b && b.ndim() > 1) swapped_b = swapaxes(b, -1, -2);
+  const Array &left = swapped_a ? swapped_a : a, &right = swapped_b ? swapped_b : b;
   const catena::MatmulShapes shapes = catena::matmul_shapes(left.shape(), right.shape());
   const Array out = a.backend().empty(shapes.product, a.dtype(), a.device());
-  const bool row = a.ndim() == 1, column = b.ndim() == 1;
-  const Array rows = row ? reshape(left, shapes.left) : left, columns = column ? reshape(right, shapes.right) : right;
+  if (a.ndim() > 1 && b.ndim() > 1) {
+    a.backend().execute(catena::call::Matmul{left.get(), right.get(), out.get()});
+    return out;
+  }
+  const Array rows = reshape(left, shapes.left), columns = reshape(right, shapes.right);
   a.backend().execute(catena::call::Matmul{rows.get(), columns.get(), out.get()});
-  return row || column ? reshape(out, shapes.result) : out;
+  return reshape(out, shapes.result);
 }
 
 }  // namespace autograd

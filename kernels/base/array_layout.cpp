@@ -127,7 +127,9 @@ MatmulShapes matmul_shapes(const Shape& a, const Shape& b) {
   check<ValueError>(!a.empty() && !b.empty(), op, "operands have the ranks ", a.size(), " and ", b.size(),
                     "; 0-d arrays are not allowed, use multiply");
   const bool row = a.size() == 1, column = b.size() == 1;
-  MatmulShapes m{a, b, {}, {}};
+  MatmulShapes m;
+  m.left = a;
+  m.right = b;
   if (row) m.left.insert(0, 1);
   if (column) m.right.push_back(1);
   const std::int64_t inner = m.right[m.right.size() - 2];

@@ -74,6 +74,7 @@ CATENA_EXPORT Padded padded(const Shape& shape, const PadWidths& widths, std::si
 // of the product of the matrices; the axis added to a vector is not in `result`. ValueError for 0-d operands, inner
 // lengths that differ, and leading axes that do not broadcast.
 struct MatmulShapes {
+  MatmulShapes() noexcept {}  // an aggregate would be cleared first, with the lengths that are not used
   Shape left, right, product, result;
 };
 CATENA_EXPORT MatmulShapes matmul_shapes(const Shape& a, const Shape& b);
