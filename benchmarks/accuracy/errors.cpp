@@ -25,17 +25,24 @@ using autograd::Variable;
 using nd::Array;
 using nd::Dtype;
 
-constexpr std::int64_t kMostNormalized = 100'000'000;  // a normalization holds several arrays of that length
+constexpr std::int64_t kPiece = 1 << 20;  // elements that are held in host vectors at a time
 
 // Returns a number in [0, 1), the same as in numpy_errors.py.
 double fraction(std::int64_t i) { return double((std::uint64_t(i) * 2654435761u) % (1u << 24)) / double(1 << 24); }
 
 template <class F> Array numbers(std::int64_t n, Dtype dtype, F&& value) {
-  std::vector<float> x(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) x[std::size_t(i)] = float(value(i));
-  return nd::array(x).astype(dtype);
+  const Array a = nd::empty({n}, dtype);
+  for (std::int64_t begin = 0; begin < n; begin += kPiece) {
+    std::vector<float> x;
+    for (std::int64_t i = begin; i < std::min(n, begin + kPiece); ++i) x.push_back(float(value(i)));
+    a(nd::Slice(begin, begin + std::int64_t(x.size()))) = nd::array(x);
+  }
+  return a;
 }
 std::vector<float> stored(const Array& a) { return a.astype(Dtype::float32).to_vector<float>(); }
+std::vector<float> stored(const Array& a, std::int64_t begin) {
+  return stored(a(nd::Slice(begin, std::min(begin + kPiece, a.size()))));
+}
 
 // Returns the sum of f(i) in double precision, computed in parts.
 template <class F> double total(std::int64_t n, F&& f) {
@@ -45,6 +52,15 @@ template <class F> double total(std::int64_t n, F&& f) {
     double part = 0;
     for (std::int64_t i = begin; i < std::min(n, begin + kPart); ++i) part += f(std::size_t(i));
     all += part;
+  }
+  return all;
+}
+// Returns the sum of f(x) over the elements of an array.
+template <class F> double total_of(const Array& a, F&& f) {
+  double all = 0;
+  for (std::int64_t begin = 0; begin < a.size(); begin += kPiece) {
+    const std::vector<float> x = stored(a, begin);
+    all += total(std::int64_t(x.size()), [&](std::size_t i) { return f(double(x[i])); });
   }
   return all;
 }
@@ -75,22 +91,22 @@ class Errors {
   void of_statistics(std::int64_t n) const {
     const double center = dtype_ == Dtype::float32 ? 1e4 : 8;
     const Array a = numbers(n, dtype_, [&](std::int64_t i) { return center + std::sqrt(3.0) * (2 * fraction(i) - 1); });
-    const std::vector<float> x = stored(a);
-    const double mean = total(n, [&](std::size_t i) { return double(x[i]); }) / double(n);
-    const double var =
-        total(n, [&](std::size_t i) { return (double(x[i]) - mean) * (double(x[i]) - mean); }) / double(n);
+    const double mean = total_of(a, [](double x) { return x; }) / double(n);
+    const double var = total_of(a, [&](double x) { return (x - mean) * (x - mean); }) / double(n);
     print("var", n, error(a.var().item<double>(), var));
-    if (n > kMostNormalized) return;
     const auto farthest = [&](const Variable& result) {
-      const std::vector<float> y = stored(Array(result.data()));
+      const Array normalized = Array(result.data()).reshape({n});
       double most = 0;
-      for (std::size_t i = 0; i < y.size(); ++i)
-        most = std::max(most, std::abs(double(y[i]) - (double(x[i]) - mean) / std::sqrt(var + kEps)));
+      for (std::int64_t begin = 0; begin < n; begin += kPiece) {
+        const std::vector<float> x = stored(a, begin), y = stored(normalized, begin);
+        for (std::size_t i = 0; i < y.size(); ++i)
+          most = std::max(most, std::abs(double(y[i]) - (double(x[i]) - mean) / std::sqrt(var + kEps)));
+      }
       return most;
     };
     const auto no_graph = autograd::no_backprop_mode();
     const auto parameter = [&](double value, std::int64_t length) {
-      return Variable(nd::full({length}, value, dtype_));
+      return Variable(nd::broadcast_to(nd::full({1}, value, dtype_), {length}));  // takes no memory
     };
     print("batch norm", n,
           farthest(

@@ -52,7 +52,7 @@ def processor():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=str(ROOT / "build/release/benchmarks/accuracy_errors"))
-    parser.add_argument("--most", default="1e8", help="the most numbers on the CPU; 1e9 needs 16 GB of memory")
+    parser.add_argument("--most", default="1e8", help="the most numbers on the CPU; 1e9 needs 20 GB of memory")
     parser.add_argument("--cuda", metavar="LIBRARIES", help="the folder of the software CUDA device, or 'device' for a real one")
     parser.add_argument("--cuda-most", default="1e6")
     parser.add_argument("--write", metavar="DOCUMENT", help="replaces the tables of a document; otherwise they are printed")
