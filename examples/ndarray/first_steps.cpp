@@ -20,7 +20,7 @@ int main() {
   std::cout << "exp(-x * x) / 2 + 1 = " << nd::exp(-x * x) / 2 + 1 << "\n";
   std::cout << "column sums " << nd::sum(a, {.axis = 0}) << ", mean " << a.mean().item<double>() << "\n";
 
-  // Random numbers are counter-based: the same seed gives the same bits on every device.
+  // Random numbers are counter-based: the same seed gives the same bits and uniform numbers on every device.
   nd::random::seed(0);
   nd::Array noise = nd::random::standard_normal({1000, 1000}, {.dtype = nd::float32});
   nd::Array centred = noise - noise.mean({.axis = 0});
