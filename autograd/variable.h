@@ -11,7 +11,7 @@
 //
 // An array converts to a Variable: `Variable x(a)`, `Variable x = a` and an array argument for a Variable parameter all
 // make a root with volatile AUTO. The root is part of a graph unless the mode of the thread or another input prevents
-// it. No gradient is computed for a temporary Variable made in a call, because nobody could read it.
+// it. No gradient is computed for a temporary Variable made in a call, because it could not be read.
 //
 // Thread safety: a graph belongs to one thread at a time. Handles may be copied and destroyed on any thread, also while
 // another thread runs backward through their variables.

@@ -4,7 +4,7 @@
 //                                    [](int, const ElementwiseValues& v) { return v.gy * v.y; }};
 //   Variable exp(const Variable& x) { return elementwise(kExp, x); }
 //
-// (A unary mathematical function is a single line of functions/math.inc.)
+// (The unary mathematical functions are entries of functions/math.cpp.)
 //
 // An entry has one backward rule, written on Variables, so its derivatives can be differentiated again. It may also
 // have a fused rule on arrays, which is used when no second derivative is requested and must compute the same values.

@@ -5,8 +5,8 @@
 
 namespace catena::device {
 
-// Calls the body with the hyperparameters of the tensor. `hyper` is a local copy, so that the compiler knows that
-// stores to a tensor do not change it.
+// Calls the body with the hyperparameters of the tensor. `hyper` is a local copy, so that stores to a
+// tensor cannot change it.
 template <class Body> struct Update {
   template <int W, class... L> static ND_FN void chunk(const double* hyper, L&... lane) {
     (lane.template fetch<W>(), ...);

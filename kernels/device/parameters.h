@@ -5,8 +5,8 @@
 // This header: the parameters of a launch, one struct passed by value. Plain data with the same layout for NVRTC, for
 // the host and for tests that execute kernels on the CPU. A struct derives from its head, which has the members whose
 // number does not depend on operands or axes: the host fills the head as a struct and appends the arrays in their order
-// (ndarray/cuda/plans/plan.h). Lengths count elements, strides are bytes; all are 64 bits wide, whatever index width
-// the kernel computes with.
+// (ndarray/cuda/plans/plan.h). Pointers into scratch memory are set right before the launch. Lengths count elements,
+// strides are bytes; all are 64 bits wide, whatever index width the kernel computes with.
 #pragma once
 
 #include <catena/kernels/index_rule.h>
@@ -18,10 +18,10 @@ namespace catena::device {
 enum : int {
   kBlock = 256,  // threads per block, in one dimension
   kWarp = 32,
-  kMaxExactRank = 4,       // elementwise loops and reductions of higher merged rank use the generic kernel
+  kMaxExactRank = 4,       // most axes, after merging, of kernels that are compiled for their number of axes
   kMaxIndexedRank = 8,     // the axes of indexed kernels cannot be merged
   kMaxRawRank = 8,         // axes of a raw operand
-  kGenericRank = 32,       // reductions and row-wise kernels: the highest rank of an array
+  kGenericRank = 32,       // the highest rank of an array: kernels that read the number of axes at run time
   kParameterBytes = 4096,  // limit that every driver accepts
   kRowElements = 32,       // elements of a row that a thread can keep in registers
   kHyper = 8,              // hyperparameters of a tensor
@@ -210,9 +210,10 @@ struct OffsetsParameters {
   void* counts;
 };
 
-// Sorting of rows. sort_block: `padded` is the smallest power of two >= count, and a block sorts kSortBlock / padded
-// rows. Radix sort: keys and places of all rows one after the other; values only if the result is values and not
-// positions.
+// Sorting of rows: the parameters of sort_block, sort_keys and sort_result. `positions` is 1 if the result is positions
+// and not values. sort_block: `padded` is the smallest power of two >= count, and a block sorts kSortBlock / padded
+// rows. Radix sort: scratch memory for the keys and places of all rows, one after the other, and for the values if the
+// result is values.
 struct SortHead {
   int64_t rows, count, rank, padded, positions;
   int64_t in_step, out_step;  // along the row
@@ -224,8 +225,8 @@ struct SortHead {
 };
 template <int Rank> struct SortParameters : SortHead { int64_t length[Rank], in_stride[Rank], out_stride[Rank]; };
 
-// One digit of a radix sort. counts[(row * kDigits + digit) * pieces + piece] is first the number of occurrences of the
-// digit in the piece, then the place of the first of them.
+// One digit of a radix sort: the parameters of sort_count and sort_move. counts[(row * kDigits + digit) * pieces +
+// piece] is first the number of occurrences of the digit in the piece, then the place of the first of them.
 struct RadixParameters {
   int64_t rows, count, pieces, shift;
   const void* keys;

@@ -113,7 +113,7 @@ template <class T, int Rank> struct Sort {
   }
 };
 
-// One 8-bit digit. A warp processes kSortPiece / 8 neighbouring elements of a piece, 32 at a time.
+// One 8-bit digit. A warp processes kSortPiece / kWarps neighbouring elements of a piece, 32 at a time.
 template <class Bits> struct Radix {
   enum : int { kWarps = kBlock / kWarp, kRounds = kSortPiece / kBlock };
 
@@ -136,7 +136,7 @@ template <class Bits> struct Radix {
     }
   }
 
-  // A bit mask of the lanes that have the same digit as this lane.
+  // A bit mask of the threads of the warp that have the same digit as this thread.
   static ND_FN uint32_t peers_of(int digit, bool valid) {
     uint32_t peers = ballot(valid);
     ND_UNROLL

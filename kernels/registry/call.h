@@ -44,9 +44,9 @@ struct Elementwise {
   Reads inputs = {};
   Writes outputs = {};
   std::string_view name = {};  // used in messages; if empty, the name of the first kernel
-  // For elementwise programs. Set if the caller knows that the arrays have one layout, of which this array is the model
-  // (SameLayout), that the outputs have its shape, and that no output overlaps an input other than itself. The executor
-  // then does not examine the arrays again; if it is null, it does.
+  // For elementwise programs. Set if it is established that the arrays have one layout, of which this array is the
+  // model (SameLayout), that the outputs have its shape, and that no output overlaps an input other than itself. The
+  // executor then does not examine the arrays again; if it is null, it does.
   const ArrayHeader* same_layout = nullptr;
   std::string_view op() const { return name.empty() ? std::string_view(program->steps[0].kernel->name) : name; }
 };

@@ -13,7 +13,7 @@ template <class Body, class... L> ND_FN void run_update(const double* hyper, std
 template <class Body, fixed_string S, class Seq> struct MultiTensor;
 template <class Body, fixed_string S, std::size_t... K> struct MultiTensor<Body, S, std::index_sequence<K...>> {
   CATENA_MULTIARCH static void run(const double* hyper, std::byte* const* p, std::int64_t n) {
-    double h[8];  // a local copy, so that the compiler knows that stores to tensors do not change it
+    double h[8];  // a local copy, so that stores to tensors cannot change it
     for (int k = 0; k < 8; ++k) h[k] = hyper[k];
     run_update<Body>(h, n, Lane<computed_t<S, int(K)>, ((signature_of<S>.shared >> K) & 1) != 0>(p[K])...);
   }

@@ -1,4 +1,7 @@
-// Reduction kernels.
+// Reduction kernels. A body has accumulator<T, R>; identity; map, from an element to an accumulator; combine; finish,
+// from an accumulator and the number of elements to the result. Optional: is_light (one instruction combines a vector
+// of numbers, so that the loop has fold_columns), any_order and extremum (the order of combination does not show in the
+// result), counts, absorbs, join.
 #pragma once
 
 #include <catena/kernels/registry/define.h>

@@ -51,10 +51,11 @@ struct IndexedCall {
 using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int64_t end);
 
 // Reduction: accumulators are opaque cells of acc_bytes bytes; an array of them is aligned to 64 bytes. Order of
-// combination: element i goes to lane i % lanes; a lane combines its elements in groups of `group`, and the groups one
-// after the other; the lanes are combined as a binary tree. All functions follow this order, so the result does not
-// depend on which axis is contiguous. Groups bound how many numbers are added up one after the other, and with that the
-// rounding errors; long reductions are cut into chunks whose results are joined as a tree (ndarray/cpu/reduce.cpp).
+// combination in host loops (CUDA: kernels/device/reduction.h): element i goes to lane i % lanes; a lane combines its
+// elements in groups of `group`, and the groups one after the other; the lanes are combined as a binary tree. All
+// functions follow this order, so the result does not depend on which axis is contiguous. Groups bound how many numbers
+// are added up one after the other, and with that the rounding errors; long reductions are cut into chunks whose
+// results are joined as a tree (ndarray/cpu/reduce.cpp).
 inline constexpr int kLanes = 32;
 inline constexpr std::int64_t kGroup = 16;
 inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
@@ -69,7 +70,8 @@ struct ScanBlock {
   std::int64_t out_step, out_stride;
   std::int64_t index, n, width;
 };
-// Rows of contiguous elements: element i of row r is at in + r * row_step + i * itemsize.
+// Rows of contiguous elements: element i of row r is at in + r * row_step + i * itemsize. For `fold` a row has the
+// elements of one output; for `fold_columns` and `fold_places` it has one element of each of n outputs.
 struct ReductionBlock {
   const std::byte* in;
   std::int64_t row_step, rows, index, n;
@@ -92,10 +94,11 @@ struct ReductionLoop {
   void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
   // As `fold` of one part, with prefetching, for elements that are in no cache. Null if `fold` is as fast.
   void (*fold_far)(std::byte* acc, const ReductionBlock& block);
-  // Adds element j to accumulator j, which holds a group of a lane. All elements have the number `index`.
+  // Adds one row: element j to accumulator j, the partial result of a group. All elements have the number `index`.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
-  // Combines element j of all rows and adds the result to accumulator j, which holds a lane. The rows are a group or
-  // the beginning of one. `first`: the accumulators are uninitialised. Null if the loop has only fold_rows.
+  // Combines element j of all rows and adds the result to accumulator j, the partial result of a lane. The rows
+  // are a group or the beginning of one. `first`: the accumulators are uninitialised. Null if the loop has only
+  // fold_rows.
   void (*fold_columns)(std::byte* acc, const ReductionBlock& block, bool first);
   // Adds element j of row r, which has the number index + r, to accumulator j. Null unless the result is the number of
   // an element (argmax, argmin); other loops ignore the numbers.

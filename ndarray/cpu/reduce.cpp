@@ -1,7 +1,7 @@
 // Reductions. The elements of one output are numbered in C order of the reduced axes and divided into chunks of kChunk.
 // Inside a chunk, element i goes to lane i % kLanes (kernel.h). Chunks are joined as a binary tree (ChunkTree). This
 // order, and thus every bit of the result, is independent of the layout of the array, of the number of threads and of
-// the variant.
+// the variant below.
 //
 //   inner variant   one output at a time; a chunk is contiguous, or is gathered into a tile
 //   outer variant   neighbouring outputs together, one accumulator each (reduce_outer.cpp)
@@ -53,7 +53,7 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   count_ = catena::size_of(reduced_);
   outputs_ = catena::size_of(kept_);
   if (call.pre != nullptr) prepare(*call.pre);
-  // A running result without an identity begins with the first element.
+  // A kernel without an identity leaves a single element as it is, if it has a running form.
   copies_ = count_ == 1 && !pre_ && in_dtype_ == in_type_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
             call.kernel->is(catena::may_scan) && !call.kernel->has_identity;
   folds_far_ = table_.fold_far != nullptr && table_.in == table_.element && reduced_stride() == in_item_ && !tiled() &&
@@ -66,7 +66,7 @@ void Reducer::run() const {
   if (outputs_ == 0) return;
   if (count_ == 1 && table_.fold_places != nullptr) place_single_elements();
   else if (copies_) copy_single_elements();
-  else if (use_outer_form()) run_outer();
+  else if (use_outer_variant()) run_outer();
   else run_inner();
 }
 
@@ -101,11 +101,11 @@ std::int64_t Reducer::chunk_length() const {
   const std::int64_t most = table_.is_final != nullptr ? 4 * kChunk : 16 * kChunk,
                      pieces = 8 * catena::available_threads();
   // If threads share the rows of a large matrix instead of its columns, each reads contiguous memory.
-  if (outputs_ * count_ > kLargeMatrix && use_outer_form()) return std::clamp(count_ / pieces + 1, kLeastRows, most);
+  if (outputs_ * count_ > kLargeMatrix && use_outer_variant()) return std::clamp(count_ / pieces + 1, kLeastRows, most);
   return std::clamp((count_ / pieces + kChunk - 1) / kChunk * kChunk, kChunk, most);
 }
 
-bool Reducer::use_outer_form() const {
+bool Reducer::use_outer_variant() const {
   if (kept_.empty() || count_ == 0) return false;
   const std::int64_t row = kept_.back(), inner = reduced_.empty() ? 1 : reduced_.back();
   // Short contiguous rows: the outer variant would first transpose a panel of them. That costs more than folding the

@@ -136,7 +136,7 @@ class Reducer {
   // Returns the number of elements of a chunk: kChunk, or more if the order of elements does not matter, so that each
   // thread has few long chunks.
   std::int64_t chunk_length() const;
-  bool use_outer_form() const;
+  bool use_outer_variant() const;
   // Strides of the reduced array along its innermost kept and reduced axes.
   std::int64_t kept_stride() const { return kept_.empty() ? 0 : inputs_.kept[0].back(); }
   std::int64_t reduced_stride() const { return reduced_.empty() ? in_item_ : inputs_.reduced[0].back(); }

@@ -106,7 +106,7 @@ bool is_function_of_variables(const std::string& code, const std::string& name) 
     }
     if (at >= 2 && code.compare(at - 2, 2, "::") == 0 && code.compare(end, 1, ";") == 0) return true;
     const std::string before = code.substr(0, at);
-    return before.ends_with("CATENA_UNARY_RULE(") || before.ends_with("CATENA_REDUCTION_RULE(");
+    return before.ends_with("CATENA_REDUCTION_RULE(");
   });
 }
 

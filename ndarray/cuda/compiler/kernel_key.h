@@ -12,7 +12,8 @@ namespace nd::cuda {
 
 using catena::Dtype;
 
-// Groups of forms with one set of parameters. Each has a file in ndarray/cuda/plans/.
+// Groups of forms whose texts one function makes (add_<family>, codegen_text.h). Each has a file in
+// ndarray/cuda/plans/; offsets is in nonzero.cpp.
 enum class Family : std::uint8_t {
   elementwise,
   reduce,
@@ -72,8 +73,9 @@ CATENA_EXPORT std::string_view name_of(Form form);
 CATENA_EXPORT Family family_of(Form form);
 
 struct KernelKey {
-  std::uint64_t program = 0;                         // program_hash or kernel_hash: the computation and its types
-  std::array<Dtype, catena::kMaxOperands> dtypes{};  // of the operands in memory; raw operands have the loop's dtype
+  std::uint64_t program = 0;  // program_hash or kernel_hash: the computation and its types
+  std::array<Dtype, catena::kMaxOperands>
+      dtypes{};  // of the operands in memory; raw operands: of the loop; passes of a radix sort: of the key
   Form form = Form::contiguous;
   std::uint8_t rank = 1;          // axes of the loop, or kept axes, after merging; 0 = known at run time
   std::uint8_t reduced_rank = 1;  // reductions and row-wise kernels: reduced axes, as `rank`

@@ -1,9 +1,9 @@
 // Folder ndarray/cuda/plans/: from a bound call to its launches, with one file per family of kernels: the plan (key,
 // parameters, grid, scratch memory) and the text of the kernel. The parameters are the structs of
-// kernels/device/parameters.h, and kernels/device/<family>.h has the code that reads them.
+// kernels/device/parameters.h, and kernels/device/<family>.h has the code that reads them (offsets: nonzero.h).
 //
-// The functions have no side effects and do not use a device. The order of combination in reductions depends only on
-// their results.
+// The functions have no side effects and do not use a device. A plan determines the order of combination
+// in reductions; the device has no influence on it.
 #pragma once
 
 #include <algorithm>

@@ -99,7 +99,7 @@ int type_of(const char* op, const Array& a) {
     case Dtype::float32: return api::nccl_float32;
     case Dtype::float64: return api::nccl_float64;
     case Dtype::bfloat16: return api::nccl_bfloat16;
-    default: catena::fail<TypeError>(op, "NCCL knows no arrays of dtype ", a.dtype());
+    default: catena::fail<TypeError>(op, "NCCL has no dtype for arrays of ", a.dtype());
   }
 }
 
