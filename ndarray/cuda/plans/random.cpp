@@ -12,8 +12,8 @@ using catena::Loop;
 
 LaunchPlan plan_random(const catena::bound::Random& call, const std::uint64_t* device_offset, int processors) {
   LaunchPlan plan;
-  const std::int64_t n = catena::size_of(*call.out.shape);
   const auto& [def, loop] = random_kernel(call);
+  const std::int64_t n = catena::size_of(*call.out.shape);
   plan.kernel = &def;
   plan.loop = loop;
   plan.key.program = kernel_hash(def, def.loop_table[loop]);
