@@ -53,7 +53,8 @@ foreach(component IN LISTS components)
     catena_install_for_linking(${component} "${depends}")
   endif()
   install(EXPORT catena-${component} FILE catena-${component}-targets.cmake NAMESPACE catena:: DESTINATION ${package_dir})
-  install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena/${relative}" FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+  install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena/${relative}" FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
+    PATTERN "modules" EXCLUDE)  # headers with types of other libraries, for the sources beside them
 
   # Targets that must exist before the targets file is read: other components, and for archives their dependencies.
   if(BUILD_SHARED_LIBS)

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <catena/kernels/base/text.h>
+#include <catena/kernels/base/error.h>
 
 namespace nd::internal {
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/objects/function_object.h>
 
 namespace nn::functions {
 
