@@ -1,4 +1,5 @@
-// The update of the parameters: one launch of a kernel for all that are alike, or one call for each.
+// The update of the parameters: one launch for all of one dtype, device and library, or one call for
+// each parameter.
 #include <catena/training/optimizer.h>
 
 #include <algorithm>

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
         }
 }
 
-// What follows from a line of autograd/reductions.inc beside the function.
+// A line of autograd/reductions.inc gives the members of Variable and Outputs and the label, too.
 BOOST_AUTO_TEST_CASE(members_and_labels) {
   const Variable x(spread({2, 3, 4}));
   const Outputs only{Variables{x}};

@@ -72,8 +72,8 @@ inline std::string resealed(std::string record) {
   return record;
 }
 
-// What a child process reports: its exit status (0: all its checks held), and what it wrote on stderr. A process tells
-// only of its first failure, so those that are expected happen in children.
+// The outcome of a child process: its exit status (0: all its checks held) and its output on stderr. Problems of the
+// folders are reported once per process, so each expected report has a process of its own.
 struct Child {
   int status = -1;
   std::string errors;

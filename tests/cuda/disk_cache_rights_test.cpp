@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written) {
     BOOST_REQUIRE(cache.store("good", "value") && cache.store("bad", "value"));
     write(cache.path("bad"), "damaged");
   }
-  // Those of root may be read by others if root allows it.
+  // The child, which is not root, may read the folders and records but not write them.
   for (const auto& file : fs::directory_iterator(folder.records())) fs::permissions(file.path(), fs::perms(0644));
   fs::permissions(folder.path, fs::perms(0755));
   fs::permissions(folder.records(), fs::perms(0555));

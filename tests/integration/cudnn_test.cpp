@@ -177,10 +177,10 @@ std::set<int> notes_of(const cudnn::Plan& plan) {
   api::cudnn_descriptor handle = engine.get();
   plan.config.get_attribute(api::cudnn_attr_engine_config_engine, api::cudnn_type_descriptor, 1, &handle);
   int notes[api::cudnn_note_count] = {};
-  constexpr std::int64_t room = api::cudnn_note_count;
+  constexpr std::int64_t capacity = api::cudnn_note_count;
   const std::int64_t count =
-      engine.get_attribute(api::cudnn_attr_engine_notes, api::cudnn_type_numerical_note, room, notes);
-  return {notes, notes + std::min(count, room)};
+      engine.get_attribute(api::cudnn_attr_engine_notes, api::cudnn_type_numerical_note, capacity, notes);
+  return {notes, notes + std::min(count, capacity)};
 }
 
 // Heuristics, filters and plans as on a real device: every case has a plan in one of the layouts at least, and the

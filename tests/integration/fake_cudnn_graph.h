@@ -125,12 +125,12 @@ inline void execute(cudnnContext* handle, const Node& plan, const Node& pack) {
 }
 
 // Heuristics know one configuration for each engine.
-inline void get_attribute(Node& n, int name, std::int64_t room, std::int64_t* count, void* elements) {
+inline void get_attribute(Node& n, int name, std::int64_t capacity, std::int64_t* count, void* elements) {
   const bool notes = name == api::cudnn_attr_engine_notes, heuristics = name == api::cudnn_attr_heuristic_results;
   *count = notes ? n.engine == 0 : heuristics ? std::int64_t(std::size(kEngineWorkspace)) : 1;
-  if (room == 0 || *count == 0) return;
+  if (capacity == 0 || *count == 0) return;
   if (heuristics) {
-    for (int i = 0; i < std::min(room, *count); ++i) {
+    for (int i = 0; i < std::min(capacity, *count); ++i) {
       Node& config = *static_cast<Node**>(elements)[i];
       config.graph = &n.node(api::cudnn_attr_heuristic_graph);
       config.engine = i;
@@ -164,8 +164,9 @@ inline void add_graph_functions(autograd::internal::cudnn::Library& t) {
       n.attributes[name] = {first, first + std::size_t(count) * bytes_of(type)};
     });
   };
-  t.get_attribute = [](api::cudnn_descriptor d, int name, int, std::int64_t room, std::int64_t* count, void* elements) {
-    return answer([&] { get_attribute(*static_cast<Node*>(d), name, room, count, elements); });
+  t.get_attribute = [](api::cudnn_descriptor d, int name, int, std::int64_t capacity, std::int64_t* count,
+                       void* elements) {
+    return answer([&] { get_attribute(*static_cast<Node*>(d), name, capacity, count, elements); });
   };
   t.finalize = [](api::cudnn_descriptor d) {
     return answer([&] {

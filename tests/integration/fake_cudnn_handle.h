@@ -53,7 +53,7 @@ using Status = api::cudnn_status;
 
 constexpr Status kBadParameter = 2000;
 
-// What the tests ask for and look at.
+// Settings and counters of the tests.
 struct Record {
   std::vector<std::string> calls;  // that put work on a stream
   std::vector<int> engines;        // of the graphs that were executed

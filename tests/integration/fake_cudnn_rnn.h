@@ -1,7 +1,6 @@
 // Of the cuDNN for tests: recurrent networks.
 //
-// What is captured in a graph cannot compute on the host: there a pass copies the head of the weight space to its first
-// output.
+// Work under capture cannot compute on the host; a pass then copies the head of the weight space to its first output.
 #pragma once
 
 #include <catena/tests/integration/fake_cudnn_handle.h>
@@ -70,8 +69,8 @@ inline autograd::RnnOperands operands(cudnnContext* h, const cudnnRNNStruct& r, 
   return o;
 }
 
-// What a training call leaves behind. The library has it in the reserve; here the reserve has the number by which it is
-// found.
+// The data of a training call for its backward passes. The library stores them in the reserve; here the reserve has
+// their index in kept().
 struct Kept {
   autograd::RnnOperands operands;
   autograd::RnnResult result;

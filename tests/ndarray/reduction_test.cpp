@@ -53,7 +53,7 @@ const std::map<std::string, Function>& functions() {
       {"cumsum", running_sum}, REDUCTION(sum),    REDUCTION(prod),   REDUCTION(amax), REDUCTION(amin),
       REDUCTION(mean),         REDUCTION(argmax), REDUCTION(argmin), TEST(any),       TEST(all),
       TEST(count_nonzero),     SPREAD(var),       SPREAD(std),       TEST(nanmax),    TEST(nanmin)};
-// Those of the list of which the reference has no values.
+// Reductions of the list without values of the reference.
 #define CATENA_REDUCTION(name, Options) table.insert(FUNCTION(name, options_of<nd::Options>(g)));
 #include <catena/kernels/lists/reductions.inc>
 #undef CATENA_REDUCTION
@@ -423,7 +423,7 @@ BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
   }
 }
 
-// What follows from a line of kernels/lists/reductions.inc beside the function.
+// A line of kernels/lists/reductions.inc gives a member, a function of modules and a fused reduction, too.
 BOOST_AUTO_TEST_CASE(members_modules_and_fused_reductions) {
   std::mt19937 random(9);
   const Array a = test::random_array({4, 5, 6}, nd::float32, random), rows = nd::array({0, 2, 3});

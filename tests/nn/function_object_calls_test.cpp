@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(errors) {
 
   BOOST_CHECK_THROW(F::ReLU()(Variable()), catena::TypeError);
   BOOST_CHECK_THROW(F::Add()(Variable(), x), catena::TypeError);
-  // Those of the functions.
+  // The errors of the functions that the classes call.
   BOOST_CHECK_THROW(F::ClippedReLU(-1)(x), catena::AssertionError);
   BOOST_CHECK_THROW(F::CReLU(2)(x), catena::InvalidType);
   BOOST_CHECK_THROW(F::SplitAxis(0, 1)(x), catena::ValueError);

@@ -92,8 +92,8 @@ bool all(const int* values, int n, int least) {
   return std::all_of(values, values + n, [least](int v) { return v >= least; });
 }
 std::vector<int> list(const int* values, int n) { return {values, values + n}; }
-void copy_out(const std::vector<int>& values, int room, int* to) {
-  std::copy_n(values.begin(), std::min(values.size(), static_cast<std::size_t>(std::max(room, 0))), to);
+void copy_out(const std::vector<int>& values, int capacity, int* to) {
+  std::copy_n(values.begin(), std::min(values.size(), static_cast<std::size_t>(std::max(capacity, 0))), to);
 }
 bool is_type(int type) {
   return type == cudnn_float || type == cudnn_double || type == cudnn_half || type == cudnn_bfloat16;
@@ -272,14 +272,14 @@ cudnn_status cudnnSetTensorNdDescriptor(cudnn_tensor_descriptor d, int type, int
   *d = {type, list(shape, rank), list(strides, rank)};
   return cudnn_success;
 }
-cudnn_status cudnnGetTensorNdDescriptor(cudnn_tensor_descriptor d, int room, int* type, int* rank, int* shape,
+cudnn_status cudnnGetTensorNdDescriptor(cudnn_tensor_descriptor d, int capacity, int* type, int* rank, int* shape,
                                         int* strides) {
   CUDNN_CALL(cudnnGetTensorNdDescriptor);
   REQUIRE(d != nullptr);
   *type = d->type;
   *rank = static_cast<int>(d->shape.size());
-  copy_out(d->shape, room, shape);
-  copy_out(d->strides, room, strides);
+  copy_out(d->shape, capacity, shape);
+  copy_out(d->strides, capacity, strides);
   return cudnn_success;
 }
 
@@ -294,14 +294,14 @@ cudnn_status cudnnSetFilterNdDescriptor(cudnn_filter_descriptor d, int type, int
   *d = {type, format, list(shape, rank)};
   return cudnn_success;
 }
-cudnn_status cudnnGetFilterNdDescriptor(cudnn_filter_descriptor d, int room, int* type, int* format, int* rank,
+cudnn_status cudnnGetFilterNdDescriptor(cudnn_filter_descriptor d, int capacity, int* type, int* format, int* rank,
                                         int* shape) {
   CUDNN_CALL(cudnnGetFilterNdDescriptor);
   REQUIRE(d != nullptr);
   *type = d->type;
   *format = d->format;
   *rank = static_cast<int>(d->shape.size());
-  copy_out(d->shape, room, shape);
+  copy_out(d->shape, capacity, shape);
   return cudnn_success;
 }
 
@@ -318,14 +318,14 @@ cudnn_status cudnnSetConvolutionNdDescriptor(cudnn_convolution_descriptor d, int
   *d = {list(pad, rank), list(stride, rank), list(dilation, rank), mode, compute_type};
   return cudnn_success;
 }
-cudnn_status cudnnGetConvolutionNdDescriptor(cudnn_convolution_descriptor d, int room, int* rank, int* pad, int* stride,
-                                             int* dilation, int* mode, int* compute_type) {
+cudnn_status cudnnGetConvolutionNdDescriptor(cudnn_convolution_descriptor d, int capacity, int* rank, int* pad,
+                                             int* stride, int* dilation, int* mode, int* compute_type) {
   CUDNN_CALL(cudnnGetConvolutionNdDescriptor);
   REQUIRE(d != nullptr);
   *rank = static_cast<int>(d->pad.size());
-  copy_out(d->pad, room, pad);
-  copy_out(d->stride, room, stride);
-  copy_out(d->dilation, room, dilation);
+  copy_out(d->pad, capacity, pad);
+  copy_out(d->stride, capacity, stride);
+  copy_out(d->dilation, capacity, dilation);
   *mode = d->mode;
   *compute_type = d->compute_type;
   return cudnn_success;
@@ -343,16 +343,16 @@ cudnn_status cudnnSetPoolingNdDescriptor(cudnn_pooling_descriptor d, int mode, i
   *d = {mode, nan, list(window, rank), list(pad, rank), list(stride, rank)};
   return cudnn_success;
 }
-cudnn_status cudnnGetPoolingNdDescriptor(cudnn_pooling_descriptor d, int room, int* mode, int* nan, int* rank,
+cudnn_status cudnnGetPoolingNdDescriptor(cudnn_pooling_descriptor d, int capacity, int* mode, int* nan, int* rank,
                                          int* window, int* pad, int* stride) {
   CUDNN_CALL(cudnnGetPoolingNdDescriptor);
   REQUIRE(d != nullptr);
   *mode = d->mode;
   *nan = d->nan;
   *rank = static_cast<int>(d->window.size());
-  copy_out(d->window, room, window);
-  copy_out(d->pad, room, pad);
-  copy_out(d->stride, room, stride);
+  copy_out(d->window, capacity, window);
+  copy_out(d->pad, capacity, pad);
+  copy_out(d->stride, capacity, stride);
   return cudnn_success;
 }
 
