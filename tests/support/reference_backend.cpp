@@ -1,10 +1,6 @@
 #include <catena/tests/support/reference_backend.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -13,337 +9,20 @@
 #include <catena/kernels/random.h>
 #include <catena/kernels/registry/cast.h>
 #include <catena/kernels/registry/tensor_table.h>
+#include <catena/tests/support/reference_kernels.h>
 
 namespace test {
+namespace reference {
 namespace {
 
-using autograd::Array;
 using autograd::Backend;
-using autograd::Device;
-using autograd::Dims;
-using autograd::Dtype;
-using autograd::Input;
-using autograd::Shape;
-using autograd::Strides;
-using catena::check;
 using catena::KernelDef;
 using catena::KernelKind;
 using catena::NotImplementedError;
-using catena::ValueError;
-
-constexpr const char* kName = "reference";
-catena::ArrayOwner owner{kName};
-
-// ---- memory -------------------------------------------------------------------------------------
-// Aligned to 64 bytes, as reduction and row-wise kernels require for their cells.
-struct Free {
-  void operator()(std::byte* p) const noexcept { std::free(p); }
-};
-using Memory = std::unique_ptr<std::byte, Free>;
-
-Memory allocate(std::size_t bytes) {
-  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + 63) / 64 * 64;
-  auto* p = static_cast<std::byte*>(rounded >= bytes ? std::aligned_alloc(64, rounded) : nullptr);
-  if (p == nullptr) catena::fail<catena::OutOfMemoryError>("reference", "no memory for ", bytes, " bytes");
-  return Memory(p);
-}
-
-std::atomic<std::int64_t> live_bytes{0};
-
-void destroy_storage(catena::Storage* s) {
-  live_bytes -= std::int64_t(s->bytes);
-  std::free(s->data);
-  delete s;
-}
-
-Array new_array(const Shape& shape, Dtype dtype, Device device) {
-  check<ValueError>(device.id >= 0 && device.id < 8, "empty", "there is no device ", device);
-  const std::int64_t n = catena::checked_size(shape);
-  const std::size_t bytes = static_cast<std::size_t>(n) * catena::itemsize(dtype);
-  catena::Storage* s = nullptr;
-  if (n > 0) {
-    Memory memory = allocate(bytes);
-    std::memset(memory.get(), 0xa5, bytes);  // so that unwritten memory is visible in results
-    s = new catena::Storage;
-    s->device = device;
-    s->data = memory.release();
-    s->bytes = bytes;
-    s->destroy = &destroy_storage;
-    live_bytes += std::int64_t(bytes);
-  }
-  Array a(catena::make_header(s, s ? s->data : nullptr, dtype, shape, catena::c_strides(shape, catena::itemsize(dtype)),
-                              device, &owner));
-  catena::release(s);
-  return a;
-}
-
-void written(const Array& a) {
-  if (a->storage) a->storage->version.fetch_add(1, catena::MemoryOrder::relaxed);
-}
-
-// ---- index arithmetic ---------------------------------------------------------------------------
-// Calls f() for every position of `shape` in C order; `index` is the position.
-template <class F> void for_each_position(const Shape& shape, Dims& index, F&& f) {
-  index = Dims::filled(shape.size(), 0);
-  const std::int64_t n = catena::size_of(shape);
-  for (std::int64_t i = 0; i < n; ++i) {
-    f();
-    for (int axis = shape.size() - 1; axis >= 0; --axis) {
-      if (++index[axis] < shape[axis]) break;
-      index[axis] = 0;
-    }
-  }
-}
-
-// Returns the byte offset of the element of (shape, strides) for a position of a larger, broadcast shape.
-std::int64_t offset_at(const Shape& shape, const Strides& strides, const Dims& index) {
-  const int shift = index.size() - shape.size();
-  std::int64_t offset = 0;
-  for (int axis = 0; axis < shape.size(); ++axis)
-    if (shape[axis] != 1) offset += index[axis + shift] * strides[axis];
-  return offset;
-}
-
-Shape common_shape(std::string_view op, const Shape& a, const Shape& b) {
-  Shape result = Shape::filled(std::max(a.size(), b.size()), 1);
-  for (const Shape* s : {&a, &b})
-    for (int i = 0; i < s->size(); ++i) {
-      std::int64_t& n = result[i + result.size() - s->size()];
-      check<ValueError>(n == (*s)[i] || n == 1 || (*s)[i] == 1, op, "shapes ", a, " and ", b,
-                        " do not broadcast together");
-      if (n == 1) n = (*s)[i];
-    }
-  return result;
-}
-
-// All elements of an operand, broadcast to `loop`, in C order and converted to `type`.
-class Column {
- public:
-  Column(Dtype type, std::int64_t n) : type_(type), n_(n), memory_(allocate(std::size_t(n) * catena::itemsize(type))) {}
-  Column(const Input& in, const Shape& loop, Dtype type) : Column(type, catena::size_of(loop)) {
-    if (in.is_array()) {
-      read(in.array(), loop);
-    } else {
-      alignas(16) std::byte cell[16];
-      in.scalar().store(type, cell);
-      for (std::int64_t i = 0; i < n_; ++i) std::memcpy(at(i), cell, catena::itemsize(type));
-    }
-  }
-  Column(const catena::ArrayHeader& a, const Shape& loop, Dtype type) : Column(type, catena::size_of(loop)) {
-    read(a, loop);
-  }
-
-  std::byte* data() const { return memory_.get(); }
-  std::byte* at(std::int64_t i) const { return data() + i * size(); }
-  std::int64_t size() const { return static_cast<std::int64_t>(catena::itemsize(type_)); }
-  Dtype type() const { return type_; }
-  std::int64_t count() const { return n_; }
-
-  Column converted(Dtype to) const {
-    Column result(to, n_);
-    catena::cast_function(type_, to)(data(), size(), result.data(), result.size(), n_);
-    return result;
-  }
-  void write_to(const catena::ArrayHeader& a) const {
-    const Column own = converted(a.dtype);
-    Dims index;
-    std::int64_t i = 0;
-    for_each_position(a.shape, index, [&] {
-      std::memcpy(a.data + offset_at(a.shape, a.strides, index), own.at(i++), catena::itemsize(a.dtype));
-    });
-  }
-
- private:
-  void read(const catena::ArrayHeader& a, const Shape& loop) {
-    Column raw(a.dtype, n_);
-    Dims index;
-    std::int64_t i = 0;
-    for_each_position(loop, index, [&] {
-      std::memcpy(raw.at(i++), a.data + offset_at(a.shape, a.strides, index), catena::itemsize(a.dtype));
-    });
-    catena::cast_function(a.dtype, type_)(raw.data(), raw.size(), data(), size(), n_);
-  }
-
-  Dtype type_;
-  std::int64_t n_;
-  Memory memory_;
-};
 
 void check_device(std::string_view op, const catena::ArrayHeader& a, const Array& model) {
   check<ValueError>(a.owner == &owner, op, "an array of ", a.owner->name, " was given to the backend ", kName);
   check<ValueError>(a.device == model.device(), op, "operands on ", a.device, " and ", model.device());
-}
-
-// ---- kernels ------------------------------------------------------------------------------------
-void run_elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs,
-                     const Shape& loop) {
-  // Slots hold values of the compute type, rounded to the slot's dtype at every store.
-  const std::int64_t n = catena::size_of(loop);
-  std::vector<Column> slots;
-  for (std::size_t k = 0; k < program.slots.size(); ++k) {
-    const Dtype stored = program.slots[k], computed = catena::compute_dtype(stored);
-    if (k < inputs.size()) slots.push_back(Column(inputs[k], loop, stored).converted(computed));
-    else if (k < std::size_t(program.nin + program.ninout))
-      slots.push_back(Column(*outputs[k - program.nin].get(), loop, stored).converted(computed));
-    else slots.emplace_back(computed, n);
-  }
-  for (const catena::Step& step : program.steps) {
-    const KernelDef& kernel = *step.kernel;
-    check<NotImplementedError>(kernel.kind == KernelKind::elementwise, kernel.name,
-                               "only elementwise kernels are fused");
-    std::int64_t stride[catena::kMaxOperands];
-    for (int k = 0; k < kernel.num_operands(); ++k) stride[k] = slots[step.slot[std::size_t(k)]].size();
-    for (std::int64_t i = 0; i < n; ++i) {
-      std::byte* ptr[catena::kMaxOperands];
-      for (int k = 0; k < kernel.num_operands(); ++k) ptr[k] = slots[step.slot[std::size_t(k)]].at(i);
-      step.resolved().elementwise(ptr, stride, 1);
-    }
-    for (int k = kernel.nin; k < kernel.num_operands(); ++k) {
-      const std::size_t s = step.slot[std::size_t(k)];
-      if (slots[s].type() != program.slots[s])
-        slots[s] = slots[s].converted(program.slots[s]).converted(slots[s].type());
-    }
-  }
-  for (std::size_t k = 0; k < outputs.size(); ++k) slots[program.nin + k].write_to(*outputs[k].get());
-}
-
-void run_indexed(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs,
-                 const Shape& loop) {
-  const KernelDef& kernel = *program.steps[0].kernel;
-  check<NotImplementedError>(program.steps.size() == 1, kernel.name, "indexed kernels are not fused");
-  std::vector<Column> columns;  // of the operands that are not raw
-  std::vector<Strides> strides(catena::kMaxOperands);
-  std::byte* data[catena::kMaxOperands];
-  const Shape* shape[catena::kMaxOperands];
-  const Strides* stride[catena::kMaxOperands];
-  columns.reserve(catena::kMaxOperands);
-  std::vector<int> column_of(catena::kMaxOperands, -1);
-  for (int k = 0; k < kernel.num_operands(); ++k) {
-    const bool input = k < kernel.nin;
-    const catena::ArrayHeader* a = input
-                                       ? (inputs[std::size_t(k)].is_array() ? &inputs[std::size_t(k)].array() : nullptr)
-                                       : outputs[std::size_t(k - kernel.nin)].get();
-    const Dtype type = program.slots[program.steps[0].slot[std::size_t(k)]];
-    if ((kernel.raw >> k) & 1) {
-      check<catena::TypeError>(a != nullptr && a->dtype == type, kernel.name, "raw operand ", k,
-                               " must be an array of ", type);
-      data[k] = a->data;
-      shape[k] = &a->shape;
-      stride[k] = &a->strides;
-      continue;
-    }
-    if (input) columns.emplace_back(inputs[std::size_t(k)], loop, type);
-    else if (k < kernel.first_output()) columns.emplace_back(*a, loop, type);
-    else columns.emplace_back(type, catena::size_of(loop));
-    column_of[std::size_t(k)] = int(columns.size()) - 1;
-    strides[std::size_t(k)] = catena::c_strides(loop, catena::itemsize(type));
-    data[k] = columns.back().data();
-    shape[k] = &loop;
-    stride[k] = &strides[std::size_t(k)];
-  }
-  const catena::IndexedCall call{data, shape, stride, &loop};
-  const std::int64_t n = catena::size_of(loop);
-  for (std::int64_t i = 0; i < n; ++i) program.steps[0].resolved().indexed(call, i, i + 1);
-  for (int k = kernel.nin; k < kernel.num_operands(); ++k)
-    if (column_of[std::size_t(k)] >= 0)
-      columns[std::size_t(column_of[std::size_t(k)])].write_to(*outputs[std::size_t(k - kernel.nin)].get());
-}
-
-// Calls f(row index) for every position along the axes that are not reduced; the index is 0 along the reduced axes.
-template <class F> void for_each_row(const Shape& shape, const Dims& axes, F&& f) {
-  Dims index;
-  for_each_position(catena::reduced_shape(shape, axes, true), index, [&] { f(std::as_const(index)); });
-}
-
-// Returns the C-order positions (in `shape`) of the elements of one row.
-std::vector<std::int64_t> positions_of_row(const Shape& shape, const Dims& axes, const Dims& row) {
-  Shape reduced;
-  for (std::int64_t axis : axes) reduced.push_back(shape[int(axis)]);
-  std::vector<std::int64_t> positions;
-  const Strides weight = catena::c_strides(shape, 1);
-  Dims index;
-  for_each_position(reduced, index, [&] {
-    std::int64_t p = 0;
-    for (int i = 0; i < shape.size(); ++i) p += row[i] * weight[i];
-    for (int i = 0; i < axes.size(); ++i) p += index[i] * weight[int(axes[i])];
-    positions.push_back(p);
-  });
-  return positions;
-}
-
-Column pick(const Column& all, const std::vector<std::int64_t>& positions) {
-  Column row(all.type(), std::int64_t(positions.size()));
-  for (std::size_t i = 0; i < positions.size(); ++i)
-    std::memcpy(row.at(std::int64_t(i)), all.at(positions[i]), std::size_t(all.size()));
-  return row;
-}
-
-template <class T> void multiply(const Array& a, const Array& b, const Array& out) {
-  // Products of floating types are summed in double; integers wrap.
-  using Real = std::conditional_t<catena::is_floating(catena::dtype_of<T>), double, std::uint64_t>;
-  using Sum = std::conditional_t<catena::is_complex<T>, catena::complex128, Real>;
-  const int rank = out.ndim();
-  const std::int64_t inner = a.shape(a.ndim() - 1);
-  const auto value = [](const Array& x, const Dims& index) {
-    T v;
-    std::memcpy(&v, x->data + offset_at(x.shape(), x.strides(), index), sizeof(T));
-    return catena::convert<Sum>(v);
-  };
-  Column result(out.dtype(), out.size());
-  Dims index;
-  std::int64_t i = 0;
-  for_each_position(out.shape(), index, [&] {
-    Dims left = index, right = index;
-    Sum sum = 0;
-    for (std::int64_t k = 0; k < inner; ++k) {
-      left[rank - 1] = k;
-      right[rank - 2] = k;
-      sum += value(a, left) * value(b, right);
-    }
-    const T rounded = catena::convert<T>(sum);
-    std::memcpy(result.at(i++), &rounded, sizeof(T));
-  });
-  result.write_to(*out.get());
-}
-
-template <class T> void add_to(std::byte* to, const std::byte* from) {
-  T a, b;
-  std::memcpy(&a, to, sizeof(T));
-  std::memcpy(&b, from, sizeof(T));
-  if constexpr (std::is_same_v<T, bool>) a = a || b;
-  else catena::store(a, catena::wrap_add(catena::load(a), catena::load(b)));
-  std::memcpy(to, &a, sizeof(T));
-}
-
-// Advanced indexing: returns the address of the element of `a` for position `index` of the result.
-std::byte* indexed_address(const Array& a, const std::vector<Column>& columns,
-                           std::span<const catena::call::Index> indices, const Strides& base_strides, const Dims& index,
-                           std::int64_t position) {
-  std::int64_t offset = 0;
-  for (int i = 0; i < base_strides.size(); ++i) offset += index[i] * base_strides[i];
-  for (std::size_t j = 0; j < columns.size(); ++j) {
-    std::int64_t i;
-    std::memcpy(&i, columns[j].at(position), sizeof(i));
-    offset += catena::floor_mod(i, indices[j].length) * indices[j].stride;
-  }
-  return a->data + offset;
-}
-
-std::vector<Column> index_columns(std::span<const catena::call::Index> indices, const Shape& loop) {
-  std::vector<Column> columns;
-  for (const catena::call::Index& i : indices) {
-    check<ValueError>(common_shape("gather", i.array->shape, loop) == loop, "gather", "indices of shape ",
-                      i.array->shape, " do not broadcast to ", loop);
-    columns.emplace_back(*i.array, loop, Dtype::int64);
-  }
-  return columns;
-}
-
-// Returns the dtype in which numbers are generated before conversion to the dtype of the output.
-Dtype generated(catena::RandomKind kind, Dtype out) {
-  if (catena::is_floating(out)) return out == Dtype::float64 ? Dtype::float64 : Dtype::float32;
-  if (kind == catena::RandomKind::bits) return out == Dtype::uint32 ? Dtype::uint32 : Dtype::uint64;
-  return Dtype::int64;
 }
 
 // Returns a new handle to an array of a call.
@@ -716,7 +395,7 @@ class Reference final : public Backend {
     for_each_position(loop, index, [&] {
       std::byte* to = indexed_address(a, columns, call.indices, call.base_strides, index, i);
       if (mode == catena::ScatterMode::set) std::memcpy(to, from.at(i), catena::itemsize(a.dtype()));
-      else catena::visit_dtype(a.dtype(), [&](auto tag) { add_to<typename decltype(tag)::type>(to, from.at(i)); });
+      else add_to(a.dtype(), to, from.at(i));
       ++i;
     });
     written(a);
@@ -737,7 +416,7 @@ class Reference final : public Backend {
     check_device("matmul", *a.get(), out);
     check_device("matmul", *b.get(), out);
     check<catena::TypeError>(a.dtype() == b.dtype() && a.dtype() == out.dtype(), "matmul", "dtypes differ");
-    catena::visit_dtype(out.dtype(), [&](auto tag) { multiply<typename decltype(tag)::type>(a, b, out); });
+    multiply(a, b, out);
     written(out);
   }
 
@@ -780,12 +459,13 @@ class Reference final : public Backend {
 };
 
 }  // namespace
+}  // namespace reference
 
-std::int64_t reference_live_bytes() noexcept { return live_bytes; }
+std::int64_t reference_live_bytes() noexcept { return reference::live_bytes; }
 
 autograd::Backend& reference_backend() {
   // Never destroyed, because arrays in static variables of a test may be destroyed later.
-  static Reference& backend = *new Reference;
+  static auto& backend = *new reference::Reference;
   return backend;
 }
 
