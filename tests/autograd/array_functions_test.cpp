@@ -399,7 +399,7 @@ BOOST_AUTO_TEST_CASE(absent_gradients_of_parts_are_zeros) {
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{0, 5, 6, 0}), boost::test_tools::per_element());
 }
 
-// What moves elements reads none of them again.
+// Functions that move elements read none of them again.
 BOOST_AUTO_TEST_CASE(nothing_is_retained) {
   const std::function<Variable(const Variable&)> functions[] = {
       [](const Variable& v) { return flatten(v); },          [](const Variable& v) { return swapaxes(v, 0, 1); },

@@ -196,7 +196,7 @@ struct LayerNormGradient {
   }
   std::vector<Operand> operands() const { return {x, gy, origin, gamma, center, scale, 1e-3}; }
   std::vector<Operand> of_gamma() const { return {x, gy, origin, center, scale}; }
-  // What the sums are, added up in double from the operands as they are, and the sums of their absolute values.
+  // The sums, added up in double from the operands as they are, and the sums of their absolute values.
   void expect(std::vector<double>& ggamma, std::vector<double>& gbeta, std::vector<double>& sizes) const {
     const std::int64_t columns = x.shape()[1];
     const auto vx = to_vector<double>(x), vg = to_vector<double>(gy), vo = to_vector<double>(origin),

@@ -1,4 +1,4 @@
-// What every autograd::Backend promises beyond the value API: programs of several steps, in-outs, indexed rows,
+// The promises of every autograd::Backend beyond the value API: programs of several steps, in-outs, indexed rows,
 // multi-tensor calls, scatters, views, versions, ownership.
 #include <boost/test/unit_test.hpp>
 #include <cstring>

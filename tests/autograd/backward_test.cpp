@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(spare_gradients_are_overwritten) {
   BOOST_TEST(!run(&held, {}));
   CHECK_VALUES(held, {2, 2, 2});
 
-  // What the user gave, what two functions get, and what repeats its elements.
+  // The gradient that the user gave, one that two functions get, and one that repeats its elements.
   Variable x(array<float>(values, {3})), z(array<float>(values, {3}));
   Variable direct = tanh(x);
   const Array given = full({3}, 3);

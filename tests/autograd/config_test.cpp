@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_scope_changes_what_it_names_and_restores_it) {
   BOOST_TEST(!is_debug());
 }
 
-// What the process decides is not seen in a scope, and is seen again behind it.
+// A choice for the process is not seen in a scope, and is seen again behind it.
 BOOST_AUTO_TEST_CASE(type_checks_of_the_process) {
   const bool before = internal::checks_types(internal::Modes());
   {

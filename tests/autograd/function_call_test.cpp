@@ -1,4 +1,4 @@
-// What a call of a function does around forward and backward: outputs, the current device, checks of gradients.
+// The steps of a call of a function around forward and backward: outputs, the current device, checks of gradients.
 #include <catena/autograd/function.h>
 
 #include <boost/test/unit_test.hpp>

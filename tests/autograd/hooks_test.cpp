@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(timer_of_functions_that_fail) {
   BOOST_TEST(history[1].second >= 0.03);
 }
 
-// What the ranges are is in integration/profile_hook.
+// The ranges themselves are tested in integration/profile_hook.
 BOOST_AUTO_TEST_CASE(ranges_need_a_library_that_has_them) {
   if (default_backend().name() == "ndarray") {
     CUDAProfileHook hook;

@@ -23,7 +23,7 @@ struct RawCube final : Function {
   Arrays backward(const Arrays& x, const Arrays& gy) override { return {x[0] * x[0] * gy[0] * 3}; }
 };
 
-// What backward says after `write` has changed something.
+// The message of backward after `write` has changed something.
 std::string message_after(Variable y, const std::function<void()>& write, const BackwardOptions& options = {}) {
   y.set_grad(ones_like(y.data()));
   write();
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(what_no_rule_reads_may_change) {
   BOOST_TEST(has(message_after(y, [] {}), "_ * _: input 1"));
 }
 
-// What the library itself writes between forward and backward: gradients.
+// Writes of the library itself between forward and backward: gradients.
 BOOST_AUTO_TEST_CASE(gradients_are_added_up_in_place) {
   Variable x(full({3}, 2)), w(full({3}, 3), {.grad = full({3}, 1)});
   Variable first = sum(x * w), second = sum(w * x * w);

@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(named_parameters) {
     ++runs;
   });
   BOOST_TEST(runs == 4);
-  // What fails says with which parameters.
+  // A failure names its parameters.
   BOOST_TEST(message_of<catena::ValueError>([&] {
                parameterize(sets, [](const ParameterSet& p) {
                  if (p.get<Dtype>("dtype") == Dtype::float32) throw catena::ValueError("not that one");

@@ -433,7 +433,7 @@ BOOST_AUTO_TEST_CASE(handles_may_be_dropped_on_other_threads) {
   BOOST_TEST(Counted::live == 0);
   for (const Array& a : data) BOOST_TEST(a->refs == 1u);
   BOOST_TEST(x.data()->refs == before);
-  // What is left is whole.
+  // The remaining variables are whole.
   Variable z = square(x + 1);
   z.set_grad(ones({8}));
   z.backward();

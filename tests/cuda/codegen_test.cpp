@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(parameters_of_reductions_with_programs) {
               r.kept_stride[2][0] == 0);
   BOOST_CHECK(r.kept_stride[3][0] == 2 && r.reduced_stride[0][0] == 80 && r.reduced_stride[1][0] == 0);
 
-  // What is computed is in the key: with one program left out it is another one.
+  // The computation is in the key: with one program left out it is another one.
   std::set<std::uint64_t> programs = {launch.key.program};
   call.post = nullptr;
   call.post_inputs = {};

@@ -1,4 +1,4 @@
-// What the GPU's compiler said about kernels, kept in a file between runs: a line per kernel and architecture, found by
+// The results of the GPU's compiler for kernels, in a file that outlives a run: a line per kernel and architecture, by
 // the hash of the kernel's text, of every header that it includes, of the options, the architecture and the compiler's
 // version. Several processes may append to the file at a time. A line that is damaged is no record.
 //

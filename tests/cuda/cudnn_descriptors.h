@@ -1,4 +1,4 @@
-// What nd::cuda::cudnn asks for when it makes descriptors, as cuDNN reads them back: on the software device, and with
+// The descriptors that nd::cuda::cudnn makes, as cuDNN reads them back: on the software device, and with
 // the library itself, which needs no device for them.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace api = nd::cuda::api;
 constexpr int kRoom = 8;
 using Ints = std::vector<int>;
 
-// What the library knows of a descriptor. Lists are as long as the library says.
+// The fields of a descriptor, as the library returns them. Lists are as long as the library says.
 struct TensorRead {
   int type = -1, rank = -1;
   Ints shape = Ints(kRoom, -1), strides = Ints(kRoom, -1);
@@ -180,7 +180,7 @@ inline void check_networks() {
       static_cast<bool>(create_spatial_transformer_descriptor(SamplerType::bilinear, nd::float32, 4, {2, 3, 4, 5})));
 }
 
-// What is wrong is said before the library is asked, or in the library's words.
+// Wrong arguments are refused before the library is called, or in the library's words.
 inline void check_descriptor_errors() {
   using namespace cudnn;
   const nd::Array a = zeros({4, 6}, nd::float32);

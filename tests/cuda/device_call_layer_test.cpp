@@ -1,4 +1,4 @@
-// What the call layer owes whatever is called: memory that work on one stream still uses is not given to another,
+// The promises of the call layer for every call: memory that work on one stream still uses is not given to another,
 // graphs keep what they use alive, and operations run on the device of their arrays, whatever the current one is. The
 // software device executes nothing before something needs it, so work that was enqueued "still runs" until its stream
 // is waited for.
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(where_runs_on_the_device_of_its_arrays) {
   BOOST_TEST(nd::all(chosen == a).item<bool>());
 }
 
-// What is derived from an array is where the array is, with another device as the current one.
+// An array that is derived from another one is on its device, with another device as the current one.
 BOOST_AUTO_TEST_CASE(results_are_on_the_device_of_their_arrays) {
   const Array a = on_second_device(12);
   if (a.is_null()) return;

@@ -118,7 +118,7 @@ struct Attempt {
   std::string text, type;
 };
 
-// What an attempt came to, on one line.
+// The outcome of an attempt, on one line.
 Attempt attempt(bool (*work)()) {
   const auto error = [](const char* type, const std::exception& e) {
     std::string text = e.what();
@@ -158,7 +158,7 @@ Outcome run_child(const std::string& environment, const std::string& library = "
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   BOOST_REQUIRE(length > 0);
   self[length] = 0;
-  // What a function refuses to destroy is lost, and after an error that sticks nothing is given back: no leaks of ours.
+  // An object that a function refuses to destroy is lost, and after a lasting error nothing is given back: no leaks.
   const bool keeps = is_of_destructor(entry) || contains(environment, ":sticky");
   const std::string leaks = keeps ? "ASAN_OPTIONS=\"$ASAN_OPTIONS:detect_leaks=0\" " : "";
   const std::string command = leaks + "CATENA_FAULT_CHILD=" + library + " CATENA_FAULT_ENTRY=" + entry + " " +
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(the_driver_fails_once) {
       BOOST_TEST_CONTEXT(entry << " gives " << code << ": " << o.first << " / " << o.second) {
         BOOST_TEST(o.status == 0);
         BOOST_TEST(ours(o.first));
-        // What decides whether there is a device at all is asked once.
+        // The call that decides whether there is a device at all is made once.
         BOOST_TEST((o.second == "right" || o.second.starts_with("error: CUDA is unavailable: ")));
       }
       failed += o.first != "right";

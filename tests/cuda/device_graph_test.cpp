@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(handles_of_libraries_live_with_the_graph) {
   BOOST_TEST(control.calls("curandDestroyGenerator") == 1u);
 }
 
-// What other threads do meanwhile, as far as it is on other streams, does not end a capture, and works.
+// The work of other threads on other streams does not end a capture, and is done.
 BOOST_AUTO_TEST_CASE(other_threads_read_and_wait_during_a_capture) {
   const nd::Array a = nd::ones({1000}, nd::float32), b = nd::full({1000}, 7.f);
   static_cast<void>(double((a + b).sum()));

@@ -1,4 +1,4 @@
-// What goes wrong beside the work itself: generators of cuRAND on several streams, errors that a device does not
+// Faults beside the work itself: generators of cuRAND on several streams, errors that a device does not
 // survive while another one does, peer access that fails once, and children of fork().
 #include <boost/test/unit_test.hpp>
 
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(peer_access_that_failed_is_tried_again) {
 }
 
 // ---- fork -----------------------------------------------------------------------------------------
-// What f writes in a child of fork(), and how that ends.
+// The output of f in a child of fork(), and the end of that child.
 std::string in_child(const std::function<std::string()>& f) {
   int ends[2];
   BOOST_REQUIRE_EQUAL(::pipe(ends), 0);
@@ -227,7 +227,7 @@ std::string line_of(const std::string& text, const std::string& key) {
 
 BOOST_AUTO_TEST_CASE(an_error_that_stays_takes_its_device_alone) {
   if (!on_software_device()) return;
-  // What the driver documents as the end of a context or a process, and what it cannot explain.
+  // Errors that the driver documents as the end of a context or a process, and errors that it cannot explain.
   const std::pair<int, const char*> errors[] = {{214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
                                                 {220, "CUDA_ERROR_NVLINK_UNCORRECTABLE"},
                                                 {226, "CUDA_ERROR_CONTAINED"},

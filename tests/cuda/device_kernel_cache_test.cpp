@@ -65,7 +65,7 @@ std::set<fs::path> records() {
     files.insert(at->path());
   return files;
 }
-// Those that `work` adds.
+// The counts that `work` adds.
 template <class Work> std::vector<fs::path> added_records(Work work) {
   const std::set<fs::path> before = records();
   work();
@@ -106,7 +106,7 @@ const LoadedKernel& find(std::uint64_t number) {
 }
 
 nd::StreamRef null_stream() { return {{nd::Device::Kind::cuda, 0}, nullptr}; }
-// What a kernel of one pointer writes there.
+// The value that a kernel of one pointer writes there.
 int result_of(const LoadedKernel& kernel) {
   use_device(0);
   api::cu_deviceptr memory = 0;
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(a_long_compilation_is_told) {
   BOOST_CHECK_MESSAGE(at != std::string::npos && errors.find(kept, at) != std::string::npos, errors);
 }
 
-// What other programs find. Run by the cases above only.
+// The cache as other programs find it. Run by the cases above only.
 BOOST_AUTO_TEST_SUITE(in_another_program, *boost::unit_test::disabled())
 
 namespace {

@@ -44,7 +44,7 @@ nd::Array positive(std::int64_t n, nd::Dtype dtype, std::mt19937& random) {
   return nd::matmul(a, a.transpose()) + eye(n, dtype) * double(n);
 }
 
-// What lies on and below the diagonal, or on and above it; elsewhere 0.
+// The elements on and below the diagonal, or on and above it; elsewhere 0.
 nd::Array half(const nd::Array& a, bool below) {
   auto values = a.to_vector<double>();
   const std::int64_t columns = a.shape(1);

@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(an_error_reaches_all_who_wait_and_the_next_call_tries_again
   }
 }
 
-// What happened to one thread's attempt (the device was out of memory, say) is not what happens to the others'.
+// The failure of one thread's attempt (the device was out of memory, say) is not that of the others.
 BOOST_AUTO_TEST_CASE(other_errors_belong_to_the_thread_that_tried) {
   constexpr int threads = 8;
   OnceTable<int> table;

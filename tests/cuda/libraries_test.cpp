@@ -37,7 +37,7 @@ namespace {
 
 using namespace nd::cuda;
 
-// What `f` says in a process of its own, in which nothing has been opened yet: the message of its RuntimeError.
+// The message of the RuntimeError of `f` in a process of its own, in which no library has been opened yet.
 std::string message_in_child(const char* variable, const char* value, const std::function<void()>& f) {
   int ends[2];
   BOOST_REQUIRE(pipe(ends) == 0);
@@ -460,7 +460,7 @@ BOOST_AUTO_TEST_CASE(every_library_has_an_error_class) {
                 !std::is_base_of_v<nd::ValueError, nd::LinAlgError>);
 }
 
-// What the environment names comes before what the dynamic linker finds, and this before what is found otherwise.
+// Files that the environment names come before those that the dynamic linker finds, and these before all others.
 BOOST_AUTO_TEST_CASE(the_toolkits_folder_is_searched) {
   const std::string said = message_in_child("CUDA_PATH", "/the/toolkit", [] {
     ::unsetenv("CATENA_CUDA_LIBRARIES");

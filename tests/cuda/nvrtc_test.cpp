@@ -2,7 +2,7 @@
 // compiled by the real compiler, for sm_80, sm_90 and the newest architecture it knows (the structural calls: for the
 // oldest and the newest of these). Needs no GPU and no driver.
 //
-// What was compiled before is remembered (compile_records.h). With CATENA_TEST_SHARD=<k>/<n> the suite all_kernels is
+// Compilations are remembered between runs (compile_records.h). With CATENA_TEST_SHARD=<k>/<n> the suite all_kernels is
 // about every nth batch of kernels only: the ctest entries cuda/nvrtc_<k> run side by side, and cuda/nvrtc behind them
 // finds the records of all, so what it asserts is about all kernels.
 #include <boost/test/unit_test.hpp>
@@ -177,7 +177,7 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
   }
 }
 
-// What the assembler says about all kernels of a form.
+// The assembler's report about all kernels of a form.
 struct Usage {
   int kernels = 0, spilling = 0, max_registers = 0, max_shared = 0;
   void add(const KernelResources& r) {
@@ -499,7 +499,7 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
   for (int arch : architectures()) compile_all(jobs, arch, "generated forms");
 }
 
-// What tests execute on the CPU is what the GPU's compiler accepts: fused programs, casts, scalars and 64-bit positions
+// The texts that tests execute on the CPU compile for the GPU: fused programs, casts, scalars and 64-bit positions
 // among it. A tenth of them, evenly spread: most are registered pairs, which were compiled above.
 BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
   if (!have_compiler()) return;
@@ -511,7 +511,7 @@ BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// What is damaged, or written by another compiler or from another text, is no record.
+// A line that is damaged, or of another compiler or another text, is no record.
 BOOST_AUTO_TEST_CASE(records_of_compilations) {
   if (!have_compiler()) return;
   const std::filesystem::path file =

@@ -41,13 +41,13 @@ struct Row {
   std::vector<std::vector<double>> operands;  // the same count for each
   double bound;                               // units in the last place of the dtype that is computed
   Wide (*oracle)(const Wide* x);
-  // What a unit refers to besides the result: a larger number whose digits may cancel.
+  // The value to which a unit refers besides the result: a larger number whose digits may cancel.
   Wide (*scale)(const Wide* x) = nullptr;
   bool has_exp = false;  // its body calls the device's exp
 };
 
-// What the mode of inexact approximations adds on PTX to a row of float32 that calls exp: there ex2.approx is 2 units
-// off, and 2 units of its result are up to 4 of a result in the upper half of a binade. No other row has an
+// The error that inexact approximations add on PTX to a kernel of float32 that calls exp: there ex2.approx is 2 units
+// off, and 2 units of its result are up to 4 of a result in the upper half of a binade. No other kernel has an
 // approximate instruction (rows of equal bits have none, and exp of float64 is made of sums and products).
 double perturbation(const Row& row, Dtype computed, int device) {
   const bool on = std::getenv("CATENA_SOFTWARE_CUDA_PTX_PERTURB") != nullptr;

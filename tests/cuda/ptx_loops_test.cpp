@@ -81,7 +81,7 @@ std::vector<long double> largest_terms(const Cancelling& row, const std::vector<
 bool perturbed() { return std::getenv("CATENA_SOFTWARE_CUDA_PTX_PERTURB") != nullptr; }
 
 // ---- results --------------------------------------------------------------------------------------
-// What the worker threads find, reported by the main thread.
+// The findings of the worker threads, reported by the main thread.
 class Results {
  public:
   void compare(const KernelDef& def, const Loop& loop, const std::string& call, const std::vector<Operand>& inputs,

@@ -37,7 +37,7 @@ struct Ptx {
   }
 };
 
-// What NVRTC makes of a kernel.
+// The PTX that NVRTC makes of a kernel.
 std::string ptx_of(const std::string& text) {
   const nd::cuda::Module made = nd::cuda::compile({text, "kernel.cu", {}, capability(), {}});
   BOOST_REQUIRE(made.ptx);

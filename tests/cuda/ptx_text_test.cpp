@@ -1,5 +1,5 @@
-// What the PTX of kernels does not have: variables in memory for constants of headers, which
-// each module would carry and the driver load, and local memory, in which arrays lie that are indexed at run time.
+// The PTX of kernels has neither variables in memory for constants of headers, which
+// each module would carry and the driver load, nor local memory, in which arrays lie that are indexed at run time.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string routine_of(const std::string& line) {
   return {};
 }
 
-// What is excepted is libdevice's: the tables of the range reduction of sin, cos and tan, named __cudart_, and the
+// The exceptions are libdevice's: the tables of the range reduction of sin, cos and tan, named __cudart_, and the
 // product with one of them, of 7 words for float32 and 5 double words for float64.
 void look_through(const std::string& ptx, Found& found) {
   found.bytes += ptx.size();

@@ -59,7 +59,7 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-// What the build compiled came from the repository; what NVRTC gets is embedded. They are the same text.
+// The text that the build compiled came from the repository; the one for NVRTC is embedded. They are the same.
 BOOST_AUTO_TEST_CASE(the_executed_headers_are_the_embedded_ones) {
   const char* root = std::getenv("CATENA_TEST_SOURCE_DIR");
   BOOST_REQUIRE_MESSAGE(root != nullptr, "CATENA_TEST_SOURCE_DIR is not set");
@@ -523,7 +523,7 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
   check("scale_by", "@f&f->");
 }
 
-// What a call copies to the device: what differs from the last one, from the first such word to the last one.
+// The words that a call copies to the device: from the first to the last one that differs from the previous call.
 BOOST_AUTO_TEST_CASE(multi_tensor_tables_change_where_the_call_does) {
   const Row row("sgd_update", "f&f->");
   alignas(64) float memory[4][64] = {};

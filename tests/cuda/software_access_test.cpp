@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(kernels_without_order) {
       "kernel write .* and a fill .*nothing orders them.*\n  kernel write writes at write.cu:2\n  a fill writes\n");
 }
 
-// What a pool must not do: the memory goes from one stream to another without an event.
+// A fault that a pool must not have: the memory goes from one stream to another without an event.
 BOOST_AUTO_TEST_CASE(memory_that_changes_its_stream) {
   const cu_event done = make_event();
   check_report(

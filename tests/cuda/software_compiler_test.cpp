@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(batches) {
   BOOST_CHECK(!contains(missing, kKnown));
 }
 
-// What is said in front of the texts that the build compiles is enough to generate them again.
+// The lines in front of the texts that the build compiles are enough to generate them again.
 BOOST_AUTO_TEST_CASE(the_manifest_describes_its_kernels) {
   std::size_t rows = 0;
   for (const nd::cuda::GeneratedKernel& kernel : manifest()) {

@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(indexing_errors) {
 // ---- random numbers -----------------------------------------------------------------------------
 namespace {
 
-// What element i of a fill must be, from the definition of the numbers.
+// The value of element i of a fill, from the definition of the numbers.
 template <class T> T expected_number(const catena::bound::Random& call, std::uint64_t offset, std::int64_t i) {
   const std::uint64_t seed = call.seed;
   if constexpr (catena::is_float<T>) {

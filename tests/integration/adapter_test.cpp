@@ -1,5 +1,5 @@
-// What the adapter adds to the contract: devices and streams are nd's, calls cost no allocation but the result, overlap
-// is resolved.
+// The promises of the adapter beyond the contract: devices and streams are nd's, calls allocate nothing but the result,
+// overlap is resolved.
 #include <boost/test/unit_test.hpp>
 
 #include <catena/catena.h>

@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(loading_a_snapshot) {
   const std::string path =
       (std::filesystem::temp_directory_path() / ("catena_f1_" + std::to_string(getpid()) + ".npz")).string();
   nn::serializers::save_npz(path, other.model);
-  // What is loaded equals what is there, so that a half-loaded model would show only if a parameter were lost.
+  // The loaded values equal the present ones, so that a half-loaded model would show only if a parameter were lost.
   nn::serializers::load_npz(path, run.model);
   fail_everywhere(
       "load_npz", [&] { nn::serializers::load_npz(path, run.model); }, [&] { return run.state(); });

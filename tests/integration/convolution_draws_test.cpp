@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(every_direction_of_drawn_problems) {
   if (stands_in) BOOST_TEST(seen.by_library == seen.problems);
 }
 
-// What has been seen to be wrong on an H200: the filter's gradient by an engine that takes the padding of the beginning
+// A fault of an engine on an H200: the filter's gradient takes the padding of the beginning
 // for that of the end.
 BOOST_AUTO_TEST_CASE(paddings_of_a_descriptor_are_the_same_at_both_ends) {
   if (nd::current_device().kind == Device::Kind::cuda) fake_cudnn::stands_in();

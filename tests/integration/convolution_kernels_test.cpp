@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(depthwise_of_other_layouts) {
   check_passes(passes(nn, c, strided(x), strided(w), strided(b), strided(gy)), expected, 1e-5);
 }
 
-// What is not one filter per channel is not for these kernels.
+// Convolutions without exactly one filter per channel are not for these kernels.
 BOOST_AUTO_TEST_CASE(depthwise_with_several_filters_per_channel) {
   if (!built_in()) return;
   const Case c{{2, 6, 9, 8}, {12, 1, 3, 3}, ConvolutionSpec{{1, 1}, {1, 1}, {1, 1}, 6}};

@@ -1,4 +1,4 @@
-// What the cuDNN extension asks of the library, and that its results are those of the portable implementation. Where
+// The calls of the cuDNN extension, and that its results are those of the portable implementation. Where
 // cuDNN is not there (on the software CUDA device it never is), a fake stands in, which refuses what the library would
 // and computes the rest on the host.
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// What is described to cuDNN: graphs of convolutions, and networks, are given to the real library wherever it is, which
+// The descriptions for cuDNN: graphs of convolutions, and networks, are given to the real library wherever it is, which
 // needs no GPU; where there is one, the results of convolutions are compared with those of the portable implementation.
 // The other results are compared by cudnn_calls_test.
 #include <boost/test/unit_test.hpp>
@@ -170,7 +170,7 @@ constexpr char kH100[] = R"({"maxGridSize": [2147483647, 65535, 65535], "maxBloc
   "memClockRateKHz": 2619000, "l2CacheSize": 52428800, "cudaDeviceId": 0, "deviceVer": 900,
   "driverVer": 13000})";
 
-// What the library says of the engine that a plan uses.
+// The library's notes about the engine that a plan uses.
 std::set<int> notes_of(const cudnn::Plan& plan) {
   namespace api = nd::cuda::api;
   cudnn::Descriptor engine(api::cudnn_engine);

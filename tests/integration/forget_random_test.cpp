@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(generators_of_curand) {
   autograd::default_generator() = before;
 }
 
-// What is drawn while the numbers of before are drawn again is drawn for good.
+// Numbers that are drawn while earlier numbers are drawn again are drawn for good.
 BOOST_AUTO_TEST_CASE(draws_within_a_replay) {
   try {
     nd::cuda::curand();

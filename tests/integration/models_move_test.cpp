@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(there_and_back) {
     BOOST_TEST(losses[i] == expected[i], boost::test_tools::tolerance(1e-4));
 }
 
-// What is on different backends does not mix silently.
+// Arrays on different backends do not mix silently.
 BOOST_AUTO_TEST_CASE(operands_of_two_backends_are_refused) {
   const Variable here(batch(0));
   Variable there;

@@ -1,5 +1,6 @@
-// What a data set or a replica draws from any generator of the library follows from the seed, the sweep, the index of
-// the example and the number of the replica: equal in one thread, in several and in processes, and after a resume.
+// The numbers that a data set or a replica draws follow from the seed, the sweep, the index of
+// the example and the number of the replica, whatever generator of the library they use: they are equal in one thread,
+// in several and in processes, and after a resume.
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>

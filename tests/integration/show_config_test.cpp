@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(settings_in_effect) {
 BOOST_AUTO_TEST_CASE(libraries_and_devices) {
   BOOST_TEST(value_of("catena", "version") == catena::kVersion);
   BOOST_TEST(has(value_of("catena", "file"), "catena"));
-  // What a library is, and a file that is there; or why it cannot be used.
+  // The purpose of a library, and a file that exists; or the reason why it cannot be used.
   for (const char* name : {"OpenBLAS", "oneDNN"}) {
     const std::string value = value_of("libraries", name);
     if (has(value, "not built in")) continue;

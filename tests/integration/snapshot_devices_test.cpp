@@ -13,7 +13,7 @@ namespace {
 
 const nd::Device kCuda{nd::Device::Kind::cuda, 0};
 
-// What a snapshot stores of the model, the optimizer and the iterator.
+// The contents of a snapshot: the model, the optimizer and the iterator.
 std::map<std::string, std::string> stored(StatefulRun& run) {
   std::map<std::string, std::string> parts;
   nn::serializers::DictionarySerializer s;

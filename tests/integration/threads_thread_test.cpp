@@ -27,7 +27,7 @@ using autograd::Variable;
 
 namespace {
 
-// What a thread has computed.
+// The results of a thread.
 using Bytes = std::vector<std::byte>;
 void append(Bytes& to, const nd::Array& a) {
   const Bytes bytes = test::bytes_of(a);

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(parts_of_errors_stay) {
   }
 }
 
-// What the standard library throws where memory or threads are short becomes an error of this library.
+// An exception of the standard library for want of memory or threads becomes an error of this library.
 BOOST_AUTO_TEST_CASE(errors_of_the_standard_library) {
   const auto again = [](auto thrown) {
     try {

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(a_missing_group_is_an_error) {
     return text.starts_with("Golden: there are no reference values \"no_such_group\": ") &&
            text.ends_with("tests/golden/no_such_group.json is missing");
   });
-  // What is in shared/golden only may be absent, and a line says so.
+  // Values that are only in shared/golden may be absent, and a line says so.
   std::ostringstream said;
   std::streambuf* const before = std::cout.rdbuf(said.rdbuf());
   const bool found = test::Golden::open_shared("no_such_group").has_value();

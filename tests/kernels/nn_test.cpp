@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_picks_along_any_line) {
       check_gradients_of_picks<double>("*ddiidd->d", 4, C, D, 2e-15);
     }
 }
-// What is ignored stays 0 beside scores that are no numbers.
+// Ignored elements stay 0 beside scores that are no numbers.
 BOOST_AUTO_TEST_CASE(ignored_picks_have_no_gradient) {
   const float nan = NAN;
   const std::vector<float> log_y = {nan, 800, -1, nan}, weight = {1, 1}, g = {1}, norm = {1};

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(files_of_numpy_are_read_and_written_alike) {
     std::ifstream in(path, std::ios::binary);
     StreamSource stream("load: \"stream\"", in);
     BOOST_TEST((read_npy(stream).data == a.data), name);
-    // What NumPy wrote in the form in which we write is written byte for byte.
+    // Files of NumPy in the form in which we write are written byte for byte.
     if (a.fortran_order || a.descr[0] == '>' || entry["version"][0].get<int>() != 1 || name == "odd_header.npy")
       continue;
     MemorySink sink;

@@ -34,7 +34,7 @@ template <class F> F sample(std::mt19937_64& random) {
   return value;
 }
 
-// What the processor computes in a rounding mode. Operands and result go through memory, so that the compiler cannot
+// The processor's result in a rounding mode. Operands and result go through memory, so that the compiler cannot
 // move the operation out of the mode.
 template <class R, class A, class F> R in_mode(int mode, A a, A b, A c, F operation) {
   volatile A va = a, vb = b, vc = c;

@@ -1,4 +1,4 @@
-// What stands in braces means one thing: options where there are names, a list of as many axes as there are levels.
+// Braces have one meaning: options where there are names, a list of as many axes as there are levels.
 // Every options struct whose function also takes a list, or a class made of a number, in the same place.
 #include <cmath>
 #include <concepts>

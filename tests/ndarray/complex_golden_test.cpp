@@ -232,7 +232,7 @@ Table all_functions() {
   return all;
 }
 
-// What NumPy computes for complex numbers and these functions refuse.
+// Calculations with complex numbers that NumPy does and these functions refuse.
 const std::set<std::string> kRefused = {
     "amax",         "amin",    "arccos",       "arccosh", "arcsin",        "arcsinh",     "arctan",     "arctanh",
     "argmax",       "argmin",  "argpartition", "argsort", "clip",          "cos",         "cosh",       "exp2",

@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(several_threads_and_results) {
   }
 }
 
-// What has no text stays with the interpreter, in silence.
+// Programs that have no text stay with the interpreter, in silence.
 BOOST_AUTO_TEST_CASE(programs_without_a_text) {
   std::mt19937 random(4);
   const auto chain = [](const auto& x, const auto& y) { return nd::exp(x) * y + 1; };

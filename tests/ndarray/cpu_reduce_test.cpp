@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(argmax_numbers_elements_in_logical_order) {
 }
 
 // ---- drawn shapes --------------------------------------------------------------------------------
-// What a reduction is by definition: the elements of every output as doubles, in C order of the reduced axes.
+// The definition of a reduction: the elements of every output as doubles, in C order of the reduced axes.
 std::vector<std::vector<double>> elements_of_outputs(Strided& a, const Shape& kept) {
   const Strides place = c_strides(kept, 1);
   std::vector<std::vector<double>> all(std::size_t(size_of(kept)));

@@ -17,7 +17,7 @@ using test::Strided;
 using Wide = long double;
 using Line = std::vector<Wide>;
 
-// What an operand has an element for.
+// The unit for which an operand has an element.
 enum class Along { all, rows, places, nothing };
 // The formula reads the inputs of one row, an element per place, and appends a line for each output; lines of outputs
 // with one element per row have one number.

@@ -95,7 +95,7 @@ void check_eigen(const Array& a, const linalg::EighResult& result) {
   }
 }
 
-// What is not in the triangle that is read, replaced by NaN.
+// The matrix with NaN outside the triangle that is read.
 Array without_triangle(const Array& a, bool upper) {
   auto stack = matrices_of(a);
   for (Matrix& m : stack)

@@ -32,7 +32,7 @@ struct KeepWarnings {
   });
 };
 
-// What holds a Variable: an array behind data().
+// An object that holds a Variable: an array behind data().
 struct Holder {
   Array array;
   const Array& data() const { return array; }

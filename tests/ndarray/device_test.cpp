@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(what_there_is) {
   BOOST_CHECK_THROW(nd::set_current_device({Device::Kind::cuda, 0}), catena::RuntimeError);
 }
 
-// What the system says itself.
+// The system's own report.
 BOOST_AUTO_TEST_CASE(properties_of_the_cpu) {
   const nd::DeviceProperties& p = nd::properties(cpu_device);
   BOOST_TEST(!p.name.empty());

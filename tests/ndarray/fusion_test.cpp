@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(assignment_writes_the_argument) {
   axpy(written, x, 0.5);
   CHECK_SAME(test::difference(written, y + x * 0.5), "axpy");
   CHECK_SAME(test::difference(view.reshape({5000}), written), "a view sees it");
-  // What is read after the assignment is the old value where the function said so.
+  // A read after the assignment gives the old value where the function did so.
   const auto old_and_new = nd::fuse([](auto& b) {
     const auto before = b;
     b *= 2;

@@ -44,7 +44,7 @@ std::vector<nd::IndexKey> key_of(const test::Golden& golden, const test::Json& t
 
 using Bounds = std::vector<std::int64_t>;
 
-// What the case of that many slices of arange(10) gives: their first elements and lengths. 9999 stands for no bound.
+// The results of that many slices of arange(10): their first elements and lengths. 9999 stands for no bound.
 Array slice_table(const Bounds& rows) {
   const Array line = nd::arange(10);
   const auto bound = [](std::int64_t v) { return v == 9999 ? Bound() : Bound(v); };

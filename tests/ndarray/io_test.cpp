@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(round_trips) {
     }
 }
 
-// What NumPy 1.24 writes for np.arange(3, dtype='<i2').
+// The bytes that NumPy 1.24 writes for np.arange(3, dtype='<i2').
 BOOST_AUTO_TEST_CASE(bytes_are_those_of_numpy) {
   std::stringstream stream;
   nd::save(stream, nd::arange(3, {.dtype = nd::int16}));

@@ -1,4 +1,4 @@
-// What the texts of ElementwiseKernel, ReductionKernel, create_ufunc and create_reduction_func may contain: the body of
+// The contents of the texts of ElementwiseKernel, ReductionKernel, create_ufunc and create_reduction_func: the body of
 // a function of one element, complex numbers, and the spellings of CuPy's texts.
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 

@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_throws_leaves_nothing_behind) {
       }
       BOOST_TEST(pool.used_bytes() == 0u);
       BOOST_TEST(consistent(pool, backend));
-      // What was given back at once was never part of the pool.
+      // Memory that was given back at once was never part of the pool.
       if (step != Thrower::malloc_post) BOOST_TEST(pool.statistics().peak_total_bytes == 0u);
       pool.free_all_blocks();
       BOOST_TEST(pool.total_bytes() == 0u);
@@ -400,7 +400,7 @@ BOOST_AUTO_TEST_CASE(memory_that_grows_goes_back_around_what_is_used) {
   BOOST_TEST(pool.n_free_blocks() == 1u);
   for (std::size_t i = 0; i < middle->bytes; ++i) BOOST_REQUIRE((middle->data[i] == std::byte(7)));
 
-  // What follows begins where that ends; what was in front of it does not come back.
+  // The next block begins where this one ends; the memory in front of it does not come back.
   Storage* next = pool.allocate(6 * kMega);
   BOOST_TEST(next->data == middle->data + 3 * kMega);
   BOOST_TEST(pool.total_bytes() == 10 * kMega);

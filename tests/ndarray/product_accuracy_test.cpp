@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(products_of_complex_numbers) {
   }
 }
 
-// What is infinite or not a number stays so, and an infinity of one element leaves the others alone.
+// Elements that are infinite or not a number stay so, and an infinity of one element leaves the others alone.
 BOOST_AUTO_TEST_CASE(infinities_in_long_products) {
   const std::int64_t n = 100'000;
   std::vector<float> xs = terms(n, false);

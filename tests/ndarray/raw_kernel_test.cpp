@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(arguments_are_checked_against_the_text) {
   BOOST_TEST(contains(message({x, n, 1.5f, k, Pair{}, k, 2.0, m, true}), "\"unsigned short h[]\""));
   BOOST_TEST(contains(message({x, n, 1.5f, k, Pair{}, h, 2.0f, m, true}), "its parameter is \"double\""));
   BOOST_TEST(contains(message({x, n, 1.5f, k, Pair{}, h, 2.0, m, 1}), "its parameter is \"bool flag\""));
-  // What the argument's own type says of a pointer counts, too.
+  // The type of the argument itself decides about a pointer, too.
   BOOST_TEST(contains(message({(double*)nullptr, n, 1.5f, k, Pair{}, h, 2.0, m, true}), "is a pointer to float64"));
   kernel(1, 1, {nullptr, n, 1.5f, k, Pair{}, h, 2.0, m, false});
   BOOST_CHECK_THROW(kernel(1, 1, {Array(), n, 1.5f, k, Pair{}, h, 2.0, m, true}), nd::TypeError);

@@ -1,4 +1,4 @@
-// What is shared between threads: one random generator, one open archive, one array that is read.
+// Objects that threads share: one random generator, one open archive, one array that is read.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>

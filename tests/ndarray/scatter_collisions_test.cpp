@@ -40,7 +40,7 @@ std::vector<double> numbers(Dtype t, std::size_t n, std::mt19937& random) {
   return values;
 }
 
-// What dtype t makes of a sum.
+// The sum, rounded to dtype t.
 double stored(double sum, Dtype t) {
   switch (t) {
     case nd::bool_: return sum != 0;

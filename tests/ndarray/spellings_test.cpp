@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(proxies_read_like_arrays) {
   BOOST_CHECK_THROW(late.sum(), nd::RuntimeError);
 }
 
-// What is refused at compile time.
+// Spellings that are refused at compile time.
 static_assert(!std::is_constructible_v<Array, int>);
 static_assert(!std::is_constructible_v<Array, std::nullptr_t>);
 static_assert(!std::is_assignable_v<Array&, int>);

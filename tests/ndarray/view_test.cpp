@@ -11,7 +11,7 @@ using nd::Array;
 using test::difference;
 using test::same_bits;
 
-// What a view of arange(n) must look like: its shape, and which elements of the original it shows in C order.
+// The expected view of arange(n): its shape, and which elements of the original it shows in C order.
 struct Model {
   nd::Shape shape;
   std::vector<std::int64_t> elements;

@@ -1,4 +1,4 @@
-// What debug mode checks of the arguments of functions: labels and numbers of rows that are out of range, which outside
+// The checks of arguments in debug mode: labels and numbers of rows that are out of range, which outside
 // of it are not looked at on every device.
 #include <functional>
 

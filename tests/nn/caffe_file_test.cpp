@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(truncated_anywhere) {
   }
 }
 
-// What is damaged is refused by an error of the library, or read as something else; nothing crashes, and no size that
+// Damaged files are refused by an error of the library, or read as something else; nothing crashes, and no size that
 // the file claims is allocated.
 BOOST_AUTO_TEST_CASE(damaged_anywhere) {
   const Warnings warnings;

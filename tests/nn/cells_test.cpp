@@ -19,7 +19,7 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 struct Gates {
   double a, i, f, o;
 };
-// Those of element k of the units (b, n, rest): x is (b, 4 n, rest) with unit u in the channels 4 u to 4 u + 3.
+// The gates of element k of the units (b, n, rest): x is (b, 4 n, rest) with unit u in the channels 4 u to 4 u + 3.
 Gates gates_of(const Doubles& x, std::size_t k, std::size_t n, std::size_t rest) {
   const std::size_t sample = k / (n * rest), unit = k / rest % n, place = k % rest;
   const auto at = [&](std::size_t gate) { return x[(sample * 4 * n + 4 * unit + gate) * rest + place]; };

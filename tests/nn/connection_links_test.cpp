@@ -25,7 +25,7 @@ double deviation(const Array& a) {
   for (const double x : values(a)) sum += x * x;
   return std::sqrt(sum / double(a.size()));
 }
-// What a link of the same class reads from the file of another one.
+// The values that a link of the same class reads from the file of another one.
 template <class L> void check_file(const std::string& name, L& saved, L& loaded) {
   const TemporaryFolder folder(name);
   nn::serializers::save_npz(folder / "link.npz", saved);

@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(the_first_call_creates_the_filters) {
   nn::InceptionBN inception(std::nullopt, 1, 2, 3, 2, 2, "max", 2);
   BOOST_TEST(inception(x).shape() == Shape({2, 8, 6, 5}));
 
-  // What cannot be is refused, and creates nothing.
+  // Impossible values are refused, and create nothing.
   const Variable flat = images({2, 3});
   nn::Deconvolution2D wrong_back(4, 3);
   nn::DepthwiseConvolution2D wrong_wise(std::nullopt, 2, 3);

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(draws_can_be_read) {
   BOOST_TEST(numbers(linked.y.data()) == numbers(nn::linear(x, W).data()), boost::test_tools::per_element());
 }
 
-// What the draw is kept for: an object as the function of a gradient check, in which x is moved many times.
+// The reason to keep the draw: an object as the function of a gradient check, in which x is moved many times.
 BOOST_AUTO_TEST_CASE(gradient_checks_of_objects) {
   autograd::seed(7);
   const Array x = spread({3, 4}), h = spread({3, 4}, -1, 1, 1), gy = spread({3, 4}, -1, 1, 2);

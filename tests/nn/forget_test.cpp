@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(second_derivatives) {
   BOOST_TEST(item(c.grad()).to_double() == 6 * 0.49 * 0.3 + 2 * 0.343, boost::test_tools::tolerance(1e-12));
 }
 
-// What func reads is also upstream of its argument: tied weights. d/dp 2p^2 = 4p, and dy/dx = p.
+// A variable that func reads is also upstream of its argument: tied weights. d/dp 2p^2 = 4p, and dy/dx = p.
 BOOST_AUTO_TEST_CASE(what_func_reads_may_lie_upstream_of_its_argument) {
   const auto number = [](const Array& a) { return a ? item(a).to_double() : -1; };
   for (const bool twice : {false, true}) {

@@ -1,4 +1,4 @@
-// What gradient_check takes as a function: links, function objects, functions, lambdas, random ones.
+// The functions that gradient_check takes: links, function objects, functions, lambdas, random ones.
 #include <catena/autograd/gradient_check.h>
 
 #include <boost/test/unit_test.hpp>

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(golden_graphs) {
   BOOST_TEST(graphs == 8u);
 }
 
-// Those that no graph above has; the classes and `label` properties of v1.24.
+// The labels that no graph above has; the classes and `label` properties of v1.24.
 BOOST_AUTO_TEST_CASE(labels_of_functions) {
   const Variable x(ones({2, 2})), p(ones({2})), images(ones({1, 1, 4, 4})), w(ones({1, 1, 2, 2}));
   const auto label = [](const Variable& v) { return v.creator()->label(); };

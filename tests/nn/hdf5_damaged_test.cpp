@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(what_is_damaged_is_an_exception) {
       BOOST_TEST(has(e.what(), "bad.h5"), e.what());
     }
     if (seed % 20 != 0) continue;
-    // What is whole is read, there and at another place.
+    // Undamaged parts are read, there and at another place.
     load_hdf5(folder / "good.h5", read);
     write_file(folder / "bad.h5", good);
     load_hdf5(folder / "bad.h5", read);

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(large_arrays) {
   BOOST_TEST(same_bits(loaded.blocks, saved.blocks));
 }
 
-// What h5dump, which is not ours, says of a file.
+// The text of h5dump, which is not ours, about a file.
 BOOST_AUTO_TEST_CASE(properties_of_datasets) {
   if (!has_hdf5()) return;
   const TemporaryFolder folder("properties");

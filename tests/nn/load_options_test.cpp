@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(ignored_names) {
   BOOST_TEST(load({"l2/W", "l2/b", "other"}) == (Strings{"l2/W", "l2/b"}), each);
   BOOST_TEST(load(Strings{"l2/W"}) == Strings{"l2/W"}, each);
   BOOST_TEST(load([](std::string_view key) { return key.starts_with("l2/"); }) == (Strings{"l2/W", "l2/b"}), each);
-  // What is ignored may have another shape, or not be in the file at all.
+  // Ignored entries may have another shape, or not be in the file at all.
   struct Finer : nn::Chain {
     nn::Linear l1{4, 6}, l2{6, 5}, l3{5, 2};
     NN_MEMBERS(l1, l2, l3)

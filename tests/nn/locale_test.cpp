@@ -15,7 +15,7 @@ struct Wide : nn::Chain {
   NN_MEMBERS(l)
 };
 
-// What stands for numbers of more than three digits and for fractions.
+// The characters for numbers of more than three digits and for fractions.
 struct Numbers {
   std::int64_t large = 1234567;
   double fraction = 1234.5;

@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(an_absent_gradient_counts_as_zeros) {
         for (const bool recorded : {false, true}) {
           const Arrays absent = gradients(only, false, recorded), zero = gradients(only, true, false);
           for (std::size_t i = 0; i < absent.size(); ++i) {
-            // What nothing depends on has no gradient, or one of zeros.
+            // Inputs on which nothing depends have no gradient, or one of zeros.
             const Array expected = zero[i], got = absent[i] ? absent[i] : zeros_like(in[i]);
             BOOST_CHECK_NO_THROW(testing::assert_allclose(got, expected, 1e-13, 1e-13));
           }
@@ -487,7 +487,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nn::n_step_lstm(2, 0.0, good[0], {}, ws, bs, xs), catena::TypeError);
 }
 
-// What the reference composes: a linear map for each side of a cell and the function lstm.
+// The composition of the reference: a linear map for each side of a cell and the function lstm.
 BOOST_AUTO_TEST_CASE(an_lstm_is_composed_of_linear_maps_and_cells) {
   const Net n{Cell::lstm, 1, 1, {2, 2, 1}};
   const Variables v = variables(n.operands());

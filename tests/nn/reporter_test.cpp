@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(summary_of_arrays) {
   precise.add(floats({16777216}, {}));
   precise.add(floats({1}, {}));
   BOOST_TEST(precise.sum() == 16777217);
-  // What is added later counts, a copy has sums of its own, and the array may change.
+  // Later additions count, a copy has sums of its own, and the array may change.
   const Array a = floats({3}, {});
   nn::Summary copied = s;
   copied.add(a);

@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(renamed_modules) {
       message_of<catena::KeyError>([&] { load_safetensors(folder / "m", whole, {.style = KeyStyle::pytorch}); });
   BOOST_TEST(has(message, "predictor.l1.weight"));
   BOOST_TEST(has(message, "predictor/l1/W"));
-  // What PyTorch's names have besides is reported by its name.
+  // A part of a name that only PyTorch has is reported by its name.
   const nn::LoadReport report = load_safetensors(
       folder / "m", loaded, {.strict = false, .style = KeyStyle::pytorch, .rename = {{"l1", "features.0"}}});
   BOOST_TEST(report.unexpected == (Strings{"head"}), boost::test_tools::per_element());

@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(generated_images) {
   BOOST_TEST(!same_bits((*a.train)[7].values[0], (*c.train)[7].values[0]));
   BOOST_TEST(!same_bits((*a.train)[0].values[0], (*a.test)[0].values[0]));
   BOOST_TEST(same_bits((*datasets::generated_cifar10(8, 1).train)[7].values[0], (*a.train)[7].values[0]));
-  // What the classes have in common: the nearest mean image is of the right class far more often than by chance.
+  // The images of a class resemble each other: the nearest mean image is of the right class more often than by chance.
   std::vector<std::vector<double>> mean(10, std::vector<double>(3072));
   std::vector<int> count(10);
   for (std::int64_t i = 0; i < 300; ++i) {

@@ -1,4 +1,4 @@
-// What may be a dataset, and an example: arrays, datasets of datasets, maps, transforms, numbers; NumPy's permutations.
+// The kinds of datasets and examples: arrays, datasets of datasets, maps, transforms, numbers; NumPy's permutations.
 #include <catena/training/dataset.h>
 
 #include <map>
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_SUITE(own_iterators)
 
 namespace {
 
-// What an iterator of one's own needs, and nothing more: it counts to n per sweep.
+// The smallest iterator of one's own: it counts to n per sweep.
 struct Counting : Iterator {
   std::int64_t n, at = 0;
   int finalized = 0;

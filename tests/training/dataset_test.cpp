@@ -19,7 +19,7 @@ std::vector<double> all(const Dataset& d) {
   for (std::int64_t i = 0; i < d.size(); ++i) result.push_back(values(d[i].values[0])[0]);
   return result;
 }
-// What a user writes: examples one by one, no get_batch.
+// A dataset as a user writes it: examples one by one, no get_batch.
 struct Squares : Dataset {
   std::int64_t n;
   explicit Squares(std::int64_t n_) : n(n_) {}

@@ -17,7 +17,7 @@ using namespace training;
 
 namespace {
 
-// What a user writes: it knows how to go on, and how to be copied, but not how to begin again. It counts its copies.
+// An iterator as a user writes it: it can go on and be copied, but not begin again. It counts its copies.
 struct OneWay : Iterator {
   std::int64_t n, at = 0;
   int* copies;

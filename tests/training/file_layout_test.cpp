@@ -1,4 +1,4 @@
-// What is in snapshots, and under which keys: extensions, triggers, several optimizers, what later versions of Chainer
+// The contents of snapshots and their keys: extensions, triggers, several optimizers, entries that later Chainers
 // write and read, the same as HDF5, and files that earlier versions of this library have written.
 #include <cmath>
 #include <iostream>
@@ -32,7 +32,7 @@ template <class T> std::set<std::string> layout_of(T& object) {
   return all;
 }
 
-// Those that Chainer has; the others are what later versions of it, or we, store in addition.
+// The entries that Chainer has; the others are stored in addition by its later versions or by this library.
 std::set<std::string> without_additions(const std::set<std::string>& keys) {
   std::set<std::string> rest;
   for (const std::string& key : keys)
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(extensions) {
   }
 }
 
-// What Chainer's optimizers and triggers of versions 2 to 7 ask for.
+// The entries that Chainer's optimizers and triggers of versions 2 to 7 read.
 BOOST_AUTO_TEST_CASE(keys_of_later_versions_written) {
   const TemporaryFolder folder("later");
   StatefulRun run(1, 7, folder.path.string());

@@ -107,7 +107,7 @@ long peak_memory() {
   return usage.ru_maxrss / 1024;
 }
 
-// What Pillow gives: PNG/PngImagePlugin.py, the table of raw modes.
+// The modes that Pillow returns: PNG/PngImagePlugin.py, the table of raw modes.
 int expected_value(const Picture& p, int v) {
   if (p.type == 0 && (p.depth == 2 || p.depth == 4)) return v * 255 / ((1 << p.depth) - 1);
   if (p.depth == 16 && p.type != 0) return v >> 8;
@@ -447,7 +447,7 @@ BOOST_AUTO_TEST_CASE(formats_that_a_build_lacks) {
   BOOST_TEST(message({"a.jpg"}, codecs).starts_with("(nothing") == codecs.jpeg);
 }
 
-// What reports draw can be read back.
+// The images that reports draw can be read back.
 BOOST_AUTO_TEST_CASE(pictures_of_reports_are_images) {
   if (lacks(datasets::image_codecs().png, "PNG")) return;
   const TemporaryFolder folder("canvas");

@@ -97,7 +97,7 @@ std::vector<std::string> state_of(Iterator& it) {
   return parts;
 }
 
-// What a loading thread frees as the last owner, and whether a process is forking at that moment.
+// The objects that a loading thread frees as the last owner, and whether a process is forking at that moment.
 namespace freeing {
 std::atomic<bool> watched{false}, forking{false}, may_end{false};
 std::atomic<int> begun{0}, freed{0}, freed_while_forking{0};

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_written) {
     }
 }
 
-// What is looked at only where it can be known, and an extension that finds out by itself.
+// Files that are examined only where that is possible, and an extension that finds out by itself.
 BOOST_AUTO_TEST_CASE(what_is_no_error) {
   const TemporaryFolder folder("no_error");
   int updates = 0;

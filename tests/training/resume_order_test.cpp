@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_saver_that_cannot_be_known) {
   }
 }
 
-// What extensions collect: the state at the end, and the log.
+// The values that extensions collect: the state at the end, and the log.
 BOOST_AUTO_TEST_CASE(every_extension_in_both_orders) {
   struct Count : Extension {
     std::int64_t n = 0;

@@ -115,7 +115,7 @@ struct Run {
 
 std::string folder_of(const std::string& root, const Kind& kind) { return root + "/" + kind.name; }
 
-// What the other process does: the first part of every run, and then it is killed.
+// The work of the other process: the first part of every run, and then it is killed.
 void first_parts(const std::string& root) {
   for (const Kind& kind : kinds()) {
     Run run(kind, 1, kStop, folder_of(root, kind));

@@ -14,7 +14,7 @@ using namespace training;
 
 namespace {
 
-// What a new thread says while it calls f.
+// The mode that a new thread reports while it calls f.
 std::vector<std::string> said_in_a_thread(const std::function<void()>& f) {
   const Warnings warnings;
   std::thread(f).join();

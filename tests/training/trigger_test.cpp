@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(best_values_share_an_interval) {
   BOOST_TEST(down == (Iterations{2}), boost::test_tools::per_element());
 }
 
-// What later versions of Chainer call these entries; a file without them, as 1.24 writes it, begins anew.
+// The names of these entries in later versions of Chainer; a file without them, as 1.24 writes it, begins anew.
 BOOST_AUTO_TEST_CASE(keys_of_best_values) {
   MaxValueTrigger trigger("x", {2, iteration});
   const TemporaryFolder folder("keys");

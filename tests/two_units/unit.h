@@ -1,4 +1,4 @@
-// What both units make Variables from, in every way that users write.
+// The arguments from which both units make Variables, in every way that users write.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the programs of spellings expect: a spelling that compiles and holds, or a message that it raises.
+// The expectations of the programs of spellings: a spelling that compiles and holds, or a message that it raises.
 #pragma once
 
 #include <cstdio>
