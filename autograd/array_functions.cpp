@@ -80,7 +80,7 @@ Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b)
     a.backend().execute(catena::call::Matmul{left.get(), right.get(), out.get()});
     return out;
   }
-  const Array rows = reshape(left, shapes.left), columns = reshape(right, shapes.right);
+  const Array rows = a.ndim() > 1 ? left : expand_dims(a, 0), columns = b.ndim() > 1 ? right : expand_dims(b, 1);
   a.backend().execute(catena::call::Matmul{rows.get(), columns.get(), out.get()});
   return reshape(out, shapes.result);
 }

@@ -6,9 +6,8 @@
 
 namespace autograd::internal {
 
-// A view without elements points at the first element of `a`.
 inline Array view_as(const Array& a, const catena::ViewSpec& v) {
-  return a.backend().view(a, v.shape, v.strides, catena::size_of(v.shape) != 0 ? v.offset : 0);
+  return a.backend().view(a, v.shape, v.strides, v.offset);
 }
 
 }  // namespace autograd::internal

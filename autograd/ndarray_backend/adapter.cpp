@@ -75,7 +75,7 @@ bool NdarrayBackend::counts_writes(const Array& a) {
 }
 
 Array NdarrayBackend::view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) {
-  return Array(catena::make_view_header(*a.get(), a->data + offset_bytes, a->dtype, shape, strides));
+  return Array(catena::make_view_header(*a.get(), offset_bytes, a->dtype, shape, strides));
 }
 
 // ---- extensions ---------------------------------------------------------------------------------

@@ -87,20 +87,30 @@ void delete_header(ArrayHeader* h) noexcept {
 
 namespace {
 
-// Creates a header. Takes over one reference to the storage, or to the base.
-ArrayHeader* header_over(Storage* storage, ArrayHeader* base, std::byte* data, Dtype dtype, const Shape& shape,
-                         const Strides& strides, Device device, const ArrayOwner* owner) {
+// Creates a header. Takes over one reference to the storage, or to the base. The header of an array without elements
+// begins at `data`, every other one `offset` bytes later.
+ArrayHeader* header_over(Storage* storage, ArrayHeader* base, std::byte* data, std::int64_t offset, Dtype dtype,
+                         const Shape& shape, const Strides& strides, Device device, const ArrayOwner* owner) {
   ArrayHeader* h = new_header();
   h->dtype = dtype;
-  h->c_contiguous = is_c_contiguous(shape, strides, itemsize(dtype));
   h->device = device;
-  h->size = size_of(shape);
-  h->data = data;
   h->storage = storage;
   h->base = base;
   h->owner = owner;
   h->shape = shape;
   h->strides = strides;
+  // One pass for the size and for is_c_contiguous(). Unsigned, because the bytes of a broadcast array may overflow.
+  std::uint64_t step = itemsize(dtype), size = 1;
+  bool packed = true;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    const auto n = static_cast<std::uint64_t>(shape[i]);
+    packed &= n == 1 || static_cast<std::uint64_t>(strides[i]) == step;
+    step *= n;
+    size *= n;
+  }
+  h->c_contiguous = packed || size == 0;
+  h->size = static_cast<std::int64_t>(size);
+  h->data = size == 0 ? data : data + offset;
   return h;
 }
 
@@ -108,15 +118,15 @@ ArrayHeader* header_over(Storage* storage, ArrayHeader* base, std::byte* data, D
 
 ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape, const Strides& strides,
                          Device device, const ArrayOwner* owner) {
-  ArrayHeader* h = header_over(storage, nullptr, data, dtype, shape, strides, device, owner);
+  ArrayHeader* h = header_over(storage, nullptr, data, 0, dtype, shape, strides, device, owner);
   retain(storage);
   return h;
 }
 
-ArrayHeader* make_view_header(ArrayHeader& of, std::byte* data, Dtype dtype, const Shape& shape,
+ArrayHeader* make_view_header(ArrayHeader& of, std::int64_t offset, Dtype dtype, const Shape& shape,
                               const Strides& strides) {
   ArrayHeader& base = of.base != nullptr ? *of.base : of;
-  ArrayHeader* h = header_over(of.storage, &base, data, dtype, shape, strides, of.device, of.owner);
+  ArrayHeader* h = header_over(of.storage, &base, of.data, offset, dtype, shape, strides, of.device, of.owner);
   base.refs.fetch_add(1, MemoryOrder::relaxed);
   base.viewed.store(true, MemoryOrder::relaxed);
   return h;

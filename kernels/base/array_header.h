@@ -111,8 +111,9 @@ class HeaderRef {
 // Returns a new header that views `storage`; takes one more reference to it. `storage` may be null for an empty array.
 CATENA_EXPORT ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape,
                                        const Strides& strides, Device device, const ArrayOwner* owner);
-// Returns a new header that views the storage of `of` from `data` on. Its base is the base of `of`, or `of` itself.
-CATENA_EXPORT ArrayHeader* make_view_header(ArrayHeader& of, std::byte* data, Dtype dtype, const Shape& shape,
+// Returns a new header that views the storage of `of` from `offset` bytes after its first element on; without elements,
+// from the first element on. Its base is the base of `of`, or `of` itself.
+CATENA_EXPORT ArrayHeader* make_view_header(ArrayHeader& of, std::int64_t offset, Dtype dtype, const Shape& shape,
                                             const Strides& strides);
 
 // True if the caller's reference to `h` is the only reference to its memory: no other handle and no other array refers

@@ -59,7 +59,7 @@ std::vector<SliceRange> split_ranges(std::string_view op, const Sections& sectio
 }
 
 // ---- repeating ----------------------------------------------------------------------------------
-Tiling tiling(std::string_view op, const Shape& shape, const Dims& reps) {
+Tiling tiling(std::string_view op, const Shape& shape, const Strides& strides, const Dims& reps) {
   for (std::int64_t r : reps) check<ValueError>(r >= 0, op, "repetitions ", reps, " are negative");
   const int rank = std::max(shape.size(), reps.size());
   Tiling t;
@@ -73,10 +73,12 @@ Tiling tiling(std::string_view op, const Shape& shape, const Dims& reps) {
     if (r != 1) {
       t.apart.push_back(1);
       t.repeated.push_back(r);
+      t.strides.push_back(0);
     }
     if (n != 1 || r == 1) {
       t.apart.push_back(n);
       t.repeated.push_back(n);
+      t.strides.push_back(axis >= 0 ? strides[axis] : 0);
     }
   }
   return t;
@@ -127,24 +129,20 @@ MatmulShapes matmul_shapes(const Shape& a, const Shape& b) {
   check<ValueError>(!a.empty() && !b.empty(), op, "operands have the ranks ", a.size(), " and ", b.size(),
                     "; 0-d arrays are not allowed, use multiply");
   const bool row = a.size() == 1, column = b.size() == 1;
-  MatmulShapes m;
-  m.left = a;
-  m.right = b;
-  if (row) m.left.insert(0, 1);
-  if (column) m.right.push_back(1);
-  const std::int64_t inner = m.right[m.right.size() - 2];
+  const std::int64_t inner = column ? b[0] : b[b.size() - 2];
   check<ValueError>(a.back() == inner, op, "shapes ", a, " and ", b, " do not match: inner lengths ", a.back(), " and ",
                     inner, " differ");
-  if (m.left.size() > 2 || m.right.size() > 2) {
-    Shape batch_a = m.left, batch_b = m.right;
-    batch_a.resize(m.left.size() - 2);
-    batch_b.resize(m.right.size() - 2);
+  MatmulShapes m;
+  if (a.size() > 2 || b.size() > 2) {
+    Shape batch_a = a, batch_b = b;
+    batch_a.resize(std::max(a.size() - 2, 0));
+    batch_b.resize(std::max(b.size() - 2, 0));
     m.product = m.result = broadcast_shapes(op, batch_a, batch_b);
   }
-  m.product.push_back(m.left[m.left.size() - 2]);
-  m.product.push_back(m.right.back());
-  if (!row) m.result.push_back(m.left[m.left.size() - 2]);
-  if (!column) m.result.push_back(m.right.back());
+  m.product.push_back(row ? 1 : a[a.size() - 2]);
+  m.product.push_back(column ? 1 : b.back());
+  if (!row) m.result.push_back(a[a.size() - 2]);
+  if (!column) m.result.push_back(b.back());
   return m;
 }
 

@@ -35,11 +35,13 @@ CATENA_EXPORT std::vector<SliceRange> split_ranges(std::string_view op, const Se
 // ---- repeating ----
 // Repeats an array reps[k] times along axis k; the shorter one of shape and reps is extended in front with 1. The array
 // is reshaped to `apart`, which has an axis of length 1 for each repetition, broadcast to `repeated` and reshaped to
-// `result`. ValueError for negative numbers and for a result that is too large.
+// `result`; `strides` are those of the broadcast array. ValueError for negative numbers and for a result that is too
+// large.
 struct Tiling {
   Shape apart, repeated, result;
+  Strides strides;
 };
-CATENA_EXPORT Tiling tiling(std::string_view op, const Shape& shape, const Dims& reps);
+CATENA_EXPORT Tiling tiling(std::string_view op, const Shape& shape, const Strides& strides, const Dims& reps);
 
 // ---- padding ----
 // Returns one pair for each axis. ValueError unless one pair or one for each axis is given.
@@ -70,12 +72,12 @@ struct Padded {
 CATENA_EXPORT Padded padded(const Shape& shape, const PadWidths& widths, std::size_t itemsize);
 
 // ---- products ----
-// The operands of matmul as matrices: a vector on the left is a row, one on the right a column. `product` is the shape
-// of the product of the matrices; the axis added to a vector is not in `result`. ValueError for 0-d operands, inner
-// lengths that differ, and leading axes that do not broadcast.
+// The shape of the product of matrices, where a vector on the left is a row and one on the right a column, and the
+// shape of the result, which does not have the axis added to a vector. ValueError for 0-d operands, inner lengths that
+// differ, and leading axes that do not broadcast.
 struct MatmulShapes {
   MatmulShapes() noexcept {}  // an aggregate would be cleared first, with the lengths that are not used
-  Shape left, right, product, result;
+  Shape product, result;
 };
 CATENA_EXPORT MatmulShapes matmul_shapes(const Shape& a, const Shape& b);
 

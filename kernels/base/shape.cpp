@@ -165,16 +165,23 @@ bool broadcasts_to(const Shape& from, const Shape& to) noexcept {
   return true;
 }
 
-Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
+void set_broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to,
+                           Strides& result) {
   const int shift = to.size() - shape.size();
   check<ValueError>(shift >= 0, op, "shape ", shape, " cannot be broadcast to ", to, ", which has fewer axes");
-  Strides result = Strides::filled(to.size(), 0);
+  result = Strides();
+  result.resize(to.size(), 0);
   for (int i = 0; i < shape.size(); ++i) {
     if (shape[i] == to[i + shift]) result[i + shift] = strides[i];
     else
       check<ValueError>(shape[i] == 1, op, "shape ", shape, " cannot be broadcast to ", to, ": length ", shape[i],
                         " on axis ", i - shape.size(), " is neither 1 nor ", to[i + shift]);
   }
+}
+
+Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
+  Strides result;
+  set_broadcast_strides(op, shape, strides, to, result);
   return result;
 }
 

@@ -187,6 +187,9 @@ CATENA_EXPORT bool broadcasts_to(const Shape& from, const Shape& to) noexcept;
 // does not broadcast.
 CATENA_EXPORT Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides,
                                         const Shape& to);
+// Sets `result` to these strides.
+CATENA_EXPORT void set_broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides,
+                                         const Shape& to, Strides& result);
 
 // Returns the result shape of reshape(from, requested), with one -1 inferred. ValueError in the same cases as in NumPy.
 CATENA_EXPORT Shape resolve_reshape(std::string_view op, const Shape& from, const Shape& requested);

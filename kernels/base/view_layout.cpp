@@ -4,8 +4,6 @@
 #include <cstdlib>
 
 namespace catena {
-namespace {}  // namespace
-
 ViewSpec reversed_axes(const Shape& shape, const Strides& strides) {
   ViewSpec v(shape, strides);
   std::reverse(v.shape.begin(), v.shape.end());
@@ -119,7 +117,10 @@ ViewSpec without_leading_axes(const Shape& shape, const Strides& strides, int ra
 
 ViewSpec broadcast_view(std::string_view op, const Shape& shape, const Strides& strides, const Shape& to) {
   checked_size(to);
-  return {to, broadcast_strides(op, shape, strides, to)};
+  ViewSpec v;
+  v.shape = to;
+  set_broadcast_strides(op, shape, strides, to, v.strides);
+  return v;
 }
 
 ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const SliceRange& range) {
@@ -133,8 +134,12 @@ ViewSpec sliced_axis(const Shape& shape, const Strides& strides, int axis, const
 
 ViewSpec flipped_axes(std::string_view op, const Shape& shape, const Strides& strides, const Axes& axes) {
   ViewSpec v(shape, strides);
-  for (std::int64_t given : normalize_axes(op, axes, shape.size())) {
-    const int axis = static_cast<int>(given);
+  const int rank = shape.size();
+  std::uint64_t seen = 0;
+  for (int k = 0; k < (axes.given() ? axes.values().size() : rank); ++k) {
+    const int axis = axes.given() ? normalize_axis(op, axes.values()[k], rank) : k;
+    check<ValueError>(((seen >> axis) & 1) == 0, op, "axis ", axis, " is given twice in ", axes.values());
+    seen |= std::uint64_t(1) << axis;
     v.offset += (std::max<std::int64_t>(shape[axis], 1) - 1) * strides[axis];
     v.strides[axis] = -strides[axis];
   }

@@ -44,9 +44,7 @@ bool is_aligned(const void* p, Dtype t, Device device) {
 }  // namespace
 
 Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes, Dtype dtype) {
-  std::byte* data = base->data;
-  if (data != nullptr && catena::size_of(shape) != 0) data += offset_bytes;
-  return Array(catena::make_view_header(*base.get(), data, dtype, shape, strides));
+  return Array(catena::make_view_header(*base.get(), offset_bytes, dtype, shape, strides));
 }
 
 void check_accessor(const Array& a, Dtype dtype, int rank) {

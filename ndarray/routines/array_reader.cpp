@@ -43,7 +43,8 @@ class Buffer {
   // Enqueues a copy of the first `bytes` bytes to the array, starting at its byte `at`.
   void copy_to(const Array& a, std::size_t at, std::size_t bytes) {
     const Shape shape{static_cast<std::int64_t>(bytes)};
-    const Array part(catena::make_view_header(*a.get(), a->data + at, Dtype::uint8, shape, Strides{1}));
+    const Array part(
+        catena::make_view_header(*a.get(), static_cast<std::int64_t>(at), Dtype::uint8, shape, Strides{1}));
     copy_from_host(*part.get(), memory_.ptr());
     runtime_.record_event(copied_->ptr(), stream_);
     is_in_use_ = true;

@@ -7,6 +7,7 @@
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
 
@@ -174,12 +175,12 @@ Array matmul(const Array& a, const Array& b) {
   const catena::MatmulShapes shapes = catena::matmul_shapes(a.shape(), b.shape());
   const Dtype dtype = promote_types(a.dtype(), b.dtype());
   const Device device = device_of("matmul", a, b);
-  const auto matrix = [dtype](const Array& x, const Shape& shape) {
+  const auto matrix = [dtype](const Array& x, int added_axis) {
     const Array same = x.astype(dtype, {.copy = false});
-    return x.ndim() == 1 ? same.reshape(shape) : same;
+    return x.ndim() == 1 ? expand_dims(same, added_axis) : same;
   };
   const Array result(internal::new_array(shapes.product, dtype, device, "matmul"));
-  multiply_into(matrix(a, shapes.left), matrix(b, shapes.right), result);
+  multiply_into(matrix(a, 0), matrix(b, 1), result);
   return a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shapes.result) : result;
 }
 

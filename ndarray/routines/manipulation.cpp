@@ -122,10 +122,11 @@ std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
 // The result is viewed with an extra axis for the repetitions, along which the source has stride 0, so that a single
 // copy writes all elements.
 Array tile(const Array& a, const Dims& reps) try {
-  const catena::Tiling t = catena::tiling("tile", a.shape(), reps);
+  const catena::Tiling t = catena::tiling("tile", a.shape(), a.strides(), reps);
   const Array result = empty_beside(a, t.result);
   if (result.size() == 0) return result;
-  internal::assign("tile", result.reshape(t.repeated), broadcast_to(a.reshape(t.apart), t.repeated));
+  internal::assign("tile", internal::make_view(result, t.repeated, catena::c_strides(t.repeated, a.itemsize())),
+                   internal::make_view(a, t.repeated, t.strides));
   return result;
 } catch (...) {
   internal::rethrow_out_of_memory("tile");

@@ -488,6 +488,7 @@ BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
   BOOST_CHECK_THROW(rollaxis(x, 2), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(rollaxis(x, 0, 3), catena::InvalidType, says("start <= in_types[0].ndim"));
   BOOST_CHECK_THROW(flip(x, -3), catena::InvalidType);
+  BOOST_CHECK_EXCEPTION(flip(x, {0, -2}), catena::ValueError, says("flip: axis 0 is given twice in (0, -2)"));
   BOOST_CHECK_EXCEPTION(fliplr(row), catena::InvalidType, says("in_types[0].ndim >= 2"));
   BOOST_CHECK_THROW(flipud(Variable(ones({}))), catena::InvalidType);
   BOOST_CHECK_THROW(flipud(integers), catena::InvalidType);

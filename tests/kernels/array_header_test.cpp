@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(views_refer_to_the_array_that_owns) {
   HeaderRef owner(make_header(s, s->data, Dtype::float64, {8}, {8}, {}, &kOwner));
   release(s);
   BOOST_TEST((is_sole_reference(*owner.get()) && !owner->viewed.load()));
-  HeaderRef view(make_view_header(*owner.get(), s->data + 8, Dtype::float64, {7}, {8}));
-  HeaderRef second(make_view_header(*view.get(), s->data + 16, Dtype::int64, {6}, {8}));
+  HeaderRef view(make_view_header(*owner.get(), 8, Dtype::float64, {7}, {8}));
+  HeaderRef second(make_view_header(*view.get(), 8, Dtype::int64, {6}, {8}));
   BOOST_TEST((view->base == owner.get() && second->base == owner.get() && owner->base == nullptr));
   BOOST_TEST((view->storage == s && second->owner == &kOwner && owner->viewed.load()));
   BOOST_TEST(owner->refs.load() == 3u);
@@ -94,8 +94,37 @@ BOOST_AUTO_TEST_CASE(views_refer_to_the_array_that_owns) {
   BOOST_TEST(destroyed == 1);
   // A view of an array without memory.
   const HeaderRef none(make_header(nullptr, nullptr, Dtype::int8, {0}, {1}, {}, &kOwner));
-  const HeaderRef of_none(make_view_header(*none.get(), nullptr, Dtype::int8, {0, 3}, {3, 1}));
+  const HeaderRef of_none(make_view_header(*none.get(), 0, Dtype::int8, {0, 3}, {3, 1}));
   BOOST_TEST((of_none->base == none.get() && !is_sole_reference(*of_none.get())));
+}
+
+BOOST_AUTO_TEST_CASE(the_layout_of_a_view) {
+  Storage* s = new_storage(64);
+  const HeaderRef whole(make_header(s, s->data, Dtype::float64, {2, 4}, {32, 8}, {}, &kOwner));
+  release(s);
+  const auto view = [&](const Shape& shape, const Strides& strides, std::int64_t offset) {
+    return HeaderRef(make_view_header(*whole.get(), offset, Dtype::float64, shape, strides));
+  };
+  BOOST_TEST((view({2, 2}, {32, 8}, 16)->data == s->data + 16 && view({2, 2}, {32, 8}, 16)->size == 4));
+  // Without elements, the offset may be anything.
+  const HeaderRef none = view({0, 2}, {32, 8}, 1 << 20);
+  BOOST_TEST((none->data == s->data && none->size == 0 && none->c_contiguous));
+  const std::int64_t most = INT64_MAX;
+  const HeaderRef repeated = view({most, 1}, {0, 8}, 0);
+  BOOST_TEST((repeated->size == most && !repeated->c_contiguous));
+  for (const auto& [shape, strides] : std::vector<std::pair<Shape, Strides>>{{{2, 4}, {32, 8}},
+                                                                             {{2, 2}, {32, 8}},
+                                                                             {{4, 2}, {8, 32}},
+                                                                             {{1, 4}, {0, 8}},
+                                                                             {{4, 1, 1}, {8, -8, 3}},
+                                                                             {{8}, {8}},
+                                                                             {{8}, {-8}},
+                                                                             {{}, {}},
+                                                                             {{1}, {-8}},
+                                                                             {{2, 0}, {5, 3}},
+                                                                             {{4}, {16}},
+                                                                             {{2, 1, 4}, {32, 1, 8}}})
+    BOOST_TEST(view(shape, strides, 0)->c_contiguous == is_c_contiguous(shape, strides, 8));
 }
 
 BOOST_AUTO_TEST_CASE(a_recycled_header_is_like_new) {

@@ -85,7 +85,8 @@ class Reference final : public Backend {
   Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override {
     check<ValueError>(shape.size() == strides.size(), "view", shape.size(), " lengths and ", strides.size(),
                       " strides");
-    Array v(catena::make_header(a->storage, a->data + offset_bytes, a.dtype(), shape, strides, a.device(), &owner));
+    Array v(catena::make_header(a->storage, a->data + (catena::size_of(shape) != 0 ? offset_bytes : 0), a.dtype(),
+                                shape, strides, a.device(), &owner));
     if (v.size() > 0) {
       const catena::ByteRange range = catena::byte_range(shape, strides, catena::itemsize(a.dtype()));
       const std::int64_t first = v->data - a->storage->data;

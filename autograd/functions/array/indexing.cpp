@@ -24,6 +24,12 @@ int axes_of(const IndexItem& i) {
 // An index without masks, planned for an array: a view, then a gather along axes of the view.
 struct Plan {
   Plan(const Array& x, const std::vector<IndexItem>& items) {
+    if (std::none_of(items.begin(), items.end(), [](const IndexItem& i) { return i.is_array(); })) {
+      catena::SmallVector<Key, 4> keys;
+      for (const IndexItem& i : items) keys.push_back(i.key());
+      view = internal::view_as(x, catena::basic_index("get_item", x.shape(), x.strides(), keys));
+      return;
+    }
     catena::SmallVector<Array, 2> arrays;
     catena::SmallVector<catena::IndexPart, 4> parts;
     int axis = 0, consumed = 0;
@@ -35,7 +41,6 @@ struct Plan {
     }
     const catena::IndexPlan plan = catena::plan_index("get_item", x.shape(), x.strides(), parts, false);
     view = internal::view_as(x, plan.view);
-    if (arrays.empty()) return;
     loop = plan.shape;
     base_axis = plan.axes;
     for (std::size_t k = 0; k < arrays.size(); ++k) {

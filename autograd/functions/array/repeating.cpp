@@ -114,7 +114,7 @@ Variable fliplr(const Variable& a) { return apply_node<Flip>({a}, Axes(1), "Flip
 Variable flipud(const Variable& a) { return apply_node<Flip>({a}, Axes(0), "FlipUD", 1)[0]; }
 
 Variable tile(const Variable& x, const Dims& reps) {
-  const catena::Tiling t = catena::tiling("tile", x.shape(), reps);
+  const catena::Tiling t = catena::tiling("tile", x.shape(), x.data().strides(), reps);
   return reshape(broadcast_to(reshape(x, t.apart), t.repeated), t.result);
 }
 
