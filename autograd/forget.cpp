@@ -214,7 +214,7 @@ class Forget final : public FunctionNode {
 }  // namespace
 
 Variables forget(Recompute func, const Variables& xs) {
-  plan_of(xs);  // throws for null inputs
+  graph_mode_of(xs);  // throws for null inputs
   const Device device = xs.empty() ? Device() : xs[0].device();
   const Variable held(empty({0}, Dtype::float32, device), {.name = "captured"});
   Variables inputs = xs;

@@ -105,7 +105,7 @@ void VariableNode::leave_run() noexcept {
 
 Variable VariableNode::handle() noexcept { return Access::adopt(try_retain(handles) ? this : nullptr); }
 
-Plan plan_of(std::span<const Variable> inputs) {
+GraphMode graph_mode_of(std::span<const Variable> inputs) {
   bool on = false, off = false, wanted = inputs.empty();
   for (const Variable& v : inputs) {
     const VariableNode* n = Access::node(v);
@@ -188,7 +188,7 @@ namespace internal {
 
 void check_input_types(std::string_view label, const Variables& inputs,
                        const catena::Function<void(const type_check::TypeInfoTuple&)>& check, std::string_view names) {
-  plan_of(inputs);  // throws for null inputs
+  graph_mode_of(inputs);  // throws for null inputs
   if (!is_type_check_enabled()) return;
   Arrays arrays;
   for (const Variable& v : inputs) arrays.push_back(v.data());
@@ -274,7 +274,7 @@ Arrays FunctionNode::run_forward(const Arrays& in) {
   return out;
 }
 
-void FunctionNode::start(const internal::Plan&) {
+void FunctionNode::start() {
   if (applied_) {
     catena::check<catena::RuntimeError>(raw_style_, label(),
                                         "this function node was applied before; one node is one call: make another");
@@ -295,8 +295,8 @@ void FunctionNode::start(const internal::Plan&) {
 }
 
 Variables FunctionNode::apply(const Variables& inputs) try {
-  const internal::Plan plan = internal::plan_of(inputs);
-  start(plan);
+  const internal::GraphMode mode = internal::graph_mode_of(inputs);
+  start();
   Arrays in;
   in.reserve(inputs.size());
   for (const Variable& v : inputs) in.push_back(Access::node(v)->data);
@@ -304,7 +304,7 @@ Variables FunctionNode::apply(const Variables& inputs) try {
     if ((in[i]->owner != in[0]->owner || in[i].device() != in[0].device()) && !allows_mixed_devices()) [[unlikely]]
       check_same_device(label(), in);
   const Arrays out = run_forward(in);
-  if (plan.graph) {
+  if (mode.graph) {
     connect_inputs(inputs, in);
     fill_retained(in, out);
   }
@@ -312,20 +312,20 @@ Variables FunctionNode::apply(const Variables& inputs) try {
   result.reserve(out.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
     catena::check<catena::TypeError>(bool(out[k]), "apply", "forward returned a null array");
-    result.push_back(connect_output(plan, int(k), out[k]));
+    result.push_back(connect_output(mode, int(k), out[k]));
   }
   return result;
 } catch (...) {
   catena::rethrow_standard([this] { return label(); });
 }
 
-Variable FunctionNode::connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in,
-                                      const Array& out) {
+Variable FunctionNode::connect_single(const internal::GraphMode& mode, std::span<const Variable> inputs,
+                                      const Arrays& in, const Array& out) {
   applied_ = true;
   connect_inputs(inputs, in);
   for (Retained& r : retained_inputs_) r.keep(in[std::size_t(r.index)]);
   for (Retained& r : retained_outputs_) r.keep(out);
-  return connect_output(plan, 0, out);
+  return connect_output(mode, 0, out);
 }
 
 void FunctionNode::connect_inputs(std::span<const Variable> inputs, const Arrays& in) {
@@ -347,13 +347,13 @@ void FunctionNode::connect_inputs(std::span<const Variable> inputs, const Arrays
   }
 }
 
-Variable FunctionNode::connect_output(const internal::Plan& plan, int index, const Array& data) {
+Variable FunctionNode::connect_output(const internal::GraphMode& mode, int index, const Array& data) {
   auto* n = new VariableNode;
   Variable v = Access::adopt(n);
   n->data = data;
-  n->volatile_flag = plan.flag;
-  n->requires_grad = plan.requires_grad;
-  if (plan.graph) {  // sets the creator without the lock: no other thread has this output yet
+  n->volatile_flag = mode.flag;
+  n->requires_grad = mode.requires_grad;
+  if (mode.graph) {  // sets the creator without the lock: no other thread has this output yet
     retain(this);
     n->creator = this;
     n->output_index = index;

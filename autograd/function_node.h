@@ -40,13 +40,13 @@ namespace internal {
 using NamedHooks = std::vector<std::pair<std::string, catena::Shared<FunctionHook>>>;
 
 // The graph mode of a call, determined by the flags of the inputs and the mode of the thread.
-struct Plan {
+struct GraphMode {
   Flag flag = AUTO;           // of the outputs
   bool requires_grad = true;  // of the outputs
   bool graph = false;
 };
 // Throws a TypeError that names the input if one is null, and a ValueError if ON and OFF are mixed.
-CATENA_EXPORT Plan plan_of(std::span<const Variable> inputs);
+CATENA_EXPORT GraphMode graph_mode_of(std::span<const Variable> inputs);
 
 // Returns the number of writes to the array's memory that a graph made before them does not permit: the low bits of the
 // version.
@@ -159,7 +159,7 @@ class CATENA_EXPORT FunctionNode {
 
   // For functions that run forward without a node if no graph is needed (functions/elementwise.h).
   void check_types(const type_check::TypeInfoTuple& in_types) const;  // adds "Invalid operation is performed in: ..."
-  Variable connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in,
+  Variable connect_single(const internal::GraphMode& mode, std::span<const Variable> inputs, const Arrays& in,
                           const Array& out);
 
  private:
@@ -204,9 +204,9 @@ class CATENA_EXPORT FunctionNode {
   // Protects outputs_ while another thread destroys a variable.
   class OutputLock;
 
-  void start(const internal::Plan& plan);
+  void start();
   void connect_inputs(std::span<const Variable> inputs, const Arrays& in);
-  Variable connect_output(const internal::Plan& plan, int index, const Array& data);
+  Variable connect_output(const internal::GraphMode& mode, int index, const Array& data);
   void fill_retained(const Arrays& in, const Arrays& out);
   void drop_inputs() noexcept;
   internal::VariableNode* lock_output(std::size_t i) const noexcept;  // with a new reference, or null

@@ -88,8 +88,9 @@ class Elementwise final : public FunctionNode {
     return gx;
   }
 
-  Variable connect(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in, const Array& out) {
-    return connect_single(plan, inputs, in, out);
+  Variable connect(const internal::GraphMode& mode, std::span<const Variable> inputs, const Arrays& in,
+                   const Array& out) {
+    return connect_single(mode, inputs, in, out);
   }
   void fail_types(const Arrays& in) const { check_types(type_check::TypeInfoTuple(in)); }
 
@@ -115,7 +116,7 @@ bool types_fit(const ElementwiseFunction& function, std::span<const Array* const
 }
 
 Variable call(const ElementwiseFunction& function, std::span<const Variable> inputs, std::span<const Constant> c) try {
-  const internal::Plan plan = internal::plan_of(inputs);
+  const internal::GraphMode mode = internal::graph_mode_of(inputs);
   const internal::Modes& modes = internal::modes();
   // Hooks and debug mode are rare and use the general path.
   if (!modes.in_backward_rule && (internal::thread_hooks() != nullptr || is_debug())) [[unlikely]] {
@@ -136,10 +137,10 @@ Variable call(const ElementwiseFunction& function, std::span<const Variable> inp
   if (xs.size() > 1 && ((*x[0])->owner != (*x[1])->owner || x[0]->device() != x[1]->device())) [[unlikely]]
     check_same_device(make_node<Elementwise>(function, inputs.size(), c)->label(), arrays());
   const Array out = run_kernel(function, xs, c);
-  if (plan.graph) return make_node<Elementwise>(function, inputs.size(), c)->connect(plan, inputs, arrays(), out);
+  if (mode.graph) return make_node<Elementwise>(function, inputs.size(), c)->connect(mode, inputs, arrays(), out);
   const Variable y = internal::constant_variable(out);
-  Access::node(y)->volatile_flag = plan.flag;
-  Access::node(y)->requires_grad = plan.requires_grad;
+  Access::node(y)->volatile_flag = mode.flag;
+  Access::node(y)->requires_grad = mode.requires_grad;
   return y;
 } catch (...) {
   catena::rethrow_standard(function.kernel->name);
@@ -189,7 +190,7 @@ Variable elementwise(const ElementwiseFunction& function, const Variable& x, std
 }
 
 Variable masked(const Variable& g, const Array& condition) {
-  if (!internal::plan_of({&g, 1}).graph) return internal::constant_variable(where(condition, g.data(), 0));
+  if (!internal::graph_mode_of({&g, 1}).graph) return internal::constant_variable(where(condition, g.data(), 0));
   return apply_node<Masked>({g}, condition)[0];
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kAlignment = 64;
-constexpr std::uint32_t kMaxHeader = 1 << 20;         // bytes; far more than the header of an array of 32 axes
-constexpr std::size_t kChunk = std::size_t(1) << 22;  // bytes by which memory grows for sources of unknown length
+constexpr std::uint32_t kMaxHeader = 1 << 20;          // bytes; far more than the header of an array of 32 axes
+constexpr std::size_t kGrowth = std::size_t(1) << 22;  // bytes by which memory grows for sources of unknown length
 constexpr bool kNativeBigEndian = std::endian::native == std::endian::big;
 
 std::uint32_t little_endian(const unsigned char* b, int n) {
@@ -172,7 +172,7 @@ std::vector<std::byte> read_raw(ByteSource& source, const NpyHeader& h) {
   }
   while (data.size() < total) {
     const std::uint64_t done = data.size();
-    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(total - done, std::max(kChunk, data.size())));
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(total - done, std::max(kGrowth, data.size())));
     data.resize(data.size() + part);
     read_exactly(source, data.data() + done, done, part, total);
   }

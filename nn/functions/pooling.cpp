@@ -159,7 +159,7 @@ template <class Options> Call call_of(const char* op, int axes, const Lengths& k
 }
 
 Variable maxima(const Variable& x, const Call& call, Family family) {
-  return apply_node<MaxPooling>({x}, call, family, autograd::internal::plan_of({&x, 1}).graph)[0];
+  return apply_node<MaxPooling>({x}, call, family, autograd::internal::graph_mode_of({&x, 1}).graph)[0];
 }
 
 MaxPoolingResult with_indices(const Variable& x, const Call& call, Family family) {

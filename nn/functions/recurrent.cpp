@@ -357,7 +357,7 @@ Variables call(const char* op, Network n, const Options& o, const Variable& hx, 
     rows += x.shape(0);
     any_empty |= x.shape(0) == 0;
   }
-  const bool graph = autograd::internal::plan_of(in).graph;
+  const bool graph = autograd::internal::graph_mode_of(in).graph;
   if (!any_empty) return autograd::apply_node<NStep>(in, n, in.size(), graph);
   // The extension does not accept times without sequences.
   internal::check_inputs(n.label(), n.names(in.size()), in,

@@ -22,8 +22,8 @@ int axes_of(const IndexItem& i) {
 }
 
 // An index without masks, planned for an array: a view, then a gather along axes of the view.
-struct Plan {
-  Plan(const Array& x, const std::vector<IndexItem>& items) {
+struct Selection {
+  Selection(const Array& x, const std::vector<IndexItem>& items) {
     if (std::none_of(items.begin(), items.end(), [](const IndexItem& i) { return i.is_array(); })) {
       catena::SmallVector<Key, 4> keys;
       for (const IndexItem& i : items) keys.push_back(i.key());
@@ -76,7 +76,7 @@ class GetItem final : public FunctionNode {
     expect(in_types[0].ndim >= variable(consumed, "number of indices"));
   }
   Arrays forward(const Arrays& x) override {
-    const Plan p(x[0], items_);
+    const Selection p(x[0], items_);
     if (p.indices.empty()) return {p.view};
     const Array y = x[0].backend().empty(p.loop, x[0].dtype(), x[0].device());
     internal::gather(p.access(false), y);
@@ -97,7 +97,7 @@ class GetItemGrad final : public FunctionNode {
   Arrays forward(const Arrays& gy) override {
     const Array gx = gy[0].backend().empty(shape_, gy[0].dtype(), gy[0].device());
     fill(gx, 0);
-    const Plan p(gx, items_);
+    const Selection p(gx, items_);
     if (p.indices.empty()) assign(p.view, gy[0]);
     else internal::scatter_sums(p.access(true), gy[0]);  // get_item has checked the indices
     return {gx};

@@ -99,7 +99,7 @@ class LinearFunction final : public FunctionNode {
 Variable linear(const Variable& x, const Variable& W, const Variable& b) {
   Variables inputs{x, W};
   if (b) inputs.push_back(b);
-  return apply_node<LinearFunction>(inputs, autograd::internal::plan_of(inputs).graph)[0];
+  return apply_node<LinearFunction>(inputs, autograd::internal::graph_mode_of(inputs).graph)[0];
 }
 
 namespace {

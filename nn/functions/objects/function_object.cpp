@@ -77,7 +77,7 @@ Variables FunctionObject::call(Variables x) const {
                               catena::concat(x.size(), inverse, bound),
                               catena::concat("Invalid operation is performed in: ", label_, " (Forward)\n\n"));
   }
-  const bool graph = autograd::internal::plan_of(x).graph;
+  const bool graph = autograd::internal::graph_mode_of(x).graph;
   if (!graph || kind_ == node) {
     const Variables y = body_(x, kept_);
     if (!graph || is_one_node(y, x, label_)) return y;
