@@ -5,7 +5,6 @@
 
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
-#include <catena/autograd/free_list.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
@@ -17,9 +16,6 @@ using internal::Access;
 using internal::VariableNode;
 
 // ---- lifetime -----------------------------------------------------------------------------------
-
-void* FunctionNode::operator new(std::size_t n) { return internal::allocate_block(n); }
-void FunctionNode::operator delete(void* p, std::size_t n) noexcept { internal::free_block(p, n); }
 
 FunctionNode::~FunctionNode() { drop_inputs(); }
 
@@ -58,9 +54,6 @@ void FunctionNode::drop_inputs() noexcept {
 }
 
 namespace internal {
-
-void* VariableNode::operator new(std::size_t n) { return allocate_block(n); }
-void VariableNode::operator delete(void* p, std::size_t n) noexcept { free_block(p, n); }
 
 void VariableNode::destroy() noexcept {
   release_creator();
@@ -210,11 +203,6 @@ void expect_axes(const type_check::TypeInfoTuple& in_types, const Axes& axes) {
 }
 
 }  // namespace internal
-
-void* FunctionNode::Pass::operator new(std::size_t bytes) { return internal::allocate_block(bytes); }
-void FunctionNode::Pass::operator delete(void* block, std::size_t bytes) noexcept {
-  internal::free_block(block, bytes);
-}
 
 FunctionNode::Pass::~Pass() {
   for (VariableNode* n : {leaf, grad})

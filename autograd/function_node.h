@@ -23,6 +23,7 @@
 #include <catena/autograd/type_check.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/atomic.h>
+#include <catena/kernels/base/free_list.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/kernels/registry/families.h>
 
@@ -81,7 +82,7 @@ class OptimizerWrite {
 
 }  // namespace internal
 
-class CATENA_EXPORT FunctionNode {
+class CATENA_EXPORT FunctionNode : public catena::internal::FromFreeList {
  public:
   // `FunctionNode::type_check_enable = false` is set_type_check(false) of flag.h.
   static constexpr internal::TypeCheckEnable type_check_enable{};
@@ -90,8 +91,6 @@ class CATENA_EXPORT FunctionNode {
   FunctionNode(const FunctionNode&) = delete;
   FunctionNode& operator=(const FunctionNode&) = delete;
   virtual ~FunctionNode();
-  static void* operator new(std::size_t n);  // from a thread-local free list
-  static void operator delete(void* p, std::size_t n) noexcept;
 
   // Checks types, runs hooks and forward, and builds the graph if the inputs' flags and the mode of the thread require
   // one. RuntimeError if the node was applied before.
@@ -184,8 +183,8 @@ class CATENA_EXPORT FunctionNode {
     }
   };
   // Record of the last backward pass from an output of this node, with which the next pass is compared. It has one
-  // variable that got a gradient, if possible a parameter.
-  struct Pass {
+  // variable that got a gradient, if possible a parameter. From a free list, because every backward pass makes one.
+  struct Pass : catena::internal::FromFreeList {
     internal::VariableNode *leaf = nullptr, *grad = nullptr;  // owning references, but no handles
     std::uint32_t grad_version = 0, updates = 0;              // versions of the memory of the gradient and of the data
     const catena::Storage* memory = nullptr;                  // the memory of the data
@@ -193,9 +192,6 @@ class CATENA_EXPORT FunctionNode {
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
     ~Pass();
-    // Allocated from the free lists of graphs, because every backward pass makes one.
-    static void* operator new(std::size_t bytes);
-    static void operator delete(void* block, std::size_t bytes) noexcept;
   };
   struct Extras {  // rarely used members
     std::string stack;

@@ -16,11 +16,12 @@
 
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/atomic.h>
+#include <catena/kernels/base/free_list.h>
 #include <catena/kernels/base/pointers.h>
 
 namespace autograd::internal {
 
-struct CATENA_EXPORT VariableNode {
+struct CATENA_EXPORT VariableNode : catena::internal::FromFreeList {
   static constexpr std::uint32_t kHandles = 1u << 31;
   catena::Atomic<std::uint32_t> handles{1}, refs{kHandles};
   Array data;
@@ -45,9 +46,6 @@ struct CATENA_EXPORT VariableNode {
   catena::SmallVector<std::int64_t, 4> shape;
 
   void destroy() noexcept;
-
-  static void* operator new(std::size_t n);
-  static void operator delete(void* p, std::size_t n) noexcept;
 
   // Returns the node that represents this node in graphs.
   VariableNode* root() noexcept { return alias_of ? alias_of : this; }

@@ -3,86 +3,16 @@
 #include <new>
 #include <ostream>
 
+#include <catena/kernels/base/free_list.h>
+
 namespace catena {
-namespace {
-
-// The free list of one thread, linked through the freed headers. All headers have one size, so a header that is freed
-// on another thread than the one that allocated it joins the list of the freeing thread.
-struct FreeHeader {
-  FreeHeader* next;
-};
-static_assert(sizeof(ArrayHeader) >= sizeof(FreeHeader));
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kMaxFree = 0;  // recycled memory would hide use after free
-#else
-constexpr int kMaxFree = 256;
-#endif
-
-// Constant-initialised and trivially destructible, so it can be used at any time, also by static destructors that free
-// arrays after the other thread-local variables are gone. `room` is 0 before this thread has a Drain and after the
-// Drain has run. The initial-exec TLS model makes access one instruction in a shared library too; the 16 bytes fit into
-// the space that the loader reserves for libraries loaded later.
-struct Cache {
-  FreeHeader* head;
-  int room;
-  bool closed;
-};
-#if defined(__GNUC__) && defined(__linux__)
-__attribute__((tls_model("initial-exec")))
-#endif
-constinit thread_local Cache cache{nullptr, 0, false};
-
-// Frees the list when the thread ends.
-struct Drain {
-  Drain() { cache.room = kMaxFree; }
-  ~Drain() {
-    cache.closed = true;
-    cache.room = 0;
-    while (FreeHeader* h = cache.head) {
-      cache.head = h->next;
-      ::operator delete(h);
-    }
-  }
-};
-
-[[gnu::noinline, gnu::cold]] void open_cache() {
-  if (cache.closed) return;
-  static thread_local Drain drain;
-  static_cast<void>(drain);
-}
-
-[[gnu::noinline]] void* allocate_header() {
-  open_cache();
-  void* const memory = ::operator new(sizeof(ArrayHeader), std::nothrow);
-  check<OutOfMemoryError>(memory != nullptr, "array", "the host has no memory left");
-  return memory;
-}
-
-}  // namespace
-
-ArrayHeader* new_header() {
-  void* memory = cache.head;
-  if (memory) [[likely]] {
-    cache.head = cache.head->next;
-    ++cache.room;
-  } else {
-    memory = allocate_header();
-  }
-  return new (memory) ArrayHeader;
-}
+ArrayHeader* new_header() { return new (internal::allocate_block(sizeof(ArrayHeader), "array")) ArrayHeader; }
 
 void delete_header(ArrayHeader* h) noexcept {
-  // This may free other headers (a Storage can own an array), so the list is read only afterwards.
   if (h->base == nullptr) release(h->storage);
   else if (drop_reference(h->base->refs)) delete_header(h->base);
   h->~ArrayHeader();
-  if (cache.room > 0) [[likely]] {
-    cache.head = new (h) FreeHeader{cache.head};
-    --cache.room;
-  } else {
-    ::operator delete(h);
-  }
+  internal::free_block(h, sizeof(ArrayHeader));
 }
 
 namespace {

@@ -1,10 +1,10 @@
-#include <catena/autograd/free_list.h>
+#include <catena/kernels/base/free_list.h>
 
 #include <new>
 
 #include <catena/kernels/base/error.h>
 
-namespace autograd::internal {
+namespace catena::internal {
 namespace {
 
 struct Free {
@@ -19,9 +19,10 @@ constexpr int kMaxFree = 0;  // recycled memory would hide use after free
 constexpr int kMaxFree = 256;
 #endif
 
-// Constant-initialised and trivially destructible, so it can be used at any time, also by static destructors that
-// destroy graphs after the thread's other thread_local objects. The lists have no blocks before `open` is set and after
-// the drain has run.
+// Constant-initialised and trivially destructible, so it can be used at any time, also by static destructors that free
+// arrays and graphs after the thread's other thread_local objects. `room` is 0 before this thread has a Drain and after
+// the Drain has run. The initial-exec TLS model makes access one instruction in a shared library too; the few bytes fit
+// into the space that the loader reserves for libraries loaded later.
 struct Cache {
   Free* head[kClasses];
   int room[kClasses];
@@ -48,31 +49,31 @@ struct Drain {
   }
 };
 
-void* new_block(std::size_t bytes) {
+void* new_block(std::size_t bytes, const char* op) {
   void* const block = ::operator new(bytes, std::nothrow);
-  catena::check<catena::OutOfMemoryError>(block != nullptr, "graph", "the host has no memory left");
+  check<OutOfMemoryError>(block != nullptr, op, "the host has no memory left");
   return block;
 }
 
-[[gnu::noinline]] void* allocate_fresh(std::size_t bytes) {
+[[gnu::noinline]] void* allocate_fresh(std::size_t bytes, const char* op) {
   if (!cache.closed) {
     static thread_local Drain drain;
     static_cast<void>(drain);
   }
-  return new_block(bytes);
+  return new_block(bytes, op);
 }
 
 }  // namespace
 
-void* allocate_block(std::size_t bytes) {
+void* allocate_block(std::size_t bytes, const char* op) {
   const std::size_t k = (bytes - 1) / kStep;
-  if (k >= kClasses) return new_block(bytes);
+  if (k >= kClasses) return new_block(bytes, op);
   if (Free* b = cache.head[k]) [[likely]] {
     cache.head[k] = b->next;
     ++cache.room[k];
     return b;
   }
-  return allocate_fresh((k + 1) * kStep);
+  return allocate_fresh((k + 1) * kStep, op);
 }
 
 void free_block(void* block, std::size_t bytes) noexcept {
@@ -85,4 +86,4 @@ void free_block(void* block, std::size_t bytes) noexcept {
   }
 }
 
-}  // namespace autograd::internal
+}  // namespace catena::internal
