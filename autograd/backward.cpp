@@ -26,21 +26,14 @@ std::atomic<std::uint64_t> last_run{0};
 // Modes during a backward rule. The rule builds a graph only if its gradients will be differentiated again.
 class RuleModes {
  public:
-  explicit RuleModes(bool double_backprop) : modes_(internal::modes()), saved_(modes_) {
-    modes_.enable_backprop = modes_.double_backprop = double_backprop;
-    modes_.in_backward_rule = !double_backprop;
-  }
-  ~RuleModes() {
-    modes_.enable_backprop = saved_.enable_backprop;
-    modes_.double_backprop = saved_.double_backprop;
-    modes_.in_backward_rule = saved_.in_backward_rule;
-  }
-  RuleModes(const RuleModes&) = delete;
-  RuleModes& operator=(const RuleModes&) = delete;
+  explicit RuleModes(bool double_backprop) : RuleModes(internal::modes(), double_backprop) {}
 
  private:
-  internal::Modes& modes_;
-  internal::Modes saved_;
+  RuleModes(internal::Modes& modes, bool double_backprop)
+      : enable_backprop_(modes.enable_backprop, double_backprop),
+        double_backprop_(modes.double_backprop, double_backprop),
+        in_backward_rule_(modes.in_backward_rule, !double_backprop) {}
+  ModeScope enable_backprop_, double_backprop_, in_backward_rule_;
 };
 
 }  // namespace
@@ -230,19 +223,6 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) try {
 
 namespace {
 
-// Sets FunctionNode::gradient_is_spare during a rule. Outside a run it is false, because a caller of a rule keeps its
-// gradients.
-class Spare {
- public:
-  Spare(bool& spare, bool value) : spare_(spare) { spare_ = value; }
-  ~Spare() { spare_ = false; }
-  Spare(const Spare&) = delete;
-  Spare& operator=(const Spare&) = delete;
-
- private:
-  bool& spare_;
-};
-
 Arrays live_inputs(const FunctionNode& f) {
   Arrays in;
   for (std::size_t i = 0; i < f.num_inputs(); ++i) {
@@ -326,7 +306,8 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   Variables gx;
   {
     const RuleModes modes(double_);
-    const Spare spare(f.gradient_is_spare_, made_here_ && holds_alone(Access::node(gy[0])));
+    // Outside a run it is false, because a caller of a rule keeps its gradients.
+    const catena::ScopedValue<bool> spare(f.gradient_is_spare_, made_here_ && holds_alone(Access::node(gy[0])));
     const internal::DefaultDeviceScope current = scope_of_rule(f, gy);
     gx = f.backward(targets, gy);
   }
@@ -420,31 +401,8 @@ bool is_grad_input(const GradInputs* inputs, const VariableNode* n) noexcept {
 
 namespace {
 
-class GradInputsScope {
- public:
-  explicit GradInputsScope(const GradInputs* inputs) noexcept : before_(modes().grad_inputs) {
-    modes().grad_inputs = inputs;
-  }
-  ~GradInputsScope() { modes().grad_inputs = before_; }
-  GradInputsScope(const GradInputsScope&) = delete;
-  GradInputsScope& operator=(const GradInputsScope&) = delete;
-
- private:
-  const GradInputs* before_;
-};
-
+using GradInputsScope = catena::ScopedValue<const GradInputs*>;
 thread_local const OnParameter* on_parameter_of_run = nullptr;
-
-class OnParameterScope {
- public:
-  explicit OnParameterScope(const OnParameter* to) noexcept : before_(std::exchange(on_parameter_of_run, to)) {}
-  ~OnParameterScope() { on_parameter_of_run = before_; }
-  OnParameterScope(const OnParameterScope&) = delete;
-  OnParameterScope& operator=(const OnParameterScope&) = delete;
-
- private:
-  const OnParameter* before_;
-};
 
 }  // namespace
 
@@ -478,8 +436,8 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   engine.report_parameters(on_parameter);
   y->run = 0;
   engine.enqueue(y);
-  const GradInputsScope no_grad_inputs(nullptr);
-  const OnParameterScope reports(on_parameter);
+  const GradInputsScope no_grad_inputs(modes().grad_inputs, nullptr);
+  const catena::ScopedValue<const OnParameter*> reports(on_parameter_of_run, on_parameter);
   engine.run();
   engine.watch().remember(modes().in_backward_rule ? nullptr : y->creator, on_parameter == nullptr);
 } catch (...) {
@@ -542,7 +500,7 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
   for (const Variable& x : inputs)
     if (x) nodes.insert(Access::node(x)->root());
   const internal::GradInputs grad_inputs{nodes, internal::modes().grad_inputs};
-  const internal::GradInputsScope scope(&grad_inputs);
+  const internal::GradInputsScope scope(internal::modes().grad_inputs, &grad_inputs);
   return internal::gradients(outputs, inputs, grad_outputs, enable_double_backprop);
 } catch (...) {
   catena::rethrow_standard("grad");

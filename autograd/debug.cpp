@@ -30,16 +30,6 @@ void warn_of_nan_loss(double loss, std::string_view name) {
                                         "names the function that made the first nan"));
 }
 
-static constinit thread_local int own_loss_warnings = 0;
-OwnLossWarning::OwnLossWarning() noexcept { ++own_loss_warnings; }
-OwnLossWarning::~OwnLossWarning() { --own_loss_warnings; }
-bool OwnLossWarning::is_active() noexcept { return own_loss_warnings > 0; }
-
-static constinit thread_local int in_place_changes = 0;
-InPlaceChanges::InPlaceChanges() noexcept { ++in_place_changes; }
-InPlaceChanges::~InPlaceChanges() { --in_place_changes; }
-bool InPlaceChanges::are_allowed() noexcept { return in_place_changes > 0; }
-
 namespace internal {
 
 std::string capture_stack() {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <typeinfo>
 
+#include <catena/autograd/flag.h>
 #include <catena/kernels/base/warning.h>
 
 namespace autograd {
@@ -22,25 +23,17 @@ using catena::WarningHandler;
 CATENA_EXPORT void warn_of_nan_loss(double loss, std::string_view name = "the loss");
 // While an object of this class exists, Variable::backward on this thread does not warn of a NaN loss, because the
 // caller, a training loop, gives a more detailed warning.
-class CATENA_EXPORT OwnLossWarning {
- public:
-  OwnLossWarning() noexcept;
-  ~OwnLossWarning();
-  OwnLossWarning(const OwnLossWarning&) = delete;
-  OwnLossWarning& operator=(const OwnLossWarning&) = delete;
-  static bool is_active() noexcept;
+struct OwnLossWarning : catena::ScopedValue<bool> {
+  OwnLossWarning() : ScopedValue(internal::modes().has_own_loss_warning, true) {}
+  static bool is_active() noexcept { return internal::modes().has_own_loss_warning; }
 };
 
 // Without a scope of this class, a backward rule that reads an array that was changed in place since forward throws a
 // RuntimeError. Within a scope, rules of this thread compute with the new values. An optimizer may update a parameter
 // without a scope: as in Chainer, a loss whose graph was made before the update may be backpropagated once more.
-class CATENA_EXPORT InPlaceChanges {
- public:
-  InPlaceChanges() noexcept;
-  ~InPlaceChanges();
-  InPlaceChanges(const InPlaceChanges&) = delete;
-  InPlaceChanges& operator=(const InPlaceChanges&) = delete;
-  static bool are_allowed() noexcept;
+struct InPlaceChanges : catena::ScopedValue<bool> {
+  InPlaceChanges() : ScopedValue(internal::modes().allows_in_place_changes, true) {}
+  static bool are_allowed() noexcept { return internal::modes().allows_in_place_changes; }
 };
 // const auto scope = allow_in_place_changes();
 [[nodiscard]] inline InPlaceChanges allow_in_place_changes() { return {}; }

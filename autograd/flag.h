@@ -9,6 +9,7 @@
 
 #include <catena/kernels/base/atomic.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/scoped_value.h>
 
 namespace autograd {
 
@@ -50,6 +51,8 @@ struct Modes {
   bool double_backprop = true;  // gradients get a graph and can be differentiated again
   // Inside a rule without double backprop: the engine runs hooks and NaN checks, nested calls do not.
   bool in_backward_rule = false;
+  bool has_own_loss_warning = false;        // OwnLossWarning of debug.h
+  bool allows_in_place_changes = false;     // InPlaceChanges of debug.h
   std::uint32_t recomputation = 0;          // number of the call of forget() that is being recomputed; 0: none
   const GradInputs* grad_inputs = nullptr;  // inputs of the running calls of grad(); null within Variable::backward
 };
@@ -61,23 +64,10 @@ inline bool checks_types(const Modes& m) noexcept {
 }
 }  // namespace internal
 
-// Sets one mode for a scope and restores it, also when an exception leaves the scope.
-class [[nodiscard]] ModeScope {
- public:
-  ModeScope(bool internal::Modes::*member, bool value) : member_(member), previous_(internal::modes().*member) {
-    internal::modes().*member = value;
-  }
-  ~ModeScope() { internal::modes().*member_ = previous_; }
-  ModeScope(const ModeScope&) = delete;
-  ModeScope& operator=(const ModeScope&) = delete;
-
- private:
-  bool internal::Modes::*member_;
-  bool previous_;
-};
+using ModeScope = catena::ScopedValue<bool>;
 // auto scope = no_backprop_mode();  affects AUTO variables only.
-[[nodiscard]] inline ModeScope no_backprop_mode() { return {&internal::Modes::enable_backprop, false}; }
-[[nodiscard]] inline ModeScope force_backprop_mode() { return {&internal::Modes::enable_backprop, true}; }
+[[nodiscard]] inline ModeScope no_backprop_mode() { return {internal::modes().enable_backprop, false}; }
+[[nodiscard]] inline ModeScope force_backprop_mode() { return {internal::modes().enable_backprop, true}; }
 
 namespace internal {
 // Marks, for a scope, that this thread has chosen its mode `train`. A null argument marks nothing.
@@ -99,7 +89,7 @@ CATENA_EXPORT bool trains(std::string_view op);
 
 class [[nodiscard]] TrainScope {
  public:
-  explicit TrainScope(bool train) : choice_(train), mode_(&internal::Modes::train, train) {}
+  explicit TrainScope(bool train) : choice_(train), mode_(internal::modes().train, train) {}
 
  private:
   internal::TrainChoice choice_;
@@ -115,17 +105,9 @@ inline bool is_type_check_enabled() noexcept { return internal::checks_types(int
 inline void set_type_check(bool on) noexcept {
   internal::type_checks_disabled.store(!on, catena::MemoryOrder::relaxed);
 }
-class [[nodiscard]] TypeCheckMode {
- public:
-  explicit TypeCheckMode(bool on) noexcept : previous_(internal::modes().type_checks) {
-    internal::modes().type_checks = on ? internal::TypeChecks::on : internal::TypeChecks::off;
-  }
-  ~TypeCheckMode() { internal::modes().type_checks = previous_; }
-  TypeCheckMode(const TypeCheckMode&) = delete;
-  TypeCheckMode& operator=(const TypeCheckMode&) = delete;
-
- private:
-  internal::TypeChecks previous_;
+struct [[nodiscard]] TypeCheckMode : catena::ScopedValue<internal::TypeChecks> {
+  explicit TypeCheckMode(bool on)
+      : ScopedValue(internal::modes().type_checks, on ? internal::TypeChecks::on : internal::TypeChecks::off) {}
 };
 [[nodiscard]] inline TypeCheckMode type_check_mode(bool on) { return TypeCheckMode(on); }
 
