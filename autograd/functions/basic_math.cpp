@@ -1,6 +1,5 @@
 #include <catena/autograd/functions/basic_math.h>
 
-#include <charconv>
 #include <cmath>
 
 #include <catena/autograd/function_node.h>
@@ -15,20 +14,8 @@ void Constant::refuse_null() { catena::fail<catena::TypeError>("operator", "an o
 
 std::string Constant::label() const {
   if (array_) return "constant array";
-  const Scalar& s = scalar_;
-  if (s.kind() == Scalar::Kind::bool_) return s.to<bool>() ? "True" : "False";
-  char text[64];
-  if (!s.is_floating()) {
-    const auto end = s.kind() == Scalar::Kind::unsigned_
-                         ? std::to_chars(text, text + sizeof text, s.to<std::uint64_t>())
-                         : std::to_chars(text, text + sizeof text, s.to<std::int64_t>());
-    *end.ptr = 0;
-  } else {
-    *std::to_chars(text, text + sizeof text - 3, s.to_double()).ptr = 0;
-  }
-  std::string t = text;
-  if (s.is_floating() && t.find_first_of(".en") == std::string::npos) t += ".0";  // as Python prints it
-  return t[0] == '-' ? "(" + t + ")" : t;
+  const std::string text = catena::concat(scalar_);
+  return text[0] == '-' ? "(" + text + ")" : text;
 }
 
 namespace {
@@ -37,68 +24,54 @@ using Values = ElementwiseValues;
 
 // ---- the table ----------------------------------------------------------------------------------
 
-constexpr ElementwiseFunction kNegate = {.label = "__neg__",
-                                         .kernel = &catena::kernels::negative,
-                                         .gradient = [](int, const Values& v) { return -v.gy; },
-                                         .any_dtype = true};
+struct Flags {
+  bool any_dtype = false, constant_first = false;
+};
+constexpr ElementwiseFunction rule(const char* label, const catena::KernelDef& kernel, Retain retain,
+                                   Variable (*gradient)(int, const Values&), Flags flags = {}) {
+  return {.label = label,
+          .kernel = &kernel,
+          .retain = retain,
+          .gradient = gradient,
+          .any_dtype = flags.any_dtype,
+          .constant_first = flags.constant_first};
+}
 
-constexpr ElementwiseFunction kAbsolute = {
-    .label = "|_|", .kernel = &catena::kernels::absolute, .retain = kRetainX, .gradient = [](int, const Values& v) {
-      return v.gy * apply(catena::kernels::sign, {v.x0.data()});
-    }};
+namespace kernels = catena::kernels;
+Variable same(int, const Values& v) { return v.gy; }
+Variable opposite(int, const Values& v) { return -v.gy; }
+Variable times_constant(int, const Values& v) { return v.gy * v.c[0]; }
 
-constexpr ElementwiseFunction kAdd = {.label = "_ + _",
-                                      .kernel = &catena::kernels::add,
-                                      .gradient = [](int, const Values& v) { return v.gy; },
-                                      .any_dtype = true};
-constexpr ElementwiseFunction kAddConstant = {.label = "_ + $",
-                                              .kernel = &catena::kernels::add,
-                                              .gradient = [](int, const Values& v) { return v.gy; },
-                                              .any_dtype = true};
+constexpr auto kNegate = rule("__neg__", kernels::negative, kRetainNothing, opposite, {.any_dtype = true});
+constexpr auto kAbsolute = rule("|_|", kernels::absolute, kRetainX,
+                                [](int, const Values& v) { return v.gy * apply(kernels::sign, {v.x0.data()}); });
 
-constexpr ElementwiseFunction kSubtract = {
-    .label = "_ - _",
-    .kernel = &catena::kernels::subtract,
-    .gradient = [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; },
-    .any_dtype = true};
-constexpr ElementwiseFunction kSubtractFromConstant = {.label = "$ - _",
-                                                       .kernel = &catena::kernels::subtract,
-                                                       .gradient = [](int, const Values& v) { return -v.gy; },
-                                                       .any_dtype = true,
-                                                       .constant_first = true};
+constexpr auto kAdd = rule("_ + _", kernels::add, kRetainNothing, same, {.any_dtype = true});
+constexpr auto kAddConstant = rule("_ + $", kernels::add, kRetainNothing, same, {.any_dtype = true});
 
-constexpr ElementwiseFunction kMultiply = {
-    .label = "_ * _",
-    .kernel = &catena::kernels::multiply,
-    .retain = kRetainXs,
-    .gradient = [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }};
-constexpr ElementwiseFunction kMultiplyConstant = {.label = "_ * $",
-                                                   .kernel = &catena::kernels::multiply,
-                                                   .gradient = [](int, const Values& v) { return v.gy * v.c[0]; },
-                                                   .any_dtype = true};
-constexpr ElementwiseFunction kDivideByConstant = {  // the constant of the kernel is the reciprocal
-    .label = "_ * $",
-    .kernel = &catena::kernels::multiply,
-    .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }};
+constexpr auto kSubtract =
+    rule("_ - _", kernels::subtract, kRetainNothing,
+         [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; }, {.any_dtype = true});
+constexpr auto kSubtractFromConstant =
+    rule("$ - _", kernels::subtract, kRetainNothing, opposite, {.any_dtype = true, .constant_first = true});
 
-constexpr ElementwiseFunction kDivide = {
-    .label = "_ / _",
-    .kernel = &catena::kernels::true_divide,
-    .retain = kRetainX1 | kRetainY,
-    .gradient = [](int target, const Values& v) { return target == 0 ? v.gy / v.x1 : -(v.gy * v.y / v.x1); }};
-constexpr ElementwiseFunction kDivideConstant = {.label = "_ / $",
-                                                 .kernel = &catena::kernels::true_divide,
-                                                 .retain = kRetainX | kRetainY,
-                                                 .gradient = [](int, const Values& v) { return -(v.gy * v.y / v.x0); },
-                                                 .constant_first = true};
+constexpr auto kMultiply = rule("_ * _", kernels::multiply, kRetainXs,
+                                [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); });
+constexpr auto kMultiplyConstant =
+    rule("_ * $", kernels::multiply, kRetainNothing, times_constant, {.any_dtype = true});
+// The constant of the kernel is the reciprocal.
+constexpr auto kDivideByConstant = rule("_ * $", kernels::multiply, kRetainNothing, times_constant);
 
-constexpr ElementwiseFunction kPower = {.label = "_ ** _",
-                                        .kernel = &catena::kernels::power,
-                                        .retain = kRetainXs | kRetainY,
-                                        .gradient = [](int target, const Values& v) {
-                                          return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1)
-                                                             : v.gy * v.y * log(v.x0);
-                                        }};
+constexpr auto kDivide = rule("_ / _", kernels::true_divide, kRetainX1 | kRetainY, [](int target, const Values& v) {
+  return target == 0 ? v.gy / v.x1 : -(v.gy * v.y / v.x1);
+});
+constexpr auto kDivideConstant =
+    rule("_ / $", kernels::true_divide, kRetainX | kRetainY, [](int, const Values& v) { return -(v.gy * v.y / v.x0); },
+         {.constant_first = true});
+
+constexpr auto kPower = rule("_ ** _", kernels::power, kRetainXs | kRetainY, [](int target, const Values& v) {
+  return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
+});
 
 Variable power_constant_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
@@ -107,19 +80,15 @@ Variable power_constant_gradient(int, const Values& v) {
   if (exponent == 0) return zeros_of(v.gy);
   return exponent == 2 ? v.gy * v.x0 * 2 : v.gy * pow(v.x0, exponent - 1) * exponent;
 }
-constexpr ElementwiseFunction kPowerConstant = {
-    .label = "_ ** $", .kernel = &catena::kernels::power, .retain = kRetainX, .gradient = power_constant_gradient};
+constexpr auto kPowerConstant = rule("_ ** $", kernels::power, kRetainX, power_constant_gradient);
 
 Variable constant_power_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
   const Variable g = v.gy * v.y;
-  return c.is_array() ? g * apply(catena::kernels::log, {c.array()}) : g * std::log(c.scalar().to_double());
+  return c.is_array() ? g * apply(kernels::log, {c.array()}) : g * std::log(c.scalar().to_double());
 }
-constexpr ElementwiseFunction kConstantPower = {.label = "$ ** _",
-                                                .kernel = &catena::kernels::power,
-                                                .retain = kRetainY,
-                                                .gradient = constant_power_gradient,
-                                                .constant_first = true};
+constexpr auto kConstantPower =
+    rule("$ ** _", kernels::power, kRetainY, constant_power_gradient, {.constant_first = true});
 
 // x ** 2 by a multiplication instead of the power function; its label shows the exponent.
 class PowerOfTwo final : public FunctionNode {

@@ -55,6 +55,8 @@ class Elementwise final : public FunctionNode {
     using namespace type_check;
     if (!function_.any_dtype) expect(in_types[0].dtype.kind() == 'f');
     if (in_types.count() < 2) return;
+    if (function_.same_shape)
+      return expect(in_types[1].dtype == in_types[0].dtype, in_types[1].shape == in_types[0].shape);
     expect(in_types[0].dtype == in_types[1].dtype);
     if (!broadcast_together(in_types.shape(0), in_types.shape(1)))
       throw catena::InvalidType("in_types[0].shape and in_types[1].shape broadcast together",
@@ -112,7 +114,7 @@ bool types_fit(const ElementwiseFunction& function, std::span<const Array* const
   if (!function.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
   if (x.size() < 2) return true;
   return x[0]->dtype() == x[1]->dtype() &&
-         (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
+         (x[0]->shape() == x[1]->shape() || (!function.same_shape && broadcast_together(x[0]->shape(), x[1]->shape())));
 }
 
 Variable call(const ElementwiseFunction& function, std::span<const Variable> inputs, std::span<const Constant> c) try {

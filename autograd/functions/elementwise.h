@@ -50,12 +50,13 @@ struct ElementwiseFunction {
   Array (*fused)(int target, const ElementwiseArrays& v) = nullptr;
   bool any_dtype = false;       // otherwise inputs must be floating
   bool constant_first = false;  // the kernel has the constants before the inputs
+  bool same_shape = false;      // otherwise inputs broadcast
 };
 
-// Inputs broadcast against each other and must have one dtype (else InvalidType). Constants follow the inputs as
-// operands of the kernel. They are converted to the dtype of x; an array constant must broadcast to x's shape (else
-// ValueError) and be on its device (else TypeError). The entry must outlive the graph (a constexpr at namespace scope
-// does).
+// Inputs broadcast against each other or, with same_shape, have one shape, and have one dtype (else InvalidType).
+// Constants follow the inputs as operands of the kernel. They are converted to the dtype of x; an array constant must
+// broadcast to x's shape (else ValueError) and be on its device (else TypeError). The entry must outlive the graph (a
+// constexpr at namespace scope does).
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x);
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x, const Constant& c);

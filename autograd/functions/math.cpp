@@ -106,47 +106,24 @@ class SameShape : public FunctionNode {
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_same(in_types); }
 };
 
-Array compare(const catena::KernelDef& k, const Array& a, const Array& b) { return apply(k, {a, b}); }
-
-template <bool kMaximum> class Extremum final : public SameShape {
- public:
-  std::string label() const override { return kMaximum ? "Maximum" : "Minimum"; }
-  Arrays forward(const Arrays& x) override {
-    retain_inputs({0, 1});
-    return {apply(kMaximum ? catena::kernels::maximum : catena::kernels::minimum, {x[0], x[1]})};
-  }
-  Variables backward(const Targets& targets, const Variables& gy) override {
-    const Array a = retained_input(0).data(), b = retained_input(1).data();
-    Variables gx;
-    for (const int t : targets) {
-      const catena::KernelDef& k = t == 0 ? (kMaximum ? catena::kernels::greater_equal : catena::kernels::less_equal)
-                                          : (kMaximum ? catena::kernels::less : catena::kernels::greater);
-      gx.push_back(masked(gy[0], compare(k, a, b)));
-    }
-    return gx;
-  }
-};
-
-class Fmod final : public SameShape {
- public:
-  std::string label() const override { return "fmod"; }
-  Arrays forward(const Arrays& x) override {
-    retain_inputs({0, 1});
-    return {apply(catena::kernels::fmod, {x[0], x[1]})};
-  }
-  Variables backward(const Targets& targets, const Variables& gy) override {
-    Variables gx;
-    for (const int t : targets) {
-      if (t == 0) {
-        gx.push_back(gy[0]);
-      } else {  // no second derivative: the quotient is piecewise constant
-        const Array quotient = apply(catena::kernels::trunc, {retained_input(0).data() / retained_input(1).data()});
-        gx.push_back(-(gy[0] * quotient));
-      }
-    }
-    return gx;
-  }
-};
+// A function of two arguments of equal shape and dtype.
+constexpr ElementwiseFunction of_equal(const char* label, const catena::KernelDef& kernel,
+                                       Variable (*gradient)(int, Values)) {
+  return {.label = label, .kernel = &kernel, .retain = kRetainXs, .gradient = gradient, .same_shape = true};
+}
+// The gradient goes to the first argument where the first comparison holds, else to the second one.
+template <const catena::KernelDef& of_first, const catena::KernelDef& of_second>
+Variable extremum_gradient(int target, Values v) {
+  return masked(v.gy, apply(target == 0 ? of_first : of_second, {v.x0.data(), v.x1.data()}));
+}
+constexpr auto kMaximum =
+    of_equal("Maximum", kernels::maximum, extremum_gradient<kernels::greater_equal, kernels::less>);
+constexpr auto kMinimum =
+    of_equal("Minimum", kernels::minimum, extremum_gradient<kernels::less_equal, kernels::greater>);
+// No second derivative: the quotient is piecewise constant.
+constexpr auto kFmod = of_equal("fmod", kernels::fmod, [](int target, Values v) {
+  return target == 0 ? v.gy : -(v.gy * apply(kernels::trunc, {v.x0.data() / v.x1.data()}));
+});
 
 class SquaredDifference final : public SameShape {
  public:
@@ -245,9 +222,9 @@ constexpr ElementwiseFunction kRsqrt = {
 
 Variable rsqrt(const Variable& x) { return elementwise(kRsqrt, x); }
 
-Variable maximum(const Variable& x1, const Variable& x2) { return apply_node<Extremum<true>>({x1, x2})[0]; }
-Variable minimum(const Variable& x1, const Variable& x2) { return apply_node<Extremum<false>>({x1, x2})[0]; }
-Variable fmod(const Variable& x, const Variable& divisor) { return apply_node<Fmod>({x, divisor})[0]; }
+Variable maximum(const Variable& x1, const Variable& x2) { return elementwise(kMaximum, x1, x2); }
+Variable minimum(const Variable& x1, const Variable& x2) { return elementwise(kMinimum, x1, x2); }
+Variable fmod(const Variable& x, const Variable& divisor) { return elementwise(kFmod, x, divisor); }
 Variable squared_difference(const Variable& x1, const Variable& x2) {
   return apply_node<SquaredDifference>({x1, x2})[0];
 }
