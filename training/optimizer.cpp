@@ -23,7 +23,7 @@ Optimizer::Optimizer(UpdateRule rule) try : rule_(std::move(rule)) {
                     "the rule has a kernel, but no function `block` that makes its hyperparameters");
   for (const UpdateRule::HyperParameter& h : rule_.hyper) hyper_.push_back(h.value);
 } catch (...) {
-  catena::rethrow_standard("Optimizer");
+  catena::rethrow_standard(rule.name);
 }
 
 void Optimizer::setup(Link& target) {

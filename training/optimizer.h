@@ -18,6 +18,7 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
+#include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/call.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/serializer.h>
@@ -67,8 +68,9 @@ struct UpdateRule {
   };
   const char* name;                           // "Adam"
   const catena::KernelDef* kernel = nullptr;  // input: the gradient; in-outs: parameter and states
-  std::vector<HyperParameter> hyper = {};
-  std::vector<State> states = {};
+  // Stored inline, so that a class describes its rule without an allocation that could fail.
+  catena::SmallVector<HyperParameter, 4> hyper = {};
+  catena::SmallVector<State, 4> states = {};
   // Returns the kernel's hyperparameter block for the values of `hyper`, in order, and the number of this update (from
   // 1).
   catena::Hyper (*block)(std::span<const double> values, std::int64_t t) = nullptr;

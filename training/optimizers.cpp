@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/registry/families.h>
 
 namespace training {
@@ -17,29 +16,23 @@ double adam_lr(Values h, std::int64_t t) {
 
 }  // namespace
 
-SGD::SGD(Options o) try
+SGD::SGD(Options o)
     : Optimizer({.name = "SGD",
                  .kernel = &catena::kernels::sgd_update,
                  .hyper = {{"lr", o.lr}},
                  .states = {},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0]}; }}) {
-} catch (...) {
-  catena::rethrow_standard("SGD");
-}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0]}; }}) {}
 
-MomentumSGD::MomentumSGD(Options o) try
+MomentumSGD::MomentumSGD(Options o)
     : Optimizer({.name = "MomentumSGD",
                  .kernel = &catena::kernels::momentum_sgd_update,
                  .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
                  .states = {{"v"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1]};
-                 }}) {
-} catch (...) {
-  catena::rethrow_standard("MomentumSGD");
-}
+                 }}) {}
 
-Adam::Adam(Options o) try
+Adam::Adam(Options o)
     : Optimizer({.name = "Adam",
                  .kernel = &catena::kernels::adam_update,
                  .hyper = {{"alpha", o.alpha}, {"beta1", o.beta1}, {"beta2", o.beta2}, {"eps", o.eps}},
@@ -47,81 +40,60 @@ Adam::Adam(Options o) try
                  .block = [](Values h, std::int64_t t) -> catena::Hyper {
                    return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3]};
                  },
-                 .lr = adam_lr}) {
-} catch (...) {
-  catena::rethrow_standard("Adam");
-}
+                 .lr = adam_lr}) {}
 
-NesterovAG::NesterovAG(Options o) try
+NesterovAG::NesterovAG(Options o)
     : Optimizer({.name = "NesterovAG",
                  .kernel = &catena::kernels::nesterov_ag_update,
                  .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
                  .states = {{"v"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1], h[1] * h[1], (1 + h[1]) * h[0]};
-                 }}) {
-} catch (...) {
-  catena::rethrow_standard("NesterovAG");
-}
+                 }}) {}
 
-AdaGrad::AdaGrad(Options o) try
+AdaGrad::AdaGrad(Options o)
     : Optimizer({.name = "AdaGrad",
                  .kernel = &catena::kernels::ada_grad_update,
                  .hyper = {{"lr", o.lr}, {"eps", o.eps}},
                  .states = {{"h"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1]};
-                 }}) {
-} catch (...) {
-  catena::rethrow_standard("AdaGrad");
-}
+                 }}) {}
 
-AdaDelta::AdaDelta(Options o) try
+AdaDelta::AdaDelta(Options o)
     : Optimizer({.name = "AdaDelta",
                  .kernel = &catena::kernels::ada_delta_update,
                  .hyper = {{"rho", o.rho}, {"eps", o.eps}},
                  .states = {{"msg"}, {"msdx"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], 1 - h[0], h[1]};
-                 }}) {
-} catch (...) {
-  catena::rethrow_standard("AdaDelta");
-}
+                 }}) {}
 
-RMSprop::RMSprop(Options o) try
+RMSprop::RMSprop(Options o)
     : Optimizer({.name = "RMSprop",
                  .kernel = &catena::kernels::rmsprop_update,
                  .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}},
                  .states = {{"ms"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1], 1 - h[1], h[2]};
-                 }}) {
-} catch (...) {
-  catena::rethrow_standard("RMSprop");
-}
+                 }}) {}
 
-RMSpropGraves::RMSpropGraves(Options o) try
+RMSpropGraves::RMSpropGraves(Options o)
     : Optimizer({.name = "RMSpropGraves",
                  .kernel = &catena::kernels::rmsprop_graves_update,
                  .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"momentum", o.momentum}, {"eps", o.eps}},
                  .states = {{"n"}, {"g"}, {"delta"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1], 1 - h[1], h[2], h[3]};
-                 }}) {
-} catch (...) {
-  catena::rethrow_standard("RMSpropGraves");
-}
+                 }}) {}
 
-SMORMS3::SMORMS3(Options o) try
+SMORMS3::SMORMS3(Options o)
     : Optimizer({.name = "SMORMS3",
                  .kernel = &catena::kernels::smorms3_update,
                  .hyper = {{"lr", o.lr}, {"eps", o.eps}},
                  .states = {{"mem", 1.0}, {"g"}, {"g2"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1]};
-                 }}) {
-} catch (...) {
-  catena::rethrow_standard("SMORMS3");
-}
+                 }}) {}
 
 }  // namespace training

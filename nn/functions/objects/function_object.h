@@ -87,6 +87,23 @@ template <Label name, Variable (*f)(const Variable&, const Variable&), FunctionO
 struct BinaryObject : FunctionObjectOf<Variable> {
   explicit BinaryObject() : FunctionObjectOf(name.text, {2}, kind, [](const Variables& x) { return f(x[0], x[1]); }) {}
 };
+// A class whose argument is a constant, and whose call is f(x, constant) or f(constant, x).
+template <Label before, Variable (*f)(const Variable&, const Constant&),
+          FunctionObject::Kind kind = FunctionObject::node>
+struct ConstantObject : FunctionObjectOf<Variable> {
+  explicit ConstantObject(const Constant& value)
+      : FunctionObjectOf(before.text + value.label(), {1}, kind, [=](const Variables& x) { return f(x[0], value); }) {}
+  ConstantObject(ConstantObject&) = default;
+  template <std::same_as<ConstantObject> T> ConstantObject(const T& other) : FunctionObjectOf(other) {}
+};
+template <Label after, Variable (*f)(const Constant&, const Variable&),
+          FunctionObject::Kind kind = FunctionObject::node>
+struct FromConstantObject : FunctionObjectOf<Variable> {
+  explicit FromConstantObject(const Constant& value)
+      : FunctionObjectOf(value.label() + after.text, {1}, kind, [=](const Variables& x) { return f(value, x[0]); }) {}
+  FromConstantObject(FromConstantObject&) = default;
+  template <std::same_as<FromConstantObject> T> FromConstantObject(const T& other) : FunctionObjectOf(other) {}
+};
 
 // A stride or a size that may be omitted: {} or std::nullopt is Chainer's None.
 template <class T> struct OrNone : std::optional<T> {

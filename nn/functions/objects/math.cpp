@@ -2,25 +2,6 @@
 
 namespace nn::functions {
 
-AddConstant::AddConstant(const Constant& value)
-    : FunctionObjectOf("_ + " + value.label(), {1}, node, [=](const Variables& x) { return x[0] + value; }) {}
-SubFromConstant::SubFromConstant(const Constant& value)
-    : FunctionObjectOf(value.label() + " - _", {1}, node, [=](const Variables& x) { return value - x[0]; }) {}
-MulConstant::MulConstant(const Constant& value)
-    : FunctionObjectOf("_ * " + value.label(), {1}, node, [=](const Variables& x) { return x[0] * value; }) {}
-DivFromConstant::DivFromConstant(const Constant& value)
-    : FunctionObjectOf("_ / " + value.label(), {1}, node, [=](const Variables& x) { return value / x[0]; }) {}
-PowVarConst::PowVarConst(const Constant& value)
-    : FunctionObjectOf("_ ** " + value.label(), {1}, node, [=](const Variables& x) { return pow(x[0], value); }) {}
-PowConstVar::PowConstVar(const Constant& value)
-    : FunctionObjectOf(value.label() + " ** _", {1}, node, [=](const Variables& x) { return pow(value, x[0]); }) {}
-MatMulVarConst::MatMulVarConst(const Constant& value)
-    : FunctionObjectOf("_ @ " + value.label(), {1}, composed,
-                       [=](const Variables& x) { return operator_matmul(x[0], value); }) {}
-MatMulConstVar::MatMulConstVar(const Constant& value)
-    : FunctionObjectOf(value.label() + " @ _", {1}, composed,
-                       [=](const Variables& x) { return operator_matmul(value, x[0]); }) {}
-
 Clip::Clip(double x_min, double x_max)
     : FunctionObjectOf("Clip", {1}, node, [=](const Variables& x) { return clip(x[0], x_min, x_max); }) {}
 Identity::Identity() : FunctionObjectOf("Identity", {1, many}, node, [](const Variables& x) { return identity(x); }) {}

@@ -12,35 +12,19 @@ namespace nn::functions {
 struct Neg : UnaryObject<"__neg__", autograd::internal::negate> {};
 struct Absolute : UnaryObject<"|_|", absolute> {};
 struct Add : BinaryObject<"_ + _", autograd::internal::add> {};
-struct CATENA_EXPORT AddConstant : FunctionObjectOf<Variable> {
-  explicit AddConstant(const Constant& value);
-};
+using AddConstant = ConstantObject<"_ + ", autograd::internal::add>;
 struct Sub : BinaryObject<"_ - _", autograd::internal::subtract> {};
-struct CATENA_EXPORT SubFromConstant : FunctionObjectOf<Variable> {
-  explicit SubFromConstant(const Constant& value);
-};
+using SubFromConstant = FromConstantObject<" - _", autograd::internal::subtract>;
 struct Mul : BinaryObject<"_ * _", autograd::internal::multiply> {};
-struct CATENA_EXPORT MulConstant : FunctionObjectOf<Variable> {
-  explicit MulConstant(const Constant& value);
-};
+using MulConstant = ConstantObject<"_ * ", autograd::internal::multiply>;
 struct Div : BinaryObject<"_ / _", autograd::internal::divide> {};
-struct CATENA_EXPORT DivFromConstant : FunctionObjectOf<Variable> {
-  explicit DivFromConstant(const Constant& value);
-};
+using DivFromConstant = FromConstantObject<" / _", autograd::internal::divide>;
 struct PowVarVar : BinaryObject<"_ ** _", autograd::internal::power> {};
-struct CATENA_EXPORT PowVarConst : FunctionObjectOf<Variable> {
-  explicit PowVarConst(const Constant& value);
-};
-struct CATENA_EXPORT PowConstVar : FunctionObjectOf<Variable> {
-  explicit PowConstVar(const Constant& value);
-};
+using PowVarConst = ConstantObject<"_ ** ", autograd::internal::power>;
+using PowConstVar = FromConstantObject<" ** _", autograd::internal::power>;
 struct MatMulVarVar : BinaryObject<"_ @ _", autograd::internal::matrix_multiply> {};
-struct CATENA_EXPORT MatMulVarConst : FunctionObjectOf<Variable> {
-  explicit MatMulVarConst(const Constant& value);
-};
-struct CATENA_EXPORT MatMulConstVar : FunctionObjectOf<Variable> {
-  explicit MatMulConstVar(const Constant& value);
-};
+using MatMulVarConst = ConstantObject<"_ @ ", autograd::internal::matrix_multiply, FunctionObject::composed>;
+using MatMulConstVar = FromConstantObject<" @ _", autograd::internal::matrix_multiply, FunctionObject::composed>;
 
 struct BatchL2NormSquared : UnaryObject<"BatchL2NormSquared", batch_l2_norm_squared> {};
 struct Ceil : UnaryObject<"ceil", ceil> {};
