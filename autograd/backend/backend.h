@@ -54,6 +54,11 @@ class CATENA_EXPORT Array : public catena::HeaderRef, public catena::ArrayMember
   explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}
   template <ForeignArray T> Array(const T& a) : Array(foreign_array<T>::from(a)) {}
   template <ForeignArray T> operator T() const { return foreign_array<T>::to(*this); }
+  // double(a), int(a)
+  template <class E, class B = catena::array_behind<Array>>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const {
+    return static_cast<E>(B::get(*this));
+  }
 
   const Shape& shape() const noexcept { return h_->shape; }
   const Strides& strides() const noexcept { return h_->strides; }

@@ -1,7 +1,7 @@
-// The members of nd::Array for classes that represent an array: the array handle of the framework and the result of
-// indexing by arrays. Each member forwards to the nd::Array member of the same name. A new member of nd::Array is added
-// to the list below, or declared beside it if a call may contain a braced list; a reduction is a line of
-// kernels/lists/.
+// The members of nd::Array, other than conversions, for classes that represent an array: the array handle of the
+// framework and the result of indexing by arrays. Each member forwards to the nd::Array member of the same name. A new
+// member of nd::Array is added to the list below, or declared beside it if a call may contain a braced list; a
+// reduction is a line of kernels/lists/.
 #pragma once
 
 #include <concepts>
@@ -84,10 +84,6 @@ template <class Derived> class ArrayMembers {
   }
   template <class E, int N, class B = array_behind<Derived>> auto accessor() const {
     return behind<B>().template accessor<E, N>();
-  }
-  template <class E, class B = array_behind<Derived>>
-  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const {
-    return behind<B>().template item<E>();
   }
 
   template <ArrayKey... K>

@@ -75,6 +75,10 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   Array copy(Order order = Order::C) const;  // the elements are copied once if this is the first use
   operator const Array&() const { return get(); }
   operator Operand() const { return get(); }
+  template <class E>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const {
+    return static_cast<E>(get());
+  }
 
   // Writes `value`, broadcast to the shape of the selection (ValueError) and cast unsafely. If several values have the
   // same destination, the last one stays on the CPU, and an undefined one on other devices.

@@ -31,6 +31,10 @@ BOOST_AUTO_TEST_CASE(data_does_what_an_array_does) {
   BOOST_TEST(v.data()(1, 2).item<double>() == 5);
   BOOST_TEST(double(v.data()[1](0)) == 3);
   BOOST_TEST((v.data()(0, 1).item() + 1).to_double() == 2);
+  const autograd::Array six(nd::array({6.5}));
+  BOOST_TEST((double(six) == 6.5 && int(six) == 6));
+  BOOST_CHECK_THROW(static_cast<void>(double(v.data())), catena::TypeError);  // has several elements
+  BOOST_CHECK_THROW(static_cast<void>(double(v.data()({0, 1}))), catena::TypeError);
   BOOST_TEST(v.data().to_vector<double>() == (Values{0, 1, 2, 3, 4, 5}));
   // keys
   BOOST_TEST(v.data()(_, Slice(1, {})).to_vector<double>() == (Values{1, 2, 4, 5}));
