@@ -1,3 +1,7 @@
+// Folder kernels/nn/: bodies of neural networks, of all kinds of kernels: activations, cells, dropout, patches of
+// images, losses, normalization, pooling and softmax, with their gradients. Update rules of optimizers are in
+// kernels/training.
+//
 // Activations and their gradients. Gradients use values that the framework keeps anyway: the input x or the output y.
 #pragma once
 

@@ -1,3 +1,6 @@
+// Folder kernels/reduction/: bodies of reductions by NumPy's rules. A body has an accumulator, the combination of two
+// accumulators, and the result of one; the loops over elements are in kernels/registry and kernels/device.
+//
 // Sums, products and means. Accumulators have the compute type of the output, so float16 sums accumulate in float32 and
 // round once.
 #pragma once

@@ -1,3 +1,5 @@
+// Folder ndarray/tools/: the command line programs that are installed with the array library.
+//
 // catena-warm-up --arch 90 [--list]: compiles every registered kernel with its usual launch skeletons into the disk
 // cache, for programs that will run on GPUs of that architecture. Needs NVRTC, but neither a GPU nor a driver.
 #include <unistd.h>

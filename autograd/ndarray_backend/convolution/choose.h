@@ -1,3 +1,7 @@
+// Folder autograd/ndarray_backend/convolution: the choice of an algorithm for a convolution (this header), and the
+// algorithms for arrays on the CPU that are not a library's: depthwise, pointwise, sampled, Winograd, and the gradients
+// of filters with strides.
+//
 // The algorithms for convolutions. Internal to the folder ndarray_backend.
 #pragma once
 

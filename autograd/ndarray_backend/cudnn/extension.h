@@ -1,3 +1,6 @@
+// Folder autograd/ndarray_backend/cudnn: the interface of neural networks (nn_extension.h) by NVIDIA's cuDNN. This
+// header is the entry; library.h loads the library, plans.h describes its calls.
+//
 // NnExtension by cuDNN 9, for float16, bfloat16, float32 and float64 arrays on CUDA: convolutions, batch normalization
 // and recurrent networks. Pooling, and cases that cuDNN does not support, use the portable implementation. Internal to
 // this folder.

@@ -1,3 +1,6 @@
+// Folder autograd/ndarray_backend/onednn: convolutions on the CPU by oneDNN. The code that calls the library is in
+// onednn/modules, which is loaded at the first convolution; the rest of the library does not need oneDNN.
+//
 // Convolutions by oneDNN. The first convolution loads the module onednn/modules. Internal to the folder
 // ndarray_backend.
 #pragma once

@@ -1,3 +1,6 @@
+// Folder ndarray/cpu/modules/: the code that calls OpenBLAS (openblas.cpp, lapack.cpp) and oneDNN (onednn.cpp). Each
+// library has a module, which is loaded when it is first needed, so that the array library needs neither.
+//
 // The function tables of the modules of this folder (kernels/base/module.h), one per library for matrix products. The
 // table of OpenBLAS also has its LAPACK.
 #pragma once
