@@ -14,6 +14,10 @@ inline Shape image_shape(std::int64_t first, std::int64_t second, const Dims& sp
   for (const std::int64_t n : spatial) shape.push_back(n);
   return shape;
 }
+// Returns a new array of images: contiguous, or with the channels innermost in memory.
+CATENA_EXPORT Array empty_images(const Array& near, const Shape& shape, Dtype dtype, bool channels_last);
+// Returns the images inside of padded ones, as a view.
+CATENA_EXPORT Array without_padding(const Array& padded, const Dims& spatial, const Dims& pad);
 
 // Returns compute(c), computed in float32 for 16-bit floats.
 CATENA_EXPORT Array in_float32(const Convolution& c, Array (*compute)(const Convolution&));

@@ -7,6 +7,7 @@
 #include <catena/autograd/config.h>
 #include <catena/autograd/nn_extension/convolution.h>
 #include <catena/autograd/nn_extension/window_program.h>
+#include <catena/kernels/base/view_layout.h>
 
 namespace autograd {
 namespace {
@@ -277,6 +278,22 @@ Array NnExtension::fixed_batch_normalization(const Array& x, const Array& gamma,
   check_same_device("fixed_batch_normalization", operands);
   const Dtype t = x.dtype();
   return do_fixed_batch_normalization(x, astype(gamma, t), astype(beta, t), astype(mean, t), astype(var, t), eps);
+}
+
+// ---- images -------------------------------------------------------------------------------------
+Array internal::empty_images(const Array& near, const Shape& shape, Dtype dtype, bool channels_last) {
+  if (!channels_last) return near.backend().empty(shape, dtype, near.device());
+  Shape memory = shape;
+  memory.erase(1);
+  memory.push_back(shape[1]);
+  return transpose(near.backend().empty(memory, dtype, near.device()),
+                   catena::rolled_axes("empty_images", -1, 1, shape.size()));
+}
+
+Array internal::without_padding(const Array& padded, const Dims& spatial, const Dims& pad) {
+  Array view = padded;
+  for (int i = 0; i < spatial.size(); ++i) view = slice(view, i + 2, pad[i], pad[i] + spatial[i]);
+  return view;
 }
 
 // ---- columns ------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/autograd/nn_extension/convolution.h>
 #include <catena/autograd/nn_extension/window_program.h>
+#include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -29,9 +31,7 @@ Array flattened(const Array& x) { return squeeze(x, 2); }
 
 // Returns a new array on the device of x, of shape (n, c, spatial...).
 Array near(const Array& x, const Dims& spatial, Dtype dtype) {
-  Shape shape{x.shape(0), x.shape(1)};
-  for (std::int64_t n : spatial) shape.push_back(n);
-  return x.backend().empty(shape, dtype, x.device());
+  return x.backend().empty(internal::image_shape(x.shape(0), x.shape(1), spatial), dtype, x.device());
 }
 
 Dims lengths_of(const Array& x, int first, int count) {
@@ -67,12 +67,6 @@ Dims padded_lengths(const Dims& spatial, const Dims& taps, const ConvolutionSpec
   return lengths;
 }
 
-Array inner(const Array& padded, const Dims& spatial, const Dims& pad) {
-  Array view = padded;
-  for (int i = 0; i < spatial.size(); ++i) view = slice(view, i + 2, pad[i], pad[i] + spatial[i]);
-  return view;
-}
-
 // Returns the columns of tap `at`: col[:, :, at...].
 Array column(const Array& col, const Dims& at) {
   Array view = col;
@@ -88,7 +82,7 @@ Array columns_by_views(const Array& x, const Dims& taps, const ConvolutionSpec& 
   const Dims spatial = lengths_of(x, 2, taps.size());
   Array padded = near(x, padded_lengths(spatial, taps, spec, out), x.dtype());
   fill(padded, outside);
-  assign(inner(padded, spatial, spec.pad), x);
+  assign(internal::without_padding(padded, spatial, spec.pad), x);
   Dims shape = taps;
   for (std::int64_t n : out) shape.push_back(n);
   Array col = near(x, shape, x.dtype());
@@ -105,7 +99,7 @@ Array images_by_views(const Array& col, const Dims& spatial, const ConvolutionSp
     Array part = tap(padded, at, spec, out);
     part += column(col, at);
   });
-  return copy(inner(padded, spatial, spec.pad));
+  return copy(internal::without_padding(padded, spatial, spec.pad));
 }
 
 // True if strided views are faster. On the CPU one strided copy per tap is faster than the indexed kernel, which
@@ -145,8 +139,7 @@ Array is_indexed(const Array& indexes, const PoolingSpec& spec) {
 }
 
 Array unwindowed(const Array& values, const Dims& spatial, const PoolingSpec& spec) {
-  Shape shape{values.shape(0), values.shape(1)};
-  for (std::int64_t n : spec.size) shape.push_back(n);
+  Shape shape = internal::image_shape(values.shape(0), values.shape(1), spec.size);
   for (int i = 3; i < values.ndim(); ++i) shape.push_back(values.shape(i));
   return images_by_views(reshape(values, shape), spatial, as_convolution(spec));
 }
@@ -267,8 +260,7 @@ class NeighbouringChannels {
     });
     for (int axis = 0; axis < x.ndim(); ++axis) (is_reduced(axis) ? c.positions_ : c.channels_) *= x.shape(axis);
     if (c.channels_ < 4 || !transpose(x, c.order_).is_c_contiguous()) return {};
-    c.inverse_ = Dims::filled(x.ndim(), 0);
-    for (int i = 0; i < x.ndim(); ++i) c.inverse_[int(c.order_[i])] = i;
+    c.inverse_ = catena::inverse_axes(c.order_);
     const std::int64_t most = std::max<std::int64_t>(1, kRow / c.channels_);
     c.together_ = greatest_divisor(c.positions_, most);
     c.groups_ = greatest_divisor(c.positions_ / c.together_, kGroups);

@@ -18,20 +18,12 @@ using catena::Step;
 constexpr std::int64_t kMostPositions = 9;
 
 // Returns a new (n, c, spatial...) in the memory layout of `like`: channels innermost or outermost.
-Array empty_images(const Array& like, const Dims& spatial, Dtype dtype) {
+Array empty_like_images(const Array& like, const Dims& spatial, Dtype dtype) {
   const int last = like.ndim() - 1;
   const bool channels_last = like.shape(1) > 1 &&
                              like.strides()[1] == static_cast<std::int64_t>(catena::itemsize(like.dtype())) &&
                              (like.shape(last) == 1 || like.strides()[last] != like.strides()[1]);
-  Shape shape{like.shape(0)};
-  if (!channels_last) shape.push_back(like.shape(1));
-  for (std::int64_t n : spatial) shape.push_back(n);
-  if (channels_last) shape.push_back(like.shape(1));
-  const Array memory = like.backend().empty(shape, dtype, like.device());
-  if (!channels_last) return memory;
-  Dims axes{0, last};
-  for (int a = 1; a < last; ++a) axes.push_back(a);
-  return transpose(memory, axes);
+  return empty_images(like, image_shape(like.shape(0), like.shape(1), spatial), dtype, channels_last);
 }
 
 // Returns the elements at position k (in C order) of every window, as a view.
@@ -95,13 +87,6 @@ Windows arranged(const Dims& spatial, const PoolingSpec& spec, const Dims& out) 
   return w;
 }
 
-// Returns the view of the unpadded image in an image of `arranged` lengths.
-Array image_of(const Array& images, const Dims& spatial, const PoolingSpec& spec) {
-  Array view = images;
-  for (int i = 0; i < spatial.size(); ++i) view = slice(view, i + 2, spec.pad[i], spec.pad[i] + spatial[i]);
-  return view;
-}
-
 bool is_small(const Array& x, const PoolingSpec& spec, const Dims& out) {
   return catena::size_of(spec.size) <= kMostPositions && x.size() > 0 && catena::size_of(out) > 0;
 }
@@ -126,9 +111,9 @@ Array padded_for_maxima(const Array& x, const PoolingSpec& spec, const Dims& out
   const Dims spatial = spatial_of(x.shape());
   const Windows w = arranged(spatial, spec, out);
   if (w.inside) return x;
-  const Array images = empty_images(x, w.lengths, x.dtype());
+  const Array images = empty_like_images(x, w.lengths, x.dtype());
   fill(images, -std::numeric_limits<double>::infinity());
-  assign(image_of(images, spatial, spec), x);
+  assign(without_padding(images, spatial, spec.pad), x);
   return images;
 }
 
@@ -162,7 +147,7 @@ Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& 
   for (std::int64_t k = 1; k < n; ++k)
     steps.add(catena::kernels::max_pool_step, dtype, {static_cast<std::uint8_t>(k), y, distance});
   steps.add(catena::kernels::subtract, Dtype::int32, {last, distance, index});
-  const Arrays results{empty_images(x, out, dtype), empty_images(x, out, Dtype::int32)};
+  const Arrays results{empty_like_images(x, out, dtype), empty_like_images(x, out, Dtype::int32)};
   steps.run(inputs, results);
   return results;
 }
@@ -171,7 +156,7 @@ Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& 
 Array max_pooling_values_program(const Array& x, const PoolingSpec& spec, const Dims& out) {
   const std::int64_t n = catena::size_of(spec.size);
   const Dtype dtype = x.dtype();
-  const Array images = padded_for_maxima(x, spec, out), result = empty_images(x, out, dtype);
+  const Array images = padded_for_maxima(x, spec, out), result = empty_like_images(x, out, dtype);
   Steps steps;
   Arrays views;
   catena::SmallVector<Input, kMostPositions> inputs;
@@ -198,13 +183,13 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
   const Dtype dtype = gy.dtype();
   const Dims out = spatial_of(gy.shape());
   const Windows w = arranged(spatial, spec, out);
-  const Array images = empty_images(indexes, w.lengths, dtype);
+  const Array images = empty_like_images(indexes, w.lengths, dtype);
   if (!w.tiling || !w.disjoint) fill(images, 0);
   if (!w.disjoint) {
     // In descending order of the positions, so that an element adds the gradients of its windows in the order of the
     // windows.
     for (std::int64_t k = n - 1; k >= 0; --k) add_position(gy, indexes, k, position(images, k, spec, out));
-    return image_of(images, spatial, spec);
+    return without_padding(images, spatial, spec.pad);
   }
   Steps steps;
   const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32);
@@ -219,7 +204,7 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
     steps.add(catena::kernels::max_pool_step_bwd, dtype, {g, ahead, static_cast<std::uint8_t>(index + 1 + k)});
   const Input inputs[] = {*gy.get(), *indexes.get()};
   steps.run(inputs, views);
-  return image_of(images, spatial, spec);
+  return without_padding(images, spatial, spec.pad);
 }
 
 }  // namespace autograd::internal

@@ -1,5 +1,6 @@
 #include <catena/autograd/ndarray_backend/cudnn/arrays.h>
 
+#include <catena/autograd/nn_extension/convolution.h>
 #include <catena/ndarray/cuda/vendor/cudnn.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
@@ -17,13 +18,7 @@ bool is_in(const Array& a, Layout layout) {
 }
 
 Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype) {
-  if (layout == Layout::contiguous) return near.backend().empty(shape, dtype, near.device());
-  Shape packed{shape[0]};
-  for (int i = 2; i < shape.size(); ++i) packed.push_back(shape[i]);
-  packed.push_back(shape[1]);
-  Dims axes{0, shape.size() - 1};
-  for (int i = 1; i < shape.size() - 1; ++i) axes.push_back(i);
-  return transpose(near.backend().empty(packed, dtype, near.device()), axes);
+  return empty_images(near, shape, dtype, layout == Layout::channels_last);
 }
 
 namespace {
