@@ -67,15 +67,17 @@ const OutOfMemoryError& out_of_memory() {
   }
 }
 
-[[noreturn]] void again_as_own(std::string_view where) {
+[[noreturn]] void again_as_own(std::string_view where, bool renames) {
   const std::string_view colon = where.empty() ? "" : ": ";
   try {
     throw;
   } catch (const std::bad_alloc&) {
     throw OutOfMemoryError(concat(where, colon, kNoMemory));
   } catch (const OutOfMemoryError& e) {
-    if (std::string_view(e.what()) == kNoMemory) throw OutOfMemoryError(concat(where, colon, kNoMemory));
-    throw;
+    const std::string_view what = e.what();
+    const std::size_t end = what.find(": ");
+    if (what != kNoMemory && !renames) throw;
+    throw OutOfMemoryError(concat(where, colon, end == what.npos ? what : what.substr(end + 2)));
   } catch (const std::length_error& e) {
     throw OutOfMemoryError(concat(where, colon, "more is asked for than any memory holds (", e.what(), ")"));
   } catch (const std::system_error& e) {
@@ -95,9 +97,9 @@ void rethrow_from(std::string_view where) {
   }
 }
 
-void rethrow_standard(std::string_view where) {
+void rethrow_standard(std::string_view where, bool renames) {
   try {
-    again_as_own(where);
+    again_as_own(where, renames);
   } catch (const std::bad_alloc&) {
     internal::throw_out_of_memory();
   }

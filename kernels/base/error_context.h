@@ -23,15 +23,16 @@ namespace catena {
 
 // To be called in a catch block: where the standard library has thrown for want of memory or of threads, the exception
 // of Catena for that, "<where>: ...": OutOfMemoryError for std::bad_alloc and std::length_error, RuntimeError for
-// std::system_error. Any other exception is thrown on as it is. Where memory does not even suffice for the message, it
-// lacks `where`. As the handler of a whole function it costs nothing until something is thrown:
+// std::system_error. Any other exception is thrown on as it is, but with `renames`, `where` replaces the function at
+// the beginning of the message of an OutOfMemoryError. Where memory does not even suffice for the message, it lacks
+// `where`. As the handler of a whole function it costs nothing until something is thrown:
 //
 //   Array concatenate(...) try {
 //     ...
 //   } catch (...) {
 //     catena::rethrow_standard("concatenate");
 //   }
-[[noreturn, gnu::cold]] CATENA_EXPORT void rethrow_standard(std::string_view where);
+[[noreturn, gnu::cold]] CATENA_EXPORT void rethrow_standard(std::string_view where, bool renames = false);
 // The same where the text is made only then, by where().
 template <std::invocable<> F> [[noreturn, gnu::cold]] void rethrow_standard(F&& where) {
   try {

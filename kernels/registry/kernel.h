@@ -195,6 +195,7 @@ struct Loop {
   const ReductionLoop* reduction = nullptr;
   const RowWiseLoop* row_wise = nullptr;
   MultiTensorFn multi_tensor = nullptr;
+  const char* body = nullptr;  // name of the functor catena::k::<body> if it is not that of the kernel
 };
 
 // Special properties of a kernel. Code must decide by these, never by the id or the name of a kernel.
@@ -221,7 +222,7 @@ inline constexpr int kMaxRowSums = 4;
 
 struct KernelDef {
   KernelId id;
-  const char* name;    // equal to the name of the functor catena::k::<name>
+  const char* name;    // equal to the name of the functor catena::k::<name>, but see Loop::body
   const char* header;  // the header with the body: "catena/kernels/elementwise/arithmetic.h"
   KernelKind kind;
   std::uint8_t nin, ninout, nout, nrow;

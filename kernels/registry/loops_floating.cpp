@@ -16,6 +16,13 @@ using Scalings = loops<"ei->e", "Ei->E", "fi->f", "el->e", "El->E", "fl->f", "di
 
 constexpr char wide_exponent(char type, bool) { return type == 'i' ? 'l' : type; }
 
+template <class Body, fixed_string S> constexpr Loop loop_of(const char* body = nullptr) {
+  return {.type = signature_of<S>.type, .elementwise = elementwise_loop<Body, S, separate>(), .body = body};
+}
+constexpr Loop kNeighbours[] = {loop_of<k::nextafter_float16, "ee->e">("nextafter_float16"),
+                                loop_of<k::nextafter_bfloat16, "EE->E">("nextafter_bfloat16"),
+                                loop_of<k::nextafter, "ff->f">(), loop_of<k::nextafter, "dd->d">()};
+
 }  // namespace
 
 CATENA_DEFINE_KERNEL isnan = elementwise<k::isnan, Classes>("isnan", kHeader);
@@ -26,10 +33,6 @@ CATENA_DEFINE_KERNEL copysign = elementwise<k::copysign, Floats2>("copysign", kH
 CATENA_DEFINE_KERNEL modf = elementwise<k::modf, Splits>("modf", kHeader);
 CATENA_DEFINE_KERNEL frexp = elementwise<k::frexp, Mantissas>("frexp", kHeader);
 CATENA_DEFINE_KERNEL ldexp = elementwise<k::ldexp, Scalings, wide_exponent>("ldexp", kHeader);
-CATENA_DEFINE_KERNEL nextafter = elementwise<k::nextafter, loops<"ff->f", "dd->d">>("nextafter", kHeader);
-CATENA_DEFINE_KERNEL nextafter_float16 =
-    elementwise<k::nextafter_float16, loops<"ee->e">>("nextafter_float16", kHeader);
-CATENA_DEFINE_KERNEL nextafter_bfloat16 =
-    elementwise<k::nextafter_bfloat16, loops<"EE->E">>("nextafter_bfloat16", kHeader);
+CATENA_DEFINE_KERNEL nextafter = make_row("nextafter", kHeader, KernelKind::elementwise, kNeighbours, Floats2{});
 
 }  // namespace catena::kernels

@@ -19,6 +19,7 @@ struct Step {
   std::array<std::uint8_t, kMaxOperands> slot{};
 
   const Loop& resolved() const { return kernel->loop_table[loop]; }
+  const char* body() const { return resolved().body != nullptr ? resolved().body : kernel->name; }
 };
 
 // A sequence of kernels. Slots are numbered in the order inputs, in-outs, outputs, temporaries. Each slot has a dtype,

@@ -1,14 +1,12 @@
 // Programs of several steps as compiled loops. The system's compiler makes them from the program's text; they replace
 // the interpreter.
 //
-// A program that has cost the interpreter enough in this process is compiled once, by a thread that runs one compiler
-// at a time with the lowest priority, and kept in the cache of host_compiler.h. Until then, and if there is no
-// compiler, the compilation fails or the program has no text, the interpreter runs it. The results have the same bits:
-// before a loop is used, it is compared with the interpreter on random values.
+// A program that has cost the interpreter enough in this process is compiled once, by the call that reaches this cost,
+// and kept in the cache of host_compiler.h. Meanwhile the interpreter runs the programs of other threads. It continues
+// to run a program if there is no compiler, the compilation fails or the program has no text. The results have the same
+// bits: before a loop is used, it is compared with the interpreter on random values.
 //
 // $CATENA_COMPILE_FUSED=off disables compilation. Builds with a sanitizer do not compile programs either.
-//
-// The end of the process does not wait: it kills a running compiler. A child of fork() starts with empty tables.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -49,7 +47,5 @@ CATENA_EXPORT ProgramStatistics compiled_program_statistics();
 // For tests and benchmarks. Sets the cost (elements times cost_of()) from which on a program is compiled; with a
 // negative value, no program is compiled and no compiled loop is used. Returns the value before.
 CATENA_EXPORT std::int64_t set_program_compilation(std::int64_t least_cost);
-// Waits until no program is being compiled.
-CATENA_EXPORT void wait_for_program_compilation();
 
 }  // namespace nd::cpu

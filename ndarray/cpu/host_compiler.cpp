@@ -1,9 +1,7 @@
 #include <catena/ndarray/cpu/host_compiler.h>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,7 +190,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 // Runs a program and writes its output to a file. Returns an empty string, or how the program failed: "exit status 1".
 std::string run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
-                const fs::path& log, CompilerProcess* in_background) {
+                const fs::path& log) {
   const auto pointers = [](const std::vector<std::string>& words) {
     std::vector<char*> list;
     for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
@@ -205,27 +203,10 @@ std::string run(const std::vector<std::string>& command, const std::vector<std::
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  if (in_background != nullptr) {  // its thread blocks all signals; the compiler must not
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  }
   pid_t child = 0;
-  const int error = ::posix_spawn(&child, arguments[0], &actions, &attributes, arguments.data(), variables.data());
-  posix_spawnattr_destroy(&attributes);
+  const int error = ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::strerror(error);
-  if (in_background != nullptr) {
-    constexpr int kLowestPriority = 19;
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(child), kLowestPriority);
-    in_background->started(child);
-    siginfo_t unused;
-    while (::waitid(P_PID, static_cast<id_t>(child), &unused, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
-    in_background->ended();
-  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
@@ -256,8 +237,7 @@ std::string compile(const HostCompileRequest& request, const Compiler& compiler,
   for (std::string& option : options_of(request)) command.push_back(std::move(option));
   for (const std::string& word : {std::string("-o"), object.string(), source.string()}) command.push_back(word);
 
-  const std::string failure =
-      run(command, compiler_environment(compiler, workplace.path().string()), log, request.in_background);
+  const std::string failure = run(command, compiler_environment(compiler, workplace.path().string()), log);
   std::error_code error;
   if (failure.empty() && fs::file_size(object, error) != 0 && !error) return read_file(object);
   const std::string output = output_in(log);

@@ -49,17 +49,6 @@ class CATENA_EXPORT HostModule {
   void* handle_;
 };
 
-// Callbacks of a background compilation: started() with the number of the compiler's process, ended() when the process
-// has ended but has not been waited for, so that its number is still valid.
-class CompilerProcess {
- public:
-  virtual void started(int process) = 0;
-  virtual void ended() = 0;
-
- protected:
-  ~CompilerProcess() = default;
-};
-
 struct HostCompileRequest {
   std::string what;  // used in messages: "ElementwiseKernel squared_diff"
   std::string name;  // of the source file
@@ -67,9 +56,8 @@ struct HostCompileRequest {
   std::vector<std::string> options;  // appended to the default options
   // The text to print in error messages instead of `source`; the #line directives of `source` refer to it.
   std::string shown;
-  std::string processor = "native";          // the argument of -march
-  CompilerProcess* in_background = nullptr;  // not null: the compiler runs with the lowest priority
-  std::vector<std::string> symbols = {};     // symbols that the object must have
+  std::string processor = "native";       // the argument of -march
+  std::vector<std::string> symbols = {};  // symbols that the object must have
 };
 
 // Compiles and loads a text. CompileError "<what>: <command> failed (exit status 1)", then the compiler's output and

@@ -155,7 +155,7 @@ class Text {
     std::string arguments;
     for (int k = 0; k < step.kernel->num_operands(); ++k)
       arguments += concat(k > 0 ? ", s" : "s", int(step.slot[std::size_t(k)]));
-    text_ += concat("    catena::k::", step.kernel->name, "::run(", arguments, ");\n");
+    text_ += concat("    catena::k::", step.body(), "::run(", arguments, ");\n");
   }
 
   // Writes the entry function: whole blocks, then the remaining elements in a block that is filled up with the first of

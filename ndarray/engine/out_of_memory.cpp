@@ -1,31 +1,12 @@
 #include <catena/ndarray/engine/out_of_memory.h>
 
-#include <new>
-#include <optional>
-
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/device/device.h>
 
 namespace nd::internal {
 
-void rethrow_out_of_memory(std::string_view op) {
-  try {
-    throw;
-  } catch (const catena::OutOfMemoryError& e) {
-    std::optional<catena::OutOfMemoryError> named;
-    try {
-      const std::string_view what = e.what();
-      const std::size_t end = what.find(": ");
-      named.emplace(catena::concat(op, ": ", end == what.npos ? what : what.substr(end + 2)));
-    } catch (...) {  // no memory for the name either: the message stays as it is
-    }
-    if (named) throw *named;
-    throw;
-  } catch (...) {
-    catena::rethrow_standard(op);
-  }
-}
+void rethrow_out_of_memory(std::string_view op) { catena::rethrow_standard(op, true); }
 
 void check_host_room(std::string_view op, std::size_t count, std::size_t bytes) {
   const std::size_t free = memory_info(cpu_device).free_bytes;

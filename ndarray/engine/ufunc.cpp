@@ -263,48 +263,6 @@ void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
 
 }  // namespace internal
 
-// ---- functions of several kernels -----------------------------------------------------------------
-namespace internal {
-namespace {
-
-// Bodies compute 16-bit floats as float, in which the neighbour of a number differs from the neighbour in its own type.
-// Each of these types therefore has its own kernel.
-struct HalfKernels {
-  const KernelDef& function;
-  const KernelDef& of_float16;
-  const KernelDef& of_bfloat16;
-};
-constexpr HalfKernels kHalfKernels[] = {
-    {catena::kernels::nextafter, catena::kernels::nextafter_float16, catena::kernels::nextafter_bfloat16}};
-
-const HalfKernels* half_kernels(const KernelDef& def) {
-  for (const HalfKernels& rows : kHalfKernels)
-    if (rows.function.id == def.id) return &rows;
-  return nullptr;
-}
-
-}  // namespace
-
-const KernelDef& kernel_for(const KernelDef& def, std::span<const Operand> in, std::optional<Dtype> dtype) {
-  if (half_kernels(def) == nullptr) return def;
-  const std::vector<catena::Input> inputs(in.begin(), in.end());
-  return kernel_for(def, std::span(inputs), dtype);
-}
-
-const KernelDef& kernel_for(const KernelDef& def, std::span<const catena::Input> in, std::optional<Dtype> dtype) {
-  const HalfKernels* rows = half_kernels(def);
-  if (rows == nullptr || in.empty()) return def;
-  const Dtype result = dtype.value_or(catena::result_type(in));
-  if (result == Dtype::bfloat16) return rows->of_bfloat16;
-  // Each array dtype alone must fit float16: int8 and uint8 do, although their promotion is int16.
-  const bool small_arrays = !dtype && std::all_of(in.begin(), in.end(), [](const catena::Input& i) {
-    return i.is_array() && catena::can_cast(i.array().dtype, Dtype::float16);
-  });
-  return small_arrays || catena::can_cast(result, Dtype::float16) ? rows->of_float16 : def;
-}
-
-}  // namespace internal
-
 // ---- ufunc objects ------------------------------------------------------------------------------
 namespace {
 
@@ -329,14 +287,7 @@ ufunc::ufunc(std::string_view name) {
 
 std::vector<std::string> ufunc::types() const {
   std::vector<std::string> list;
-  const auto add = [&](const KernelDef& def) {
-    for (const catena::Loop& loop : def.loops()) list.push_back(catena::signature(def, loop));
-  };
-  if (const internal::HalfKernels* rows = internal::half_kernels(*def_)) {
-    add(rows->of_float16);
-    add(rows->of_bfloat16);
-  }
-  add(*def_);
+  for (const catena::Loop& loop : def_->loops()) list.push_back(catena::signature(*def_, loop));
   return list;
 }
 
@@ -357,8 +308,7 @@ std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions
     out[std::size_t(k - nin())] = args[std::size_t(k)].array();
   }
   const std::span<const Operand> in = args.first(std::size_t(nin()));
-  const KernelDef& def = runner_ == nullptr ? internal::kernel_for(*def_, in, options.dtype) : *def_;
-  internal::apply_ufunc(def, in, out, options.dtype, options.casting, runner_);
+  internal::apply_ufunc(*def_, in, out, options.dtype, options.casting, runner_);
   return out;
 } catch (...) {
   catena::rethrow_standard(name());
@@ -367,7 +317,7 @@ std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions
 Array ufunc::apply(std::span<const Operand> in, const UfuncOptions& options) const {
   check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
   if (static_cast<int>(in.size()) == nargs()) return call(in, options)[0];
-  if (runner_ == nullptr) return internal::apply_ufunc(internal::kernel_for(*def_, in, options.dtype), in, options);
+  if (runner_ == nullptr) return internal::apply_ufunc(*def_, in, options);
   Array out = options.out;
   internal::apply_ufunc(*def_, in, {&out, 1}, options.dtype, options.casting, runner_);
   return out;

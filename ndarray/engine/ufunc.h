@@ -101,12 +101,6 @@ CATENA_EXPORT Array apply_unary(const catena::KernelDef& def, const Operand& x);
 CATENA_EXPORT Array apply_binary(const catena::KernelDef& def, const Operand& a, const Operand& b);
 CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, const Operand& b);
 
-// Returns the kernel that computes `def` for these inputs and that output dtype: `def` itself, or a kernel for one
-// 16-bit dtype if the loops of a function belong to several kernels, as for nextafter.
-CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const Operand> in,
-                                                  std::optional<Dtype> dtype);
-CATENA_EXPORT const catena::KernelDef& kernel_for(const catena::KernelDef& def, std::span<const catena::Input> in,
-                                                  std::optional<Dtype> dtype);
 // Returns the device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays
 // are on cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.
 CATENA_EXPORT Device common_device(std::string_view op, std::span<const Operand> in, std::span<const Array> out = {});

@@ -8,35 +8,17 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/warning.h>
 #include <catena/ndarray/core/dtype.h>
-#include <catena/ndarray/memory/block_pool.h>
 
 namespace nd::cuda {
 
 // ---- one device ---------------------------------------------------------------------------------
-struct SingleDeviceMemoryPool::Owner {
-  explicit Owner(MemoryAllocator allocator)
-      : blocks(catena::Shared<nd::internal::BlockPool>::make("MemoryPool", std::move(allocator), kUnit)) {}
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
-  ~Owner() { blocks->close(); }
-
-  static constexpr std::size_t kUnit = 512;
-  catena::Shared<nd::internal::BlockPool> blocks;
-};
-
 SingleDeviceMemoryPool::SingleDeviceMemoryPool(MemoryAllocator allocator)
-    : owner_(catena::Shared<const Owner>::make(std::move(allocator))) {}
+    : AllocatorPool("MemoryPool", std::move(allocator), true) {}
 
-MemoryPointer SingleDeviceMemoryPool::malloc(std::size_t size) const {
-  return nd::internal::BlockPool::malloc(owner_->blocks, size);
-}
-void SingleDeviceMemoryPool::free(const void* data) const { owner_->blocks->free(data); }
-void SingleDeviceMemoryPool::free_all_blocks() const { owner_->blocks->free_all_blocks(); }
 void SingleDeviceMemoryPool::free_all_free() const {
   catena::warn("DeprecationWarning", "MemoryPool.free_all_free is deprecated. Use free_all_blocks instead.");
   free_all_blocks();
 }
-std::size_t SingleDeviceMemoryPool::n_free_blocks() const { return owner_->blocks->n_free_blocks(); }
 
 // ---- all devices --------------------------------------------------------------------------------
 struct MemoryPool::Pools {

@@ -19,25 +19,11 @@ namespace nd::cuda {
 // Returns a block of `size` bytes on the current device; null for 0.
 using MemoryAllocator = catena::Function<MemoryPointer(std::size_t size)>;
 
-// A pool of blocks of one device. Blocks that are not used any more are kept, and reused for requests of the same
-// rounded size (a multiple of 512 bytes) on the same stream. Blocks may outlive the pool; copies are the same pool.
-class CATENA_EXPORT SingleDeviceMemoryPool {
+// A pool of blocks of one device. A free block is reused only on the stream for which it was allocated.
+class CATENA_EXPORT SingleDeviceMemoryPool : public nd::internal::AllocatorPool {
  public:
-  explicit SingleDeviceMemoryPool(MemoryAllocator allocator = &raw_alloc);  // TypeError for an empty allocator
-
-  // Returns null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called
-  // again; a second OutOfMemoryError, and every other error, is passed on.
-  MemoryPointer malloc(std::size_t size) const;
-  // Takes a block back although there are pointers to it; they then have 0 bytes. RuntimeError if `data` is not the
-  // address of a block in use, for example because it was freed before. (MemoryPointer::free may be called twice.)
-  void free(const void* data) const;
-  void free_all_blocks() const;  // gives the free blocks back to the allocator
-  void free_all_free() const;    // deprecated: free_all_blocks
-  std::size_t n_free_blocks() const;
-
- private:
-  struct Owner;
-  catena::Shared<const Owner> owner_;
+  explicit SingleDeviceMemoryPool(MemoryAllocator allocator = &raw_alloc);
+  void free_all_free() const;  // deprecated: free_all_blocks
 };
 
 // A pool for all devices above one allocator: one SingleDeviceMemoryPool per device.

@@ -18,8 +18,8 @@ struct BlockPool::Block : Storage {
   Key key;
 };
 
-BlockPool::BlockPool(const char* op, BlockAllocator allocator, std::size_t unit, bool keeps)
-    : op_(op), allocator_(std::move(allocator)), unit_(unit), keeps_(keeps) {
+BlockPool::BlockPool(const char* op, BlockAllocator allocator, bool by_stream)
+    : op_(op), allocator_(std::move(allocator)), by_stream_(by_stream) {
   check<TypeError>(allocator_ != nullptr, op, "the allocator is empty");
 }
 
@@ -44,10 +44,10 @@ MemoryPointer BlockPool::take(std::size_t rounded, Key key) {
 
 MemoryPointer BlockPool::malloc(const catena::Shared<BlockPool>& pool, std::size_t size) {
   if (size == 0) return {};
-  const std::size_t unit = pool->unit_;
-  check<OutOfMemoryError>(size <= std::size_t(-1) - unit, pool->op_, size, " bytes are more than there can be");
-  const std::size_t rounded = (size + unit - 1) / unit * unit;
-  const Key key{rounded, current_stream(current_device()).handle};
+  constexpr std::size_t kUnit = 512;
+  check<OutOfMemoryError>(size <= std::size_t(-1) - kUnit, pool->op_, size, " bytes are more than there can be");
+  const std::size_t rounded = (size + kUnit - 1) / kUnit * kUnit;
+  const Key key{rounded, pool->by_stream_ ? current_stream(current_device()).handle : nullptr};
   auto block = std::make_unique<Block>();
   block->pool = pool;
   block->key = key;
@@ -120,5 +120,21 @@ void BlockPool::close() {
   }
   free_all_blocks();
 }
+
+// ---- AllocatorPool ------------------------------------------------------------------------------
+struct AllocatorPool::Owner {
+  explicit Owner(catena::Shared<BlockPool> pool) : blocks(std::move(pool)) {}
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() { blocks->close(); }
+  catena::Shared<BlockPool> blocks;
+};
+
+AllocatorPool::AllocatorPool(const char* op, BlockAllocator allocator, bool by_stream)
+    : owner_(catena::Shared<const Owner>::make(catena::Shared<BlockPool>::make(op, std::move(allocator), by_stream))) {}
+MemoryPointer AllocatorPool::malloc(std::size_t size) const { return BlockPool::malloc(owner_->blocks, size); }
+void AllocatorPool::free(const void* data) const { owner_->blocks->free(data); }
+void AllocatorPool::free_all_blocks() const { owner_->blocks->free_all_blocks(); }
+std::size_t AllocatorPool::n_free_blocks() const { return owner_->blocks->n_free_blocks(); }
 
 }  // namespace nd::internal

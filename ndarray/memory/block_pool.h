@@ -1,6 +1,6 @@
-// A pool with the rules of CuPy's pools, above any allocator: a free block is reused only for requests of exactly its
-// rounded size and on the stream for which it was allocated. (The pool of arrays, memory_pool.h, splits and merges
-// blocks.) Internal to ndarray/memory.
+// The blocks of an AllocatorPool (memory.h), with the rules of CuPy's pools: a free block is reused only for requests
+// of exactly its rounded size. (The pool of arrays, memory_pool.h, splits and merges blocks.) Internal to
+// ndarray/memory.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -21,9 +21,8 @@ using BlockAllocator = catena::Function<MemoryPointer(std::size_t size)>;
 
 class BlockPool {
  public:
-  // `op` begins the messages. Sizes are rounded up to a multiple of `unit`. With keeps = false a block goes back to the
-  // allocator when it is freed. TypeError for an empty allocator.
-  BlockPool(const char* op, BlockAllocator allocator, std::size_t unit, bool keeps = true);
+  // See AllocatorPool.
+  BlockPool(const char* op, BlockAllocator allocator, bool by_stream);
 
   // Returns null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called
   // again.
@@ -40,7 +39,7 @@ class BlockPool {
 
  private:
   struct Block;
-  using Key = std::pair<std::size_t, void*>;  // rounded size, stream
+  using Key = std::pair<std::size_t, void*>;  // rounded size, and the stream or null
   static void destroy(Storage* storage);
   MemoryPointer take(std::size_t rounded, Key key);
   // Must be called with the lock; the caller must release the lock before it drops the result.
@@ -48,9 +47,9 @@ class BlockPool {
 
   const char* const op_;
   const BlockAllocator allocator_;
-  const std::size_t unit_;
+  const bool by_stream_;
   mutable std::mutex mutex_;
-  bool keeps_;
+  bool keeps_ = true;
   std::map<Key, std::vector<MemoryPointer>> free_;
   std::unordered_map<const void*, Block*> used_;
 };

@@ -9,7 +9,6 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/program.h>
 #include <catena/ndarray/cuda/runtime/context.h>
-#include <catena/ndarray/cuda/runtime/staging.h>
 #include <catena/ndarray/device/executor.h>
 #include <catena/ndarray/memory/block_pool.h>
 #include <catena/ndarray/memory/memory_pool.h>
@@ -147,7 +146,10 @@ MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {
   if (size == 0) return {};
   use_some_device();
   void* data = nullptr;
-  CATENA_CU(host_allocate, &data, size, flags);
+  const cuda::api::cu_result status = cuda::driver().host_allocate(&data, size, flags);
+  catena::check<catena::OutOfMemoryError>(status != cuda::api::cu_error_out_of_memory, "pinned memory",
+                                          "there is none left for ", size, " bytes");
+  cuda::check(status, cuda::api::DriverNames::host_allocate);
   const auto give_back = [data] {
     if (!cuda::is_healthy(some_device())) return;
     use_some_device();
@@ -160,21 +162,6 @@ MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {
     throw;
   }
 }
-
-// Allocates a block from the backend's own pool, which staging copies use, too.
-MemoryPointer allocate_staging(std::size_t size) {
-  use_some_device();
-  std::byte* const data = cuda::pinned_pool().allocate(size);
-  const auto give_back = [data, size] { cuda::pinned_pool().deallocate(data, size); };
-  try {
-    return MemoryPointer(wrap_storage(data, size, cpu_device, give_back));
-  } catch (...) {
-    give_back();
-    throw;
-  }
-}
-
-constexpr std::size_t kPinnedUnit = 512;
 
 }  // namespace
 
@@ -191,43 +178,12 @@ void MemoryPointer::free() const {
 }
 
 // ---- pools of pinned memory ---------------------------------------------------------------------
-// `kept_by`: the pool of the backend that keeps the free blocks of the library's pool.
-struct PinnedMemoryPool::Owner {
-  explicit Owner(catena::Shared<internal::BlockPool> pool, cuda::PinnedPool* keeper = nullptr)
-      : blocks(std::move(pool)), kept_by(keeper) {}
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
-  ~Owner() { blocks->close(); }
-
-  catena::Shared<internal::BlockPool> blocks;
-  cuda::PinnedPool* kept_by;
-};
-
 PinnedMemoryPool::PinnedMemoryPool(PinnedAllocator allocator)
-    : owner_(catena::Shared<const Owner>::make(
-          catena::Shared<internal::BlockPool>::make("PinnedMemoryPool", std::move(allocator), kPinnedUnit))) {}
-
-MemoryPointer PinnedMemoryPool::malloc(std::size_t size) const {
-  return internal::BlockPool::malloc(owner_->blocks, size);
-}
-void PinnedMemoryPool::free(const void* data) const { owner_->blocks->free(data); }
-
-void PinnedMemoryPool::free_all_blocks() const {
-  if (n_free_blocks() == 0) return;
-  owner_->blocks->free_all_blocks();
-  if (owner_->kept_by == nullptr) return;
-  use_some_device();
-  owner_->kept_by->free_all_blocks();
-}
-std::size_t PinnedMemoryPool::n_free_blocks() const {
-  return owner_->blocks->n_free_blocks() + (owner_->kept_by != nullptr ? owner_->kept_by->n_free_blocks() : 0);
-}
+    : AllocatorPool("PinnedMemoryPool", std::move(allocator), false) {}
 
 PinnedMemoryPool& pinned_memory_pool() {
   // Never destroyed, because arrays in static variables may be.
-  static auto& pool = *new PinnedMemoryPool(catena::Shared<const PinnedMemoryPool::Owner>::make(
-      catena::Shared<internal::BlockPool>::make("pinned_memory_pool", &allocate_staging, kPinnedUnit, false),
-      &cuda::pinned_pool()));
+  static auto& pool = *new PinnedMemoryPool;
   return pool;
 }
 

@@ -25,9 +25,6 @@
 
 namespace nd {
 
-namespace internal {
-class BlockPool;  // block_pool.h
-}
 class Memory;
 class PinnedMemory;
 
@@ -135,28 +132,39 @@ CATENA_EXPORT Device device_from_pointer(const void* p);
 CATENA_EXPORT MemoryPointer raw_alloc_pinned_memory(std::size_t size);
 using PinnedAllocator = catena::Function<MemoryPointer(std::size_t size)>;
 
-// A pool of page-locked host memory above an allocator. Blocks that are not used any more are kept and reused for
-// requests of the same rounded size (a multiple of 512 bytes). Blocks may outlive the pool; copies of a pool are the
-// same pool.
-// Thread safety: all members may be called from any thread.
-class CATENA_EXPORT PinnedMemoryPool {
+namespace internal {
+class BlockPool;  // block_pool.h
+
+// A pool above an allocator. Blocks that are not used any more are kept and reused for requests of the same rounded
+// size (a multiple of 512 bytes). Blocks may outlive the pool; copies of a pool are the same pool.
+class CATENA_EXPORT AllocatorPool {
  public:
-  explicit PinnedMemoryPool(PinnedAllocator allocator = &raw_alloc_pinned_memory);
-  // Null for 0 bytes. RuntimeError "CUDA is unavailable: ..."; OutOfMemoryError if memory is short even after the free
-  // blocks have been released.
+  // Returns null for 0 bytes. If the allocator throws OutOfMemoryError, the free blocks are released and it is called
+  // again; a second OutOfMemoryError, and every other error, is passed on.
   MemoryPointer malloc(std::size_t size) const;
-  MemoryPointer allocate(std::size_t size) const { return malloc(size); }
   // Takes a block back although there are pointers to it; they then have 0 bytes. RuntimeError if `data` is not the
-  // address of a block in use, for example because it was freed before.
+  // address of a block in use, for example because it was freed before. (MemoryPointer::free may be called twice.)
   void free(const void* data) const;
-  void free_all_blocks() const;
+  void free_all_blocks() const;  // gives the free blocks back to the allocator
   std::size_t n_free_blocks() const;
+
+ protected:
+  // `op` begins the messages. by_stream: a block is reused only on the stream that was current when it was allocated.
+  // TypeError for an empty allocator.
+  AllocatorPool(const char* op, catena::Function<MemoryPointer(std::size_t size)> allocator, bool by_stream);
 
  private:
   struct Owner;
-  friend CATENA_EXPORT PinnedMemoryPool& pinned_memory_pool();
-  explicit PinnedMemoryPool(catena::Shared<const Owner> owner) noexcept : owner_(std::move(owner)) {}
   catena::Shared<const Owner> owner_;
+};
+}  // namespace internal
+
+// A pool of page-locked host memory above an allocator. malloc: RuntimeError "CUDA is unavailable: ...".
+// Thread safety: all members may be called from any thread.
+class CATENA_EXPORT PinnedMemoryPool : public internal::AllocatorPool {
+ public:
+  explicit PinnedMemoryPool(PinnedAllocator allocator = &raw_alloc_pinned_memory);
+  MemoryPointer allocate(std::size_t size) const { return malloc(size); }
 };
 // The pool that alloc_pinned_memory uses by default. Copies from pageable host memory also take their staging buffers
 // from it.

@@ -40,7 +40,7 @@ std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options)
 
 Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options) {
   const Operand in[2] = {x1, x2};
-  return internal::apply_ufunc(internal::kernel_for(catena::kernels::nextafter, in, options.dtype), in, options);
+  return internal::apply_ufunc(catena::kernels::nextafter, in, options);
 }
 
 Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options) {

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 
@@ -62,14 +61,15 @@ void run(internal::KernelArguments& arguments, const KernelText& text, const Sha
 
 ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_view out_params,
                                      std::string_view operation, std::string_view name,
-                                     const ElementwiseKernelOptions& options) {
-  KernelText text = internal::text_of(KernelText::Kind::elementwise, name, in_params, out_params, options);
-  text.operation = operation;
-  text.loop_prep = options.loop_prep;
-  text.after_loop = options.after_loop;
-  internal::check_kernel(text);
-  text_ = intern(std::move(text));
-}
+                                     const ElementwiseKernelOptions& options)
+    : TextKernel([&] {
+        KernelText text = internal::text_of(KernelText::Kind::elementwise, name, in_params, out_params, options);
+        text.operation = operation;
+        text.loop_prep = options.loop_prep;
+        text.after_loop = options.after_loop;
+        internal::check_kernel(text);
+        return intern(std::move(text));
+      }()) {}
 
 std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const Operand> args,
                                          const ElementwiseCallOptions& options) {
@@ -80,32 +80,12 @@ std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const
   return arguments.outputs();
 }
 
-std::vector<Array> ElementwiseKernel::call(std::span<const Operand> args, const ElementwiseCallOptions& options) const
-    try {
-  return internal::call_kernel(*text_, args, options);
-} catch (...) {
-  catena::rethrow_standard(name());
-}
-
-KernelResult ElementwiseKernel::operator()(std::initializer_list<Operand> args,
-                                           const ElementwiseCallOptions& options) const try {
-  check<TypeError>(nout() <= 2, text_->label, "has ", nout(), " outputs; write auto [u, v, w] = kernel.call<3>(...)");
-  return KernelResult(*text_, call({args.begin(), args.size()}, options));
-} catch (...) {
-  catena::rethrow_standard(name());
-}
-
-const std::vector<KernelParameter>& ElementwiseKernel::params() const noexcept { return text_->parameters; }
 std::span<const KernelParameter> ElementwiseKernel::in_params() const noexcept {
   return std::span(params()).first(text_->nin);
 }
 std::span<const KernelParameter> ElementwiseKernel::out_params() const noexcept {
   return std::span(params()).subspan(text_->nin);
 }
-int ElementwiseKernel::nin() const noexcept { return static_cast<int>(text_->nin); }
-int ElementwiseKernel::nout() const noexcept { return static_cast<int>(text_->nout()); }
-int ElementwiseKernel::nargs() const noexcept { return nin() + nout(); }
-const std::string& ElementwiseKernel::name() const noexcept { return text_->name; }
 const std::string& ElementwiseKernel::operation() const noexcept { return text_->operation; }
 const std::string& ElementwiseKernel::preamble() const noexcept { return text_->preamble; }
 bool ElementwiseKernel::reduce_dims() const noexcept { return text_->reduce_dims; }

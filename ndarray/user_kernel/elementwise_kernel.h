@@ -72,47 +72,55 @@ struct ElementwiseCallOptions {
   std::optional<Stream> stream = {};      // default: the current stream
 };
 
-class CATENA_EXPORT ElementwiseKernel {
+namespace internal {
+
+// The calls and properties that ElementwiseKernel and ReductionKernel share.
+template <class CallOptions> class CATENA_EXPORT TextKernel {
+ public:
+  // `args`: the inputs (arrays or scalars), or inputs and outputs. Returns the outputs.
+  std::vector<Array> call(std::span<const Operand> args, const CallOptions& options = {}) const;
+  // For kernels with one or two outputs, or none: returns the array, or auto [u, v] = kernel(x, y). TypeError for
+  // others.
+  KernelResult operator()(std::initializer_list<Operand> args, const CallOptions& options = {}) const;
+  KernelResult operator()(const Operand& x, const CallOptions& options) const { return (*this)({x}, options); }
+  template <std::convertible_to<Operand>... A> KernelResult operator()(const A&... args) const {
+    return (*this)({static_cast<Operand>(args)...}, CallOptions{});
+  }
+  // auto [u, v, w] = kernel.call<3>(x, y). TypeError unless the kernel has N outputs.
+  template <std::size_t N>
+  std::array<Array, N> call(std::initializer_list<Operand> args, const CallOptions& options = {}) const {
+    check_output_count(*text_, N);
+    return unpacked<N>(call(std::span(args.begin(), args.size()), options));
+  }
+  template <std::size_t N, std::convertible_to<Operand>... A> std::array<Array, N> call(const A&... args) const {
+    return call<N>({static_cast<Operand>(args)...}, CallOptions{});
+  }
+
+  const std::vector<KernelParameter>& params() const noexcept;
+  int nin() const noexcept;
+  int nout() const noexcept;
+  int nargs() const noexcept { return nin() + nout(); }
+  const std::string& name() const noexcept;
+
+ protected:
+  explicit TextKernel(const KernelText* text) noexcept : text_(text) {}
+  const KernelText* text_;
+};
+
+}  // namespace internal
+
+// Arguments that are arrays, except raw ones, are broadcast together; given outputs must have the common shape.
+class CATENA_EXPORT ElementwiseKernel : public internal::TextKernel<ElementwiseCallOptions> {
  public:
   // ValueError for invalid parameter lists (parameter_list.h) and a name that is not an identifier.
   ElementwiseKernel(std::string_view in_params, std::string_view out_params, std::string_view operation,
                     std::string_view name = "kernel", const ElementwiseKernelOptions& options = {});
 
-  // `args`: the inputs (arrays or scalars), or inputs and outputs. All arrays except raw ones are broadcast together;
-  // given outputs must have the common shape. Returns the outputs.
-  std::vector<Array> call(std::span<const Operand> args, const ElementwiseCallOptions& options = {}) const;
-  // For kernels with one or two outputs, or none: returns the array, or auto [u, v] = kernel(x, y). TypeError for
-  // others.
-  KernelResult operator()(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const;
-  KernelResult operator()(const Operand& x, const ElementwiseCallOptions& options) const {
-    return (*this)({x}, options);
-  }
-  template <std::convertible_to<Operand>... A> KernelResult operator()(const A&... args) const {
-    return (*this)({static_cast<Operand>(args)...}, ElementwiseCallOptions{});
-  }
-  // auto [u, v, w] = kernel.call<3>(x, y). TypeError unless the kernel has N outputs.
-  template <std::size_t N>
-  std::array<Array, N> call(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const {
-    internal::check_output_count(*text_, N);
-    return internal::unpacked<N>(call(std::span(args.begin(), args.size()), options));
-  }
-  template <std::size_t N, std::convertible_to<Operand>... A> std::array<Array, N> call(const A&... args) const {
-    return call<N>({static_cast<Operand>(args)...}, ElementwiseCallOptions{});
-  }
-
-  const std::vector<KernelParameter>& params() const noexcept;
   std::span<const KernelParameter> in_params() const noexcept;
   std::span<const KernelParameter> out_params() const noexcept;
-  int nin() const noexcept;
-  int nout() const noexcept;
-  int nargs() const noexcept;
-  const std::string& name() const noexcept;
   const std::string& operation() const noexcept;
   const std::string& preamble() const noexcept;
   bool reduce_dims() const noexcept;
-
- private:
-  const KernelText* text_;
 };
 
 // An alias in the namespace elementwise, as in CuPy.

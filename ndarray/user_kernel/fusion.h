@@ -21,8 +21,7 @@
 // process ends. The function must therefore not read variables that change, such as globals: they would keep the values
 // of the first call. A function with captures is traced in every call, because they may change: numbers that vary are
 // better passed as arguments. Compiled kernels are found by the steps and dtypes of the trace. On the CPU, functions
-// that run often are compiled by the system's compiler, in the background and with the same bits
-// (ndarray/cpu/compiled_program.h).
+// that run often are compiled by the system's compiler, with the same bits (ndarray/cpu/compiled_program.h).
 //
 // Arguments on several devices are not fused: after a UserWarning the steps are executed one by one, which is an error
 // if one of them needs arrays of two devices.

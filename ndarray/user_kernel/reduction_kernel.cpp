@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
@@ -131,17 +130,18 @@ void run(internal::KernelArguments& arguments, const KernelText& text, const Sha
 ReductionKernel::ReductionKernel(std::string_view in_params, std::string_view out_params, std::string_view map_expr,
                                  std::string_view reduce_expr, std::string_view post_map_expr,
                                  std::optional<std::string_view> identity, std::string_view name,
-                                 const ReductionKernelOptions& options) {
-  KernelText text = internal::text_of(KernelText::Kind::reduction, name, in_params, out_params, options);
-  text.map = map_expr;
-  text.reduce = reduce_expr;
-  text.post_map = post_map_expr;
-  if (identity) text.identity = std::string(*identity);
-  text.reduce_type = options.reduce_type;
-  internal::check_kernel(text);
-  check<ValueError>(text.nout() > 0, text.label, "a reduction needs an output");
-  text_ = intern(std::move(text));
-}
+                                 const ReductionKernelOptions& options)
+    : TextKernel([&] {
+        KernelText text = internal::text_of(KernelText::Kind::reduction, name, in_params, out_params, options);
+        text.map = map_expr;
+        text.reduce = reduce_expr;
+        text.post_map = post_map_expr;
+        if (identity) text.identity = std::string(*identity);
+        text.reduce_type = options.reduce_type;
+        internal::check_kernel(text);
+        check<ValueError>(text.nout() > 0, text.label, "a reduction needs an output");
+        return intern(std::move(text));
+      }()) {}
 
 std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const Operand> args,
                                          const ReductionCallOptions& options) {
@@ -168,25 +168,5 @@ std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const
   if (catena::size_of(shape) != 0) run(arguments, text, in, axes, options.keepdims);
   return arguments.outputs();
 }
-
-std::vector<Array> ReductionKernel::call(std::span<const Operand> args, const ReductionCallOptions& options) const try {
-  return internal::call_kernel(*text_, args, options);
-} catch (...) {
-  catena::rethrow_standard(name());
-}
-
-KernelResult ReductionKernel::operator()(std::initializer_list<Operand> args, const ReductionCallOptions& options) const
-    try {
-  check<TypeError>(nout() <= 2, text_->label, "has ", nout(), " outputs; write auto [u, v, w] = kernel.call<3>(...)");
-  return KernelResult(*text_, call({args.begin(), args.size()}, options));
-} catch (...) {
-  catena::rethrow_standard(name());
-}
-
-const std::vector<KernelParameter>& ReductionKernel::params() const noexcept { return text_->parameters; }
-int ReductionKernel::nin() const noexcept { return static_cast<int>(text_->nin); }
-int ReductionKernel::nout() const noexcept { return static_cast<int>(text_->nout()); }
-int ReductionKernel::nargs() const noexcept { return nin() + nout(); }
-const std::string& ReductionKernel::name() const noexcept { return text_->name; }
 
 }  // namespace nd

@@ -54,7 +54,10 @@ struct ReductionCallOptions {
   std::optional<Stream> stream = {};
 };
 
-class CATENA_EXPORT ReductionKernel {
+// Inputs are broadcast together; at least one must be an array that is not raw (ValueError); given outputs must have
+// the reduced shape. With raw arrays the reduced axes must be the leading ones (NotImplementedError otherwise). out:
+// NotImplementedError for kernels with several outputs, ValueError if the arguments contain outputs.
+class CATENA_EXPORT ReductionKernel : public internal::TextKernel<ReductionCallOptions> {
  public:
   // Without an identity, accumulators start default-constructed, and a reduction of no elements is a ValueError.
   // Further ValueErrors as for elementwise kernels, and if there is no output.
@@ -62,36 +65,6 @@ class CATENA_EXPORT ReductionKernel {
                   std::string_view reduce_expr, std::string_view post_map_expr,
                   std::optional<std::string_view> identity, std::string_view name = "reduce_kernel",
                   const ReductionKernelOptions& options = {});
-
-  // `args`: the inputs, or inputs and outputs. Inputs are broadcast together; at least one must be an array that is not
-  // raw (ValueError); given outputs must have the reduced shape. With raw arrays the reduced axes must be the leading
-  // ones (NotImplementedError otherwise). options.out: NotImplementedError with several outputs, ValueError if `args`
-  // contains outputs. Returns the outputs.
-  std::vector<Array> call(std::span<const Operand> args, const ReductionCallOptions& options = {}) const;
-  // For kernels with one or two outputs: the array, or auto [u, v] = kernel(x, y). TypeError for others.
-  KernelResult operator()(std::initializer_list<Operand> args, const ReductionCallOptions& options = {}) const;
-  KernelResult operator()(const Operand& x, const ReductionCallOptions& options) const { return (*this)({x}, options); }
-  template <std::convertible_to<Operand>... A> KernelResult operator()(const A&... args) const {
-    return (*this)({static_cast<Operand>(args)...}, ReductionCallOptions{});
-  }
-  // auto [u, v, w] = kernel.call<3>(x, y). TypeError unless the kernel has N outputs.
-  template <std::size_t N>
-  std::array<Array, N> call(std::initializer_list<Operand> args, const ReductionCallOptions& options = {}) const {
-    internal::check_output_count(*text_, N);
-    return internal::unpacked<N>(call(std::span(args.begin(), args.size()), options));
-  }
-  template <std::size_t N, std::convertible_to<Operand>... A> std::array<Array, N> call(const A&... args) const {
-    return call<N>({static_cast<Operand>(args)...}, ReductionCallOptions{});
-  }
-
-  const std::vector<KernelParameter>& params() const noexcept;
-  int nin() const noexcept;
-  int nout() const noexcept;
-  int nargs() const noexcept;
-  const std::string& name() const noexcept;
-
- private:
-  const KernelText* text_;
 };
 
 }  // namespace nd

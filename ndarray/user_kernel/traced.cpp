@@ -35,8 +35,7 @@ std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<Trac
   catena::SmallVector<catena::Input, 4> inputs;
   for (const TracedOperand& x : in) values.push_back(state.value_of(x));
   for (int v : values) inputs.push_back(state.input(v));
-  const KernelDef& kernel = kernel_for(def, std::span<const catena::Input>(inputs), {});
-  return {trace, state.add_step(kernel, catena::choose_loop(kernel, inputs), std::move(values))};
+  return {trace, state.add_step(def, catena::choose_loop(def, inputs), std::move(values))};
 } catch (...) {
   catena::rethrow_standard(kFusedName);
 }

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
     }
     BOOST_TEST(got == first_output(row[2]), name << " " << row[1] << ": " << got);
   }
-  BOOST_TEST((not_one_kernel == std::map<std::string, int>{{"nextafter", 144}}));
+  BOOST_TEST((not_one_kernel == std::map<std::string, int>{}));
 }
 
 BOOST_AUTO_TEST_CASE(recorded_weak_scalars) {

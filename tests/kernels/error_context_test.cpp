@@ -114,6 +114,20 @@ BOOST_AUTO_TEST_CASE(errors_of_the_standard_library) {
   } catch (const catena::OutOfMemoryError& e) {
     BOOST_TEST(std::string(e.what()) == "the host has no memory left");
   }
+  const auto renamed = [](const char* message) {
+    try {
+      try {
+        throw catena::OutOfMemoryError(message);
+      } catch (...) {
+        catena::rethrow_standard("outer", true);
+      }
+    } catch (const catena::OutOfMemoryError& e) {
+      return std::string(e.what());
+    }
+  };
+  BOOST_TEST(renamed("inner: for 5 bytes: none") == "outer: for 5 bytes: none");
+  BOOST_TEST(renamed("the host has no memory left") == "outer: the host has no memory left");
+  BOOST_TEST(again(catena::OutOfMemoryError("inner: none")) == "memory inner: none");
   BOOST_TEST(again(catena::ValueError("f: x")) == "as it is f: x");
   BOOST_TEST(again(std::out_of_range("y")) == "as it is y");
 }

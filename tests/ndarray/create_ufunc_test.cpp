@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(is_a_ufunc) {
   BOOST_TEST(f.types() == (std::vector<std::string>{"bb->b", "ii->i", "ee->e", "EE->E", "ff->f", "dd->d"}));
   BOOST_TEST(f.to_string() == "<ufunc 'my_squared_diff'>");
   BOOST_TEST(nd::ufunc("add").doc() == "");
-  // A row's name does not make it a row: nextafter has rows for 16-bit floats, this function has not.
+  // The name does not make it the registered kernel, which has loops for 16-bit floats.
   const nd::ufunc other = nd::create_ufunc("nextafter", {"ff->f"}, "out0 = in0 + 2 * in1");
   const Array x = nd::array({1.f, 2.f});
   check_values<float>(other(x, x), {3, 6});

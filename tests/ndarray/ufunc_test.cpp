@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(exact_integers) {
              "");
 }
 
-// nextafter has a row for each 16-bit type: the neighbour of a float16 is another number than that of its float.
+// nextafter has a body for each 16-bit type: the neighbour of a float16 is another number than that of its float.
 BOOST_AUTO_TEST_CASE(nextafter_by_name) {
   const nd::ufunc nextafter("nextafter");
   BOOST_TEST(nextafter.types() == (std::vector<std::string>{"ee->e", "EE->E", "ff->f", "dd->d"}),

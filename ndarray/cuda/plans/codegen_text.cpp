@@ -50,7 +50,7 @@ std::string step_text(const Program& program, std::size_t number) {
       after += concat("    s", s, " = catena::device::rounded<", type_name(slot), ">(s", s, ");\n");
   }
   const bool scoped = !before.empty();
-  return concat(scoped ? "    {\n" : "", before, "    catena::k::", def.name, "::run(", arguments, ");\n", after,
+  return concat(scoped ? "    {\n" : "", before, "    catena::k::", step.body(), "::run(", arguments, ");\n", after,
                 scoped ? "    }\n" : "");
 }
 

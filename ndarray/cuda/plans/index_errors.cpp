@@ -9,7 +9,7 @@
 #include <catena/kernels/base/scalar.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cuda/runtime/context.h>
-#include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/memory/memory.h>
 
 namespace nd::cuda {
 namespace {
@@ -26,9 +26,9 @@ IndexRecord* index_record(int device) {
   if (records.load(std::memory_order_relaxed) == nullptr) {
     use_device(device);
     const std::size_t bytes = sizeof(IndexRecord) * static_cast<std::size_t>(driver().device_count);
-    std::byte* memory = pinned_pool().allocate(bytes);
-    std::memset(memory, 0, bytes);
-    records.store(reinterpret_cast<IndexRecord*>(memory), std::memory_order_release);
+    static const auto& memory = *new MemoryPointer(pinned_memory_pool().malloc(bytes));
+    std::memset(memory.ptr(), 0, bytes);
+    records.store(reinterpret_cast<IndexRecord*>(memory.ptr()), std::memory_order_release);
   }
   return records.load(std::memory_order_relaxed) + device;
 }
