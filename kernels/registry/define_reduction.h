@@ -62,24 +62,19 @@ template <class Body, fixed_string S> struct Reduction {
   static constexpr bool has_moments = folds_moments<Body, A, T>;
   // Sums of integers as float64 rarely round, so they need no groups.
   static constexpr bool has_groups = !any_order && !has_moments && !std::is_integral_v<T>;
-  template <bool Ahead>
   static ND_FN void fold_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; i += kLanes) {
-      if constexpr (Ahead)
-        for (std::size_t line = 0; line < sizeof(T) * kLanes; line += 64)
-          __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
 #pragma GCC ivdep
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     }
   }
-  template <bool Ahead>
   static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
     alignas(64) A lane[kLanes];
     for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
     std::int64_t i = 0;
     if constexpr (has_windows) i = fold_windows(lane, x, index, n);
     const std::int64_t whole = i + (n - i) / kLanes * kLanes;
-    fold_rounds<Ahead>(lane, x, index, i, whole);
+    fold_rounds(lane, x, index, i, whole);
     if (!last) {
       for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
       return;
@@ -100,17 +95,16 @@ template <class Body, fixed_string S> struct Reduction {
     }
     out = Body::combine(out, combine_lanes<Body>(lane));
   }
-  template <bool Ahead = false>
   static ND_FN void fold_row(A& out, std::byte* lanes, const T* x, std::int64_t index, std::int64_t n, bool first,
                              bool last) {
     if constexpr (has_moments) {
       MomentFolds<Body, A, T>::fold(out, lanes, x, n, first, last);
     } else if constexpr (has_groups) {
       static_assert(std::is_same_v<A, T>);
-      if (first && last) GroupFolds<Body, A>::template fold<Ahead>(out, x, n);
+      if (first && last) GroupFolds<Body, A>::template fold<false>(out, x, n);
       else GroupFolds<Body, A>::fold_part(out, lanes, x, n, first, last);
     } else {
-      fold_lanes<Ahead>(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
+      fold_lanes(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
     }
   }
 
@@ -199,13 +193,13 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
 
-  // True for accumulators that are plain numbers. Other loops are limited by their arithmetic and have no fold_far.
+  // True for accumulators that are plain numbers.
   static constexpr bool is_number = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
   &&!requires { Body::counts; };
   CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
     for (std::int64_t r = 0; r < b.rows; ++r)
-      fold_row<true>(reinterpret_cast<A*>(acc)[r], nullptr, reinterpret_cast<const T*>(b.in + r * b.row_step), b.index,
-                     b.n, true, true);
+      GroupFolds<Body, A>::template fold<true>(reinterpret_cast<A*>(acc)[r],
+                                               reinterpret_cast<const T*>(b.in + r * b.row_step), b.n);
   }
 
   // Complex numbers whose parts are combined each on its own are two columns.
@@ -408,7 +402,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     else return nullptr;
   }
   static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
-    if constexpr (Host::is_number) return &Host::fold_far;
+    if constexpr (Host::has_groups) return &Host::fold_far;
     else return nullptr;
   }
   static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {
