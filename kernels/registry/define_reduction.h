@@ -68,17 +68,13 @@ template <class Body, fixed_string S> struct Reduction {
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     }
   }
-  static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
+  static ND_FN void fold_lanes(A& out, const T* x, std::int64_t index, std::int64_t n) {
     alignas(64) A lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
+    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<A>();
     std::int64_t i = 0;
     if constexpr (has_windows) i = fold_windows(lane, x, index, n);
     const std::int64_t whole = i + (n - i) / kLanes * kLanes;
     fold_rounds(lane, x, index, i, whole);
-    if (!last) {
-      for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
-      return;
-    }
     fold_end(out, lane, x, index, whole, n);
   }
   // The last elements, fewer than there are lanes, and the tree over the lanes.
@@ -95,16 +91,14 @@ template <class Body, fixed_string S> struct Reduction {
     }
     out = Body::combine(out, combine_lanes<Body>(lane));
   }
-  static ND_FN void fold_row(A& out, std::byte* lanes, const T* x, std::int64_t index, std::int64_t n, bool first,
-                             bool last) {
+  static ND_FN void fold_row(A& out, const T* x, std::int64_t index, std::int64_t n) {
     if constexpr (has_moments) {
-      MomentFolds<Body, A, T>::fold(out, lanes, x, n, first, last);
+      MomentFolds<Body, A, T>::fold(out, x, n);
     } else if constexpr (has_groups) {
       static_assert(std::is_same_v<A, T>);
-      if (first && last) GroupFolds<Body, A>::template fold<false>(out, x, n);
-      else GroupFolds<Body, A>::fold_part(out, lanes, x, n, first, last);
+      GroupFolds<Body, A>::template fold<false>(out, x, n);
     } else {
-      fold_lanes(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
+      fold_lanes(out, x, index, n);
     }
   }
 
@@ -171,24 +165,22 @@ template <class Body, fixed_string S> struct Reduction {
     const std::int64_t place = ExtremumFinder<Body, T>::find(x, n, value);
     if (place >= 0) best = Body::template map<A>(value, index + place);
   }
-  CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const ReductionBlock& b, bool first, bool last) {
+  CATENA_MULTIARCH static void fold(std::byte* acc, const ReductionBlock& b) {
     if constexpr (has_short_rows) {
       A* out = reinterpret_cast<A*>(acc);
-      if (first && last && b.n <= kLanes / 4) return fold_short_rows<kLanes / 4>(out, b);
-      if (first && last && b.n <= kLanes / 2) return fold_short_rows<kLanes / 2>(out, b);
-      if (first && last && b.n < kLanes) return fold_short_rows<kLanes>(out, b);
+      if (b.n <= kLanes / 4) return fold_short_rows<kLanes / 4>(out, b);
+      if (b.n <= kLanes / 2) return fold_short_rows<kLanes / 2>(out, b);
+      if (b.n < kLanes) return fold_short_rows<kLanes>(out, b);
     }
     for (std::int64_t r = 0; r < b.rows; ++r) {
       A& out = reinterpret_cast<A*>(acc)[r];
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       if constexpr (requires { typename Body::extremum; }) {
         if (b.n > 0) find_extremum(out, x, b.index, b.n);
-        (void)lanes, (void)first, (void)last;
       } else if constexpr (requires { Body::counts; }) {
         fold_counts(out, x, b.n);
-        (void)lanes, (void)first, (void)last;
       } else {
-        fold_row(out, lanes, x, b.index, b.n, first, last);
+        fold_row(out, x, b.index, b.n);
       }
     }
   }

@@ -59,7 +59,7 @@ using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int
 inline constexpr int kLanes = 32;
 inline constexpr std::int64_t kGroup = 16;
 inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
-inline constexpr int kMaxLaneBytes = 64;              // limit for the state of a lane between parts
+inline constexpr std::int64_t kMostFolded = 4096;     // elements of an accumulator that the lanes combine
 // The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
 // i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
 // out_stride.
@@ -88,11 +88,9 @@ struct ReductionLoop {
   bool adds_pairs;     // an accumulator and an element are combined to the same bits as two accumulators
   int lanes;           // kLanes, or fewer, where a vector of them is enough and combining them is costly
   void (*init)(std::byte* acc, std::int64_t n);
-  // Reduces the n elements of row r, numbered from `index`, into accumulator r. The elements of one row may come in
-  // several parts: `lanes` (kLanes * kMaxLaneBytes bytes) carries the state from the first part to the last and is
-  // unused if one part is both. All parts except the last are multiples of kLanes elements.
-  void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
-  // As `fold` of one part, with prefetching, for elements that are in no cache. Null if `fold` is as fast.
+  // Reduces the n elements of row r, numbered from `index`, and combines the result with accumulator r.
+  void (*fold)(std::byte* acc, const ReductionBlock& block);
+  // As `fold`, with prefetching, for elements that are in no cache. Null if `fold` is as fast.
   void (*fold_far)(std::byte* acc, const ReductionBlock& block);
   // Adds one row: element j to accumulator j, the partial result of a group. All elements have the number `index`.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
@@ -113,7 +111,8 @@ struct ReductionLoop {
   // previous content. Null if the kernel lacks the trait may_scan.
   void (*scan)(std::byte* acc, const ScanBlock& block);
 
-  // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator.
+  // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator. Unless any_order is true, n must
+  // be at most kMostFolded.
   CATENA_EXPORT void reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                             std::int64_t n) const;
   // As `reduce` for `rows` rows, each into its own accumulator. block.in points at elements of the type `in`, `stride`

@@ -13,15 +13,14 @@ constexpr std::int64_t kTile = 512;  // elements; a multiple of kLanes
 [[gnu::noinline]] void reduce_by_tiles(const ReductionLoop& loop, std::byte* acc, const std::byte* ptr,
                                        std::int64_t stride, std::int64_t index, std::int64_t n) {
   const auto item = static_cast<std::int64_t>(itemsize(loop.element));
-  alignas(64) std::byte tile[kTile * kMaxItemsize], lanes[kLanes * kMaxLaneBytes];
+  alignas(64) std::byte tile[kMostFolded * kMaxItemsize];
   const CastFn load = cast_function(loop.in, loop.element);
-  std::int64_t i = 0;
-  do {
-    const std::int64_t m = std::min(kTile, n - i);
+  const std::int64_t most = loop.any_order ? kTile : kMostFolded;
+  for (std::int64_t i = 0; i < n; i += most) {
+    const std::int64_t m = std::min(most, n - i);
     load(ptr + i * stride, stride, tile, item, m);
-    loop.fold(acc, lanes, {tile, 0, 1, index + i, m}, i == 0, i + m == n);
-    i += m;
-  } while (i < n);
+    loop.fold(acc, {tile, 0, 1, index + i, m});
+  }
 }
 
 // Reduces short rows, several of which share a tile.
@@ -37,8 +36,7 @@ constexpr std::int64_t kTile = 512;  // elements; a multiple of kLanes
     if (block.row_step == n * stride) load(in, stride, tile, item, rows * n);
     else
       for (std::int64_t k = 0; k < rows; ++k) load(in + k * block.row_step, stride, tile + k * n * item, item, n);
-    loop.fold(acc + r * static_cast<std::int64_t>(loop.acc_bytes), nullptr, {tile, n * item, rows, block.index, n},
-              true, true);
+    loop.fold(acc + r * static_cast<std::int64_t>(loop.acc_bytes), {tile, n * item, rows, block.index, n});
   }
 }
 
@@ -88,13 +86,13 @@ constexpr std::int64_t kTile = 512;  // elements; a multiple of kLanes
 void ReductionLoop::reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                            std::int64_t n) const {
   const auto item = static_cast<std::int64_t>(itemsize(element));
-  if (in == element && stride == item) fold(acc, nullptr, {ptr, 0, 1, index, n}, true, true);
+  if (in == element && stride == item) fold(acc, {ptr, 0, 1, index, n});
   else reduce_by_tiles(*this, acc, ptr, stride, index, n);
 }
 
 void ReductionLoop::reduce_rows(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const {
   const auto item = static_cast<std::int64_t>(itemsize(element));
-  if (in == element && stride == item) return fold(acc, nullptr, block, true, true);
+  if (in == element && stride == item) return fold(acc, block);
   if (block.n > 0 && block.n <= kTile) return reduce_rows_by_tiles(*this, acc, block, stride);
   for (std::int64_t r = 0; r < block.rows; ++r)
     reduce_by_tiles(*this, acc + r * static_cast<std::int64_t>(acc_bytes), block.in + r * block.row_step, stride,

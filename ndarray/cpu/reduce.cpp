@@ -29,7 +29,6 @@ constexpr std::int64_t kShortRun = 64;    // elements; shorter runs of a program
 constexpr std::int64_t kShortRow = 8;     // outputs; for fewer, a program is not evaluated row by row
 constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
 constexpr std::int64_t kTransposed = 16;  // bytes of the longest rows that are faster when they are transposed
-constexpr std::int64_t kLongRun = 512;    // elements; runs of at least this length are folded in place
 constexpr std::int64_t kLargeMatrix = 1 << 20;  // elements
 constexpr std::int64_t kLeastRows = 128;        // rows of a chunk of a large matrix
 
@@ -202,49 +201,15 @@ void Reducer::collect(const Place& in, Odometer& at, std::int64_t n, std::byte* 
 }
 
 // ---- inner variant ------------------------------------------------------------------------------
-bool Reducer::folds_runs() const {
-  return !pre_ && direct_in_ && table_.in == table_.element && reduced_.size() > 1 && reduced_.back() >= kLongRun &&
-         reduced_stride() == in_item_ && acc_ <= catena::kMaxLaneBytes;
-}
-
 void Reducer::reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const {
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   table_.init(acc, 1);
   if (n <= 0) return;
   if (folds_far_) return table_.fold_far(acc, {in[0] + begin * in_item_, 0, 1, begin, n});
   if (!tiled()) return table_.reduce(acc, in[0] + begin * reduced_stride(), reduced_stride(), begin, n);
-  if (folds_runs()) return fold_runs(in[0], begin, n, acc);
   if (pre_) evaluate_chunk(in, begin, n, t, tile);
   else gather_chunk(in[0], begin, n, tile);
   table_.reduce(acc, tile, in_item_, begin, n);
-}
-
-// Elements at the end of a run that do not fill the lanes are held back and joined to the first elements of the next
-// run.
-void Reducer::fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const {
-  alignas(64) std::byte waiting[kLanes * catena::kMaxItemsize], lanes[kLanes * catena::kMaxLaneBytes];
-  Odometer at(reduced_, inputs_.reduced_strides(), begin);
-  std::int64_t folded = 0, held = 0;
-  const auto fold = [&](const std::byte* x, std::int64_t m) {
-    table_.fold(acc, lanes, {x, 0, 1, begin + folded, m}, folded == 0, folded + m == n);
-    folded += m;
-  };
-  for (std::int64_t i = 0; i < n;) {
-    std::int64_t m = std::min(at.run(), n - i);
-    const std::byte* x = in + at.offset();
-    at.advance(m);
-    i += m;
-    if (held > 0) {
-      const std::int64_t taken = std::min(m, kLanes - held);
-      std::memcpy(waiting + held * in_item_, x, std::size_t(taken * in_item_));
-      held += taken, m -= taken, x += taken * in_item_;
-      if (held == kLanes) fold(waiting, kLanes), held = 0;
-    }
-    const std::int64_t whole = i == n && held == 0 ? m : m / kLanes * kLanes;
-    if (whole > 0) fold(x, whole);
-    if (m > whole) std::memcpy(waiting, x + whole * in_item_, std::size_t((m - whole) * in_item_)), held = m - whole;
-  }
-  if (held > 0) fold(waiting, held);
 }
 
 void Reducer::gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* tile) const {

@@ -127,7 +127,7 @@ class Reducer {
   explicit Reducer(const catena::bound::Reduce& call);
   void run() const;
 
-  static constexpr std::int64_t kChunk = 4096;
+  static constexpr std::int64_t kChunk = catena::kMostFolded;
 
  private:
   static constexpr std::int64_t kGrain = 32 * 1024;
@@ -160,11 +160,8 @@ class Reducer {
 
   // ---- inner variant ----
   bool tiled() const { return pre_ || !direct_in_ || reduced_.size() > 1; }
-  // True if the chunks of an output are folded in place, run by run.
-  bool folds_runs() const;
   // Computes the accumulator of one chunk of the output at `in`.
   void reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const;
-  void fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const;
   void gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* tile) const;
   // Returns the result of all chunks of an output. `memory` holds 1 + ChunkTree::levels(chunks_) accumulators.
   const std::byte* reduce_chunks(const Place& in, std::byte* memory, const Tiles& t, std::byte* tile) const;
