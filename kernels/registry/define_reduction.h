@@ -8,6 +8,7 @@
 #include <catena/kernels/registry/find_extremum.h>
 #include <catena/kernels/registry/fold_groups.h>
 #include <catena/kernels/registry/fold_moments.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena::define {
 
@@ -32,15 +33,13 @@ template <class Body, fixed_string S> struct Reduction {
   static void init(std::byte* acc, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
-  static constexpr int kWindow = 256 / sizeof(T);  // elements; several vectors, because a comparison has a long latency
+  static constexpr int kWindow = kWindowBytes / sizeof(T);  // elements
   static constexpr bool any_order = std::is_integral_v<A> || requires { typename Body::extremum; }
   || requires { Body::any_order; };
   // True if fold_windows() is used. kLanes elements are too few vectors: at most one vector of 8-bit integers, and two
   // of floats, whose extrema take five instructions each.
   static constexpr bool has_windows =
       any_order && std::is_arithmetic_v<A> && sizeof(T) == sizeof(A) && (sizeof(A) <= 2 || std::is_floating_point_v<A>);
-  // Prefetch distance. Without prefetching, the work at the end of a row delays the loads of the elements that follow.
-  static constexpr std::size_t kAhead = 2048;  // bytes
   static ND_FN std::int64_t fold_windows(A* lane, const T* x, std::int64_t index, std::int64_t n) {
     if (n < 2 * kWindow) return 0;
     A wide[kWindow];
@@ -48,7 +47,7 @@ template <class Body, fixed_string S> struct Reduction {
     std::int64_t i = 0;
     for (; i + kWindow <= n; i += kWindow) {
       if constexpr (requires(A a) { Body::absorbs(a); })  // not for extrema of bytes, which it slows down
-        for (int line = 0; line < 256; line += 64)
+        for (int line = 0; line < kWindowBytes; line += 64)
           __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kWindow; ++l)
         wide[l] = Body::combine(wide[l], Body::template map<A>(x[i + l], index + i + l));
@@ -122,12 +121,11 @@ template <class Body, fixed_string S> struct Reduction {
   // elements from each row on; where the memory ends earlier, it reads a copy of the row.
   template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
     // The hardware prefetcher is too slow for rows this short.
-    constexpr std::size_t kAhead = 1024;
     const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
     for (std::int64_t r = 0; r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       for (std::size_t line = 0; line < sizeof(T) * Lanes; line += 64)
-        __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead + line);
+        __builtin_prefetch(reinterpret_cast<const char*>(x) + kAheadOfShortRows + line);
       if constexpr (sizeof(T) >= 4) {
         fold_short<Lanes, false>(acc[r], x, b.index, b.n);
       } else {
@@ -219,7 +217,7 @@ template <class Body, fixed_string S> struct Reduction {
   CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b, bool first) {
     using C = std::conditional_t<by_parts, real_of_t<A>, A>;
     using E = std::conditional_t<by_parts, real_of_t<T>, T>;
-    constexpr int kStrip = has_moments ? 2 * kMomentLanes : int(256 / sizeof(E));
+    constexpr int kStrip = has_moments ? 2 * kMomentLanes : int(kWindowBytes / sizeof(E));
     C* acc = reinterpret_cast<C*>(cells);
     const std::int64_t n = by_parts ? 2 * b.n : b.n;
     std::int64_t j = 0;
@@ -270,15 +268,14 @@ template <class Body, fixed_string S> struct Reduction {
     }
     return r;
   }
-  CATENA_MULTIARCH static void fold_places(std::byte* cells, const ReductionBlock& b) {
+  CATENA_MULTIARCH static void fold_positions(std::byte* cells, const ReductionBlock& b) {
     A* acc = reinterpret_cast<A*>(cells);
     for (std::int64_t r = find_in_rows(acc, b); r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       for (std::int64_t j = 0; j < b.n; ++j) acc[j] = Body::combine(acc[j], Body::template map<A>(x[j], b.index + r));
     }
   }
-  CATENA_MULTIARCH static void fold_rows(std::byte* acc, const std::byte* elements, std::int64_t index,
-                                         std::int64_t n) {
+  CATENA_MULTIARCH static void add_row(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n) {
     A* a = reinterpret_cast<A*>(acc);
     const T* x = reinterpret_cast<const T*>(elements);
 #pragma GCC ivdep
@@ -401,35 +398,35 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Host::has_moments || Host::combines_columns) return &Host::fold_columns;
     else return nullptr;
   }
-  static constexpr auto fold_places() {
-    if constexpr (finds_place) return &Host::fold_places;
+  static constexpr auto fold_positions() {
+    if constexpr (finds_place) return &Host::fold_positions;
     else return nullptr;
   }
   static constexpr auto is_final() {
     if constexpr (requires(typename Host::A a) { Body::absorbs(a); }) return &Host::is_final;
     else return nullptr;
   }
-  static constexpr ReductionLoop table = {sizeof(typename Host::A),
-                                          read(from.type[0], to.type[0]),
-                                          to.type[0],
-                                          to.type[1],
-                                          read(from.type[1], to.type[1]),
-                                          Host::any_order,
-                                          Host::has_short_rows || finds_place,
-                                          Host::has_groups ? kGroup : kOneGroup,
-                                          !Host::has_moments,
-                                          Host::has_moments ? kMomentLanes : kLanes,
-                                          &Host::init,
-                                          &Host::fold,
-                                          fold_far(),
-                                          &Host::fold_rows,
-                                          fold_columns(),
-                                          fold_places(),
-                                          &Host::combine,
-                                          &Host::join,
-                                          &Host::store,
-                                          is_final(),
-                                          scan()};
+  static constexpr ReductionLoop table = {.acc_bytes = sizeof(typename Host::A),
+                                          .in = read(from.type[0], to.type[0]),
+                                          .element = to.type[0],
+                                          .result = to.type[1],
+                                          .out = read(from.type[1], to.type[1]),
+                                          .any_order = Host::any_order,
+                                          .short_rows = Host::has_short_rows || finds_place,
+                                          .group = Host::has_groups ? kGroup : kOneGroup,
+                                          .adds_pairs = !Host::has_moments,
+                                          .lanes = Host::has_moments ? kMomentLanes : kLanes,
+                                          .init = &Host::init,
+                                          .fold = &Host::fold,
+                                          .fold_far = fold_far(),
+                                          .add_row = &Host::add_row,
+                                          .fold_columns = fold_columns(),
+                                          .fold_positions = fold_positions(),
+                                          .combine = &Host::combine,
+                                          .join = &Host::join,
+                                          .store = &Host::store,
+                                          .is_final = is_final(),
+                                          .scan = scan()};
 };
 template <class Body, Sharing Share, bool Scans, class L> struct ReductionLoops;
 template <class Body, Sharing Share, bool Scans, fixed_string... S>
@@ -438,11 +435,9 @@ struct ReductionLoops<Body, Share, Scans, loops<S...>> {
       {.type = signature_of<S>.type, .reduction = &ReductionTable<Body, S, Share, Scans>::table}...};
 };
 template <class Body, class L, Sharing Share, KernelTraits Traits = no_traits>
-constexpr KernelDef reduction(const char* name, const char* header, bool has_identity) {
+constexpr KernelDef reduction(const char* name, const char* header) {
   constexpr const Loop* table = ReductionLoops<Body, Share, (Traits & may_scan) != 0, L>::table;
-  KernelDef d = make_row(name, header, KernelKind::reduction, table, L{}).with(Traits);
-  d.has_identity = has_identity;
-  return d;
+  return make_row(name, header, KernelKind::reduction, table, L{}).with(Traits);
 }
 
 }  // namespace catena::define

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena {
 
@@ -84,7 +85,6 @@ template <class Body, class A> struct GroupFolds {
   static ND_FN void join(V* lane, const V* other) {
     for (int k = 0; k < kVectors; ++k) lane[k] = Body::combine(lane[k], other[k]);
   }
-  static constexpr std::size_t kAhead = 2048;  // bytes
   // An element for each of the first lanes.
   template <int Vectors> static ND_FN void add_round(V* lane, const E* x) {
 #pragma GCC unroll 8

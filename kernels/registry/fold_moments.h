@@ -4,6 +4,7 @@
 #pragma once
 
 #include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena::define {
 
@@ -26,7 +27,6 @@ template <class Body, class A, class T> struct MomentFolds {
       return {__builtin_convertvector(e, Wide)};
     }
   };
-  static constexpr std::size_t kAhead = 512;  // bytes
   // The accumulators of N vectors of W lanes.
   template <int W, int N> struct Sums {
     Vector<W> pivot[N], sum[N], squares[N];
@@ -40,7 +40,7 @@ template <class Body, class A, class T> struct MomentFolds {
       for (std::int64_t r = 0; r < rounds; ++r) {
         const T* x = reinterpret_cast<const T*>(in + r * step);
         // N > 1 only for columns, which the hardware does not prefetch in time.
-        if constexpr (N > 1) __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead);
+        if constexpr (N > 1) __builtin_prefetch(reinterpret_cast<const char*>(x) + kAheadOfMoments);
 #pragma GCC unroll 2
         for (int k = 0; k < N; ++k) {
           const auto distance = Vector<W>::load(x + k * W).v - pivot[k].v;

@@ -63,7 +63,7 @@ Reducer::Reducer(const catena::bound::Reduce& call)
 
 void Reducer::run() const {
   if (outputs_ == 0) return;
-  if (count_ == 1 && table_.fold_places != nullptr) place_single_elements();
+  if (count_ == 1 && table_.fold_positions != nullptr) positions_of_single_elements();
   else if (copies_) copy_single_elements();
   else if (use_outer_variant()) run_outer();
   else run_inner();
@@ -112,7 +112,7 @@ bool Reducer::use_outer_variant() const {
   const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
   const bool lies_along = reduced_.size() == 1 && reduced_stride() == item;
   const std::int64_t bytes = count_ * item, transposed = table_.in == table_.element ? kTransposed : item;
-  const bool is_long = bytes > transposed && (table_.fold_places == nullptr || bytes >= kSearched);
+  const bool is_long = bytes > transposed && (table_.fold_positions == nullptr || bytes >= kSearched);
   if (lies_along && !pre_ && direct_in_ && table_.short_rows && is_long) return false;
   // Few elements per output, or per run: the inner variant would leave most lanes unused.
   if (row >= 16 && (count_ < kLanes || (inner < kLanes && !pre_))) return true;
@@ -163,7 +163,7 @@ void Reducer::evaluate(const Tiles& t, std::byte* tile, std::byte* const* ptr, c
   if (!direct_in_) load_(p[inputs_.n], item, tile + t.elements + first * in_item_, n);
 }
 
-void Reducer::evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n, const Tiles& t,
+void Reducer::evaluate_chunk(const Addresses& in, std::int64_t begin, std::int64_t n, const Tiles& t,
                              std::byte* tile) const {
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
   std::byte* p[catena::kMaxOperands];
@@ -181,7 +181,7 @@ void Reducer::evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n
   }
 }
 
-void Reducer::collect(const Place& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p,
+void Reducer::collect(const Addresses& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p,
                       std::int64_t* s) const {
   for (std::int64_t i = 0; i < n;) {
     const std::int64_t m = std::min(at.run(), n - i);
@@ -201,7 +201,8 @@ void Reducer::collect(const Place& in, Odometer& at, std::int64_t n, std::byte* 
 }
 
 // ---- inner variant ------------------------------------------------------------------------------
-void Reducer::reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const {
+void Reducer::reduce_chunk(const Addresses& in, std::int64_t chunk, std::byte* acc, const Tiles& t,
+                           std::byte* tile) const {
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   table_.init(acc, 1);
   if (n <= 0) return;
@@ -258,7 +259,7 @@ void Reducer::run_inner() const {
     std::byte* const memory = bytes > sizeof(small) ? heap.data() + t.end : small;
     Odometer in(kept_, inputs_.kept_strides(), b), out(kept_, {&inputs_.kept[inputs_.out], 1}, b);
     for (std::int64_t k = b; k < e; ++k) {
-      finish(reduce_chunks(inputs_.place(in), memory, t, heap.data()), out_.data + out.offset(), out_item_, 1);
+      finish(reduce_chunks(inputs_.addresses(in), memory, t, heap.data()), out_.data + out.offset(), out_item_, 1);
       in.advance(1);
       out.advance(1);
     }
@@ -313,7 +314,7 @@ void join_chunks(const ReductionLoop& table, std::byte* parts, std::int64_t chun
       table.join(parts + std::size_t(c) * bytes, parts + std::size_t(c + step) * bytes, width);
 }
 
-const std::byte* Reducer::reduce_chunks(const Place& in, std::byte* memory, const Tiles& t, std::byte* tile) const {
+const std::byte* Reducer::reduce_chunks(const Addresses& in, std::byte* memory, const Tiles& t, std::byte* tile) const {
   reduce_chunk(in, 0, memory, t, tile);
   if (chunks_ == 1) return memory;
   ChunkTree tree(table_, 1, std::size_t(acc_), memory + acc_);
@@ -340,7 +341,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
         continue;
       }
       const Odometer in(kept_, inputs_.kept_strides(), output);
-      reduce_chunk(inputs_.place(in), chunk, part, t, tile.data());
+      reduce_chunk(inputs_.addresses(in), chunk, part, t, tile.data());
       if (!is_final.empty() && table_.is_final(part))
         is_final[std::size_t(output)].store(true, std::memory_order_relaxed);
     }
@@ -362,7 +363,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
 }
 
 // For positions of extrema (argmax) over single elements: the result is the same for all outputs.
-void Reducer::place_single_elements() const {
+void Reducer::positions_of_single_elements() const {
   alignas(64) std::byte acc[64], value[catena::kMaxItemsize];
   catena::check<catena::RuntimeError>(acc_ <= std::int64_t(sizeof(acc)), "reduce", "accumulators of ", acc_, " bytes");
   const std::byte element[catena::kMaxItemsize] = {};
