@@ -18,21 +18,11 @@
 #include <catena/ndarray/cpu/reducer.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/tuning.h>
 
 namespace nd::cpu {
 
 using catena::compute_dtype;
-
-namespace {
-
-constexpr std::int64_t kShortRun = 64;    // elements; shorter runs of a program's inputs are collected
-constexpr std::int64_t kShortRow = 8;     // outputs; for fewer, a program is not evaluated row by row
-constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
-constexpr std::int64_t kTransposed = 16;  // bytes of the longest rows that are faster when they are transposed
-constexpr std::int64_t kLargeMatrix = 1 << 20;  // elements
-constexpr std::int64_t kLeastRows = 128;        // rows of a chunk of a large matrix
-
-}  // namespace
 
 Reducer::Reducer(const catena::bound::Reduce& call)
     : table_(*call.kernel->loop_table[call.loop].reduction),
@@ -248,7 +238,7 @@ void Reducer::finish(const std::byte* acc, std::byte* out, std::int64_t stride, 
 void Reducer::run_inner() const {
   if (chunks_ > 1 && outputs_ < 4 * catena::available_threads())
     return run_inner_by_chunk(tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{});
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(count_, kLanes));
+  const std::int64_t grain = std::max<std::int64_t>(1, kLightGrain / std::max<std::int64_t>(count_, kLanes));
   if (chunks_ == 1 && count_ > 0 && !tiled()) return run_inner_by_row(grain);
   const Tiles t = tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{};
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
@@ -269,11 +259,10 @@ void Reducer::run_inner() const {
 // For outputs of one chunk each, of elements along one axis: one call of the loop computes many outputs.
 void Reducer::run_inner_by_row(std::int64_t grain) const {
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
-    constexpr std::int64_t kBytes = 2048;
-    alignas(64) std::byte small[kBytes];
-    const Workspace heap(acc_ > kBytes ? std::size_t(acc_) : 0);
-    std::byte* acc = acc_ > kBytes ? heap.data() : small;
-    const std::int64_t most = std::max<std::int64_t>(1, kBytes / acc_),
+    alignas(64) std::byte small[kRowAccumulators];
+    const Workspace heap(acc_ > kRowAccumulators ? std::size_t(acc_) : 0);
+    std::byte* acc = acc_ > kRowAccumulators ? heap.data() : small;
+    const std::int64_t most = std::max<std::int64_t>(1, kRowAccumulators / acc_),
                        out_step = kept_.empty() ? 0 : inputs_.kept[inputs_.out].back();
     Odometer in(kept_, inputs_.kept_strides(), b), out(kept_, {&inputs_.kept[inputs_.out], 1}, b);
     for (std::int64_t k = b, rows; k < e; k += rows) {
@@ -352,7 +341,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
   const bool done =
       !is_final.empty() && std::all_of(is_final.begin(), is_final.end(), [](const auto& s) { return s.load(); });
   if (!done)
-    catena::parallel_for(cells - first, std::max<std::int64_t>(1, kGrain / chunk_),
+    catena::parallel_for(cells - first, std::max<std::int64_t>(1, kLightGrain / chunk_),
                          [&](std::int64_t b, std::int64_t e) { reduce_cells(first + b, first + e); });
   for (std::int64_t k = 0; k < outputs_; ++k) {
     std::byte* const own = parts.data() + k * chunks_ * acc_;

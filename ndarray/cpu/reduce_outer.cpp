@@ -7,16 +7,9 @@
 
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
+#include <catena/ndarray/cpu/tuning.h>
 
 namespace nd::cpu {
-namespace {
-
-constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip of a row
-constexpr std::int64_t kEvaluatedStrip = 256;    // as kNarrowStrip, if a program computes the rows of a strip
-constexpr std::int64_t kPanelBytes = 16 * 1024;  // lanes or elements that should stay in the first-level cache
-
-}  // namespace
-
 // How strips are reduced, and the layout of a thread's scratch memory.
 struct Reducer::OuterPlan {
   bool positions = false;
@@ -188,7 +181,7 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
   // Extrema in few columns are searched for in whole vectors; half a vector would take as long.
   const bool is_divisible = table_.fold_positions == nullptr || row_length >= 3 * kNarrowStrip;
   const bool shared =
-      is_divisible && rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
+      is_divisible && rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kLightGrain;
   if (shared) pieces = (pieces + threads - 1) / threads * threads;
   const std::int64_t share = ((row_length + pieces - 1) / pieces + kNarrowStrip - 1) / kNarrowStrip * kNarrowStrip;
   return std::min(row_length, std::min(most, std::max(share, least)));
@@ -310,7 +303,7 @@ void Reducer::run_outer() const {
     finish(acc, out_.data + out.offset() + first * out_stride, out_stride, s.width);
   };
   if (!by_chunk) {
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (width * count_));
+    const std::int64_t grain = std::max<std::int64_t>(1, kLightGrain / (width * count_));
     catena::parallel_for(strips, grain, [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(plan.bytes);
       for (std::int64_t k = b; k < e; ++k) {
@@ -330,7 +323,7 @@ void Reducer::run_outer() const {
   const auto part = [&](std::int64_t k, std::int64_t c) {
     return parts.data() + std::size_t(k * chunks_ + c) * plan.row_bytes;
   };
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (width * chunk_));
+  const std::int64_t grain = std::max<std::int64_t>(1, kLightGrain / (width * chunk_));
   catena::parallel_for(strips * chunks_, grain, [&](std::int64_t b, std::int64_t e) {
     const Workspace memory(plan.bytes);
     for (std::int64_t i = b; i < e; ++i) {

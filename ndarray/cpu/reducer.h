@@ -13,6 +13,7 @@
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/interpreter.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -130,8 +131,6 @@ class Reducer {
   static constexpr std::int64_t kChunk = catena::kMostFolded;
 
  private:
-  static constexpr std::int64_t kGrain = 32 * 1024;
-
   void split_axes(const catena::bound::Reduce& call);
   // Returns the number of elements of a chunk: kChunk, or more if the order of elements does not matter, so that each
   // thread has few long chunks.

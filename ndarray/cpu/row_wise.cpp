@@ -12,6 +12,7 @@
 #include <catena/ndarray/cpu/row_sums.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -24,22 +25,9 @@ using catena::kMaxOperands;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::int64_t kGrain = 16 * 1024;
-// The longest row, in elements, that is copied as a whole into a buffer; and the longest if it is transposed.
-constexpr std::int64_t kBufferedRow = 4096;
-constexpr std::int64_t kTurnedRow = 256 * 1024;
-// Several rows pass through a phase before the next phase begins. Limits for the number of rows and for the bytes that
-// they read and write, so that all of it stays in the first-level cache.
+// The most rows that pass through a phase together: as many as are finished together.
 constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;
-constexpr std::int64_t kBytesInTurns = 24 * 1024;
-// Rows of at least this many bytes are prefetched by software; for shorter rows, the hardware prefetcher is sufficient.
-constexpr std::int64_t kFetchedRow = 768;
-// Transposed rows are prefetched if all rows together have at least this many bytes.
-constexpr std::int64_t kFetchedTransposed = 1024 * 1024;
-// Limits for computing rows with one row per lane of a vector: bytes of an operand that are gathered at a time if that
-// is more than one vector, and the longest rows that are gathered or read in place. Longer rows, up to kBufferedRow,
-// are gathered only if they are neighbours in memory.
-constexpr std::int64_t kColumnTile = 8 * 1024;
+// The longest rows that are always computed with one row per lane of a vector. The sums of such rows depend on it.
 constexpr std::int64_t kLongestColumn = 96;
 
 class RowWiseRun {
@@ -85,7 +73,7 @@ class RowWiseRun {
 
   void run() const {
     if (column_width_ > 0) return run_columns();
-    for_ranges(rows_, std::max<std::int64_t>(1, kGrain / count_), [&](std::int64_t b, std::int64_t e) {
+    for_ranges(rows_, std::max<std::int64_t>(1, kHeavyGrain / count_), [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(scratch_bytes_);
       alignas(64) std::byte stats[kStatsOnStack];
       const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
@@ -98,9 +86,6 @@ class RowWiseRun {
   }
 
  private:
-  static constexpr std::size_t kStatsOnStack = 16 * 1024;
-  static constexpr std::int64_t kMostColumns = 8;  // vectors of rows in a group
-
   struct Slot {
     std::byte* data;
     Dtype type;
@@ -296,7 +281,7 @@ class RowWiseRun {
   // ---- neighbouring rows, computed in vectors ----------------------------------------------------
   void run_columns() const {
     const std::int64_t groups = (rows_ + column_width_ - 1) / column_width_;
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count_ * column_width_));
+    const std::int64_t grain = std::max<std::int64_t>(1, kHeavyGrain / (count_ * column_width_));
     for_ranges(groups, grain, [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(scratch_bytes_);
       for (int k = 0; k < n_in_; ++k)
