@@ -157,29 +157,29 @@ template <fixed_string S> inline constexpr auto compute_signature = host_signatu
 
 // ---- operands -----------------------------------------------------------------------------------
 // An operand inside a contiguous loop: a pointer, or one value kept in a register.
-template <class T, bool kScalar> struct Lane {
+template <class T, bool kScalar> struct Operand {
   T* p;
-  ND_FN explicit Lane(std::byte* b) : p(reinterpret_cast<T*>(b)) {}
+  ND_FN explicit Operand(std::byte* b) : p(reinterpret_cast<T*>(b)) {}
   ND_FN T& operator[](std::int64_t i) const { return p[i]; }
 };
-template <class T> struct Lane<T, true> {
+template <class T> struct Operand<T, true> {
   T value;
-  ND_FN explicit Lane(std::byte* b) : value(*reinterpret_cast<T*>(b)) {}
+  ND_FN explicit Operand(std::byte* b) : value(*reinterpret_cast<T*>(b)) {}
   ND_FN T operator[](std::int64_t) const { return value; }
 };
 // A bool input. Loops that load a bool and a wider type do not vectorise; loops that load a byte and compare it do.
-template <bool kScalar> struct BoolLane {
+template <bool kScalar> struct BoolOperand {
   const unsigned char* p;
-  ND_FN explicit BoolLane(std::byte* b) : p(reinterpret_cast<const unsigned char*>(b)) {}
+  ND_FN explicit BoolOperand(std::byte* b) : p(reinterpret_cast<const unsigned char*>(b)) {}
   ND_FN bool operator[](std::int64_t i) const { return element<bool>(p + i); }
 };
-template <> struct BoolLane<true> {
+template <> struct BoolOperand<true> {
   bool value;
-  ND_FN explicit BoolLane(std::byte* b) : value(element<bool>(b)) {}
+  ND_FN explicit BoolOperand(std::byte* b) : value(element<bool>(b)) {}
   ND_FN bool operator[](std::int64_t) const { return value; }
 };
 template <class T, bool kScalar, bool kInput>
-using lane_t = conditional_t<is_same<T, bool> && kInput, BoolLane<kScalar>, Lane<T, kScalar>>;
+using operand_t = conditional_t<is_same<T, bool> && kInput, BoolOperand<kScalar>, Operand<T, kScalar>>;
 
 // ---- entries of the registry --------------------------------------------------------------------
 template <fixed_string S> using operand_sequence = std::make_index_sequence<std::size_t(signature_of<S>.n)>;

@@ -40,7 +40,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   static constexpr int nin = signature_of<S>.count[0];
   static constexpr bool kNarrow = sizeof(computed_t<S, 0>) <= 2;
   template <unsigned Scalars> static ND_FN void contiguous(std::byte* const* p, std::int64_t n) {
-    run_contiguous<Body>(n, lane_t<computed_t<S, int(K)>, ((Scalars >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
+    run_contiguous<Body>(n, operand_t<computed_t<S, int(K)>, ((Scalars >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
   }
   // Sets bit k of `scalars` if operand k has stride 0. Returns true if all other operands are contiguous.
   static ND_FN bool classify(const std::int64_t* s, unsigned& scalars) {
@@ -73,7 +73,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   // For bodies that call vector mathematics: computes whole blocks only; run_padded() fills up the last one.
   CATENA_MULTIARCH static void run_blocks(std::byte* const* p, const std::int64_t*, std::int64_t n) {
     for (std::int64_t i = 0; i < n; i += kVectorBlock)
-      run_contiguous<Body>(kVectorBlock, lane_t<computed_t<S, int(K)>, false, (int(K) < nin)>(
+      run_contiguous<Body>(kVectorBlock, operand_t<computed_t<S, int(K)>, false, (int(K) < nin)>(
                                              p[K] + i * std::int64_t(sizeof(computed_t<S, int(K)>)))...);
   }
   static constexpr TiledLoop in_blocks = tiled_loop<S>(&run_blocks, true);

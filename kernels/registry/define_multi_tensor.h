@@ -15,7 +15,7 @@ template <class Body, fixed_string S, std::size_t... K> struct MultiTensor<Body,
   CATENA_MULTIARCH static void run(const double* hyper, std::byte* const* p, std::int64_t n) {
     double h[8];  // a local copy, so that stores to tensors cannot change it
     for (int k = 0; k < 8; ++k) h[k] = hyper[k];
-    run_update<Body>(h, n, Lane<computed_t<S, int(K)>, ((signature_of<S>.shared >> K) & 1) != 0>(p[K])...);
+    run_update<Body>(h, n, Operand<computed_t<S, int(K)>, ((signature_of<S>.shared >> K) & 1) != 0>(p[K])...);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <catena/kernels/registry/find_extremum.h>
 #include <catena/kernels/registry/fold_groups.h>
 #include <catena/kernels/registry/fold_moments.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena::define {
 
@@ -32,15 +33,13 @@ template <class Body, fixed_string S> struct Reduction {
   static void init(std::byte* acc, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
-  static constexpr int kWindow = 256 / sizeof(T);  // elements; several vectors, because a comparison has a long latency
+  static constexpr int kWindow = kWindowBytes / sizeof(T);  // elements
   static constexpr bool any_order = std::is_integral_v<A> || requires { typename Body::extremum; }
   || requires { Body::any_order; };
   // True if fold_windows() is used. kLanes elements are too few vectors: at most one vector of 8-bit integers, and two
   // of floats, whose extrema take five instructions each.
   static constexpr bool has_windows =
       any_order && std::is_arithmetic_v<A> && sizeof(T) == sizeof(A) && (sizeof(A) <= 2 || std::is_floating_point_v<A>);
-  // Prefetch distance. Without prefetching, the work at the end of a row delays the loads of the elements that follow.
-  static constexpr std::size_t kAhead = 2048;  // bytes
   static ND_FN std::int64_t fold_windows(A* lane, const T* x, std::int64_t index, std::int64_t n) {
     if (n < 2 * kWindow) return 0;
     A wide[kWindow];
@@ -48,7 +47,7 @@ template <class Body, fixed_string S> struct Reduction {
     std::int64_t i = 0;
     for (; i + kWindow <= n; i += kWindow) {
       if constexpr (requires(A a) { Body::absorbs(a); })  // not for extrema of bytes, which it slows down
-        for (int line = 0; line < 256; line += 64)
+        for (int line = 0; line < kWindowBytes; line += 64)
           __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kWindow; ++l)
         wide[l] = Body::combine(wide[l], Body::template map<A>(x[i + l], index + i + l));
@@ -62,28 +61,19 @@ template <class Body, fixed_string S> struct Reduction {
   static constexpr bool has_moments = folds_moments<Body, A, T>;
   // Sums of integers as float64 rarely round, so they need no groups.
   static constexpr bool has_groups = !any_order && !has_moments && !std::is_integral_v<T>;
-  template <bool Ahead>
   static ND_FN void fold_rounds(A* lane, const T* x, std::int64_t index, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; i += kLanes) {
-      if constexpr (Ahead)
-        for (std::size_t line = 0; line < sizeof(T) * kLanes; line += 64)
-          __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
 #pragma GCC ivdep
       for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
     }
   }
-  template <bool Ahead>
-  static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
+  static ND_FN void fold_lanes(A& out, const T* x, std::int64_t index, std::int64_t n) {
     alignas(64) A lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
+    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<A>();
     std::int64_t i = 0;
     if constexpr (has_windows) i = fold_windows(lane, x, index, n);
     const std::int64_t whole = i + (n - i) / kLanes * kLanes;
-    fold_rounds<Ahead>(lane, x, index, i, whole);
-    if (!last) {
-      for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
-      return;
-    }
+    fold_rounds(lane, x, index, i, whole);
     fold_end(out, lane, x, index, whole, n);
   }
   // The last elements, fewer than there are lanes, and the tree over the lanes.
@@ -100,17 +90,14 @@ template <class Body, fixed_string S> struct Reduction {
     }
     out = Body::combine(out, combine_lanes<Body>(lane));
   }
-  template <bool Ahead = false>
-  static ND_FN void fold_row(A& out, std::byte* lanes, const T* x, std::int64_t index, std::int64_t n, bool first,
-                             bool last) {
+  static ND_FN void fold_row(A& out, const T* x, std::int64_t index, std::int64_t n) {
     if constexpr (has_moments) {
-      MomentFolds<Body, A, T>::fold(out, lanes, x, n, first, last);
+      MomentFolds<Body, A, T>::fold(out, x, n);
     } else if constexpr (has_groups) {
       static_assert(std::is_same_v<A, T>);
-      if (first && last) GroupFolds<Body, A>::template fold<Ahead>(out, x, n);
-      else GroupFolds<Body, A>::fold_part(out, lanes, x, n, first, last);
+      GroupFolds<Body, A>::template fold<false>(out, x, n);
     } else {
-      fold_lanes<Ahead>(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
+      fold_lanes(out, x, index, n);
     }
   }
 
@@ -134,12 +121,11 @@ template <class Body, fixed_string S> struct Reduction {
   // elements from each row on; where the memory ends earlier, it reads a copy of the row.
   template <int Lanes> static ND_FN void fold_short_rows(A* acc, const ReductionBlock& b) {
     // The hardware prefetcher is too slow for rows this short.
-    constexpr std::size_t kAhead = 1024;
     const std::byte* const end = b.in + (b.rows - 1) * b.row_step + b.n * std::int64_t(sizeof(T));
     for (std::int64_t r = 0; r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       for (std::size_t line = 0; line < sizeof(T) * Lanes; line += 64)
-        __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead + line);
+        __builtin_prefetch(reinterpret_cast<const char*>(x) + kAheadOfShortRows + line);
       if constexpr (sizeof(T) >= 4) {
         fold_short<Lanes, false>(acc[r], x, b.index, b.n);
       } else {
@@ -177,35 +163,33 @@ template <class Body, fixed_string S> struct Reduction {
     const std::int64_t place = ExtremumFinder<Body, T>::find(x, n, value);
     if (place >= 0) best = Body::template map<A>(value, index + place);
   }
-  CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const ReductionBlock& b, bool first, bool last) {
+  CATENA_MULTIARCH static void fold(std::byte* acc, const ReductionBlock& b) {
     if constexpr (has_short_rows) {
       A* out = reinterpret_cast<A*>(acc);
-      if (first && last && b.n <= kLanes / 4) return fold_short_rows<kLanes / 4>(out, b);
-      if (first && last && b.n <= kLanes / 2) return fold_short_rows<kLanes / 2>(out, b);
-      if (first && last && b.n < kLanes) return fold_short_rows<kLanes>(out, b);
+      if (b.n <= kLanes / 4) return fold_short_rows<kLanes / 4>(out, b);
+      if (b.n <= kLanes / 2) return fold_short_rows<kLanes / 2>(out, b);
+      if (b.n < kLanes) return fold_short_rows<kLanes>(out, b);
     }
     for (std::int64_t r = 0; r < b.rows; ++r) {
       A& out = reinterpret_cast<A*>(acc)[r];
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       if constexpr (requires { typename Body::extremum; }) {
         if (b.n > 0) find_extremum(out, x, b.index, b.n);
-        (void)lanes, (void)first, (void)last;
       } else if constexpr (requires { Body::counts; }) {
         fold_counts(out, x, b.n);
-        (void)lanes, (void)first, (void)last;
       } else {
-        fold_row(out, lanes, x, b.index, b.n, first, last);
+        fold_row(out, x, b.index, b.n);
       }
     }
   }
 
-  // True for accumulators that are plain numbers. Other loops are limited by their arithmetic and have no fold_far.
+  // True for accumulators that are plain numbers.
   static constexpr bool is_number = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
   &&!requires { Body::counts; };
   CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
     for (std::int64_t r = 0; r < b.rows; ++r)
-      fold_row<true>(reinterpret_cast<A*>(acc)[r], nullptr, reinterpret_cast<const T*>(b.in + r * b.row_step), b.index,
-                     b.n, true, true);
+      GroupFolds<Body, A>::template fold<true>(reinterpret_cast<A*>(acc)[r],
+                                               reinterpret_cast<const T*>(b.in + r * b.row_step), b.n);
   }
 
   // Complex numbers whose parts are combined each on its own are two columns.
@@ -233,7 +217,7 @@ template <class Body, fixed_string S> struct Reduction {
   CATENA_MULTIARCH static void fold_columns(std::byte* cells, const ReductionBlock& b, bool first) {
     using C = std::conditional_t<by_parts, real_of_t<A>, A>;
     using E = std::conditional_t<by_parts, real_of_t<T>, T>;
-    constexpr int kStrip = has_moments ? 2 * kMomentLanes : int(256 / sizeof(E));
+    constexpr int kStrip = has_moments ? 2 * kMomentLanes : int(kWindowBytes / sizeof(E));
     C* acc = reinterpret_cast<C*>(cells);
     const std::int64_t n = by_parts ? 2 * b.n : b.n;
     std::int64_t j = 0;
@@ -247,7 +231,8 @@ template <class Body, fixed_string S> struct Reduction {
   struct Columns {
     std::int64_t row_step, rows, width, side, index;
   };
-  template <int W> static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
+  static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
+    constexpr int W = kWindow;
     T value[W];
     U place[W];
     const T* x = reinterpret_cast<const T*>(in) + at;
@@ -266,9 +251,10 @@ template <class Body, fixed_string S> struct Reduction {
       if (++j == c.width) j = 0, ++row;
     }
   }
-  // Finds extrema in columns, in windows of W elements. Returns the number of rows processed: all rows, or fewer if the
-  // last ones do not fill a window.
-  template <int W> static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
+  // Finds extrema in columns, in windows. Returns the number of rows processed: all rows, or fewer if the last ones do
+  // not fill a window. Rows that are shorter than a window can share a window only if they are contiguous.
+  static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
+    constexpr int W = kWindow;
     constexpr std::int64_t kMost = 128;  // rows per step: all windows fit a cache, places fit 8 bits
     const bool dense = b.row_step == b.n * std::int64_t(sizeof(T));
     const std::int64_t side = dense && b.n < W ? (W + b.n - 1) / b.n : 1, width = side * b.n;
@@ -278,22 +264,18 @@ template <class Body, fixed_string S> struct Reduction {
       m = (b.rows - r) / side < kMost ? (b.rows - r) / side : kMost;
       const Columns c = {side * b.row_step, m, b.n, side, b.index + r};
       for (std::int64_t j = 0; j < width; j += W)
-        find_in_columns<W>(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
+        find_in_columns(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
     }
     return r;
   }
-  CATENA_MULTIARCH static void fold_places(std::byte* cells, const ReductionBlock& b) {
+  CATENA_MULTIARCH static void fold_positions(std::byte* cells, const ReductionBlock& b) {
     A* acc = reinterpret_cast<A*>(cells);
-    // Rows that are shorter than a window can share a window only if they are contiguous.
-    const bool is_wide = b.n >= kWindow || b.row_step == b.n * std::int64_t(sizeof(T));
-    std::int64_t r = is_wide ? find_in_rows<kWindow>(acc, b) : find_in_rows<kWindow / 4>(acc, b);
-    for (; r < b.rows; ++r) {
+    for (std::int64_t r = find_in_rows(acc, b); r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       for (std::int64_t j = 0; j < b.n; ++j) acc[j] = Body::combine(acc[j], Body::template map<A>(x[j], b.index + r));
     }
   }
-  CATENA_MULTIARCH static void fold_rows(std::byte* acc, const std::byte* elements, std::int64_t index,
-                                         std::int64_t n) {
+  CATENA_MULTIARCH static void add_row(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n) {
     A* a = reinterpret_cast<A*>(acc);
     const T* x = reinterpret_cast<const T*>(elements);
 #pragma GCC ivdep
@@ -409,42 +391,42 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     else return nullptr;
   }
   static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
-    if constexpr (Host::is_number) return &Host::fold_far;
+    if constexpr (Host::has_groups) return &Host::fold_far;
     else return nullptr;
   }
   static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {
     if constexpr (Host::has_moments || Host::combines_columns) return &Host::fold_columns;
     else return nullptr;
   }
-  static constexpr auto fold_places() {
-    if constexpr (finds_place) return &Host::fold_places;
+  static constexpr auto fold_positions() {
+    if constexpr (finds_place) return &Host::fold_positions;
     else return nullptr;
   }
   static constexpr auto is_final() {
     if constexpr (requires(typename Host::A a) { Body::absorbs(a); }) return &Host::is_final;
     else return nullptr;
   }
-  static constexpr ReductionLoop table = {sizeof(typename Host::A),
-                                          read(from.type[0], to.type[0]),
-                                          to.type[0],
-                                          to.type[1],
-                                          read(from.type[1], to.type[1]),
-                                          Host::any_order,
-                                          Host::has_short_rows || finds_place,
-                                          Host::has_groups ? kGroup : kOneGroup,
-                                          !Host::has_moments,
-                                          Host::has_moments ? kMomentLanes : kLanes,
-                                          &Host::init,
-                                          &Host::fold,
-                                          fold_far(),
-                                          &Host::fold_rows,
-                                          fold_columns(),
-                                          fold_places(),
-                                          &Host::combine,
-                                          &Host::join,
-                                          &Host::store,
-                                          is_final(),
-                                          scan()};
+  static constexpr ReductionLoop table = {.acc_bytes = sizeof(typename Host::A),
+                                          .in = read(from.type[0], to.type[0]),
+                                          .element = to.type[0],
+                                          .result = to.type[1],
+                                          .out = read(from.type[1], to.type[1]),
+                                          .any_order = Host::any_order,
+                                          .short_rows = Host::has_short_rows || finds_place,
+                                          .group = Host::has_groups ? kGroup : kOneGroup,
+                                          .adds_pairs = !Host::has_moments,
+                                          .lanes = Host::has_moments ? kMomentLanes : kLanes,
+                                          .init = &Host::init,
+                                          .fold = &Host::fold,
+                                          .fold_far = fold_far(),
+                                          .add_row = &Host::add_row,
+                                          .fold_columns = fold_columns(),
+                                          .fold_positions = fold_positions(),
+                                          .combine = &Host::combine,
+                                          .join = &Host::join,
+                                          .store = &Host::store,
+                                          .is_final = is_final(),
+                                          .scan = scan()};
 };
 template <class Body, Sharing Share, bool Scans, class L> struct ReductionLoops;
 template <class Body, Sharing Share, bool Scans, fixed_string... S>
@@ -453,11 +435,9 @@ struct ReductionLoops<Body, Share, Scans, loops<S...>> {
       {.type = signature_of<S>.type, .reduction = &ReductionTable<Body, S, Share, Scans>::table}...};
 };
 template <class Body, class L, Sharing Share, KernelTraits Traits = no_traits>
-constexpr KernelDef reduction(const char* name, const char* header, bool has_identity) {
+constexpr KernelDef reduction(const char* name, const char* header) {
   constexpr const Loop* table = ReductionLoops<Body, Share, (Traits & may_scan) != 0, L>::table;
-  KernelDef d = make_row(name, header, KernelKind::reduction, table, L{}).with(Traits);
-  d.has_identity = has_identity;
-  return d;
+  return make_row(name, header, KernelKind::reduction, table, L{}).with(Traits);
 }
 
 }  // namespace catena::define

@@ -83,7 +83,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
 
   // ---- operands ----
   template <std::size_t K> static constexpr bool per_row = is_per_row<In, A>(std::make_index_sequence<K>());
-  template <std::size_t K> using Input = Lane<A, per_row<K>>;
+  template <std::size_t K> using Input = Operand<A, per_row<K>>;
   template <int N> struct alignas(64) Block { A v[N]; };
   // Returns the last N of n elements of an input. If n < N, copies the elements to `t` and fills it with the first
   // element.
@@ -522,22 +522,22 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
   }
   using Phases = RowWise<typename phases_of<Body>::type, S, std::index_sequence<I...>, std::index_sequence<O...>,
                          std::index_sequence<P...>>;
-  static constexpr RowWiseLoop table = {sizeof(Memory),
-                                        dtype_of<A>,
-                                        passes,
-                                        nin,
-                                        nout,
-                                        nsums,
-                                        std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
-                                        &init,
-                                        {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
-                                        {&Phases::finish0, &finish1},
-                                        &store,
-                                        keeps ? &fold_kept : nullptr,
-                                        keeps ? &store_kept : nullptr,
-                                        &columns,
-                                        nsums > 0 ? &store_sums : nullptr,
-                                        nsums > 0 ? &columns_sums : nullptr};
+  static constexpr RowWiseLoop table = {.stats_bytes = sizeof(Memory),
+                                        .type = dtype_of<A>,
+                                        .phases = passes,
+                                        .nin = nin,
+                                        .nout = nout,
+                                        .nsums = nsums,
+                                        .per_row = std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
+                                        .init = &init,
+                                        .fold = {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
+                                        .finish = {&Phases::finish0, &finish1},
+                                        .store = &store,
+                                        .fold_kept = keeps ? &fold_kept : nullptr,
+                                        .store_kept = keeps ? &store_kept : nullptr,
+                                        .columns = &columns,
+                                        .store_sums = nsums > 0 ? &store_sums : nullptr,
+                                        .columns_sums = nsums > 0 ? &columns_sums : nullptr};
 };
 
 template <class Body, class L> struct RowWiseLoops;

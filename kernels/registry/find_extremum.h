@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <catena/kernels/numeric.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena::define {
 
@@ -87,7 +88,7 @@ template <class Body, class T> class ShortRunFinder {
 // numbers in them have one width, so that they are vectorised for every T.
 template <class Body, class T> class ExtremumFinder {
  public:
-  static constexpr int kWindow = 256 / int(sizeof(T));  // several vectors, because a comparison has a long latency
+  static constexpr int kWindow = kWindowBytes / int(sizeof(T));
 
   // If the extremum of n > 0 values is better than `value`, stores it there and returns its position; otherwise returns
   // -1. `value` must not be NaN.
@@ -96,8 +97,6 @@ template <class Body, class T> class ExtremumFinder {
   }
 
  private:
-  // Prefetch distance. The work at the end of a row would otherwise delay the loads of the next elements.
-  static constexpr std::size_t kAhead = 2048;  // bytes
   // Integers as wide as an element.
   using U = typename uint_of_size<sizeof(T)>::type;
   using I = std::make_signed_t<U>;

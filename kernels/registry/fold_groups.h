@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena {
 
@@ -84,7 +85,6 @@ template <class Body, class A> struct GroupFolds {
   static ND_FN void join(V* lane, const V* other) {
     for (int k = 0; k < kVectors; ++k) lane[k] = Body::combine(lane[k], other[k]);
   }
-  static constexpr std::size_t kAhead = 2048;  // bytes
   // An element for each of the first lanes.
   template <int Vectors> static ND_FN void add_round(V* lane, const E* x) {
 #pragma GCC unroll 8
@@ -160,39 +160,6 @@ template <class Body, class A> struct GroupFolds {
       add_rest(lane, x, int(n % kLanes));
       for (int k = 0; k < kVectors; ++k) lane[k] = Body::combine(total[k], lane[k]);
     }
-    out = Body::combine(out, combined(lane));
-  }
-
-  // Of a row that comes in parts: the group that each lane combines, and its earlier groups. `rounds`: elements of each
-  // that the group holds.
-  struct alignas(64) State {
-    V group[kVectors], total[kVectors];
-    std::int64_t rounds;
-  };
-  static ND_FN void fold_part(A& out, std::byte* lanes, const A* elements, std::int64_t n, bool first, bool last) {
-    static_assert(sizeof(State) <= kLanes * kMaxLaneBytes);
-    State& state = *reinterpret_cast<State*>(lanes);
-    const E* x = reinterpret_cast<const E*>(elements);
-    V lane[kVectors];
-    begin(lane);
-    if (first) begin(state.total), state.rounds = 0;
-    if (state.rounds > 0)
-      for (int k = 0; k < kVectors; ++k) lane[k] = state.group[k];
-    for (std::int64_t rounds = n / kLanes; rounds > 0;) {
-      const std::int64_t more = rounds < kGroup - state.rounds ? rounds : kGroup - state.rounds;
-      x = add<false>(lane, x, more);
-      rounds -= more, state.rounds += more;
-      if (state.rounds < kGroup) break;
-      join(state.total, lane);
-      begin(lane);
-      state.rounds = 0;
-    }
-    if (!last) {
-      for (int k = 0; k < kVectors; ++k) state.group[k] = lane[k];
-      return;
-    }
-    add_rest(lane, x, int(n % kLanes));
-    for (int k = 0; k < kVectors; ++k) lane[k] = Body::combine(state.total[k], lane[k]);
     out = Body::combine(out, combined(lane));
   }
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena::define {
 
@@ -26,7 +27,6 @@ template <class Body, class A, class T> struct MomentFolds {
       return {__builtin_convertvector(e, Wide)};
     }
   };
-  static constexpr std::size_t kAhead = 512;  // bytes
   // The accumulators of N vectors of W lanes.
   template <int W, int N> struct Sums {
     Vector<W> pivot[N], sum[N], squares[N];
@@ -40,7 +40,7 @@ template <class Body, class A, class T> struct MomentFolds {
       for (std::int64_t r = 0; r < rounds; ++r) {
         const T* x = reinterpret_cast<const T*>(in + r * step);
         // N > 1 only for columns, which the hardware does not prefetch in time.
-        if constexpr (N > 1) __builtin_prefetch(reinterpret_cast<const char*>(x) + kAhead);
+        if constexpr (N > 1) __builtin_prefetch(reinterpret_cast<const char*>(x) + kAheadOfMoments);
 #pragma GCC unroll 2
         for (int k = 0; k < N; ++k) {
           const auto distance = Vector<W>::load(x + k * W).v - pivot[k].v;
@@ -51,27 +51,18 @@ template <class Body, class A, class T> struct MomentFolds {
     }
   };
 
-  // The state of a row between its parts.
-  struct State {
-    Sums<kMomentLanes, 1> sums;
-    std::int64_t rounds;
-  };
-  static ND_FN void fold(A& out, std::byte* lanes, const T* x, std::int64_t n, bool first, bool last) {
-    static_assert(sizeof(State) <= kLanes * kMaxLaneBytes);
-    State s{};
-    if (!first) memcpy(&s, lanes, sizeof(s));
+  static ND_FN void fold(A& out, const T* x, std::int64_t n) {
     const std::int64_t rounds = n / kMomentLanes;
-    if (rounds > 0) s.sums.add(reinterpret_cast<const std::byte*>(x), kMomentLanes * sizeof(T), rounds, s.rounds == 0);
-    s.rounds += rounds;
-    if (last) out = Body::combine(out, finish(s, x + rounds * kMomentLanes, int(n - rounds * kMomentLanes)));
-    else memcpy(lanes, &s, sizeof(s));
+    Sums<kMomentLanes, 1> sums{};
+    if (rounds > 0) sums.add(reinterpret_cast<const std::byte*>(x), kMomentLanes * sizeof(T), rounds, true);
+    out = Body::combine(out, finish(sums, rounds, x + rounds * kMomentLanes, int(n - rounds * kMomentLanes)));
   }
   // Adds the last elements, which are fewer than the lanes, and combines the lanes.
-  static ND_FN A finish(const State& s, const T* x, int rest) {
+  static ND_FN A finish(const Sums<kMomentLanes, 1>& s, std::int64_t rounds, const T* x, int rest) {
     A lane[kMomentLanes];
     for (int l = 0; l < kMomentLanes; ++l)
-      lane[l] = s.rounds > 0 ? A{double(s.rounds), s.sums.pivot[0].v[l], s.sums.sum[0].v[l], s.sums.squares[0].v[l]}
-                             : Body::template identity<A>();
+      lane[l] = rounds > 0 ? A{double(rounds), s.pivot[0].v[l], s.sum[0].v[l], s.squares[0].v[l]}
+                           : Body::template identity<A>();
     for (int l = 0; l < rest; ++l) lane[l] = Body::add(lane[l], x[l]);
     for (int half = kMomentLanes / 2; half > 0; half /= 2)
       for (int l = 0; l < half; ++l) lane[l] = Body::combine(lane[l], lane[l + half]);

@@ -59,7 +59,7 @@ using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int
 inline constexpr int kLanes = 32;
 inline constexpr std::int64_t kGroup = 16;
 inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
-inline constexpr int kMaxLaneBytes = 64;              // limit for the state of a lane between parts
+inline constexpr std::int64_t kMostFolded = 4096;     // elements of an accumulator that the lanes combine
 // The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
 // i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
 // out_stride.
@@ -71,7 +71,7 @@ struct ScanBlock {
   std::int64_t index, n, width;
 };
 // Rows of contiguous elements: element i of row r is at in + r * row_step + i * itemsize. For `fold` a row has the
-// elements of one output; for `fold_columns` and `fold_places` it has one element of each of n outputs.
+// elements of one output; for `fold_columns` and `fold_positions` it has one element of each of n outputs.
 struct ReductionBlock {
   const std::byte* in;
   std::int64_t row_step, rows, index, n;
@@ -88,21 +88,19 @@ struct ReductionLoop {
   bool adds_pairs;     // an accumulator and an element are combined to the same bits as two accumulators
   int lanes;           // kLanes, or fewer, where a vector of them is enough and combining them is costly
   void (*init)(std::byte* acc, std::int64_t n);
-  // Reduces the n elements of row r, numbered from `index`, into accumulator r. The elements of one row may come in
-  // several parts: `lanes` (kLanes * kMaxLaneBytes bytes) carries the state from the first part to the last and is
-  // unused if one part is both. All parts except the last are multiples of kLanes elements.
-  void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
-  // As `fold` of one part, with prefetching, for elements that are in no cache. Null if `fold` is as fast.
+  // Reduces the n elements of row r, numbered from `index`, and combines the result with accumulator r.
+  void (*fold)(std::byte* acc, const ReductionBlock& block);
+  // As `fold`, with prefetching, for elements that are in no cache. Null if `fold` is as fast.
   void (*fold_far)(std::byte* acc, const ReductionBlock& block);
   // Adds one row: element j to accumulator j, the partial result of a group. All elements have the number `index`.
-  void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
+  void (*add_row)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
   // Combines element j of all rows and adds the result to accumulator j, the partial result of a lane. The rows
   // are a group or the beginning of one. `first`: the accumulators are uninitialised. Null if the loop has only
-  // fold_rows.
+  // add_row.
   void (*fold_columns)(std::byte* acc, const ReductionBlock& block, bool first);
   // Adds element j of row r, which has the number index + r, to accumulator j. Null unless the result is the number of
   // an element (argmax, argmin); other loops ignore the numbers.
-  void (*fold_places)(std::byte* acc, const ReductionBlock& block);
+  void (*fold_positions)(std::byte* acc, const ReductionBlock& block);
   void (*combine)(std::byte* acc, const std::byte* other, std::int64_t n);  // acc[j] = combine(acc[j], other[j])
   // As `combine`, for accumulators of chunks; there may be many chunks.
   void (*join)(std::byte* acc, const std::byte* other, std::int64_t n);
@@ -113,7 +111,8 @@ struct ReductionLoop {
   // previous content. Null if the kernel lacks the trait may_scan.
   void (*scan)(std::byte* acc, const ScanBlock& block);
 
-  // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator.
+  // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator. Unless any_order is true, n
+  // must be at most kMostFolded.
   CATENA_EXPORT void reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                             std::int64_t n) const;
   // As `reduce` for `rows` rows, each into its own accumulator. block.in points at elements of the type `in`, `stride`
@@ -122,8 +121,8 @@ struct ReductionLoop {
   // Adds element j to accumulator j, for n elements that all have the number `index`.
   CATENA_EXPORT void accumulate(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                                 std::int64_t n) const;
-  // Calls fold_places for elements of the type `in`, `stride` bytes apart.
-  CATENA_EXPORT void accumulate_places(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const;
+  // Calls fold_positions for elements of the type `in`, `stride` bytes apart.
+  CATENA_EXPORT void accumulate_positions(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const;
   // Computes out[j], in the compute type of the loop's output, from acc[j], which has reduced `count` elements.
   CATENA_EXPORT void finish(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride,
                             std::int64_t n) const;
@@ -251,6 +250,11 @@ struct KernelDef {
   constexpr KernelDef with(KernelTraits t) const {
     KernelDef d = *this;
     d.traits = static_cast<KernelTraits>(d.traits | t);
+    return d;
+  }
+  constexpr KernelDef with_identity() const {
+    KernelDef d = *this;
+    d.has_identity = true;
     return d;
   }
   constexpr KernelDef with_sums(std::span<const RowSum> s) const {

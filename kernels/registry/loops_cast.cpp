@@ -7,6 +7,7 @@
 #include <catena/kernels/base/word.h>
 #include <catena/kernels/registry/cast.h>
 #include <catena/kernels/registry/define.h>
+#include <catena/kernels/registry/tuning.h>
 
 #ifdef CATENA_HAS_MULTIARCH
 #include <immintrin.h>
@@ -14,9 +15,6 @@
 
 namespace catena {
 namespace {
-
-// Number of elements of a tile. Strided operands pass through tiles so that conversions vectorise.
-constexpr std::int64_t kTile = 512;
 
 // Signed and unsigned integers of one width share conversions: a target counts as unsigned, and so does a source that
 // is not widened.
@@ -191,9 +189,9 @@ template <class From, class To> constexpr BlockFn block_function() {
   }
 }
 template <class From, class Middle, class To> void convert_by(const std::byte* in, std::byte* out, std::int64_t n) {
-  alignas(64) std::byte tile[kTile * sizeof(Middle)];
-  for (std::int64_t i = 0; i < n; i += kTile) {
-    const std::int64_t m = n - i < kTile ? n - i : kTile;
+  alignas(64) std::byte tile[kTileElements * sizeof(Middle)];
+  for (std::int64_t i = 0; i < n; i += kTileElements) {
+    const std::int64_t m = n - i < kTileElements ? n - i : kTileElements;
     const std::byte* const from = in + i * std::int64_t(sizeof(From));
     std::byte* const to = out + i * std::int64_t(sizeof(To));
     if constexpr (is_half<To> && is_same<From, double>) {
@@ -283,13 +281,13 @@ constexpr CastFn copy_of(std::size_t itemsize) {
 
 void convert_by_tiles(BlockFn block, std::int64_t from_size, std::int64_t to_size, const std::byte* in,
                       std::int64_t in_stride, std::byte* out, std::int64_t out_stride, std::int64_t n) {
-  alignas(64) std::byte tile_in[kTile * kMaxItemsize], tile_out[kTile * kMaxItemsize];
+  alignas(64) std::byte tile_in[kTileElements * kMaxItemsize], tile_out[kTileElements * kMaxItemsize];
   if (in_stride == 0 && n > 0) {
     block(in, tile_out, 1);
     return copy_strided(to_size, tile_out, 0, out, out_stride, n);
   }
-  for (std::int64_t i = 0; i < n; i += kTile) {
-    const std::int64_t m = n - i < kTile ? n - i : kTile;
+  for (std::int64_t i = 0; i < n; i += kTileElements) {
+    const std::int64_t m = n - i < kTileElements ? n - i : kTileElements;
     const std::byte* from = in + i * in_stride;
     if (in_stride != from_size) {
       copy_strided(from_size, from, in_stride, tile_in, from_size, m);

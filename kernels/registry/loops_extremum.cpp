@@ -29,11 +29,11 @@ template <class Body, class Whole> constexpr KernelDef skipping(const char* name
 
 }  // namespace
 
-CATENA_DEFINE_KERNEL amax = reduction<k::amax, All1, unless_int16, may_scan>("amax", kHeader, false);
-CATENA_DEFINE_KERNEL amin = reduction<k::amin, All1, unless_int16, may_scan>("amin", kHeader, false);
+CATENA_DEFINE_KERNEL amax = reduction<k::amax, All1, unless_int16, may_scan>("amax", kHeader);
+CATENA_DEFINE_KERNEL amin = reduction<k::amin, All1, unless_int16, may_scan>("amin", kHeader);
 CATENA_DEFINE_KERNEL nanmax = skipping<k::nanmax, k::amax>("nanmax");
 CATENA_DEFINE_KERNEL nanmin = skipping<k::nanmin, k::amin>("nanmin");
-CATENA_DEFINE_KERNEL argmax = reduction<k::argmax, Positions, unless_int16, may_scan>("argmax", kHeader, false);
-CATENA_DEFINE_KERNEL argmin = reduction<k::argmin, Positions, unless_int16, may_scan>("argmin", kHeader, false);
+CATENA_DEFINE_KERNEL argmax = reduction<k::argmax, Positions, unless_int16, may_scan>("argmax", kHeader);
+CATENA_DEFINE_KERNEL argmin = reduction<k::argmin, Positions, unless_int16, may_scan>("argmin", kHeader);
 
 }  // namespace catena::kernels

@@ -22,8 +22,9 @@ constexpr char nonzero(char type, bool output) {
 
 }  // namespace
 
-CATENA_DEFINE_KERNEL all = reduction<k::all, Tests, nonzero>("all", kHeader, true);
-CATENA_DEFINE_KERNEL any = reduction<k::any, Tests, nonzero>("any", kHeader, true);
-CATENA_DEFINE_KERNEL count_nonzero = reduction<k::count_nonzero, Counts, nonzero>("count_nonzero", kHeader, true);
+CATENA_DEFINE_KERNEL all = reduction<k::all, Tests, nonzero>("all", kHeader).with_identity();
+CATENA_DEFINE_KERNEL any = reduction<k::any, Tests, nonzero>("any", kHeader).with_identity();
+CATENA_DEFINE_KERNEL count_nonzero =
+    reduction<k::count_nonzero, Counts, nonzero>("count_nonzero", kHeader).with_identity();
 
 }  // namespace catena::kernels

@@ -14,6 +14,6 @@ using Variances =
 
 }  // namespace
 
-CATENA_DEFINE_KERNEL var = reduction<k::var, Variances, as_float64>("var", kHeader, false);
+CATENA_DEFINE_KERNEL var = reduction<k::var, Variances, as_float64>("var", kHeader);
 
 }  // namespace catena::kernels

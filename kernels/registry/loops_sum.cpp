@@ -30,9 +30,9 @@ constexpr char averaged(char type, bool output) {
 
 }  // namespace
 
-CATENA_DEFINE_KERNEL sum = reduction<k::sum, AllSums, summed, may_scan>("sum", kHeader, true);
-CATENA_DEFINE_KERNEL prod = reduction<k::prod, AllSums, summed, may_scan>("prod", kHeader, true);
-CATENA_DEFINE_KERNEL mean = reduction<k::mean, and_complex<Means, Complex1>, averaged>("mean", kHeader, false);
-CATENA_DEFINE_KERNEL sum_squares = reduction<k::sum_squares, Sums, as_int64>("sum_squares", kHeader, true);
+CATENA_DEFINE_KERNEL sum = reduction<k::sum, AllSums, summed, may_scan>("sum", kHeader).with_identity();
+CATENA_DEFINE_KERNEL prod = reduction<k::prod, AllSums, summed, may_scan>("prod", kHeader).with_identity();
+CATENA_DEFINE_KERNEL mean = reduction<k::mean, and_complex<Means, Complex1>, averaged>("mean", kHeader);
+CATENA_DEFINE_KERNEL sum_squares = reduction<k::sum_squares, Sums, as_int64>("sum_squares", kHeader).with_identity();
 
 }  // namespace catena::kernels

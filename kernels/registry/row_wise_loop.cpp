@@ -3,11 +3,11 @@
 
 #include <catena/kernels/registry/cast.h>
 #include <catena/kernels/registry/kernel.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena {
 namespace {
 
-constexpr std::int64_t kTileBytes = 2048;
 static_assert(kTileBytes % (16 * kLanes) == 0);
 
 // Passes the operands of a segment to a loop in pieces. ptr() returns their addresses; the operands there are

@@ -5,12 +5,10 @@
 
 #include <catena/kernels/base/word.h>
 #include <catena/kernels/registry/cast.h>
+#include <catena/kernels/registry/tuning.h>
 
 namespace catena {
 namespace {
-
-constexpr std::int64_t kTileBytes = 2048;
-constexpr std::int64_t kMostElements = 256;
 
 std::int64_t whole(std::int64_t n) { return (n + kVectorBlock - 1) / kVectorBlock * kVectorBlock; }
 
@@ -46,7 +44,7 @@ void run_tiled(const TiledLoop& loop, std::byte* const* ptr, const std::int64_t*
   }
   alignas(64) std::byte tiles[kMaxOperands * kTileBytes];
   std::byte* p[kMaxOperands];
-  const std::int64_t most = std::min(kMostElements, kTileBytes / widest);
+  const std::int64_t most = std::min(kMostTiled, kTileBytes / widest);
   for (std::int64_t i = 0, m; i < n; i += m) {
     m = std::min(n - i, most);
     const std::int64_t count = loop.whole_blocks ? whole(m) : m;

@@ -17,6 +17,8 @@
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/counts.h>
 #include <catena/ndarray/cpu/run.h>
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -26,8 +28,6 @@ using catena::itemsize;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::int64_t kGrain = 16 * 1024;
-constexpr std::int64_t kCoreCache = 1 << 20;
 constexpr int kMaxIndices = catena::kMaxRank;
 
 // Wraps an index of any value to [0, length).
@@ -209,10 +209,10 @@ template <class F> void split(const IndexedWalk& walk, bool by_inner, F&& f) {
   const std::int64_t inner = rank > 0 ? walk.loop()[rank - 1] : 1;
   const std::int64_t outer = catena::size_of(walk.loop()) / std::max<std::int64_t>(inner, 1);
   if (by_inner || outer == 1) {
-    catena::parallel_for(inner, std::max<std::int64_t>(16, kGrain / std::max<std::int64_t>(outer, 1)),
+    catena::parallel_for(inner, std::max<std::int64_t>(16, kHeavyGrain / std::max<std::int64_t>(outer, 1)),
                          [&](std::int64_t b, std::int64_t e) { f(0, outer, b, e); });
   } else {
-    catena::parallel_for(outer, std::max<std::int64_t>(1, kGrain / inner),
+    catena::parallel_for(outer, std::max<std::int64_t>(1, kHeavyGrain / inner),
                          [&](std::int64_t b, std::int64_t e) { f(b, e, 0, inner); });
   }
 }
@@ -250,12 +250,11 @@ ND_FN void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
 // Copies n rows of `bytes` bytes; row i is at base + offset[i]. `far`: prefetches the next rows.
 CATENA_MULTIARCH void move_rows(std::byte* out, std::int64_t out_step, const std::byte* base,
                                 const std::int64_t* offset, std::int64_t n, std::int64_t bytes, bool far) {
-  constexpr std::int64_t kAhead = 16, kCacheLine = 64;
   const std::int64_t fetched = bytes < 512 ? bytes : 512;
   for (std::int64_t i = 0; i < n; ++i) {
     if (far) {
-      const std::byte* const next = base + offset[i + kAhead < n ? i + kAhead : n - 1];
-      for (std::int64_t b = 0; b < fetched; b += kCacheLine) __builtin_prefetch(next + b);
+      const std::byte* const next = base + offset[i + kGatheredAhead < n ? i + kGatheredAhead : n - 1];
+      for (std::int64_t b = 0; b < fetched; b += kLine) __builtin_prefetch(next + b);
       __builtin_prefetch(next + fetched - 1);
     }
     move_bytes(out + i * out_step, base + offset[i], bytes);
@@ -264,7 +263,7 @@ CATENA_MULTIARCH void move_rows(std::byte* out, std::int64_t out_step, const std
 
 // Gathers contiguous rows, each with its own index.
 void gather_rows(const IndexedWalk& walk, std::int64_t item) {
-  const std::int64_t bytes = walk.loop()[1] * item, grain = std::max<std::int64_t>(1, kGrain / walk.loop()[1]);
+  const std::int64_t bytes = walk.loop()[1] * item, grain = std::max<std::int64_t>(1, kHeavyGrain / walk.loop()[1]);
   const bool far = !walk.is_near();
   catena::parallel_for(walk.loop()[0], grain, [&](std::int64_t begin, std::int64_t end) {
     walk.visit_outer(begin, end,
@@ -305,7 +304,7 @@ template <class T, class I> void gather_line(const Line& line) {
   const bool contiguous = axis.stride == std::int64_t(sizeof(T)) && line.index_step == std::int64_t(sizeof(I)) &&
                           line.other_step == std::int64_t(sizeof(T));
   const auto words = contiguous ? gather_words<T, I, true> : gather_words<T, I, false>;
-  catena::parallel_for(line.n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  catena::parallel_for(line.n, kHeavyGrain, [&](std::int64_t begin, std::int64_t end) {
     words(line.call.base.data, axis.length, axis.stride, axis.index.data + begin * line.index_step, line.index_step,
           line.call.other.data + begin * line.other_step, line.other_step, end - begin);
   });
@@ -383,10 +382,9 @@ CountFn count_function(Dtype t) {
 // Adds one integer at all positions of a list, by counting the positions on all threads; the order does not matter.
 // Returns false if a table per thread is not worth it.
 template <class T> bool scatter_counts(const Line& line) {
-  constexpr std::int64_t kSmallTable = 1 << 12;
   const catena::bound::Index& axis = line.call.axes[0];
   const std::int64_t length = axis.length;
-  const std::int64_t threads = std::clamp<std::int64_t>(line.n / kGrain, 1, catena::available_threads());
+  const std::int64_t threads = std::clamp<std::int64_t>(line.n / kHeavyGrain, 1, catena::available_threads());
   const std::int64_t part = (line.n + threads - 1) / threads;
   if (line.other_step != 0 || part > INT32_MAX || length > (threads > 1 ? 2 * part : part / 8)) return false;
   const int tables = length <= kSmallTable ? kNeighbours : 1;
@@ -407,7 +405,7 @@ template <class T> bool scatter_counts(const Line& line) {
   });
   using U = std::make_unsigned_t<T>;
   const U value = U(*reinterpret_cast<const T*>(line.call.other.data));
-  catena::parallel_for(length, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  catena::parallel_for(length, kHeavyGrain, [&](std::int64_t begin, std::int64_t end) {
     add_counts<U>(line.call.base.data + begin * axis.stride, axis.stride, value, counts + begin, threads * tables,
                   pitch, end - begin);
   });
@@ -432,10 +430,10 @@ template <class Op, class T> void combine(std::byte* to, const std::byte* from, 
 // Scatters contiguous rows. Each row of the base belongs to one thread, which visits all indices and uses those of its
 // own rows. Every row thus gets its values in the order of the loop.
 template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
-  constexpr std::int64_t kAhead = 8, kCacheLine = 64;
   const std::int64_t rows = walk.loop()[0], columns = walk.loop()[1],
                      fetched = std::min<std::int64_t>(columns * std::int64_t(sizeof(T)), 512);
-  const auto threads = std::uint64_t(std::clamp<std::int64_t>(rows * columns / kGrain, 1, catena::available_threads()));
+  const auto threads =
+      std::uint64_t(std::clamp<std::int64_t>(rows * columns / kHeavyGrain, 1, catena::available_threads()));
   catena::parallel_for(std::int64_t(threads), 1, [&](std::int64_t begin, std::int64_t end) {
     const auto is_own = [&](std::int64_t offset) {
       const std::uint64_t hash = (std::uint64_t(offset) * 0x9E3779B97F4A7C15u) >> 32;
@@ -447,8 +445,8 @@ template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
         [&](std::byte* base, const std::int64_t* offset, const std::byte* value, std::int64_t step, std::int64_t n) {
           for (std::int64_t i = 0; i < n; ++i) {
             // Prefetches the next rows, because the hardware cannot predict their addresses.
-            if (const std::int64_t next = std::min(i + kAhead, n - 1); is_own(offset[next]))
-              for (std::int64_t b = 0; b < fetched; b += kCacheLine) {
+            if (const std::int64_t next = std::min(i + kScatteredAhead, n - 1); is_own(offset[next]))
+              for (std::int64_t b = 0; b < fetched; b += kLine) {
                 __builtin_prefetch(base + offset[next] + b, 1);
                 __builtin_prefetch(value + next * step + b);
               }

@@ -12,6 +12,7 @@
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/gemm_thin.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 #ifdef CATENA_HAS_MULTIARCH
@@ -33,9 +34,6 @@ template <> struct Ring<Bool> {
   static constexpr bool is_bool = true;
   static std::uint8_t add(std::uint8_t a, std::uint8_t b) { return a | b; }
 };
-
-constexpr std::int64_t kKc = 256, kMc = 168, kNc = 4096;
-constexpr std::int64_t kRoom = 16 * 1024;  // bytes of packed b on the stack
 
 // One tile: c (`rows` x `columns`) = or += a (rows x k) @ b, where b is a panel of `nr` columns. Element (i, p) of a is
 // at i * a_row + p * a_step. Rows of b are `b_step` apart.
@@ -239,9 +237,9 @@ template <class R> class Multiplication {
   // the stack. Returns false for others. An element is one sum over k in both cases.
   bool run_in_place() const {
     const std::int64_t panels = (g_.n + nr_ - 1) / nr_, tiles = (g_.m + micro_.mr - 1) / micro_.mr;
-    const bool packs_all = std::int64_t(sizeof(T)) * panels * nr_ * g_.k <= kRoom;
+    const bool packs_all = std::int64_t(sizeof(T)) * panels * nr_ * g_.k <= kPackedBytes;
     if (packs_all && (tiles > panels || g_.m > kMc)) return run_by_rows(panels, tiles), true;
-    if (g_.m > kMc || std::int64_t(sizeof(T)) * nr_ * g_.k > kRoom) return false;
+    if (g_.m > kMc || std::int64_t(sizeof(T)) * nr_ * g_.k > kPackedBytes) return false;
     run_by_panels(panels);
     return true;
   }
@@ -292,7 +290,7 @@ template <class R> class Multiplication {
 
   // Packs all of b first; threads share the rows of c.
   void run_by_rows(std::int64_t panels, std::int64_t tiles) const {
-    alignas(64) std::byte room[kRoom];
+    alignas(64) std::byte room[kPackedBytes];
     auto* const pb = reinterpret_cast<T*>(room);
     pack(b_, b_column_, b_k_, g_.n, g_.k, nr_, pb);
     const std::int64_t mr = micro_.mr;
@@ -307,7 +305,7 @@ template <class R> class Multiplication {
   void run_by_panels(std::int64_t panels) const {
     const std::int64_t tiles = (g_.m + micro_.mr - 1) / micro_.mr;
     catena::parallel_for(panels, grain(tiles), [&](std::int64_t begin, std::int64_t end) {
-      alignas(64) std::byte room[kRoom];
+      alignas(64) std::byte room[kPackedBytes];
       auto* const pb = reinterpret_cast<T*>(room);
       for (std::int64_t q = begin; q < end; ++q) {
         const std::int64_t j = q * nr_, columns = std::min<std::int64_t>(nr_, g_.n - j);
@@ -407,7 +405,7 @@ bool is_slim(catena::Dtype dtype, const Gemm& g) {
   constexpr std::int64_t kManyRows = 64, kFewRows = 16;
   if (dtype != catena::Dtype::float64) return false;
   const std::int64_t panel = 2 * micro<Ring<double>>().lanes;
-  if (panel > kRoom / (std::int64_t(sizeof(double)) * g.k)) return false;
+  if (panel > kPackedBytes / (std::int64_t(sizeof(double)) * g.k)) return false;
   return g.m <= kFewRows ? g.transpose_b : g.m >= kManyRows && g.n <= panel;
 }
 

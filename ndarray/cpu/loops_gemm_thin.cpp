@@ -14,6 +14,7 @@
 #include <catena/kernels/traits.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/partial_sums.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 #define CATENA_INLINE inline __attribute__((always_inline))
@@ -21,13 +22,8 @@
 namespace nd::cpu {
 namespace {
 
-constexpr std::int64_t kFew = 4;
-constexpr std::int64_t kGrain = 32 * 1024;   // elements of the wide matrix, or of an outer product, per thread
-constexpr std::int64_t kChunk = 512;         // elements of a line of the result that are summed in the cache
-constexpr std::int64_t kTogether = 8;        // rows of the wide matrix that are read together
-constexpr std::int64_t kOnStack = 8 * 1024;  // bytes of the few lines
-constexpr std::int64_t kPart = 128;          // vectors along k that are added up in one part of a long sum
-constexpr std::int64_t kPartRows = 128;      // rows of the wide matrix that are added up in one part of a long sum
+constexpr std::int64_t kPart = 128;      // vectors along k that are added up in one part of a long sum
+constexpr std::int64_t kPartRows = 128;  // rows of the wide matrix that are added up in one part of a long sum
 
 template <class T> struct Thin {
   const T* wide;
@@ -151,27 +147,27 @@ CATENA_INLINE void add_rows(const Thin<T>& t, const T* wide, const T* factor, T*
 #pragma GCC unroll 4
     for (int j = 0; j < few; ++j) {
       V s;
-      std::memcpy(&s, sum + j * kChunk + at, bytes);
+      std::memcpy(&s, sum + j * kThinChunk + at, bytes);
       const V before = s;
 #pragma GCC unroll 8
       for (int p = 0; p < rows; ++p) s += w[p] * (x[p][j] - V{});  // not x + 0, which would change -0
       s = counts ? s : before;
-      std::memcpy(sum + j * kChunk + at, &s, bytes);
+      std::memcpy(sum + j * kThinChunk + at, &s, bytes);
     }
   }
 }
 // `parts`: there are more than kPartRows rows, which are added up in parts.
 template <class T, int bytes, int few, bool parts>
 CATENA_INLINE void sums_of_rows(const Thin<T>& t, std::int64_t begin, std::int64_t end) {
-  constexpr int together = few <= 2 || bytes == 64 ? int(kTogether) : int(kTogether) / 2;
+  constexpr int together = few <= 2 || bytes == 64 ? int(kThinRows) : int(kThinRows) / 2;
   static_assert(kPartRows % together == 0);
   using V = typename Vector<T, bytes>::V;
-  constexpr std::int64_t vectors = few * kChunk * std::int64_t(sizeof(T)) / bytes;
+  constexpr std::int64_t vectors = few * kThinChunk * std::int64_t(sizeof(T)) / bytes;
   V accumulators[vectors], level[parts ? PartialSums<V>::kLevels * vectors : 1];
   T* const sum = reinterpret_cast<T*>(accumulators);
   for (std::int64_t chunk = begin; chunk < end; ++chunk) {
     const std::int64_t first = t.lines * chunk / t.chunks, n = t.lines * (chunk + 1) / t.chunks - first;
-    const std::int64_t used = (((few - 1) * kChunk + n) * std::int64_t(sizeof(T)) + bytes - 1) / bytes;
+    const std::int64_t used = (((few - 1) * kThinChunk + n) * std::int64_t(sizeof(T)) + bytes - 1) / bytes;
     std::fill_n(accumulators, used, V{});
     PartialSums<V> sums(level, used);
     std::int64_t p = 0;
@@ -184,9 +180,9 @@ CATENA_INLINE void sums_of_rows(const Thin<T>& t, std::int64_t begin, std::int64
     if constexpr (parts) sums.add_to(accumulators);
     T* const c = t.c + first * t.wide_step;
     for (int j = 0; j < few; ++j)
-      if (t.wide_step == 1) std::memcpy(c + j * t.few_step, sum + j * kChunk, std::size_t(n) * sizeof(T));
+      if (t.wide_step == 1) std::memcpy(c + j * t.few_step, sum + j * kThinChunk, std::size_t(n) * sizeof(T));
       else
-        for (std::int64_t i = 0; i < n; ++i) c[i * t.wide_step + j * t.few_step] = sum[j * kChunk + i];
+        for (std::int64_t i = 0; i < n; ++i) c[i * t.wide_step + j * t.few_step] = sum[j * kThinChunk + i];
   }
 }
 
@@ -322,12 +318,12 @@ template <class T> void gemm_thin(const Gemm& g) {
   const FewLines<T> few(g);
   const std::int64_t pitch = (g.k + all.lanes - 1) / all.lanes * all.lanes;
   const std::size_t bytes = sizeof(T) * std::size_t(few.lines * pitch);
-  alignas(64) std::byte stack[kOnStack];
+  alignas(64) std::byte stack[kThinBytes];
   const Workspace memory(bytes <= sizeof(stack) ? 0 : bytes);
   auto* const packed = reinterpret_cast<T*>(bytes <= sizeof(stack) ? stack : memory.data());
   if (inner) few.pack_rows(packed, pitch, all.lanes);
   else few.pack_factors(packed);
-  const std::int64_t lines = wide_lines(g), chunks = (lines + kChunk - 1) / kChunk;
+  const std::int64_t lines = wide_lines(g), chunks = (lines + kThinChunk - 1) / kThinChunk;
   const Thin<T> t{reinterpret_cast<const T*>(rows ? g.b : g.a),
                   rows ? g.ldb : g.lda,
                   lines,
@@ -342,12 +338,12 @@ template <class T> void gemm_thin(const Gemm& g) {
   const Kernel<T> run = (inner   ? parts ? all.inner_parts : all.inner
                          : parts ? all.sums_parts
                                  : all.sums)[few.lines - 1];
-  const auto grain = [&](std::int64_t unit) { return (kGrain + unit * g.k - 1) / (unit * g.k); };
+  const auto grain = [&](std::int64_t unit) { return (kLightGrain + unit * g.k - 1) / (unit * g.k); };
   if (inner)
-    catena::parallel_for((lines + kTogether - 1) / kTogether, grain(kTogether), [&](std::int64_t b, std::int64_t e) {
-      run(t, b * kTogether, std::min(e * kTogether, lines));
+    catena::parallel_for((lines + kThinRows - 1) / kThinRows, grain(kThinRows), [&](std::int64_t b, std::int64_t e) {
+      run(t, b * kThinRows, std::min(e * kThinRows, lines));
     });
-  else catena::parallel_for(chunks, grain(kChunk), [&](std::int64_t b, std::int64_t e) { run(t, b, e); });
+  else catena::parallel_for(chunks, grain(kThinChunk), [&](std::int64_t b, std::int64_t e) { run(t, b, e); });
 }
 
 namespace {
@@ -366,7 +362,7 @@ template <class T> void gemm_outer(const Gemm& g) {
     for (std::int64_t j = 0; j < g.n; ++j) line[j] = b[j * b_step];
     b = line;
   }
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / g.n);
+  const std::int64_t grain = std::max<std::int64_t>(1, kLightGrain / g.n);
   catena::parallel_for(g.m, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       multiply_row(reinterpret_cast<T*>(g.c) + i * g.ldc, a[i * a_step], b, g.n);

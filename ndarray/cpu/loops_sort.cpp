@@ -11,14 +11,11 @@
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/sort_network.h>
 #include <catena/ndarray/cpu/sort_rows.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
-
-constexpr std::int64_t kNetworkBytes = 32 * 1024;  // bytes of keys on the stack
-constexpr std::int64_t kNetworkTo = 2048;          // elements of the longest row; half as many for 64-bit keys
-constexpr std::int64_t kSideBySide = 16;           // rows with fewer elements are sorted one per lane
 
 // The keys by which networks and partitions sort. They are not stable, so equal keys must stand for identical elements.
 // The key of a value is its number, with two exceptions: the bits of NaNs are lost, and zeros of both signs keep their

@@ -8,6 +8,7 @@
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/run.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -15,7 +16,6 @@ namespace {
 
 using catena::Shape;
 
-constexpr std::int64_t kBlock = 16 * 1024;
 constexpr std::int64_t kTile = 1024;
 
 template <class E> bool is_nonzero(const std::byte* p) {
@@ -98,11 +98,11 @@ template <class E> class Finder {
         length_((*call.in.shape)[rank_ - 1]),
         step_((*call.in.strides)[rank_ - 1]),
         total_((*call.out.shape)[1]) {
-    pieces_ = (length_ + kBlock - 1) / kBlock;
+    pieces_ = (length_ + kNonzeroBlock - 1) / kNonzeroBlock;
     outer_ = *call.in.shape;
     outer_.pop_back();
     runs_ = catena::size_of(outer_);
-    runs_per_block_ = std::max<std::int64_t>(1, kBlock / length_);
+    runs_per_block_ = std::max<std::int64_t>(1, kNonzeroBlock / length_);
     blocks_ = (runs_ * pieces_ + runs_per_block_ - 1) / runs_per_block_;
   }
 
@@ -144,8 +144,8 @@ template <class E> class Finder {
         rest /= outer_[a];
         p += position[a] * (*call_.in.strides)[a];
       }
-      const std::int64_t from = k % pieces_ * kBlock;
-      f(p + from * step_, from, std::min(kBlock, length_ - from), position);
+      const std::int64_t from = k % pieces_ * kNonzeroBlock;
+      f(p + from * step_, from, std::min(kNonzeroBlock, length_ - from), position);
     }
   }
 
@@ -176,7 +176,7 @@ template <class E> class Finder {
   const std::int64_t length_, step_;                      // of the last axis
   const std::int64_t total_;                              // number of nonzero elements
   Shape outer_;                                           // the other axes
-  std::int64_t pieces_, runs_, runs_per_block_, blocks_;  // runs longer than kBlock are cut into pieces
+  std::int64_t pieces_, runs_, runs_per_block_, blocks_;  // runs longer than kNonzeroBlock are cut into pieces
 };
 
 }  // namespace

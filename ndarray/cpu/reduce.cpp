@@ -18,22 +18,11 @@
 #include <catena/ndarray/cpu/reducer.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/tuning.h>
 
 namespace nd::cpu {
 
 using catena::compute_dtype;
-
-namespace {
-
-constexpr std::int64_t kShortRun = 64;    // elements; shorter runs of a program's inputs are collected
-constexpr std::int64_t kShortRow = 8;     // outputs; for fewer, a program is not evaluated row by row
-constexpr std::int64_t kSearched = 32;    // bytes of the shortest rows that are searched for an extremum one by one
-constexpr std::int64_t kTransposed = 16;  // bytes of the longest rows that are faster when they are transposed
-constexpr std::int64_t kLongRun = 512;    // elements; runs of at least this length are folded in place
-constexpr std::int64_t kLargeMatrix = 1 << 20;  // elements
-constexpr std::int64_t kLeastRows = 128;        // rows of a chunk of a large matrix
-
-}  // namespace
 
 Reducer::Reducer(const catena::bound::Reduce& call)
     : table_(*call.kernel->loop_table[call.loop].reduction),
@@ -64,7 +53,7 @@ Reducer::Reducer(const catena::bound::Reduce& call)
 
 void Reducer::run() const {
   if (outputs_ == 0) return;
-  if (count_ == 1 && table_.fold_places != nullptr) place_single_elements();
+  if (count_ == 1 && table_.fold_positions != nullptr) positions_of_single_elements();
   else if (copies_) copy_single_elements();
   else if (use_outer_variant()) run_outer();
   else run_inner();
@@ -113,7 +102,7 @@ bool Reducer::use_outer_variant() const {
   const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
   const bool lies_along = reduced_.size() == 1 && reduced_stride() == item;
   const std::int64_t bytes = count_ * item, transposed = table_.in == table_.element ? kTransposed : item;
-  const bool is_long = bytes > transposed && (table_.fold_places == nullptr || bytes >= kSearched);
+  const bool is_long = bytes > transposed && (table_.fold_positions == nullptr || bytes >= kSearched);
   if (lies_along && !pre_ && direct_in_ && table_.short_rows && is_long) return false;
   // Few elements per output, or per run: the inner variant would leave most lanes unused.
   if (row >= 16 && (count_ < kLanes || (inner < kLanes && !pre_))) return true;
@@ -164,7 +153,7 @@ void Reducer::evaluate(const Tiles& t, std::byte* tile, std::byte* const* ptr, c
   if (!direct_in_) load_(p[inputs_.n], item, tile + t.elements + first * in_item_, n);
 }
 
-void Reducer::evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n, const Tiles& t,
+void Reducer::evaluate_chunk(const Addresses& in, std::int64_t begin, std::int64_t n, const Tiles& t,
                              std::byte* tile) const {
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
   std::byte* p[catena::kMaxOperands];
@@ -182,7 +171,7 @@ void Reducer::evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n
   }
 }
 
-void Reducer::collect(const Place& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p,
+void Reducer::collect(const Addresses& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p,
                       std::int64_t* s) const {
   for (std::int64_t i = 0; i < n;) {
     const std::int64_t m = std::min(at.run(), n - i);
@@ -202,49 +191,16 @@ void Reducer::collect(const Place& in, Odometer& at, std::int64_t n, std::byte* 
 }
 
 // ---- inner variant ------------------------------------------------------------------------------
-bool Reducer::folds_runs() const {
-  return !pre_ && direct_in_ && table_.in == table_.element && reduced_.size() > 1 && reduced_.back() >= kLongRun &&
-         reduced_stride() == in_item_ && acc_ <= catena::kMaxLaneBytes;
-}
-
-void Reducer::reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const {
+void Reducer::reduce_chunk(const Addresses& in, std::int64_t chunk, std::byte* acc, const Tiles& t,
+                           std::byte* tile) const {
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   table_.init(acc, 1);
   if (n <= 0) return;
   if (folds_far_) return table_.fold_far(acc, {in[0] + begin * in_item_, 0, 1, begin, n});
   if (!tiled()) return table_.reduce(acc, in[0] + begin * reduced_stride(), reduced_stride(), begin, n);
-  if (folds_runs()) return fold_runs(in[0], begin, n, acc);
   if (pre_) evaluate_chunk(in, begin, n, t, tile);
   else gather_chunk(in[0], begin, n, tile);
   table_.reduce(acc, tile, in_item_, begin, n);
-}
-
-// Elements at the end of a run that do not fill the lanes are held back and joined to the first elements of the next
-// run.
-void Reducer::fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const {
-  alignas(64) std::byte waiting[kLanes * catena::kMaxItemsize], lanes[kLanes * catena::kMaxLaneBytes];
-  Odometer at(reduced_, inputs_.reduced_strides(), begin);
-  std::int64_t folded = 0, held = 0;
-  const auto fold = [&](const std::byte* x, std::int64_t m) {
-    table_.fold(acc, lanes, {x, 0, 1, begin + folded, m}, folded == 0, folded + m == n);
-    folded += m;
-  };
-  for (std::int64_t i = 0; i < n;) {
-    std::int64_t m = std::min(at.run(), n - i);
-    const std::byte* x = in + at.offset();
-    at.advance(m);
-    i += m;
-    if (held > 0) {
-      const std::int64_t taken = std::min(m, kLanes - held);
-      std::memcpy(waiting + held * in_item_, x, std::size_t(taken * in_item_));
-      held += taken, m -= taken, x += taken * in_item_;
-      if (held == kLanes) fold(waiting, kLanes), held = 0;
-    }
-    const std::int64_t whole = i == n && held == 0 ? m : m / kLanes * kLanes;
-    if (whole > 0) fold(x, whole);
-    if (m > whole) std::memcpy(waiting, x + whole * in_item_, std::size_t((m - whole) * in_item_)), held = m - whole;
-  }
-  if (held > 0) fold(waiting, held);
 }
 
 void Reducer::gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* tile) const {
@@ -282,7 +238,7 @@ void Reducer::finish(const std::byte* acc, std::byte* out, std::int64_t stride, 
 void Reducer::run_inner() const {
   if (chunks_ > 1 && outputs_ < 4 * catena::available_threads())
     return run_inner_by_chunk(tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{});
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(count_, kLanes));
+  const std::int64_t grain = std::max<std::int64_t>(1, kLightGrain / std::max<std::int64_t>(count_, kLanes));
   if (chunks_ == 1 && count_ > 0 && !tiled()) return run_inner_by_row(grain);
   const Tiles t = tiled() ? tiles(std::min(chunk_, count_), collects_) : Tiles{};
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
@@ -293,7 +249,7 @@ void Reducer::run_inner() const {
     std::byte* const memory = bytes > sizeof(small) ? heap.data() + t.end : small;
     Odometer in(kept_, inputs_.kept_strides(), b), out(kept_, {&inputs_.kept[inputs_.out], 1}, b);
     for (std::int64_t k = b; k < e; ++k) {
-      finish(reduce_chunks(inputs_.place(in), memory, t, heap.data()), out_.data + out.offset(), out_item_, 1);
+      finish(reduce_chunks(inputs_.addresses(in), memory, t, heap.data()), out_.data + out.offset(), out_item_, 1);
       in.advance(1);
       out.advance(1);
     }
@@ -303,11 +259,10 @@ void Reducer::run_inner() const {
 // For outputs of one chunk each, of elements along one axis: one call of the loop computes many outputs.
 void Reducer::run_inner_by_row(std::int64_t grain) const {
   catena::parallel_for(outputs_, grain, [&](std::int64_t b, std::int64_t e) {
-    constexpr std::int64_t kBytes = 2048;
-    alignas(64) std::byte small[kBytes];
-    const Workspace heap(acc_ > kBytes ? std::size_t(acc_) : 0);
-    std::byte* acc = acc_ > kBytes ? heap.data() : small;
-    const std::int64_t most = std::max<std::int64_t>(1, kBytes / acc_),
+    alignas(64) std::byte small[kRowAccumulators];
+    const Workspace heap(acc_ > kRowAccumulators ? std::size_t(acc_) : 0);
+    std::byte* acc = acc_ > kRowAccumulators ? heap.data() : small;
+    const std::int64_t most = std::max<std::int64_t>(1, kRowAccumulators / acc_),
                        out_step = kept_.empty() ? 0 : inputs_.kept[inputs_.out].back();
     Odometer in(kept_, inputs_.kept_strides(), b), out(kept_, {&inputs_.kept[inputs_.out], 1}, b);
     for (std::int64_t k = b, rows; k < e; k += rows) {
@@ -348,7 +303,7 @@ void join_chunks(const ReductionLoop& table, std::byte* parts, std::int64_t chun
       table.join(parts + std::size_t(c) * bytes, parts + std::size_t(c + step) * bytes, width);
 }
 
-const std::byte* Reducer::reduce_chunks(const Place& in, std::byte* memory, const Tiles& t, std::byte* tile) const {
+const std::byte* Reducer::reduce_chunks(const Addresses& in, std::byte* memory, const Tiles& t, std::byte* tile) const {
   reduce_chunk(in, 0, memory, t, tile);
   if (chunks_ == 1) return memory;
   ChunkTree tree(table_, 1, std::size_t(acc_), memory + acc_);
@@ -375,7 +330,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
         continue;
       }
       const Odometer in(kept_, inputs_.kept_strides(), output);
-      reduce_chunk(inputs_.place(in), chunk, part, t, tile.data());
+      reduce_chunk(inputs_.addresses(in), chunk, part, t, tile.data());
       if (!is_final.empty() && table_.is_final(part))
         is_final[std::size_t(output)].store(true, std::memory_order_relaxed);
     }
@@ -386,7 +341,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
   const bool done =
       !is_final.empty() && std::all_of(is_final.begin(), is_final.end(), [](const auto& s) { return s.load(); });
   if (!done)
-    catena::parallel_for(cells - first, std::max<std::int64_t>(1, kGrain / chunk_),
+    catena::parallel_for(cells - first, std::max<std::int64_t>(1, kLightGrain / chunk_),
                          [&](std::int64_t b, std::int64_t e) { reduce_cells(first + b, first + e); });
   for (std::int64_t k = 0; k < outputs_; ++k) {
     std::byte* const own = parts.data() + k * chunks_ * acc_;
@@ -397,7 +352,7 @@ void Reducer::run_inner_by_chunk(const Tiles& t) const {
 }
 
 // For positions of extrema (argmax) over single elements: the result is the same for all outputs.
-void Reducer::place_single_elements() const {
+void Reducer::positions_of_single_elements() const {
   alignas(64) std::byte acc[64], value[catena::kMaxItemsize];
   catena::check<catena::RuntimeError>(acc_ <= std::int64_t(sizeof(acc)), "reduce", "accumulators of ", acc_, " bytes");
   const std::byte element[catena::kMaxItemsize] = {};

@@ -1,154 +1,173 @@
-// The outer variant of reductions (reduce.cpp): strips of neighbouring outputs. There are three ways to reduce a chunk
-// of a strip:
-//
-//   in order        row by row, in place or after evaluation or conversion; each row is added to the accumulators
-//                   of its lane; for wide rows
-//   side by side    all lanes of all outputs at once: contiguous rows are one run of elements, whose vectors span
-//                   several rows
-//   for places      values and their positions in separate vectors
-//
-// The last two ways need contiguous rows. Other rows are first copied to a panel, a few rows at a time.
+// The outer variant of reductions (reduce.cpp): strips of neighbouring outputs, whose rows are added to the
+// accumulators of the lanes. Rows are read in place if they have the type of the loop, lie along one axis, and either
+// follow each other without a gap or are wide. Other rows, and the elements that a program computes, are first written
+// to a panel, a few rows at a time. Positions of extrema are found in values and positions that are separate vectors.
 #include <bit>
 #include <cstring>
 
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
-#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/tuning.h>
 
 namespace nd::cpu {
-namespace {
-
-constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip of a row
-constexpr std::int64_t kEvaluatedStrip = 256;    // as kNarrowStrip, if a program computes the rows of a strip
-constexpr std::int64_t kPanelBytes = 16 * 1024;  // lanes or elements that should stay in the first-level cache
-constexpr std::int64_t kTogether = 32;           // rows that are added to a lane at once
-constexpr std::int64_t kConverted = 256;         // elements of such rows that are converted at once
-constexpr std::int64_t kLaneBytes = 256 * 1024;  // of the lanes of rows in order, which stay in the cache of a core
-
-}  // namespace
-
 // How strips are reduced, and the layout of a thread's scratch memory.
 struct Reducer::OuterPlan {
-  bool places = false, side_by_side = false, gathered = false;  // if neither of the first two: in order
-  std::int64_t width = 0, lanes = 0, panel_rows = 0;
-  std::int64_t evaluated_rows = 0;  // rows that a program computes at once
-  // Bytes of a row of accumulators; then offsets: finished groups of lanes, the levels of a ChunkTree, and the rest.
-  std::size_t row_bytes = 0, ended_at = 0, levels_at = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
-  Tiles tiles;
+  bool positions = false;
+  std::int64_t width = 0, lanes = 0;
+  std::int64_t panel_rows = 0;  // rows that are written to the panel at a time; 0: they are read in place
+  // Bytes of a row of accumulators; then offsets: the accumulators of a group, the levels of a ChunkTree, the panel,
+  // and the panel in the type of the loop.
+  std::size_t row_bytes = 0, group_at = 0, levels_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
+  Tiles tiles;  // in the panel, if a program computes the rows
 };
 
 // `width` neighbouring outputs, starting at `in`, and the scratch memory of a thread. It begins with the accumulators
 // of the lanes of a chunk, lane after lane.
 struct Reducer::Strip {
   const OuterPlan& plan;
-  Place in;
+  Addresses in;
   std::int64_t width;
   std::byte* memory;
 };
 
-// The accumulators of the lanes of a chunk, to which elements are added in rounds of one element per lane.
+// The accumulators of the lanes of a chunk of `rows` rows. Groups of a lane are combined as kernel.h describes.
 class Reducer::Lanes {
  public:
-  Lanes(const Reducer& reducer, const Strip& s, std::int64_t lanes)
-      : table_(reducer.table_), s_(s), cells_(lanes * s.width), lanes_(lanes), reducer_(reducer) {}
-  // Where the elements of the next round go. Groups end as kernel.h has it.
-  std::byte* next_round() {
-    if (begins_group()) begin_group(0);
-    ++rounds_;
-    return s_.memory;
+  Lanes(const Reducer& reducer, const Strip& s, std::int64_t rows)
+      : reducer_(reducer),
+        table_(reducer.table_),
+        s_(s),
+        has_groups_(table_.group != catena::kOneGroup),
+        has_columns_(table_.fold_columns != nullptr && table_.in == table_.element),
+        left_(rows),
+        lanes_(std::min(s.plan.lanes, rows)) {
+    // The rows of two lanes are added in pairs if there are fewer than two rows per lane, which gives the same bits as
+    // the first step of combining the lanes.
+    const bool at_once = s.plan.panel_rows == 0 || s.plan.panel_rows >= rows;
+    pairs_ = has_columns_ && table_.adds_pairs && at_once && 1 < rows && rows < 2 * s.plan.lanes;
+    if (pairs_) lanes_ = std::int64_t(std::bit_floor(std::uint64_t(std::min(lanes_, rows - 1))));
   }
-  // Whether the next round is the first one of a group. Then `rounds` of them may be written instead.
-  bool begins_group() {
-    if (rounds_ == table_.group) end_group();
-    return rounds_ == 0;
-  }
-  std::byte* begin_group(std::int64_t rounds) {
-    if (rounds == 0) table_.init(s_.memory, cells_);
-    rounds_ = rounds;
-    return s_.memory;
+
+  // Adds m rows, `step` bytes apart, of which the first has number `index`.
+  void add(const std::byte* x, std::int64_t step, std::int64_t index, std::int64_t m) {
+    // Rounds that are added at once. They are read one column after the other, so they should not be many.
+    const std::int64_t most = has_groups_ ? table_.group : table_.any_order ? 8 : catena::kGroup;
+    left_ -= m;
+    for (std::int64_t taken; m > 0; m -= taken, x += taken * step, index += taken) {
+      taken = std::min(lanes_ * most, m);
+      // A single round is added faster row by row.
+      if (!has_columns_ || lane_ > 0 || rounds_ > 0 || (m < 2 * lanes_ && !pairs_)) {
+        taken = add_round(x, step, index, m);
+      } else if (left_ == 0 || taken == lanes_ * most) {
+        fold(total(), x, step, index, taken, !has_total_);
+        has_total_ = true;
+      } else {
+        taken = taken / lanes_ * lanes_;
+        fold(has_groups_ ? group() : total(), x, step, index, taken, has_groups_ || !has_total_);
+        if (has_groups_) rounds_ = taken / lanes_;
+        else has_total_ = true;
+      }
+    }
   }
   // The accumulators of the chunk.
   const std::byte* combined() {
-    std::byte* acc = s_.memory;
-    if (has_ended_) {
-      acc = ended();
-      if (rounds_ > 0) table_.combine(acc, s_.memory, cells_);
-    } else if (rounds_ == 0) {
-      begin_group(0);
-    }
-    reducer_.combine_all_lanes(s_, acc, lanes_);
-    return acc;
+    if (rounds_ > 0 || lane_ > 0) end_group();
+    if (!has_total_) table_.init(total(), lanes_ * s_.width);
+    reducer_.combine_all_lanes(s_, total(), lanes_);
+    return total();
   }
 
  private:
-  std::byte* ended() const { return s_.memory + s_.plan.ended_at; }
+  std::byte* total() const { return s_.memory; }
+  std::byte* group() const { return has_groups_ ? s_.memory + s_.plan.group_at : total(); }
+  bool is_dense(std::int64_t step) const { return step == s_.width * reducer_.in_item_; }
+
+  // Adds rows to all lanes, beginning with the first one. `first`: the accumulators are uninitialised.
+  void fold(std::byte* to, const std::byte* x, std::int64_t step, std::int64_t index, std::int64_t rows,
+            bool first) const {
+    const std::int64_t whole = rows / lanes_, more = rows % lanes_, bytes = s_.width * reducer_.acc_;
+    // Lanes of contiguous rows are joined: those that have one row more, and the others.
+    for (std::int64_t lane = 0, n; lane < std::min(lanes_, rows); lane += n) {
+      n = !is_dense(step) ? 1 : lane < more ? more : lanes_ - more;
+      table_.fold_columns(to + lane * bytes,
+                          {x + lane * step, lanes_ * step, whole + (lane < more), index + lane, n * s_.width}, first);
+    }
+  }
+  // Adds one row to each lane from lane_ on. Returns the number of rows, at most m.
+  std::int64_t add_round(const std::byte* x, std::int64_t step, std::int64_t index, std::int64_t m) {
+    if (has_groups_ ? rounds_ == 0 && lane_ == 0 : !has_total_) table_.init(group(), lanes_ * s_.width);
+    has_total_ |= !has_groups_;
+    const std::int64_t taken = std::min(lanes_ - lane_, m), joined = is_dense(step) ? taken : 1;
+    for (std::int64_t i = 0; i < taken; i += joined)
+      table_.accumulate(group() + (lane_ + i) * s_.width * reducer_.acc_, x + i * step, reducer_.in_item_, index + i,
+                        joined * s_.width);
+    lane_ += taken;
+    if (lane_ == lanes_) {
+      lane_ = 0;
+      if (has_groups_ && ++rounds_ == table_.group) end_group();
+    }
+    return taken;
+  }
   void end_group() {
-    if (has_ended_) table_.combine(ended(), s_.memory, cells_);
-    else std::memcpy(ended(), s_.memory, std::size_t(cells_) * table_.acc_bytes);
-    has_ended_ = true;
-    rounds_ = 0;
+    const std::int64_t cells = lanes_ * s_.width;
+    rounds_ = lane_ = 0;
+    if (!has_groups_) return;
+    if (has_total_) table_.combine(total(), group(), cells);
+    else std::memcpy(total(), group(), std::size_t(cells) * table_.acc_bytes);
+    has_total_ = true;
   }
 
+  const Reducer& reducer_;
   const ReductionLoop& table_;
   const Strip& s_;
-  const std::int64_t cells_, lanes_;
-  const Reducer& reducer_;
-  std::int64_t rounds_ = 0;
-  bool has_ended_ = false;
+  const bool has_groups_, has_columns_;
+  bool pairs_ = false, has_total_ = false;
+  std::int64_t left_, lanes_;
+  std::int64_t rounds_ = 0;  // of the group that is not combined with the total yet
+  std::int64_t lane_ = 0;    // to which the next row is added
 };
 
 Reducer::OuterPlan Reducer::plan_outer() const {
   const std::int64_t row_length = kept_.back(), count = std::min(count_, chunk_),
-                     item = static_cast<std::int64_t>(itemsize(in_dtype_));
-  const bool neighbours = kept_stride() == item || row_length == 1, one_axis = reduced_.size() <= 1;
+                     item = static_cast<std::int64_t>(itemsize(in_dtype_)), cell = std::max(acc_, in_item_);
+  const bool in_place = (kept_stride() == item || row_length == 1) && reduced_.size() <= 1 && direct_in_ && !pre_;
   OuterPlan p;
+  p.positions = table_.fold_positions != nullptr && !pre_;
   p.lanes = table_.lanes;
   if (table_.any_order)
     while (2 * p.lanes * row_length <= 1024) p.lanes *= 2;
   p.lanes = std::min(p.lanes, count);
-  const std::int64_t cell = std::max(acc_, in_item_);
-  p.places = table_.fold_places != nullptr && !pre_;
-  const bool dense = neighbours && one_axis && direct_in_ && !pre_ && reduced_stride() == row_length * item &&
-                     p.lanes * row_length * cell <= kPanelBytes;
-  // Elements of moments are converted in panels, because reading and writing their accumulators for each row is costly.
-  const bool converts = !direct_in_ && !table_.adds_pairs;
-  p.gathered = !pre_ && !dense && (!neighbours || row_length < kNarrowStrip || converts);
-  if (p.places) p.gathered = !neighbours || !one_axis || !direct_in_;
-  p.side_by_side = !p.places && (dense || p.gathered);
-  const bool in_order = !p.places && !p.side_by_side;
-  if (in_order && table_.any_order) p.lanes = 1;
+  const bool dense =
+      in_place && !p.positions && reduced_stride() == row_length * item && p.lanes * row_length * cell <= kPanelBytes;
+  const bool gathered = !in_place || (!p.positions && !dense && row_length < kNarrowStrip);
+  if (p.positions || (!gathered && !dense && table_.any_order)) p.lanes = 1;
   std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
-  // A single row does not need wide strips.
-  if (in_order && count_ > 1) {
-    // Data in a cache is read as fast in short pieces as in long ones.
-    const bool is_small = p.lanes == 1 || outputs_ * count_ * item <= kLaneBytes;
-    most = std::max<std::int64_t>(kTile, (is_small ? kPanelBytes : kLaneBytes) / (p.lanes * acc_));
-  }
-  if (p.side_by_side) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
-  p.width = dense && !p.places ? row_length : strip_width(most);
+  if (pre_) most = kTile;
+  else if (!p.positions && gathered) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
+  else if (!p.positions && count_ > 1) most = std::max<std::int64_t>(kTile, kPanelBytes / (p.lanes * acc_));
+  p.width = dense ? row_length : strip_width(most);
 
   p.row_bytes = round_up_64(std::size_t(p.width * acc_));
-  p.bytes = round_up_64(std::size_t((p.places ? 1 : p.lanes) * p.width * acc_));
-  p.ended_at = p.bytes;
-  if (table_.group != catena::kOneGroup && count > p.lanes * table_.group) p.bytes *= 2;
+  const std::size_t lane_bytes = round_up_64(std::size_t(p.lanes * p.width * acc_));
+  p.group_at = lane_bytes;
+  p.bytes = table_.group == catena::kOneGroup ? lane_bytes : 2 * lane_bytes;
   p.levels_at = p.bytes;
   if (chunks_ > 1) p.bytes += ChunkTree::levels(chunks_) * p.row_bytes;
-  if (p.gathered) {
+  p.panel_at = p.bytes;
+  if (pre_) {
+    p.panel_rows = std::clamp<std::int64_t>(kTile / p.width, 1, count);
+    p.tiles = tiles(kTile, p.panel_rows > 1);
+    p.bytes += p.tiles.end;
+  } else if (gathered) {
     // Moments are costly to read and to write. Groups do not go on in another panel, if it does not become too large.
     const std::int64_t bytes = table_.adds_pairs ? kPanelBytes : 4 * kPanelBytes,
                        fit = std::max<std::int64_t>(1, bytes / (p.width * in_item_)),
                        whole = table_.group == catena::kOneGroup ? 0 : p.lanes * table_.group;
     const std::int64_t part = 0 < whole && whole * p.width * in_item_ <= kPanelBytes ? whole : p.lanes;
-    p.panel_rows = std::min(count, p.places ? fit : std::max<std::int64_t>(1, fit / part) * part);
-    p.panel_at = p.bytes;
+    p.panel_rows = std::min(count, std::max<std::int64_t>(1, fit / part) * part);
     p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * item));
     p.converted_at = p.bytes;
     if (!direct_in_) p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * in_item_));
-  } else if (!direct_in_ || pre_) {
-    p.evaluated_rows = pre_ && p.width < kEvaluatedStrip ? std::clamp<std::int64_t>(kTile / p.width, 1, count) : 1;
-    p.tiles = tiles(pre_ ? kTile : catena::kGroup * kConverted, p.evaluated_rows > 1);
-    p.tiles_at = p.bytes;
-    p.bytes += p.tiles.end;
   }
   return p;
 }
@@ -160,140 +179,19 @@ std::int64_t Reducer::strip_width(std::int64_t most) const {
   const std::int64_t least = chunks_ > 1 ? kTile : pre_ ? kEvaluatedStrip : kNarrowStrip;
   std::int64_t pieces = (row_length + most - 1) / most;
   // Extrema in few columns are searched for in whole vectors; half a vector would take as long.
-  const bool is_divisible = table_.fold_places == nullptr || row_length >= 3 * kNarrowStrip;
+  const bool is_divisible = table_.fold_positions == nullptr || row_length >= 3 * kNarrowStrip;
   const bool shared =
-      is_divisible && rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
+      is_divisible && rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kLightGrain;
   if (shared) pieces = (pieces + threads - 1) / threads * threads;
   const std::int64_t share = ((row_length + pieces - 1) / pieces + kNarrowStrip - 1) / kNarrowStrip * kNarrowStrip;
   return std::min(row_length, std::min(most, std::max(share, least)));
 }
 
-// ---- in order -----------------------------------------------------------------------------------
-// Adds several rows at a time to each lane, so that the lanes are read and written less often than the rows: the rows
-// of a group, or a few rows if there are no groups.
-void Reducer::add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
-                           std::int64_t lanes) const {
-  const std::int64_t step = reduced_stride(), together = table_.any_order ? 8 : catena::kGroup;
-  for (std::int64_t i = 0; i < n; i += lanes * together) {
-    const std::int64_t rest = std::min(lanes * together, n - i);
-    for (std::int64_t lane = 0; lane < std::min(lanes, rest); ++lane) {
-      const catena::ReductionBlock rows{s.in[0] + (begin + i + lane) * step, lanes * step,
-                                        (rest - lane + lanes - 1) / lanes, begin + i + lane, s.width};
-      if (direct_in_) table_.fold_columns(acc + lane * s.width * acc_, rows, i == 0);
-      else convert_and_add(s, rows, acc + lane * s.width * acc_, i == 0);
-    }
-  }
-}
-
-// The rows of one group.
-void Reducer::convert_and_add(const Strip& s, const catena::ReductionBlock& rows, std::byte* acc, bool first) const {
-  std::byte* const tile = s.memory + s.plan.tiles_at;
-  const std::int64_t stride = kept_stride();
-  for (std::int64_t j = 0; j < rows.n; j += kConverted) {
-    const std::int64_t m = std::min(kConverted, rows.n - j);
-    for (std::int64_t r = 0; r < rows.rows; ++r)
-      load_(rows.in + r * rows.row_step + j * stride, stride, tile + r * m * in_item_, m);
-    table_.fold_columns(acc + j * acc_, {tile, m * in_item_, rows.rows, rows.index, m}, first);
-  }
-}
-
-// For fewer than two rows per lane: adds pairs of rows that are combined first. A pair is the two rows of a lane, or,
-// if every lane has one row, the rows of two lanes that are joined first. Returns the number of remaining lanes.
-std::int64_t Reducer::add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc,
-                                std::int64_t lanes) const {
-  const std::int64_t step = reduced_stride(),
-                     half = n > lanes ? lanes : std::int64_t(std::bit_floor(std::uint64_t(n - 1)));
-  for (std::int64_t lane = 0; lane < half; ++lane)
-    table_.fold_columns(acc + lane * s.width * acc_,
-                        {s.in[0] + (begin + lane) * step, half * step, lane + half < n ? 2 : 1, begin + lane, s.width},
-                        true);
-  return half;
-}
-
-// Adds the rows one after the other. The hardware does not prefetch across the gap between two rows, so the beginning
-// of the next row is prefetched, and all of it if the array is large.
-const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  constexpr std::int64_t kFetched = 8, kLargeBytes = 2 * 1024 * 1024;
-  const std::int64_t bytes = s.width * in_item_;
-  const std::int64_t fetched = outputs_ * count_ * in_item_ < kLargeBytes ? kFetched : bytes / kLine + 1;  // lines
-  const std::int64_t lanes = std::min(s.plan.lanes, n), lane_bytes = s.width * acc_;
-  std::byte* const acc = s.memory;
-  const bool converts =
-      !direct_in_ && table_.group == catena::kGroup && kept_stride() == std::int64_t(itemsize(in_dtype_));
-  if (table_.fold_columns != nullptr && table_.in == table_.element && !pre_ && reduced_.size() <= 1 &&
-      (converts || (direct_in_ && kept_stride() == in_item_))) {
-    if (n >= 2 * lanes || !table_.adds_pairs) {
-      add_together(s, begin, n, acc, lanes);
-      combine_all_lanes(s, acc, lanes);
-      return acc;
-    }
-    if (n > 1 && direct_in_ && outputs_ * count_ * in_item_ < kFetchedBytes) {
-      combine_all_lanes(s, acc, add_pairs(s, begin, n, acc, lanes));
-      return acc;
-    }
-  }
-  Lanes of_chunk(*this, s, lanes);
-  Odometer at(reduced_, inputs_.reduced_strides(), begin);
-  std::int64_t lane = 0;
-  const auto next_lane = [&] {
-    std::byte* const to = lane == 0 ? of_chunk.next_round() : acc + lane * lane_bytes;
-    if (++lane == lanes) lane = 0;
-    return to;
-  };
-  if (s.plan.evaluated_rows > 1) {
-    std::byte* const tile = s.memory + s.plan.tiles_at;
-    for (std::int64_t i = 0, m; i < n; i += m) {
-      m = std::min(s.plan.evaluated_rows, n - i);
-      evaluate_rows(s, at, m);
-      for (std::int64_t r = 0; r < m; ++r)
-        table_.accumulate(next_lane(), tile + r * s.width * in_item_, in_item_, begin + i + r, s.width);
-    }
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (i + 1 < n)
-        for (std::size_t k = 0; k < inputs_.n; ++k)
-          if (inputs_.kept[k].back() != 0)
-            for (std::int64_t line = 0; line < fetched; ++line)
-              fetch_line(s.in[k] + at.offset(k) + inputs_.reduced[k].back() + line * kLine);
-      if (pre_) accumulate_evaluated(s, next_lane(), at, begin + i);
-      else accumulate(s, next_lane(), at.offset(), begin + i);
-      at.advance(1);
-    }
-  }
-  return of_chunk.combined();
-}
-
-void Reducer::accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const {
-  const std::int64_t stride = kept_stride();
-  if (direct_in_) return table_.accumulate(acc, s.in[0] + offset, stride, index, s.width);
-  std::byte* tile = s.memory + s.plan.tiles_at;
-  for (std::int64_t j = 0; j < s.width; j += kTile) {
-    const std::int64_t m = std::min(kTile, s.width - j);
-    load_(s.in[0] + offset + j * stride, stride, tile, m);
-    table_.accumulate(acc + j * acc_, tile, in_item_, index, m);
-  }
-}
-
-void Reducer::accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const {
-  std::byte* p[catena::kMaxOperands];
-  std::int64_t stride[catena::kMaxOperands];
-  for (std::size_t k = 0; k < inputs_.n; ++k) {
-    p[k] = s.in[k] + at.offset(k);
-    stride[k] = inputs_.kept[k].back();
-  }
-  std::byte* tile = s.memory + s.plan.tiles_at;
-  for (std::int64_t j = 0; j < s.width; j += kTile) {
-    const std::int64_t m = std::min(kTile, s.width - j);
-    evaluate(s.plan.tiles, tile, p, stride, 0, m);
-    table_.accumulate(acc + j * acc_, tile, in_item_, index, m);
-    for (std::size_t k = 0; k < inputs_.n; ++k) p[k] += m * stride[k];
-  }
-}
-
-// Computes the next `m` rows into the tile, without gaps. Inputs that have gaps, or one element per row, are copied
+// ---- panels -------------------------------------------------------------------------------------
+// Computes the next m rows, without gaps. Inputs of several rows that have gaps, or one element per row, are copied
 // first.
-void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const {
-  std::byte* const tile = s.memory + s.plan.tiles_at;
+const std::byte* Reducer::evaluate_panel(const Strip& s, Odometer& at, std::int64_t m) const {
+  std::byte* const tile = s.memory + s.plan.panel_at;
   std::byte* p[catena::kMaxOperands];
   std::int64_t step[catena::kMaxOperands];
   CastFn copy[catena::kMaxOperands] = {};
@@ -302,7 +200,8 @@ void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const 
     const Dtype dtype = inputs_.all[k].dtype;
     const auto item = static_cast<std::int64_t>(itemsize(dtype));
     const std::int64_t along = inputs_.kept[k].back(), down = reduced_.empty() ? 0 : inputs_.reduced[k].back();
-    const bool lies_so = m <= at.run() && ((along == 0 && down == 0) || (along == item && down == s.width * item));
+    const bool lies_so =
+        m == 1 || (m <= at.run() && ((along == 0 && down == 0) || (along == item && down == s.width * item)));
     p[k] = lies_so ? s.in[k] + at.offset(k) : tile + s.plan.tiles.collected + k * kCollected;
     step[k] = lies_so ? along : item;
     if (lies_so) continue;
@@ -321,10 +220,10 @@ void Reducer::evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const 
     at.advance(1);
   }
   evaluate(s.plan.tiles, tile, p, step, 0, m * s.width);
+  return tile + s.plan.tiles.elements;
 }
 
-// ---- side by side and for places ----------------------------------------------------------------
-// Copies the next n rows to the panel, without gaps.
+// Copies the next n rows, without gaps.
 const std::byte* Reducer::gather_panel(const Strip& s, Odometer& at, std::int64_t n) const {
   std::byte* panel = s.memory + s.plan.panel_at;
   const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
@@ -349,67 +248,6 @@ const std::byte* Reducer::gather_panel(const Strip& s, Odometer& at, std::int64_
   return s.memory + s.plan.converted_at;
 }
 
-// Adds n contiguous rows. Lane l of output j is accumulator l * width + j.
-void Reducer::add_columns(const Strip& s, const std::byte* x, std::int64_t n, std::int64_t lanes, bool first) const {
-  const std::int64_t row_bytes = s.width * in_item_, together = std::min(table_.group, kTogether);
-  const bool fetches = outputs_ * count_ * in_item_ >= kFetchedBytes && !s.plan.gathered;
-  for (std::int64_t i = 0, m; i < n; i += m) {
-    m = std::min(n - i, lanes * together);
-    // The columns are read one after the other, an order in which the hardware does not prefetch.
-    const std::int64_t ahead = fetches && i + m < n ? std::min(n - i - m, m) * row_bytes : 0;
-    for (std::int64_t at = 0; at < ahead; at += kLine) fetch_line(x + (i + m) * row_bytes + at);
-    // The first lanes may have one row more.
-    const std::int64_t whole = m / lanes, more = m % lanes;
-    const std::byte* from = x + i * row_bytes;
-    if (more > 0)
-      table_.fold_columns(s.memory, {from, lanes * row_bytes, whole + 1, 0, more * s.width}, first && i == 0);
-    if (whole > 0)
-      table_.fold_columns(s.memory + more * s.width * acc_,
-                          {from + more * row_bytes, lanes * row_bytes, whole, 0, (lanes - more) * s.width},
-                          first && i == 0);
-  }
-}
-
-const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  const std::int64_t lanes = std::min(s.plan.lanes, n), row_bytes = s.width * in_item_;
-  // A few rows are added faster one by one.
-  const bool has_columns = table_.fold_columns != nullptr && table_.in == table_.element && !table_.any_order;
-  const bool are_whole =
-      table_.group == catena::kOneGroup
-          ? n >= 8 * lanes || !table_.adds_pairs
-          : n >= lanes * table_.group && (!s.plan.gathered || s.plan.panel_rows % (lanes * table_.group) == 0);
-  const bool by_columns = has_columns && are_whole;
-  std::optional<Lanes> of_chunk;
-  if (!by_columns) of_chunk.emplace(*this, s, lanes);
-  const auto add = [&](const std::byte* x, std::int64_t first, std::int64_t m) {
-    if (by_columns) return add_columns(s, x, m, lanes, first == begin);
-    for (std::int64_t i = 0, taken; i < m; i += taken) {
-      taken = std::min(lanes, m - i);
-      // A single round is faster without fold_columns.
-      if (has_columns && m - i >= 2 * lanes && of_chunk->begins_group()) {
-        const std::int64_t rounds = std::min(table_.group, (m - i) / lanes);
-        taken = rounds * lanes;
-        table_.fold_columns(of_chunk->begin_group(rounds),
-                            {x + i * row_bytes, lanes * row_bytes, rounds, first + i, lanes * s.width}, true);
-      } else {
-        table_.accumulate(of_chunk->next_round(), x + i * row_bytes, in_item_, first + i, taken * s.width);
-      }
-    }
-  };
-  if (s.plan.gathered) {
-    Odometer at(reduced_, inputs_.reduced_strides(), begin);
-    for (std::int64_t i = 0, m; i < n; i += m) {
-      m = std::min(s.plan.panel_rows, n - i);
-      add(gather_panel(s, at, m), begin + i, m);
-    }
-  } else {
-    add(s.in[0] + begin * reduced_stride(), begin, n);
-  }
-  if (of_chunk) return of_chunk->combined();
-  combine_all_lanes(s, s.memory, lanes);
-  return s.memory;
-}
-
 // Combines `lanes` rows of accumulators into the first one.
 void Reducer::combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const {
   for (std::int64_t all = lanes, half; all > 1; all = half) {
@@ -418,30 +256,26 @@ void Reducer::combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lan
   }
 }
 
-const std::byte* Reducer::reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const {
-  std::byte* acc = s.memory;
-  table_.init(acc, s.width);
-  if (!s.plan.gathered) {
-    const std::int64_t step = reduced_stride();
-    table_.accumulate_places(acc, {s.in[0] + begin * step, step, n, begin, s.width}, in_item_);
-    return acc;
-  }
-  Odometer at(reduced_, inputs_.reduced_strides(), begin);
-  for (std::int64_t i = 0, m; i < n; i += m) {
-    m = std::min(s.plan.panel_rows, n - i);
-    const std::byte* panel = gather_panel(s, at, m);
-    table_.accumulate_places(acc, {panel, s.width * in_item_, m, begin + i, s.width}, in_item_);
-  }
-  return acc;
-}
-
 // ---- chunks and strips --------------------------------------------------------------------------
 // Returns the accumulators of one chunk.
 const std::byte* Reducer::reduce_chunk_outer(const Strip& s, std::int64_t chunk) const {
-  const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
-  if (s.plan.places) return reduce_places(s, begin, n);
-  if (s.plan.side_by_side) return reduce_side_by_side(s, begin, n);
-  return reduce_in_order(s, begin, n);
+  const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin), step = reduced_stride();
+  Lanes lanes(*this, s, n);
+  if (s.plan.positions) table_.init(s.memory, s.width);
+  const auto add = [&](const std::byte* x, std::int64_t row_step, std::int64_t index, std::int64_t rows) {
+    if (s.plan.positions) table_.accumulate_positions(s.memory, {x, row_step, rows, index, s.width}, in_item_);
+    else lanes.add(x, row_step, index, rows);
+  };
+  if (s.plan.panel_rows == 0) {
+    add(s.in[0] + begin * step, step, begin, n);
+  } else {
+    Odometer at(reduced_, inputs_.reduced_strides(), begin);
+    for (std::int64_t i = 0, m; i < n; i += m) {
+      m = std::min(s.plan.panel_rows, n - i);
+      add(pre_ ? evaluate_panel(s, at, m) : gather_panel(s, at, m), s.width * in_item_, begin + i, m);
+    }
+  }
+  return s.plan.positions ? s.memory : lanes.combined();
 }
 
 void Reducer::run_outer() const {
@@ -459,7 +293,7 @@ void Reducer::run_outer() const {
   const auto strip_at = [&](std::int64_t k, std::byte* memory) {
     const std::int64_t first = k % strips_per_row * width;
     const Odometer in(outer, {outer_strides.data(), inputs_.n}, k / strips_per_row);
-    Strip s{plan, inputs_.place(in), std::min(width, row_length - first), memory};
+    Strip s{plan, inputs_.addresses(in), std::min(width, row_length - first), memory};
     for (std::size_t i = 0; i < inputs_.n; ++i) s.in[i] += first * inputs_.kept[i].back();
     return s;
   };
@@ -469,7 +303,7 @@ void Reducer::run_outer() const {
     finish(acc, out_.data + out.offset() + first * out_stride, out_stride, s.width);
   };
   if (!by_chunk) {
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (width * count_));
+    const std::int64_t grain = std::max<std::int64_t>(1, kLightGrain / (width * count_));
     catena::parallel_for(strips, grain, [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(plan.bytes);
       for (std::int64_t k = b; k < e; ++k) {
@@ -489,7 +323,7 @@ void Reducer::run_outer() const {
   const auto part = [&](std::int64_t k, std::int64_t c) {
     return parts.data() + std::size_t(k * chunks_ + c) * plan.row_bytes;
   };
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (width * chunk_));
+  const std::int64_t grain = std::max<std::int64_t>(1, kLightGrain / (width * chunk_));
   catena::parallel_for(strips * chunks_, grain, [&](std::int64_t b, std::int64_t e) {
     const Workspace memory(plan.bytes);
     for (std::int64_t i = b; i < e; ++i) {

@@ -13,6 +13,7 @@
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/interpreter.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -70,7 +71,7 @@ class Odometer {
 };
 
 // The addresses of the first input elements of one output element.
-using Place = std::array<std::byte*, catena::kMaxOperands>;
+using Addresses = std::array<std::byte*, catena::kMaxOperands>;
 
 // The inputs of a reduction: the reduced array, or the inputs of the program `pre` that computes its elements. `kept`
 // and `reduced` have the strides over the merged axes: first of the `n` inputs; then, at `guide`, of the reduced array,
@@ -89,8 +90,8 @@ struct Inputs {
         reduced(n + 2) {}
   std::span<const Strides> kept_strides() const { return {kept.data(), n}; }
   std::span<const Strides> reduced_strides() const { return {reduced.data(), n}; }
-  Place place(const Odometer& at) const {
-    Place p;
+  Addresses addresses(const Odometer& at) const {
+    Addresses p;
     for (std::size_t k = 0; k < n; ++k) p[k] = all[k].data + at.offset(k);
     return p;
   }
@@ -127,11 +128,9 @@ class Reducer {
   explicit Reducer(const catena::bound::Reduce& call);
   void run() const;
 
-  static constexpr std::int64_t kChunk = 4096;
+  static constexpr std::int64_t kChunk = catena::kMostFolded;
 
  private:
-  static constexpr std::int64_t kGrain = 32 * 1024;
-
   void split_axes(const catena::bound::Reduce& call);
   // Returns the number of elements of a chunk: kChunk, or more if the order of elements does not matter, so that each
   // thread has few long chunks.
@@ -153,26 +152,24 @@ class Reducer {
   void evaluate(const Tiles& t, std::byte* tile, std::byte* const* ptr, const std::int64_t* stride, std::int64_t first,
                 std::int64_t n) const;
   // Computes elements begin..begin + n of the output at `in`.
-  void evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n, const Tiles& t, std::byte* tile) const;
+  void evaluate_chunk(const Addresses& in, std::int64_t begin, std::int64_t n, const Tiles& t, std::byte* tile) const;
   // Copies short runs of the inputs that do not repeat one element, n <= kTile elements of each input. Stores the
   // addresses and strides of all inputs in `p` and `s`.
-  void collect(const Place& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p, std::int64_t* s) const;
+  void collect(const Addresses& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p,
+               std::int64_t* s) const;
 
   // ---- inner variant ----
   bool tiled() const { return pre_ || !direct_in_ || reduced_.size() > 1; }
-  // True if the chunks of an output are folded in place, run by run.
-  bool folds_runs() const;
   // Computes the accumulator of one chunk of the output at `in`.
-  void reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const;
-  void fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const;
+  void reduce_chunk(const Addresses& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const;
   void gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* tile) const;
   // Returns the result of all chunks of an output. `memory` holds 1 + ChunkTree::levels(chunks_) accumulators.
-  const std::byte* reduce_chunks(const Place& in, std::byte* memory, const Tiles& t, std::byte* tile) const;
+  const std::byte* reduce_chunks(const Addresses& in, std::byte* memory, const Tiles& t, std::byte* tile) const;
   void finish(const std::byte* acc, std::byte* out, std::int64_t stride, std::int64_t n) const;
   void run_inner() const;
   void run_inner_by_row(std::int64_t grain) const;
   void run_inner_by_chunk(const Tiles& t) const;
-  void place_single_elements() const;
+  void positions_of_single_elements() const;
   void copy_single_elements() const;
 
   // ---- outer variant ----
@@ -182,17 +179,8 @@ class Reducer {
   OuterPlan plan_outer() const;
   std::int64_t strip_width(std::int64_t most) const;
   bool has_few_chunks() const { return chunks_ < 4 * catena::available_threads(); }
-  void accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const;
-  void accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const;
-  void evaluate_rows(const Strip& s, Odometer& at, std::int64_t m) const;
-  const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;
-  void add_columns(const Strip& s, const std::byte* x, std::int64_t n, std::int64_t lanes, bool first) const;
-  void add_together(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
-  void convert_and_add(const Strip& s, const catena::ReductionBlock& rows, std::byte* acc, bool first) const;
-  std::int64_t add_pairs(const Strip& s, std::int64_t begin, std::int64_t n, std::byte* acc, std::int64_t lanes) const;
-  const std::byte* reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const;
   void combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const;
-  const std::byte* reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const;
+  const std::byte* evaluate_panel(const Strip& s, Odometer& at, std::int64_t m) const;
   const std::byte* gather_panel(const Strip& s, Odometer& at, std::int64_t n) const;
   const std::byte* reduce_chunk_outer(const Strip& s, std::int64_t chunk) const;
   void run_outer() const;

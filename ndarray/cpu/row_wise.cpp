@@ -12,6 +12,7 @@
 #include <catena/ndarray/cpu/row_sums.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -24,25 +25,10 @@ using catena::kMaxOperands;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::int64_t kGrain = 16 * 1024;
-// The longest row, in elements, that is copied as a whole into a buffer; and the longest if it is transposed.
-constexpr std::int64_t kBufferedRow = 4096;
-constexpr std::int64_t kTurnedRow = 256 * 1024;
-// Number of neighbouring rows that are copied together because they share cache lines.
-constexpr std::int64_t kRowsTogether = 16;
-// Several rows pass through a phase before the next phase begins. Limits for the number of rows and for the bytes that
-// they read and write, so that all of it stays in the first-level cache.
+// The most rows that pass through a phase together: as many as are finished together.
 constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;
-constexpr std::int64_t kBytesInTurns = 24 * 1024;
-// Rows of at least this many bytes are prefetched by software; for shorter rows, the hardware prefetcher is sufficient.
-constexpr std::int64_t kFetchedRow = 768;
-// Transposed rows are prefetched if all rows together have at least this many bytes.
-constexpr std::int64_t kFetchedTransposed = 1024 * 1024;
-// Limits for computing rows with one row per lane of a vector: bytes of an operand that are gathered at a time, the
-// longest rows that are gathered, and the longest rows that are computed in place.
-constexpr std::int64_t kColumnTile = 8 * 1024;
+// The longest rows that are always computed with one row per lane of a vector. The sums of such rows depend on it.
 constexpr std::int64_t kLongestColumn = 96;
-constexpr std::int64_t kLongestBeside = 1024;
 
 class RowWiseRun {
  public:
@@ -82,45 +68,33 @@ class RowWiseRun {
       all_direct &= s.direct;
     }
     if (is_for_columns()) plan_columns();
-    else plan(all_direct);
+    else plan_rows(all_direct);
   }
 
   void run() const {
-    if (rows_ == 0) return;
     if (column_width_ > 0) return run_columns();
-    const std::int64_t groups = (rows_ + together_ - 1) / together_;
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, count_ * together_));
-    for_ranges(groups, grain, [&](std::int64_t b, std::int64_t e) {
+    for_ranges(rows_, std::max<std::int64_t>(1, kHeavyGrain / count_), [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(scratch_bytes_);
       alignas(64) std::byte stats[kStatsOnStack];
       const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
       Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats, {}};
-      set(s.row, b * together_);
-      if (in_turns_ > 0) return run_in_turns(s, e - b);
-      for (int k = 0; k < n_in_; ++k)
-        if (slot_[k].buffered && slot_[k].constant) gather_row(slot_[k], slot_[k].data, s.memory + slot_[k].buffer);
-      for (std::int64_t g = b; g < e; ++g) {
-        const std::int64_t first = g * together_, n = std::min(together_, rows_ - first);
-        if (buffered_) run_buffered(s, first, n);
-        else run_in_pieces(s);
-      }
+      set(s.row, b);
+      if (in_turns_ > 0) run_in_turns(s, e - b);
+      else
+        for (std::int64_t r = b; r < e; ++r) run_in_pieces(s);
     });
   }
 
  private:
-  static constexpr std::size_t kStatsOnStack = 16 * 1024;
-  static constexpr std::int64_t kMostColumns = 8;  // vectors of rows in a group
-
   struct Slot {
     std::byte* data;
     Dtype type;
-    bool direct, repeated;    // repeated: one element per row
-    bool constant = false;    // the same for all rows
-    bool buffered = false;    // the whole row is in a buffer
-    bool transposed = false;  // it was copied there together with its neighbours
+    bool direct, repeated;  // repeated: one element per row
+    bool constant = false;  // the same for all rows
+    bool buffered = false;  // the whole row is in a buffer
     std::int64_t memory_item, item;
     std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory
-    std::int64_t elements = 0;         // elements of a row in its tile
+    std::int64_t elements = 0;         // elements of a row in its tile or buffer
     Strides kept, reduced;
     Load load;
     Store store;
@@ -146,17 +120,18 @@ class RowWiseRun {
     return std::all_of(strides.begin(), strides.end(), [](std::int64_t x) { return x == 0; });
   }
 
-  // True if rows are computed in vectors of one element per row: for short rows and for neighbouring rows.
+  // True if rows are computed in vectors of one element per row: short rows, and rows that are neighbours in memory,
+  // whose elements would otherwise be loaded one cache line each.
   bool is_for_columns() const {
     // Few rows leave vectors partly empty and do not repay the tiles of operands that all rows share, unless rows are
     // short.
     if (sums_ != nullptr) return row_sum_lanes(table_, count_) > 1;
     const std::int64_t fewest = count_ <= catena::kLanes ? table_.rows_per_vector() / 2 : 6 * table_.rows_per_vector();
-    if (count_ == 0 || rows_ < fewest) return false;
-    if (count_ <= kLongestColumn) return true;
-    bool beside = count_ <= kLongestBeside && kept_.back() >= table_.rows_per_vector();
-    for (int k = 0; k < n_; ++k) beside &= slot_[k].repeated || is_column(slot_[k]);
-    return beside;
+    if (count_ <= kLongestColumn) return rows_ >= fewest;
+    if (count_ > kBufferedRow || reduced_.size() > 1 || rows_ < table_.rows_per_vector()) return false;
+    return kept_.back() >= table_.rows_per_vector() && std::any_of(slot_, slot_ + n_in_ + n_out_, [](const Slot& s) {
+             return !s.repeated && s.kept.back() == s.memory_item && std::llabs(s.reduced.back()) > s.memory_item;
+           });
   }
   // True if the rows are neighbours in memory and the loops can read them in place.
   bool is_column(const Slot& s) const {
@@ -184,56 +159,37 @@ class RowWiseRun {
     }
   }
 
-  void plan(bool all_direct) {
+  void plan_rows(bool all_direct) {
     const bool one_segment = reduced_.size() <= 1;
-    // True if strided rows are neighbours in memory: reading them one by one would load every cache line many times.
-    bool side_by_side = false;
-    if (one_segment && !reduced_.empty() && !kept_.empty() && kept_.back() >= 4 && count_ >= 2)
-      for (int k = 0; k < n_in_ + n_out_; ++k) side_by_side |= is_transposed(slot_[k]);
     bool turned = false;
     for (int k = 0; k < n_in_ + n_out_; ++k) turned |= is_turned(slot_[k]);
-    buffered_ =
-        count_ > 0 && count_ <= (turned ? kTurnedRow : kBufferedRow) && (!all_direct || !one_segment || side_by_side);
-    if (buffered_ && side_by_side) together_ = std::min(kRowsTogether, kept_.back());
-    std::size_t at = 0;
-    const auto reserve = [&](std::int64_t bytes) {
-      const std::size_t offset = at;
-      at += round_up_64(std::size_t(bytes));
-      return offset;
-    };
+    const bool whole = (all_direct && one_segment) || count_ <= (turned ? kTurnedRow : kBufferedRow);
     for (int k = 0; k < n_; ++k) {
       Slot& s = slot_[k];
-      if (s.repeated) {
-        s.buffer = reserve(s.item);
-      } else if (buffered_) {
-        s.transposed = side_by_side && is_transposed(s);
-        s.buffered = s.transposed || !s.direct || !(one_segment || is_contiguous(s));
-        if (s.buffered) s.buffer = reserve(together_ * count_ * s.item);
-        if (s.transposed && !s.direct) s.bits = reserve(together_ * count_ * s.memory_item);
-      } else if (!s.direct || count_ == 0) {
-        s.buffer = reserve(kTile * s.item);
-      }
+      s.elements = s.repeated ? 1 : whole ? count_ : kTile;
+      s.buffered = !s.direct || (whole && !s.repeated && !one_segment && !is_contiguous(s));
     }
-    scratch_bytes_ = at;
+    if (whole) plan_turns(all_direct && one_segment);
+    for (int k = 0; k < n_; ++k) {
+      Slot& s = slot_[k];
+      s.buffer = scratch_bytes_;
+      if (s.buffered)
+        scratch_bytes_ += round_up_64(std::size_t(std::max<std::int64_t>(1, in_turns_) * s.elements * s.item));
+    }
     // Phase 1 may store its results in the output if all elements of an output row can be addressed at once.
-    kept_mapped_ = table_.keeps() && (buffered_ || slot_[n_in_].direct);
-    if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
+    kept_mapped_ = table_.keeps() && (whole || slot_[n_in_].direct);
   }
 
-  void plan_turns() {
+  void plan_turns(bool in_place) {
     const int shared = sums_ != nullptr ? table_.nsums : 0;
     std::int64_t of_row = 0, of_all = shared * count_ * slot_[0].item;
     for (int k = 0; k < n_; ++k)
       if (!slot_[k].repeated) (slot_[k].constant ? of_all : of_row) += count_ * slot_[k].item;
     const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
     const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
-    in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, fit)});
-    fetches_ahead_ =
-        of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow && of_row * all_rows() >= kFetchedBytes;
-  }
-
-  bool is_transposed(const Slot& s) const {
-    return !s.repeated && s.kept.back() == s.memory_item && std::llabs(s.reduced.back()) > s.memory_item;
+    in_turns_ = std::max<std::int64_t>(1, std::min({stats, kRowsInTurns, fit}));
+    fetches_ahead_ = in_place && of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow &&
+                     of_row * all_rows() >= kFetchedBytes;
   }
 
   bool is_contiguous(const Slot& s) const {
@@ -322,27 +278,10 @@ class RowWiseRun {
     for (int k = 0; k < table_.nsums; ++k) at[k] = sums_->at[k] + position * slot_[0].item;
     table_.write_sums(stats, p, stride, at, n);
   }
-  template <class Visit> void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
-    for (int pass = 0; pass < 3; ++pass) {
-      run_pass(pass, stats, visit);
-      if (pass < 2) table_.finish[pass](stats, first, 1, count_);
-    }
-  }
-
-  // Operands with one element per row: inputs are converted to compute types before, outputs from them after a row.
-  std::byte* begin_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
-    if (s.direct) return at;
-    if (k < n_in_) s.load(at, 0, memory + s.buffer, 1);
-    return memory + s.buffer;
-  }
-  void end_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
-    if (!s.direct && k >= n_in_) s.store(memory + s.buffer, at, 0, 1);
-  }
-
   // ---- neighbouring rows, computed in vectors ----------------------------------------------------
   void run_columns() const {
     const std::int64_t groups = (rows_ + column_width_ - 1) / column_width_;
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count_ * column_width_));
+    const std::int64_t grain = std::max<std::int64_t>(1, kHeavyGrain / (count_ * column_width_));
     for_ranges(groups, grain, [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(scratch_bytes_);
       for (int k = 0; k < n_in_; ++k)
@@ -445,65 +384,9 @@ class RowWiseRun {
     });
   }
 
-  // ---- rows that are buffered whole -------------------------------------------------------------
-  void run_buffered(Scratch& scratch, std::int64_t first, std::int64_t n) const {
-    // A group may extend beyond the end of the innermost kept axis; then it is split into parts of neighbouring rows.
-    while (n > 0) {
-      const std::int64_t inner = kept_.empty() ? 1 : kept_.back();
-      const std::int64_t m = together_ == 1 ? 1 : std::min(n, inner - first % inner);
-      for (int k = 0; k < n_in_; ++k)
-        if (slot_[k].transposed) load_transposed(slot_[k], scratch.memory, first, m);
-      for (std::int64_t i = 0; i < m; ++i) run_buffered_row(scratch, i);
-      for (int k = n_in_; k < n_; ++k)
-        if (slot_[k].transposed) store_transposed(slot_[k], scratch.memory, first, m);
-      first += m;
-      n -= m;
-    }
-  }
-
-  void load_transposed(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m) const {
-    const std::int64_t row = count_ * s.memory_item;
-    std::byte* to = memory + (s.direct ? s.buffer : s.bits);
-    transpose_block(to, row, s.data + row_offset(s, first), s.reduced.back(), m, count_, std::size_t(s.memory_item));
-    for (std::int64_t i = 0; i < m && !s.direct; ++i)
-      s.load(to + i * row, s.memory_item, memory + s.buffer + i * count_ * s.item, count_);
-  }
-  void store_transposed(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m) const {
-    const std::int64_t row = count_ * s.memory_item;
-    std::byte* from = memory + (s.direct ? s.buffer : s.bits);
-    for (std::int64_t i = 0; i < m && !s.direct; ++i)
-      s.store(memory + s.buffer + i * count_ * s.item, from + i * row, s.memory_item, count_);
-    transpose_block(s.data + row_offset(s, first), s.reduced.back(), from, row, count_, m, std::size_t(s.memory_item));
-  }
-
-  void run_buffered_row(Scratch& scratch, std::int64_t in_group) const {
-    std::byte* const* at = scratch.row.at;
-    std::byte* ptr[kMaxOperands];
-    std::int64_t stride[kMaxOperands];
-    for (int k = 0; k < n_; ++k) {
-      const Slot& s = slot_[k];
-      if (s.repeated) {
-        ptr[k] = begin_repeated(s, k, scratch.memory, at[k]);
-        stride[k] = 0;
-      } else if (s.buffered) {
-        ptr[k] = scratch.memory + s.buffer + (s.transposed ? in_group * count_ * s.item : 0);
-        stride[k] = s.item;
-        if (k < n_in_ && !s.transposed && !s.constant) gather_row(s, at[k], ptr[k]);
-      } else {
-        ptr[k] = at[k];
-        stride[k] = inner_stride(s);
-      }
-    }
-    run_passes(scratch.stats, ptr, [&](int, auto&& f) { f(ptr, stride, count_, 0); });
-    for (int k = n_in_; k < n_; ++k) {
-      const Slot& s = slot_[k];
-      if (s.repeated) end_repeated(s, k, scratch.memory, at[k]);
-      else if (s.buffered && !s.transposed) scatter_row(s, ptr[k], at[k]);
-    }
-    advance(scratch.row);
-  }
-
+  // ---- whole rows --------------------------------------------------------------------------------
   void gather_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    if (s.repeated) return s.load(from, 0, to, 1);
     if (is_turned(s))
       return transpose_block(to, reduced_[1] * s.item, from, s.reduced[1], reduced_[0], reduced_[1],
                              std::size_t(s.item));
@@ -515,6 +398,7 @@ class RowWiseRun {
     });
   }
   void scatter_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    if (s.repeated) return s.store(from, to, 0, 1);
     if (is_turned(s))
       return transpose_block(to, s.reduced[1], from, reduced_[1] * s.item, reduced_[1], reduced_[0],
                              std::size_t(s.item));
@@ -526,18 +410,27 @@ class RowWiseRun {
     });
   }
 
-  // ---- rows in place -----------------------------------------------------------------------------
   // Runs each pass over a few rows before the next pass: while one row waits for the end of its sums, for its square
   // root or for memory, the processor computes the next row.
   void run_in_turns(Scratch& scratch, std::int64_t rows) const {
-    std::byte* at[kRowsInTurns][kMaxOperands];
+    std::byte *memory_at[kRowsInTurns][kMaxOperands], *at[kRowsInTurns][kMaxOperands];
     std::int64_t stride[kMaxOperands];
-    for (int k = 0; k < n_; ++k) stride[k] = inner_stride(slot_[k]);
+    for (int k = 0; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      stride[k] = s.repeated ? 0 : s.buffered ? s.item : inner_stride(s);
+      if (s.buffered && s.constant) gather_row(s, s.data, scratch.memory + s.buffer);
+    }
     const auto stats_of = [&](std::int64_t i) { return scratch.stats + i * std::int64_t(table_.stats_bytes); };
     while (rows > 0) {
       const std::int64_t n = std::min(rows, in_turns_);
       for (std::int64_t i = 0; i < n; ++i) {
-        std::copy_n(scratch.row.at, n_, at[i]);
+        std::copy_n(scratch.row.at, n_, memory_at[i]);
+        for (int k = 0; k < n_; ++k) {
+          const Slot& s = slot_[k];
+          at[i][k] =
+              s.buffered ? scratch.memory + s.buffer + (s.constant ? 0 : i * s.elements * s.item) : memory_at[i][k];
+          if (s.buffered && k < n_in_ && !s.constant) gather_row(s, memory_at[i][k], at[i][k]);
+        }
         advance(scratch.row);
       }
       rows -= n;
@@ -548,6 +441,8 @@ class RowWiseRun {
         }
         if (pass < 2) table_.finish[pass](scratch.stats, at[0], n, count_);
       }
+      for (int k = n_in_; k < n_; ++k)
+        for (std::int64_t i = 0; i < n && slot_[k].buffered; ++i) scatter_row(slot_[k], at[i][k], memory_at[i][k]);
     }
   }
   // Prefetches one half of the data that row i after this one reads and writes, if rows are evenly spaced. Outputs are
@@ -563,61 +458,48 @@ class RowWiseRun {
     }
   }
 
-  // ---- long rows --------------------------------------------------------------------------------
+  // ---- long rows that are not contiguous, or that are converted -----------------------------------
   void run_in_pieces(Scratch& scratch) const {
     std::byte* const* at = scratch.row.at;
     std::byte* first[kMaxOperands];
-    bool all_direct = true;
-    for (int k = 0; k < n_; ++k) {
-      const Slot& s = slot_[k];
-      if (s.repeated) {
-        first[k] = begin_repeated(s, k, scratch.memory, at[k]);
-      } else {
-        first[k] = s.direct ? at[k] : scratch.memory + s.buffer;
-        all_direct &= s.direct;
-        if (count_ == 0) {  // there is no first element to pass on
-          first[k] = scratch.memory + s.buffer;
-          std::memset(first[k], 0, std::size_t(s.item));
-        } else if (!s.direct && k < n_in_) {
-          s.load(at[k], 0, first[k], 1);
-        }
+    // The finishing functions read the first elements.
+    const auto load_first = [&] {
+      for (int k = 0; k < n_; ++k) {
+        const Slot& s = slot_[k];
+        first[k] = s.buffered ? scratch.memory + s.buffer : at[k];
+        if (s.buffered && k < n_in_) s.load(at[k], 0, first[k], 1);
       }
-    }
-    run_passes(scratch.stats, first, [&](int pass, auto&& f) {
-      for_each_run(all_direct ? INT64_MAX : kTile,
+    };
+    bool in_place = true;
+    for (int k = 0; k < n_; ++k) in_place &= !slot_[k].buffered || slot_[k].repeated;
+    const auto each_piece = [&](int pass, auto&& f) {
+      for_each_run(in_place ? INT64_MAX : kTile,
                    [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
                      std::byte* ptr[kMaxOperands];
                      std::int64_t stride[kMaxOperands];
                      for (int k = 0; k < n_; ++k) {
                        const Slot& s = slot_[k];
-                       ptr[k] = first[k];
-                       stride[k] = 0;
-                       if (s.repeated) continue;
-                       std::byte* p = at[k] + run_offset(s, position, j);
-                       if (s.direct) {
-                         ptr[k] = p;
-                         stride[k] = inner_stride(s);
-                       } else {
-                         ptr[k] = scratch.memory + s.buffer;
-                         stride[k] = s.item;
-                         if (k < n_in_) s.load(p, inner_stride(s), ptr[k], n);
-                       }
+                       std::byte* const p = s.repeated ? first[k] : at[k] + run_offset(s, position, j);
+                       ptr[k] = s.buffered ? first[k] : p;
+                       stride[k] = s.repeated ? 0 : s.buffered ? s.item : inner_stride(s);
+                       if (s.buffered && !s.repeated && k < n_in_) s.load(p, inner_stride(s), ptr[k], n);
                      }
                      f(ptr, stride, n, i);
                      for (int k = n_in_; k < n_in_ + n_out_ && pass == 2; ++k) {
                        const Slot& s = slot_[k];
-                       if (!s.direct && !s.repeated)
-                         s.store(ptr[k], at[k] + run_offset(s, position, j), inner_stride(s), n);
+                       if (s.buffered) s.store(ptr[k], at[k] + run_offset(s, position, j), inner_stride(s), n);
                      }
                    });
-      // The finishing functions read the first elements again.
-      for (int k = 0; k < n_in_ && pass < 2; ++k) {
-        const Slot& s = slot_[k];
-        if (!s.direct && !s.repeated && count_ > 0) s.load(at[k], 0, first[k], 1);
-      }
-    });
-    for (int k = n_in_; k < n_; ++k)
-      if (slot_[k].repeated) end_repeated(slot_[k], k, scratch.memory, at[k]);
+    };
+    for (int pass = 0; pass < 3; ++pass) {
+      if (pass == 0) load_first();
+      run_pass(pass, scratch.stats, each_piece);
+      if (pass == 2) break;
+      load_first();
+      table_.finish[pass](scratch.stats, first, 1, count_);
+    }
+    for (int k = n_in_ + n_out_; k < n_; ++k)
+      if (slot_[k].buffered) slot_[k].store(first[k], at[k], 0, 1);
     advance(scratch.row);
   }
 
@@ -626,10 +508,10 @@ class RowWiseRun {
   const catena::RowWiseLoop& table_;
   int n_in_, n_out_, n_ = 0;
   Shape kept_, reduced_;
-  std::int64_t count_ = 0, rows_ = 0, together_ = 1;
+  std::int64_t count_ = 0, rows_ = 0;
   std::int64_t column_width_ = 0;  // neighbouring rows per group; 0: rows are computed one by one
-  std::int64_t in_turns_ = 0;      // rows per phase; 0: rows are gathered or converted
-  bool buffered_ = false, kept_mapped_ = false;
+  std::int64_t in_turns_ = 0;      // rows per phase; 0: rows are computed in pieces
+  bool kept_mapped_ = false;
   bool fetches_ahead_ = false;  // operands are in memory rather than in a cache
   std::size_t scratch_bytes_ = 0;
   Slot slot_[kMaxOperands];

@@ -1,7 +1,7 @@
-// Row-wise kernels with sums over their other axes. Both are computed block by block of rows, so that the operands of a
-// block are loaded from memory once. If the loops of the kernel support the sums (KernelDef::sums), the last pass adds
-// them up; otherwise separate passes over the block do. Finally the sums of the blocks are added. Blocks depend on the
-// shape alone, so the bits of a result do not depend on the layout of arrays or on the number of threads.
+// Row-wise kernels with sums over their other axes. If the loops of the kernel support the sums (KernelDef::sums), both
+// are computed block by block of rows: the pass that writes adds up the sums of a block, and finally the sums of the
+// blocks are added. Blocks depend on the shape alone, so the bits of a result do not depend on the layout of arrays or
+// on the number of threads. Other sums are reductions of their own.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -23,7 +23,6 @@ using catena::Strides;
 
 constexpr std::int64_t kBlock = 64 * 1024;  // elements of an operand; several operands fit the cache of a core
 constexpr std::int64_t kLeastRows = 16;     // rows of a block: its sums are then few compared with its elements
-constexpr std::int64_t kLeastBlocks = 8;    // with fewer blocks, the caches hold all operands
 constexpr std::int64_t kSummands = 256;     // numbers that one lane adds up one after the other
 
 std::int64_t elements_of_row(const Shape& shape, const catena::Dims& axes) {
@@ -37,8 +36,7 @@ std::int64_t elements_of_row(const Shape& shape, const catena::Dims& axes) {
 class Blocks {
  public:
   Blocks(const Shape& shape, const catena::Dims& axes, std::int64_t most_rows) : shape_(shape), block_(shape) {
-    const std::int64_t row = std::max<std::int64_t>(1, elements_of_row(shape, axes));
-    std::int64_t left = std::min(std::max(kLeastRows, kBlock / row), most_rows);
+    std::int64_t left = std::min(std::max(kLeastRows, kBlock / elements_of_row(shape, axes)), most_rows);
     for (int a = shape.size() - 1; a >= 0; --a) {
       if (std::find(axes.begin(), axes.end(), a) != axes.end()) continue;
       block_[a] = std::min(shape[a], left);
@@ -92,17 +90,6 @@ class Partial {
     for (const std::int64_t axis : call.axes) strides_[int(axis)] = 0;
   }
 
-  catena::bound::Reduce of_block(const Blocks::Block& block, std::int64_t i,
-                                 std::array<BoundOperand, catena::kMaxOperands>& inputs) const {
-    catena::bound::Reduce part = call_;
-    if (call_.pre == nullptr) part.in = block.part(call_.in);
-    else part.in.shape = &block.shape;
-    std::transform(call_.pre_inputs.begin(), call_.pre_inputs.end(), inputs.begin(),
-                   [&](const BoundOperand& o) { return block.part(o); });
-    part.pre_inputs = {inputs.data(), call_.pre_inputs.size()};
-    part.out = {memory_.data() + i * bytes_, dtype_, false, call_.out.shape, &strides_};
-    return part;
-  }
   std::byte* zeros(std::int64_t i) const {
     std::byte* const of_block = memory_.data() + i * bytes_;
     std::memset(of_block, 0, std::size_t(bytes_));
@@ -171,16 +158,14 @@ Partials partials(std::span<const catena::bound::Reduce> sums, std::int64_t bloc
 void run(const catena::bound::RowWiseAndSums& call) {
   const catena::bound::RowWise& rows = call.rows;
   const std::span<const catena::bound::Reduce> sums = call.sums;
-  const bool in_pass = knows_sums(rows, sums);
-  const std::int64_t row = elements_of_row(rows.shape, rows.axes);
-  const std::int64_t all_rows = row == 0 ? 0 : catena::size_of(rows.shape) / row;
-  const std::int64_t lanes = in_pass ? row_sum_lanes(*rows.kernel->loop_table[rows.loop].row_wise, row) : 1;
-  const Blocks blocks(rows.shape, rows.axes, in_pass ? kSummands * lanes : INT64_MAX);
-  if (!in_pass && blocks.count() < kLeastBlocks) {
+  if (!knows_sums(rows, sums)) {
     run(rows);
     for (const catena::bound::Reduce& sum : sums) run(sum);
     return;
   }
+  const std::int64_t row = elements_of_row(rows.shape, rows.axes);
+  const std::int64_t lanes = row_sum_lanes(*rows.kernel->loop_table[rows.loop].row_wise, row);
+  const Blocks blocks(rows.shape, rows.axes, kSummands * lanes);
   const Partials partial = partials(sums, blocks.count(), lanes);
   catena::parallel_for(blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
     std::array<BoundOperand, catena::kMaxOperands> operands;
@@ -190,14 +175,9 @@ void run(const catena::bound::RowWiseAndSums& call) {
                      [&](const BoundOperand& o) { return block.part(o); });
       const catena::bound::RowWise part{
           rows.kernel, rows.loop, block.shape, rows.axes, {operands.data(), rows.operands.size()}};
-      if (in_pass) {
-        RowSums at{{}, all_rows};
-        for (std::size_t k = 0; k < partial.size(); ++k) at.at[k] = partial[k]->zeros(i);
-        rows_with_sums(part, at);
-      } else {
-        run(part);
-        for (const auto& p : partial) run(p->of_block(block, i, operands));
-      }
+      RowSums at{{}, catena::size_of(rows.shape) / row};
+      for (std::size_t k = 0; k < partial.size(); ++k) at.at[k] = partial[k]->zeros(i);
+      rows_with_sums(part, at);
     }
   });
   for (const auto& p : partial) p->finish(blocks.count());

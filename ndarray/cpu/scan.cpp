@@ -8,6 +8,7 @@
 #include <catena/ndarray/cpu/along_axis.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/run.h>
+#include <catena/ndarray/cpu/tuning.h>
 
 namespace nd::cpu {
 namespace {
@@ -16,18 +17,12 @@ using catena::compute_dtype;
 using catena::itemsize;
 using catena::ScanBlock;
 
-constexpr std::int64_t kGrain = 16 * 1024;
-constexpr std::int64_t kAccumulatorBytes = 8 * 1024;
-constexpr std::int64_t kTileRows = 32;
-constexpr std::int64_t kLineBytes = 8 * 1024;
-
-// Returns the number of units per thread. If all rows are neighbours in memory, two threads write to the cache line at
-// the boundary between them, which costs as much as writing some thousand bytes.
+// Returns the number of units per thread.
 std::int64_t grain(const catena::bound::Scan& call, const Walk& rows) {
   const auto item = std::int64_t(itemsize(call.out.dtype));
-  const std::int64_t elements = std::max<std::int64_t>(1, kGrain / (*call.in.shape)[call.axis]);
+  const std::int64_t elements = std::max<std::int64_t>(1, kHeavyGrain / (*call.in.shape)[call.axis]);
   const bool side_by_side = rows.rank() == 1 && std::llabs((*call.out.strides)[call.axis]) > item;
-  return rows.grain(side_by_side ? std::max(elements, kLineBytes / item) : elements);
+  return rows.grain(side_by_side ? std::max(elements, kNeighbourGrain / item) : elements);
 }
 
 class Scanner {
@@ -49,10 +44,10 @@ class Scanner {
   void run(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
            std::int64_t width) const {
     const bool whole = direct_in_ && direct_out_;
-    const std::int64_t most = std::max<std::int64_t>(1, kAccumulatorBytes / std::int64_t(table_.acc_bytes));
-    const std::int64_t rows = std::min(whole ? most : std::min(most, kTileRows), width);
+    const std::int64_t most = std::max<std::int64_t>(1, kScannedBytes / std::int64_t(table_.acc_bytes));
+    const std::int64_t rows = std::min(whole ? most : std::min(most, kScannedRows), width);
     const std::int64_t piece = whole ? length_ : kTile / rows;
-    alignas(64) std::byte cells[kAccumulatorBytes];
+    alignas(64) std::byte cells[kScannedBytes];
     for (std::int64_t j = 0; j < width; j += rows) {
       const std::int64_t w = std::min(rows, width - j);
       table_.init(cells, w);  // element 0 overwrites them, but they must hold some value before

@@ -10,12 +10,11 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/traits.h>
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/walk.h>
 
 namespace nd::cpu {
-
-inline constexpr std::int64_t kSortGrain = 4 * 1024, kCacheLine = 64;
-inline constexpr std::int64_t kTogetherBytes = 4 << 20;  // memory for long rows that are copied together
 
 // A block of neighbouring rows.
 struct Block {
@@ -31,13 +30,13 @@ struct RowsToSort {
   std::span<const std::int64_t> kth;  // the positions that matter, in ascending order; empty: all
 
   // True if the elements of a row share cache lines.
-  bool lies_close() const { return std::llabs(in_step) < kCacheLine && std::llabs(out_step) < kCacheLine; }
+  bool lies_close() const { return std::llabs(in_step) < kLine && std::llabs(out_step) < kLine; }
   // Returns the number of rows that are copied at once: rows whose elements share cache lines, as far as `available`
   // bytes hold them.
   std::int64_t together(std::int64_t row_bytes, std::int64_t item_bytes, std::int64_t available) const {
     if (lies_close()) return 1;
     const std::int64_t all = rows.units() * rows.elements_per_unit();
-    return std::clamp<std::int64_t>(std::min(available / row_bytes, all), 1, kCacheLine / item_bytes);
+    return std::clamp<std::int64_t>(std::min(available / row_bytes, all), 1, kLine / item_bytes);
   }
   // Calls f(begin, end) on ranges of units, on several threads.
   template <class F> void share(F&& f) const {

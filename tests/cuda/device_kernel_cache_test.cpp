@@ -102,7 +102,7 @@ GeneratedKernel generated(std::uint64_t number) {
   return k;
 }
 const LoadedKernel& find(std::uint64_t number) {
-  return find_kernel(0, key_of(number), [number] { return generated(number); });
+  return loaded_kernel(0, key_of(number), [number] { return generated(number); });
 }
 
 nd::StreamRef null_stream() { return {{nd::Device::Kind::cuda, 0}, nullptr}; }
@@ -158,9 +158,9 @@ BOOST_AUTO_TEST_CASE(a_kernel_is_compiled_once_and_found) {
   BOOST_CHECK_EQUAL(change.disk_hits(), 0u);
   KernelKey other = key_of(1);
   other.scalars = 1;
-  BOOST_CHECK_EQUAL(result_of(find_kernel(0, other, [] { return generated(100); })), 100);
-  BOOST_CHECK_THROW(find_kernel(99, key_of(1), [] { return generated(1); }), catena::ValueError);
-  BOOST_CHECK_THROW(find_kernel(-1, key_of(1), [] { return generated(1); }), catena::ValueError);
+  BOOST_CHECK_EQUAL(result_of(loaded_kernel(0, other, [] { return generated(100); })), 100);
+  BOOST_CHECK_THROW(loaded_kernel(99, key_of(1), [] { return generated(1); }), catena::ValueError);
+  BOOST_CHECK_THROW(loaded_kernel(-1, key_of(1), [] { return generated(1); }), catena::ValueError);
 }
 
 // Not a requirement of correctness, but the reason for the table: a hit costs a few nanoseconds, and takes no lock. The
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_hit_is_cheap) {
   double best = 1e9;
   for (int attempt = 0; attempt < 5; ++attempt) {
     const auto start = std::chrono::steady_clock::now();
-    for (int k = 0; k < rounds; ++k) find_kernel(0, key, [] { return generated(4); });
+    for (int k = 0; k < rounds; ++k) loaded_kernel(0, key, [] { return generated(4); });
     best = std::min(
         best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / rounds);
   }
@@ -185,12 +185,12 @@ BOOST_AUTO_TEST_CASE(errors_come_every_time_and_leave_nothing_behind) {
   broken.body += "nonsense;\n";
   for (int k = 0; k < 2; ++k) {
     BOOST_CHECK_EXCEPTION(
-        find_kernel(0, key_of(7), [&] { return broken; }), catena::CompileError, [](const catena::CompileError& e) {
+        loaded_kernel(0, key_of(7), [&] { return broken; }), catena::CompileError, [](const catena::CompileError& e) {
           const std::string what = e.what();
           return what.find("write_7") != std::string::npos && what.find(" | nonsense;") != std::string::npos;
         });
   }
-  BOOST_CHECK_THROW(find_kernel(0, key_of(7), []() -> GeneratedKernel { throw catena::TypeError("no such text"); }),
+  BOOST_CHECK_THROW(loaded_kernel(0, key_of(7), []() -> GeneratedKernel { throw catena::TypeError("no such text"); }),
                     catena::TypeError);
   BOOST_CHECK_EQUAL(result_of(find(7)), 7);
 }

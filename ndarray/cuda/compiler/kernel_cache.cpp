@@ -122,7 +122,7 @@ LoadedKernel make_kernel(int device, const KernelKey& wanted, const std::functio
 
 }  // namespace
 
-const LoadedKernel& find_kernel(int device, const KernelKey& key, const std::function<GeneratedKernel()>& generate) {
+const LoadedKernel& loaded_kernel(int device, const KernelKey& key, const std::function<GeneratedKernel()>& generate) {
   OnceTable<LoadedKernel>& kernels = kernels_of(device).kernels;
   const PackedKey packed = pack(key);
   if (const LoadedKernel* found = kernels.find(packed)) [[likely]] {

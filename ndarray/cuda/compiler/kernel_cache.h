@@ -30,8 +30,8 @@ namespace nd::cuda {
 // Returns the kernel of `key` on `device`; this function sets arch and text of the key. `generate` must return the
 // text; it is called if the kernel is not cached. CompileError with the compiler's log and the numbered source;
 // CudaError if the driver rejects the code.
-CATENA_EXPORT const LoadedKernel& find_kernel(int device, const KernelKey& key,
-                                              const std::function<GeneratedKernel()>& generate);
+CATENA_EXPORT const LoadedKernel& loaded_kernel(int device, const KernelKey& key,
+                                                const std::function<GeneratedKernel()>& generate);
 
 // A kernel to be compiled by warm_up().
 struct WarmUpRequest {

@@ -13,7 +13,7 @@ namespace nd::cuda {
 
 struct CompileRequest;  // ndarray/cuda/compiler/compiler.h
 
-// A kernel loaded on a device. Kernels of find_kernel exist until the program ends, kernels of a LoadedModule as long
+// A kernel loaded on a device. Kernels of loaded_kernel exist until the program ends, kernels of a LoadedModule as long
 // as the module.
 struct CATENA_EXPORT LoadedKernel {
   api::cu_function function = nullptr;
