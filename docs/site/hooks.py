@@ -14,7 +14,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Documents outside of docs/ by their path in the sources, with the path of their page.
 PAGES = {
     "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
     "examples/mnist/README.md": "examples/mnist.md",
     "examples/ndarray/README.md": "examples/ndarray.md",
