@@ -279,6 +279,7 @@ function(catena_module component dependency)
     set(suffix ".so.${CATENA_SOVERSION}")
     add_library(${target} MODULE ${arg_SOURCES})
     set_target_properties(${target} PROPERTIES SUFFIX "${suffix}")
+    target_link_options(${target} PRIVATE "LINKER:-soname,lib${target}${suffix}")  # as every library in a folder of the linker has it
     set_property(SOURCE ${arg_LOADED_BY} APPEND PROPERTY COMPILE_DEFINITIONS "CATENA_MODULE_SUFFIX=\"${suffix}\"")
     add_dependencies(catena_${component} ${target})
     set_property(GLOBAL APPEND PROPERTY CATENA_MODULES ${target})

@@ -1,5 +1,8 @@
 # Installs what catena_library() defined: libraries, headers under include/catena, and one targets file per component, so that
 # find_package(catena COMPONENTS ndarray) works whether ndarray was installed alone or with the rest.
+#
+# CMake's components of the installation are the packages of CatenaPackages.cmake: ndarray, ndarray_dev (kernels and ndarray), training,
+# training_dev (the other libraries), hdf5, tools, doc. `uninstall` is in no package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/catena")
@@ -44,10 +47,16 @@ foreach(component IN LISTS components)
   get_property(uses GLOBAL PROPERTY CATENA_USES_${component})
   get_property(depends GLOBAL PROPERTY CATENA_DEPENDS_${component})
   file(RELATIVE_PATH relative "${CATENA_ROOT}" "${folder}")
+  if(component MATCHES "^(kernels|ndarray)$")
+    set(part ndarray)
+  else()
+    set(part training)
+  endif()
+  set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME ${part}_dev)
 
   install(TARGETS catena_${component} EXPORT catena-${component}
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${part} NAMELINK_SKIP
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(BUILD_SHARED_LIBS)
     catena_install_for_linking(${component} "${depends}")
@@ -69,14 +78,24 @@ endforeach()
 
 # Modules are loaded by the libraries beside them: nothing is linked to them, so they are in no targets file.
 get_property(modules GLOBAL PROPERTY CATENA_MODULES)
-if(modules)
-  install(TARGETS ${modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(module IN LISTS modules)
+  if(module MATCHES "^catena_ndarray_")
+    set(part ndarray)
+  elseif(module MATCHES "_hdf5$")
+    set(part hdf5)  # the only one without which the other functions of its library work
+  else()
+    set(part training)
+  endif()
+  install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${part})
+endforeach()
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME training_dev)
 if("training" IN_LIST components AND EXISTS "${CATENA_ROOT}/catena.h")
   install(FILES "${CATENA_ROOT}/catena.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena")
 endif()
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME doc)
+install(FILES "${CATENA_ROOT}/CHANGELOG.md" "${CATENA_ROOT}/SECURITY.md" "${CATENA_ROOT}/CITATION.cff" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(EXISTS "${CATENA_ROOT}/LICENSE")
   install(FILES "${CATENA_ROOT}/LICENSE" "${CATENA_ROOT}/NOTICE" "${CATENA_ROOT}/README.md" "${CATENA_ROOT}/CONTRIBUTING.md"
     DESTINATION "${CMAKE_INSTALL_DOCDIR}")
@@ -89,6 +108,7 @@ if(EXISTS "${CATENA_ROOT}/LICENSE")
     PATTERN "CMakeLists.txt" EXCLUDE PATTERN "*.sh" EXCLUDE)
 endif()
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME ndarray_dev)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/catena-config-version.cmake"
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 install(FILES
@@ -98,6 +118,7 @@ install(FILES
   DESTINATION ${package_dir})
 
 # The last of the installation: the list of its files, with which uninstall.cmake works without this build folder.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME uninstall)
 install(FILES "${CATENA_CMAKE_DIR}/uninstall.cmake" DESTINATION ${package_dir})
 install(CODE "set(package_dir \"${package_dir}\")")
 install(CODE [[
@@ -109,3 +130,4 @@ install(CODE [[
   endforeach()
   file(WRITE "${folder}/install_manifest.txt" "${text}\n")
 ]])
+unset(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME)

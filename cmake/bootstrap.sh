@@ -6,8 +6,8 @@ set -euo pipefail
 
 # Required packages.
 required=(g++ cmake ninja-build zlib1g-dev libfmt-dev libboost-test-dev nlohmann-json3-dev)
-# Optional packages: without them the build is slower, or a part is switched off; clang-format is for the tests.
-optional=(ccache libdnnl-dev libopenblas-openmp-dev libcurl4-openssl-dev libhdf5-dev libpng-dev libjpeg-dev libbenchmark-dev clang-format-14)
+# Optional packages: without them the build is slower, or a part is switched off; clang-format and codespell are for the tests.
+optional=(ccache libdnnl-dev libopenblas-openmp-dev libcurl4-openssl-dev libhdf5-dev libpng-dev libjpeg-dev libbenchmark-dev clang-format-14 codespell)
 
 # The compiler: in an older distribution the newest g++ may have its version in its name.
 if command -v g++ >/dev/null && [ "$(g++ -dumpversion | cut -d. -f1)" -lt 12 ] && [ -z "${CXX:-}" ]; then
@@ -34,7 +34,7 @@ LIST
   if [ ${#missing[@]} -gt 0 ]; then
     echo "bootstrap: this is no Debian or Ubuntu, and these are missing; please install them:" >&2
     printf '  %s\n' "${missing[@]}" >&2
-    echo "Useful beyond that: ccache, oneDNN, OpenBLAS (OpenMP build), libcurl, HDF5, libpng, libjpeg, Google Benchmark, clang-format 14." >&2
+    echo "Useful beyond that: ccache, oneDNN, OpenBLAS (OpenMP build), libcurl, HDF5, libpng, libjpeg, Google Benchmark, clang-format 14, codespell." >&2
     exit 2
   fi
   exit 0

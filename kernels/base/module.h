@@ -32,7 +32,7 @@ CATENA_EXPORT bool has_space_for_onednn() noexcept;
 
 }  // namespace catena::internal
 
-#ifdef CATENA_MODULE_SUFFIX  // shared libraries: ".so.0.1"
+#ifdef CATENA_MODULE_SUFFIX  // shared libraries: ".so.<major>.<minor>"
 #define CATENA_LOAD_MODULE(name)                                                                           \
   [] {                                                                                                     \
     static const char inside = 0;                                                                          \

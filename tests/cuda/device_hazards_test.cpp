@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(peer_access_that_failed_is_tried_again) {
   BOOST_TEST(control.calls("cuCtxEnablePeerAccess") >= 1u);
   control.reset_records();
   BOOST_TEST(outcome(copies) == "gives 1000.000000");
-  BOOST_TEST(control.calls("cuCtxEnablePeerAccess") == 0u);  // settled
+  BOOST_TEST(control.calls("cuCtxEnablePeerAccess") == 0u);  // the pair is remembered
 }
 
 // ---- fork -----------------------------------------------------------------------------------------

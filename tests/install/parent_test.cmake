@@ -1,4 +1,4 @@
-# The sources as a folder of another project (add_subdirectory). -DROOT=<sources> -DWORK=<scratch folder> -DGENERATOR= -DCXX=
+# The sources as a folder of another project (add_subdirectory, FetchContent). -DROOT=<sources> -DWORK=<scratch folder> -DGENERATOR= -DCXX=
 #   configure   the parent keeps its build type, kind of libraries and flags; what was found is printed as in a build of its own
 #   flags       the library is optimised, the parent's files have none of its options
 #   headers     compile without a warning under the options of app, as system headers and as the parent's own
@@ -8,10 +8,10 @@ cmake_minimum_required(VERSION 3.22)
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 # Sets `app` to the command that compiles the parent's program.
-function(check_parent source target header)
+function(check_parent by source target header)
   file(REMOVE_RECURSE "${WORK}")
-  run("configuring a parent of ${target}" ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/parent" -B "${WORK}" -G "${GENERATOR}"
-    "-DCMAKE_CXX_COMPILER=${CXX}" "-DCATENA_SOURCE=${source}" "-DCATENA_TARGET=${target}" "-DCATENA_HEADER=${header}")
+  run("configuring a parent of ${target} by ${by}" ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/parent" -B "${WORK}" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX}" "-DCATENA_SOURCE=${source}" "-DCATENA_TARGET=${target}" "-DCATENA_HEADER=${header}" "-DBY=${by}")
   foreach(line "catena: zlib: yes" "catena: onednn: " "catena: openblas: ")
     string(FIND "${output}" "${line}" at)
     if(at LESS 0)
@@ -48,8 +48,9 @@ function(check_parent source target header)
   set(app "${app}" PARENT_SCOPE)
 endfunction()
 
-check_parent("${ROOT}/ndarray" catena::ndarray ndarray/ndarray.h)
-check_parent("${ROOT}" catena::catena catena.h)
+check_parent(add_subdirectory "${ROOT}/ndarray" catena::ndarray ndarray/ndarray.h)
+check_parent(FetchContent "${ROOT}" catena::catena catena.h)
+check_parent(add_subdirectory "${ROOT}" catena::catena catena.h)
 
 string(REGEX REPLACE ";-std=[^;]*" "" plain "${app}")
 foreach(case "-std=c++17:C..20" "-std=c++20 -fno-exceptions:exceptions" "-std=c++20 -fno-rtti:run-time type information")

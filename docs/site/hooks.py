@@ -1,0 +1,74 @@
+"""What MkDocs does besides its own steps: documents outside of docs/ become pages, and links follow them.
+
+The same files are read in a checkout, where README.md links to docs/arrays.md and docs/arrays.md to ../CONTRIBUTING.md. A link to a file that is no
+page, such as a source, becomes text: the site has no copy of the sources.
+"""
+import os
+import posixpath
+import re
+
+from mkdocs.structure.files import File
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Documents outside of docs/ by their path in the sources, with the path of their page.
+PAGES = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "benchmarks/README.md": "benchmarks.md",
+    "examples/mnist/README.md": "examples/mnist.md",
+    "examples/ndarray/README.md": "examples/ndarray.md",
+    "examples/text/README.md": "examples/text.md",
+    "examples/training/README.md": "examples/training.md",
+}
+# [text](target); the parentheses of code spans are not touched, as a target has no space.
+LINK = re.compile(r"\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]+)\)")
+
+
+def on_files(files, config):
+    for source, page in PAGES.items():
+        with open(os.path.join(ROOT, source), encoding="utf-8") as document:
+            files.append(File.generated(config, page, content=document.read()))
+    return files
+
+
+def source_of(page):
+    """The path in the sources of a page's document."""
+    for source, name in PAGES.items():
+        if name == page:
+            return source
+    return "docs/" + page
+
+
+def page_of(source):
+    """The page of a document of the sources; None if it is on no page."""
+    if source.startswith("docs/") and source.endswith((".md", ".png", ".svg", ".css")):
+        return source[len("docs/"):]
+    return PAGES.get(source)
+
+
+def follow(link, page):
+    """The link of a document as its page has it."""
+    target, hash_sign, anchor = link["target"].partition("#")
+    if not target or ":" in target:
+        return link[0]
+    source = posixpath.normpath(posixpath.join(posixpath.dirname(source_of(page)), target))
+    other = page_of(source)
+    if other is None:
+        if not os.path.exists(os.path.join(ROOT, source)):
+            return link[0]          # MkDocs warns of it
+        return link["text"]
+    return f"[{link['text']}]({posixpath.relpath(other, posixpath.dirname(page) or '.')}{hash_sign}{anchor})"
+
+
+def on_page_markdown(markdown, page, config, files):
+    lines, fenced = [], False
+    for line in markdown.split("\n"):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            line = LINK.sub(lambda link: follow(link, page.file.src_uri), line)
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,27 @@
+# cmake -DROOT=<sources> -P versions_test.cmake: every file that names the version names that of kernels/base/version.h, and CHANGELOG.md has a
+# section of it, the first one, with the date of CITATION.cff.
+cmake_minimum_required(VERSION 3.22)
+
+include("${ROOT}/cmake/CatenaVersion.cmake")
+function(version_of file regex result)
+  file(STRINGS "${ROOT}/${file}" lines REGEX "${regex}" LIMIT_COUNT 1)
+  if(NOT lines MATCHES "${regex}")
+    message(FATAL_ERROR "${file} has no line like ${regex}")
+  endif()
+  set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
+version_of(CITATION.cff "^version: (.*)$" citation)
+version_of(packaging/vcpkg/ports/catena/vcpkg.json "\"version-semver\": \"(.*)\"" vcpkg)
+version_of(CHANGELOG.md "^## .([0-9.]+). - [0-9]+-[0-9]+-[0-9]+$" changes)
+foreach(name citation vcpkg changes)
+  if(NOT ${name} STREQUAL CATENA_VERSION)
+    message(FATAL_ERROR "the version is ${CATENA_VERSION}, and that of ${name} is ${${name}}")
+  endif()
+endforeach()
+version_of(CITATION.cff "^date-released: \"(.*)\"$" cited)
+version_of(CHANGELOG.md "^## .${CATENA_VERSION}. - (.*)$" dated)
+if(NOT cited STREQUAL dated)
+  message(FATAL_ERROR "CITATION.cff is of ${cited}, CHANGELOG.md of ${dated}")
+endif()
+message(STATUS "version ${CATENA_VERSION} of ${dated}")
