@@ -77,8 +77,8 @@ struct ldexp {
   static ND_FN double power_of_two(int n) { return bit_cast<double>(uint64_t(1023 + n) << 52); }
 };
 
-// The neighbour of a in the direction of b. The 16-bit types have their own bodies: as floats, their neighbours would be
-// different numbers.
+// The neighbour of a in the direction of b. The 16-bit types have their own bodies: as floats, their neighbours would
+// be different numbers.
 struct nextafter {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = m::nextafter(a, b); }
 };
