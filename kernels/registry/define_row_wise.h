@@ -402,21 +402,19 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
   CATENA_MULTIARCH static void finish1(std::byte* memory, std::byte* const* p, std::int64_t rows, std::int64_t count) {
     finish_rows<1>(reinterpret_cast<Memory*>(memory), p, rows, count);
   }
-  static ND_FN void write_block(const Stats& stats, std::int64_t n, A* const* y, const Input<I>&... x) {
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < n; ++i) Body::template write<A>(In{x[i]...}, stats, Out{y[O][i]...});
-  }
+  // Writes n elements, and adds what they contribute to the sums if there are any.
   template <std::size_t... Q>
-  static ND_FN void share_block(std::index_sequence<Q...>, const Stats& stats, std::int64_t n, A* const* y,
+  static ND_FN void write_block(std::index_sequence<Q...>, const Stats& stats, std::int64_t n, A* const* y,
                                 A* const* sums, const Input<I>&... x) {
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) {
       const In in{x[i]...};
-      A share[nsums];
-      Body::template share<A>(in, typename Body::template Sums<A&>{share[Q]...});
+      A share[sizeof...(Q) + 1];
+      if constexpr (sizeof...(Q) > 0) Body::template share<A>(in, typename Body::template Sums<A&>{share[Q]...});
       Body::template write<A>(in, stats, Out{y[O][i]...});
       ((sums[Q][i] += share[Q]), ...);
     }
+    (void)sums;
   }
   // Adds the elements from `first` on of the last block to the end of an array of n elements.
   static ND_FN void add_end(A* to, const A* block, std::int64_t n, std::int64_t first) {
@@ -425,47 +423,34 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     else
       for (std::int64_t j = 0; j < n; ++j) to[j] += block[j];
   }
-  CATENA_MULTIARCH static void store_sums(const std::byte* memory, std::byte* const* p, std::byte* const* sums,
-                                          std::int64_t n) {
-    if constexpr (nsums > 0) {
-      constexpr std::make_index_sequence<nsums> all;
-      const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
-      const std::int64_t m = n % kVectorBlock, first = n < kVectorBlock ? 0 : kVectorBlock - m;
-      A* to[nsums];
-      for (int k = 0; k < nsums; ++k) to[k] = reinterpret_cast<A*>(sums[k]);
-      Block<kVectorBlock> ends[nout], shares[nsums];
-      if (m > 0) {
-        Block<kVectorBlock> tiles[nin];
-        A *const y[] = {ends[O].v...}, *share[nsums];
-        for (int k = 0; k < nsums; ++k) {
-          for (A& a : shares[k].v) a = A(0);
-          share[k] = shares[k].v;
-        }
-        share_block(all, stats, kVectorBlock, y, share, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
-      }
-      A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
-      share_block(all, stats, n - m, y, to, Input<I>(p[I])...);
-      if (m > 0) {
-        (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
-        for (int k = 0; k < nsums; ++k) add_end(to[k], shares[k].v, n, first);
-      }
-    } else {
-      (void)memory, (void)p, (void)sums, (void)n;
-    }
-  }
   // Computes the last elements as part of a whole block, before all others, because an output may overwrite an input.
-  CATENA_MULTIARCH static void store(const std::byte* memory, std::byte* const* p, std::int64_t n) {
+  template <int Sums>
+  static ND_FN void store_any(const std::byte* memory, std::byte* const* p, std::byte* const* sums, std::int64_t n) {
+    constexpr std::make_index_sequence<Sums> all;
     const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
-    const std::int64_t m = n % kVectorBlock;
-    Block<kVectorBlock> ends[nout > 0 ? nout : 1];
+    const std::int64_t m = n % kVectorBlock, first = n < kVectorBlock ? 0 : kVectorBlock - m;
+    Block<kVectorBlock> ends[nout > 0 ? nout : 1], shares[Sums + 1];
+    A *to[Sums + 1], *share[Sums + 1];
+    for (int k = 0; k < Sums; ++k) to[k] = reinterpret_cast<A*>(sums[k]), share[k] = shares[k].v;
     if (m > 0) {
       Block<kVectorBlock> tiles[nin];
       A* const y[] = {ends[O].v...};
-      write_block(stats, kVectorBlock, y, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
+      for (int k = 0; k < Sums; ++k)
+        for (A& a : shares[k].v) a = A(0);
+      write_block(all, stats, kVectorBlock, y, share, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
     }
     A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
-    write_block(stats, n - m, y, Input<I>(p[I])...);
-    if (m > 0) (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
+    write_block(all, stats, n - m, y, to, Input<I>(p[I])...);
+    if (m == 0) return;
+    (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);
+    for (int k = 0; k < Sums; ++k) add_end(to[k], shares[k].v, n, first);
+  }
+  CATENA_MULTIARCH static void store(const std::byte* memory, std::byte* const* p, std::int64_t n) {
+    store_any<0>(memory, p, nullptr, n);
+  }
+  CATENA_MULTIARCH static void store_sums(const std::byte* memory, std::byte* const* p, std::byte* const* sums,
+                                          std::int64_t n) {
+    store_any<nsums>(memory, p, sums, n);
   }
   static constexpr int kKeptBlock = 64 / int(sizeof(A));  // one vector at most, because write_kept computes little
   static ND_FN void write_kept_block(const Stats& stats, std::int64_t n, A* y) {

@@ -97,7 +97,9 @@ class Reducer::Lanes {
   std::int64_t add_round(const std::byte* x, std::int64_t step, std::int64_t index, std::int64_t m) {
     if (has_groups_ ? rounds_ == 0 && lane_ == 0 : !has_total_) table_.init(group(), lanes_ * s_.width);
     has_total_ |= !has_groups_;
-    const std::int64_t taken = std::min(lanes_ - lane_, m), joined = is_dense(step) ? taken : 1;
+    const std::int64_t taken = std::min(lanes_ - lane_, m);
+    // Rows are joined unless their numbers matter.
+    const std::int64_t joined = is_dense(step) && table_.fold_positions == nullptr ? taken : 1;
     for (std::int64_t i = 0; i < taken; i += joined)
       table_.accumulate(group() + (lane_ + i) * s_.width * reducer_.acc_, x + i * step, reducer_.in_item_, index + i,
                         joined * s_.width);
@@ -140,7 +142,7 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   const bool dense =
       in_place && !p.positions && reduced_stride() == row_length * item && p.lanes * row_length * cell <= kPanelBytes;
   const bool gathered = !in_place || (!p.positions && !dense && row_length < kNarrowStrip);
-  if (p.positions || (!gathered && !dense && table_.any_order)) p.lanes = 1;
+  if (p.positions || (table_.any_order && (pre_ || (in_place && !gathered && !dense)))) p.lanes = 1;
   std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
   if (pre_) most = kTile;
   else if (!p.positions && gathered) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
