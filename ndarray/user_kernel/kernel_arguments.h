@@ -12,8 +12,8 @@
 
 namespace nd {
 
-struct ElementwiseCallOptions;
-struct ReductionCallOptions;
+struct CATENA_EXPORT ElementwiseCallOptions;
+struct CATENA_EXPORT ReductionCallOptions;
 
 }  // namespace nd
 
