@@ -12,8 +12,8 @@
 
 namespace nd {
 
-struct CATENA_EXPORT ElementwiseCallOptions;
-struct CATENA_EXPORT ReductionCallOptions;
+struct ElementwiseCallOptions;
+struct ReductionCallOptions;
 
 }  // namespace nd
 
