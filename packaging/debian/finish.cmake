@@ -9,6 +9,8 @@ foreach(package IN LISTS CPACK_PACKAGE_FILES)
     file(REMOVE "${folder}/DEBIAN/postinst" "${folder}/DEBIAN/postrm")
     file(WRITE "${folder}/DEBIAN/triggers" "activate-noawait ldconfig\n")
   endif()
+  # CMake installs the folders of a tree of headers, also those in which there is no header.
+  execute_process(COMMAND find "${folder}/usr" -type d -empty -delete COMMAND_ERROR_IS_FATAL ANY)
   file(READ "${folder}/DEBIAN/control" control)
   string(REPLACE " libopenblas0," " libopenblas0-openmp | libopenblas0," control "${control}")
   file(GLOB multiarch "${folder}/usr/lib/*-linux-gnu*")
