@@ -100,10 +100,10 @@ if(EXISTS "${CATENA_ROOT}/LICENSE")
   install(FILES "${CATENA_ROOT}/LICENSE" "${CATENA_ROOT}/NOTICE" "${CATENA_ROOT}/README.md" "${CATENA_ROOT}/CONTRIBUTING.md"
     DESTINATION "${CMAKE_INSTALL_DOCDIR}")
   # With the documents to which those lead, so that their links work.
-  foreach(folder docs benchmarks benchmarks/results)
-    file(GLOB documents CONFIGURE_DEPENDS "${CATENA_ROOT}/${folder}/*.md")
-    install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
-  endforeach()
+  install(DIRECTORY "${CATENA_ROOT}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN "docs/site" EXCLUDE)
+  install(FILES "${CATENA_ROOT}/benchmarks/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/benchmarks")
+  install(DIRECTORY "${CATENA_ROOT}/benchmarks/results" DESTINATION "${CMAKE_INSTALL_DOCDIR}/benchmarks" FILES_MATCHING PATTERN "*.md")
   install(DIRECTORY "${CATENA_ROOT}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     PATTERN "CMakeLists.txt" EXCLUDE PATTERN "*.sh" EXCLUDE)
 endif()

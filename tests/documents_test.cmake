@@ -4,6 +4,7 @@
 #   packages    every Debian package (lib...-dev) is one that cmake/bootstrap.sh installs
 #   files       every script and document in back quotes that has a folder in its name exists
 #   statements  what the specification of the documents asks for
+#   environment docs/environment.md has every environment variable that the libraries and the scripts read, and no other
 cmake_minimum_required(VERSION 3.22)
 
 file(GLOB documents RELATIVE "${ROOT}" "${ROOT}/*.md" "${ROOT}/docs/Dockerfile" "${ROOT}/examples/*/README.md")
@@ -11,7 +12,7 @@ file(GLOB_RECURSE pages RELATIVE "${ROOT}" "${ROOT}/docs/*.md")
 list(APPEND documents ${pages})
 file(GLOB_RECURSE sources "${ROOT}/cmake/*" "${ROOT}/kernels/*.cpp" "${ROOT}/kernels/*.h" "${ROOT}/kernels/*.inc" "${ROOT}/ndarray/*.cpp" "${ROOT}/ndarray/*.h"
   "${ROOT}/autograd/*.cpp" "${ROOT}/autograd/*.h" "${ROOT}/autograd/*.inc" "${ROOT}/nn/*.cpp" "${ROOT}/nn/*.h" "${ROOT}/training/*.cpp" "${ROOT}/training/*.h"
-  "${ROOT}/.ci/run" "${ROOT}/examples/*.sh" "${ROOT}/tests/support/*.cpp")
+  "${ROOT}/.ci/run" "${ROOT}/examples/*.sh" "${ROOT}/docs/build.sh" "${ROOT}/tests/run.sh" "${ROOT}/tests/support/*.cpp")
 set(names "")
 foreach(source IN LISTS sources)
   file(STRINGS "${source}" lines REGEX "(CATENA|CHAINER|CUPY)_[A-Z]")
@@ -82,10 +83,49 @@ says(CONTRIBUTING.md "`Bug`" "`Enhancement`" "`Feature`" "`NoCompat`" "`Test`" "
 says(docs/installation.md "CATENA_VERBOSE=1" "uninstall.cmake" "upgrade" "begin anew" "use another version of CUDA" "docs/Dockerfile"
   "built and tested by `.ci/run`, nothing more" "CATENA_CACHE_DIR" "network file system" "not built in" "cuDNN is not found" "libhdf5-dev"
   "CATENA_BUILD_JOBS=1")
+says(docs/compatibility.md "find_package(catena 0.1" "-fno-exceptions" "_GLIBCXX_DEBUG")
 says(docs/Dockerfile "cudnn" "bash cmake/build.sh release" "examples/quickstart.sh" "--gpus all")
 says(README.md "define-by-run" "docs/installation.md" "loops of variable length" "Caffe" "several devices" "type checks" "NOTICE")
 says(NOTICE "NumPy" "BSD 3-Clause" "Chainer" "MIT License" "Independent JPEG Group")
 says(LICENSE "MIT License")
+
+# The first table is of programs: the names that tests/integration/show_config_test.cpp compares with the sources. The second is of the scripts.
+file(READ "${ROOT}/docs/environment.md" text)
+string(FIND "${text}" "## Of the scripts" at)
+string(SUBSTRING "${text}" 0 ${at} of_programs)
+string(SUBSTRING "${text}" ${at} -1 of_scripts)
+set(read_by_programs "")
+foreach(source kernels/base/config.cpp ndarray/chainer_cuda/config.cpp autograd/ndarray_backend/list_config.cpp training/datasets/list_config.cpp)
+  file(READ "${ROOT}/${source}" found)
+  string(REGEX REPLACE "list[.]add[(][^;]*;" "" found "${found}")  # lines about libraries and devices
+  string(REGEX MATCHALL "\"[A-Z][A-Z0-9_]+\"" found "${found}")
+  list(APPEND read_by_programs ${found})
+endforeach()
+file(GLOB scripts "${ROOT}/cmake/*.sh" "${ROOT}/examples/*.sh" "${ROOT}/docs/*.sh" "${ROOT}/tests/*.sh" "${ROOT}/.ci/run")
+set(read_by_scripts "")
+foreach(script IN LISTS scripts)
+  file(READ "${script}" found)
+  string(REGEX MATCHALL "[$]{CATENA_[A-Z_]+:-" found "${found}")
+  list(APPEND read_by_scripts ${found})
+endforeach()
+list(FILTER read_by_scripts EXCLUDE REGEX "DATASET_ROOT")  # the programs read it, too
+foreach(part programs scripts)
+  list(TRANSFORM read_by_${part} REPLACE "[^A-Z0-9_]" "")
+  string(REGEX MATCHALL "\n[|][^|]+" rows "${of_${part}}")
+  string(REGEX MATCHALL "`[A-Z][A-Z0-9_]+`" listed "${rows}")
+  list(TRANSFORM listed REPLACE "`" "")
+  foreach(name IN LISTS listed)
+    math(EXPR seen "${seen} + 1")
+    if(NOT name IN_LIST read_by_${part})
+      string(APPEND bad "\n  docs/environment.md: ${name} is not read by the ${part}")
+    endif()
+  endforeach()
+  foreach(name IN LISTS read_by_${part})
+    if(NOT name IN_LIST listed)
+      string(APPEND bad "\n  docs/environment.md: ${name}, which the ${part} read, is missing")
+    endif()
+  endforeach()
+endforeach()
 
 if(bad)
   message(FATAL_ERROR "documents:${bad}")

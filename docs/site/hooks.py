@@ -1,6 +1,6 @@
 """What MkDocs does besides its own steps: documents outside of docs/ become pages, and links follow them.
 
-The same files are read in a checkout, where README.md links to docs/arrays.md and docs/arrays.md to ../CONTRIBUTING.md. A link to a file that is no
+The same files are read in a checkout, where README.md links to docs/faq.md and docs/faq.md to ../CONTRIBUTING.md. A link to a file that is no
 page, such as a source, becomes text: the site has no copy of the sources.
 """
 import os
