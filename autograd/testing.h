@@ -63,8 +63,8 @@ CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol =
                                    bool verbose = true);
 // A template, because the array of another library converts to Array and to Variable.
 template <std::convertible_to<Variable> X, std::convertible_to<Variable> Y>
-requires(VariableLike<X> || VariableLike<Y>)
-void assert_allclose(const X& x, const Y& y, double atol = 1e-5, double rtol = 1e-4, bool verbose = true) {
+requires(VariableLike<X> || VariableLike<Y>) void assert_allclose(const X& x, const Y& y, double atol = 1e-5,
+                                                                  double rtol = 1e-4, bool verbose = true) {
   assert_allclose(Variable(x).data(), Variable(y).data(), atol, rtol, verbose);
 }
 template <class X, class Y>

@@ -66,7 +66,6 @@ def follow(link, page):
 
 
 def on_page_markdown(markdown, page, config, files):
-    markdown = migration.with_tables(markdown, page.file.src_uri, config["docs_dir"])
     lines, fenced = [], False
     for line in markdown.split("\n"):
         if line.lstrip().startswith("```"):
@@ -74,4 +73,4 @@ def on_page_markdown(markdown, page, config, files):
         elif not fenced:
             line = LINK.sub(lambda link: follow(link, page.file.src_uri), line)
         lines.append(line)
-    return "\n".join(lines)
+    return migration.with_tables("\n".join(lines), page.file.src_uri, config["docs_dir"])

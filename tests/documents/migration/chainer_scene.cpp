@@ -43,10 +43,8 @@ chainer_scene::chainer_scene()
       train(a, nd::array({0, 1, 2, 1}, nd::int32)),
       iterator(train, 2),
       once(train, 2, {.repeat = false, .shuffle = false}),
-      updater(iterator, optimizer),
-      trainer(updater, {2, training::epoch}, "result") {
-  optimizer.setup(classifier);
-}
+      updater((optimizer.setup(classifier), iterator), optimizer),
+      trainer(updater, {2, training::epoch}, "result") {}
 chainer_scene::~chainer_scene() = default;
 
 std::vector<autograd::Variables> chainer_scene::weights(int matrices, int directions) {

@@ -2,8 +2,8 @@
 #
 # A row is a class with the variables of its table (scene.h), so that a right-hand side compiles as it stands. The class of row 17 of the file
 # is Row17; its function run() evaluates the expression or executes the statements. Column `value` says what else is done:
-#   (empty)         it is run
-#   -               it is run; of a table other than numpy: it is compiled only
+#   (empty), -      it is run
+#   compiled        it is compiled only: it needs a GPU, the network, or files
 #   ...             it is run, and its value compared with this one (see value.h)
 #   name, ... = ... as before, but of these variables after the statements
 # Unit 0 has the counts of the table as well.
@@ -31,7 +31,7 @@ BEGIN {
     print "void run() {"
     print "#line " FNR " \"" FILENAME "\""
     statement = ours ~ /;$/ || ours ~ /^((if|for|while|try) |[{])/
-    compared = value != "" && value != "-"
+    compared = value != "" && value != "-" && value != "compiled"
     names = ""
     if (compared && match(value, /^[a-z_0-9, ]+ = /)) {
       names = substr(value, 1, RLENGTH - 3)
@@ -44,8 +44,7 @@ BEGIN {
     print "}"
   }
   print "};"
-  only_compiled = value == "-" && table != "numpy"
-  if (!only_compiled) print "const Registered row_" FNR "(\"" FILENAME ":" FNR "\", [] { Row" FNR "().run(); });"
+  if (value != "compiled") print "const Registered row_" FNR "(\"" FILENAME ":" FNR "\", [] { Row" FNR "().run(); });"
   else print "[[maybe_unused]] void compiled_" FNR "() { Row" FNR "().run(); }"
 }
 END {

@@ -52,7 +52,7 @@ int main() {
     compared[table] += comparisons > before;
   }
   for (const auto& [name, counts] : all_tables())
-    std::printf("%s: %d rows, %d compiled, %d run, %d compared with recorded values, %d not offered\n", name.c_str(), counts.rows,
-                counts.offered, run[name], compared[name], counts.absent);
+    std::printf("%s: %d rows, %d compiled, %d run, %d compared with recorded values, %d not offered\n", name.c_str(),
+                counts.rows, counts.offered, run[name], compared[name], counts.absent);
   return failures == 0 ? 0 : 1;
 }

@@ -12,7 +12,12 @@
 #include <catena/catena.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/testing/assertions.h>
+#include <catena/ndarray/testing/backends.h>
+#include <catena/ndarray/testing/conditions.h>
+#include <catena/ndarray/testing/data.h>
+#include <catena/ndarray/testing/parameters.h>
 #include <catena/nn/function_set.h>
+#include <catena/training/format.h>
 
 #include "value.h"
 
@@ -27,16 +32,16 @@ struct Table {
 struct numpy_scene {
   numpy_scene();
   ~numpy_scene();
-  nd::Array a, b;     // (3, 4), float64
-  nd::Array v, w;     // (6), float64
-  nd::Array i, n;     // (3) and (6), int64
-  nd::Array m, p;     // (3, 4) and (6), bool
-  nd::Array q;        // (2, 3, 4), float64
-  nd::Array s;        // (3, 3), float64, symmetric and positive definite
-  nd::Array f;        // (2, 2), float32
-  nd::Array h;        // (4), float64, with a NaN and an infinity
-  nd::Array z;        // (4), complex128
-  nd::Array row;      // the first row of a
+  nd::Array a, b;  // (3, 4), float64
+  nd::Array v, w;  // (6), float64
+  nd::Array i, n;  // (3) and (6), int64
+  nd::Array m, p;  // (3, 4) and (6), bool
+  nd::Array q;     // (2, 3, 4), float64
+  nd::Array s;     // (3, 3), float64, symmetric and positive definite
+  nd::Array f;     // (2, 2), float32
+  nd::Array h;     // (4), float64, with a NaN and an infinity
+  nd::Array z;     // (4), complex128
+  nd::Array row;   // the first row of a
   std::vector<double> xs;
   std::vector<int> ks;
   std::vector<nd::Array> arrays;
@@ -98,9 +103,9 @@ struct chainer_scene {
 
 struct pytorch_scene : chainer_scene {
   pytorch_scene();
-  nd::Array d;         // (4, 3)
-  nd::Array v, i;      // (6) float64, (3) int64
-  nd::Array mask;      // (4, 3), bool
+  nd::Array d;     // (4, 3)
+  nd::Array v, i;  // (6) float64, (3) int64
+  nd::Array mask;  // (4, 3), bool
   std::vector<float> xs;
 };
 using eigen_arrayfire_scene = numpy_scene;

@@ -1,6 +1,7 @@
-// The texts of values that the tables record: an array is "float64 (2, 3) 1 2 3 4 5 6", a number an array of rank 0, a shape "(2, 3)", a dtype
-// its name, a text itself in quotes; several values are joined by " | ". Arrays of more than kAll elements have "# sum weighted-sum" instead of
-// their elements. The recorded text "~ float64 (2, 3)" is of an array whose elements are arbitrary.
+// The texts of values that the tables record: an array is "float64 (2, 3) 1 2 3 4 5 6", a number an array of rank 0, a
+// shape "(2, 3)", a dtype its name, a text itself in quotes; several values are joined by " | ". Arrays of more than
+// kAll elements have "# sum weighted-sum" instead of their elements. The recorded text "~ float64 (2, 3)" is of an
+// array whose elements are arbitrary.
 #pragma once
 
 #include <array>
@@ -10,11 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include <catena/ndarray/ndarray.h>
+#include <catena/catena.h>
 
 constexpr std::int64_t kAll = 24;
 
 std::string text(const nd::Array& a);
+inline std::string text(const nd::IndexProxy& p) { return text(p.get()); }
+inline std::string text(const autograd::Array& a) { return text(nd::Array(a)); }
 std::string text(std::string_view s);
 std::string text(const nd::Shape& shape);
 inline std::string text(const std::string& s) { return text(std::string_view(s)); }
@@ -28,17 +31,20 @@ requires(std::is_arithmetic_v<E>) std::string text(E number) {
 }
 inline std::string text(const std::vector<double>& list) { return text(nd::array(list)); }
 template <class List>
-requires requires(const List& list) { static_cast<const nd::Array&>(*list.begin()); }
-std::string text(const List& list) {
+requires(!std::convertible_to<const List&, nd::Array> &&
+         requires(const List& list) { nd::Array(*list.begin()); }) std::string text(const List& list) {
   std::string all;
   for (const nd::Array& a : list) all += (all.empty() ? "" : " | ") + text(a);
   return all;
 }
-template <class A, class B> std::string text(const std::pair<A, B>& pair) { return text(pair.first) + " | " + text(pair.second); }
+template <class A, class B> std::string text(const std::pair<A, B>& pair) {
+  return text(pair.first) + " | " + text(pair.second);
+}
 
 extern int comparisons;  // calls of compare
 
-// Throws a std::runtime_error with both texts if the value is another than the recorded one: numbers may differ in the last digits.
+// Throws a std::runtime_error with both texts if the value is another than the recorded one: numbers may differ in the
+// last digits.
 void compare(const std::string& expected, const std::string& value);
 
 template <class... T> void check(const char* expected, const T&... values) {

@@ -1,6 +1,6 @@
 """Writes the column `value` of docs/migration/numpy.tsv with the values that NumPy gives: python3 tests/documents/migration/values.py
 
-A value that is "-" stays so: it is not compared. One that begins with "~" is of random numbers, and has dtype and shape only. One that begins
+A value that is "-" or "compiled" stays so: it is not compared. One that begins with "~" is of random numbers, and has dtype and shape only. One that begins
 with names and "=" is of these variables after the statements of the row, see generate.awk and value.h.
 """
 import math
@@ -52,8 +52,8 @@ def text(value, elements=True):
 
 
 def value_of(theirs, ours, value):
-    if value == "-" or ours == "-":
-        return "-"
+    if value in ("-", "compiled") or ours == "-":
+        return value
     variables = scene()
     names = re.match(r"([a-z_0-9, ]+) = ", value)
     statement = ours.endswith(";") or re.match(r"(if|for|while|try) |{", ours)
