@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/autograd/operators.h>
 #include <catena/autograd/unary_function.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
@@ -60,9 +61,11 @@ CATENA_EXPORT void unary_math_function_unittest(const UnaryFunction& func, const
 // position.
 CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol = 1e-5, double rtol = 1e-4,
                                    bool verbose = true);
-inline void assert_allclose(const Variable& x, const Variable& y, double atol = 1e-5, double rtol = 1e-4,
-                            bool verbose = true) {
-  assert_allclose(x.data(), y.data(), atol, rtol, verbose);
+// A template, because the array of another library converts to Array and to Variable.
+template <std::convertible_to<Variable> X, std::convertible_to<Variable> Y>
+requires(VariableLike<X> || VariableLike<Y>) void assert_allclose(const X& x, const Y& y, double atol = 1e-5,
+                                                                  double rtol = 1e-4, bool verbose = true) {
+  assert_allclose(Variable(x).data(), Variable(y).data(), atol, rtol, verbose);
 }
 template <class X, class Y>
 requires std::is_arithmetic_v<X> && std::is_arithmetic_v<Y>

@@ -6,10 +6,14 @@ page, such as a source, becomes text: the site has no copy of the sources.
 import os
 import posixpath
 import re
+import sys
 
 from mkdocs.structure.files import File
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import migration  # noqa: E402, a module of this folder
 
 # Documents outside of docs/ by their path in the sources, with the path of their page.
 PAGES = {
@@ -71,4 +75,4 @@ def on_page_markdown(markdown, page, config, files):
         elif not fenced:
             line = LINK.sub(lambda link: follow(link, page.file.src_uri), line)
         lines.append(line)
-    return "\n".join(lines)
+    return migration.with_tables("\n".join(lines), page.file.src_uri, config["docs_dir"])

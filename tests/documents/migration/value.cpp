@@ -1,0 +1,88 @@
+#include "value.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace {
+
+std::string number_text(double x) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.9g", x);
+  return buffer;
+}
+
+bool is_number(const std::string& word, double& x) {
+  char* end = nullptr;
+  x = std::strtod(word.c_str(), &end);
+  return end != word.c_str() && *end == 0;
+}
+
+// As numpy.isclose, with the tolerance of 9 recorded digits, or of float32 and float16 arrays.
+bool near(double x, double y, double tolerance) {
+  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+  if (std::isinf(x) || std::isinf(y)) return x == y;
+  return std::fabs(x - y) <= 1e-9 + tolerance * std::fabs(y);
+}
+
+}  // namespace
+
+std::string text(std::string_view s) {
+  std::string all = "\"";
+  for (const char c : s) all += c == '\n' ? "\\n" : std::string(1, c);
+  return all + '"';
+}
+
+std::string text(const nd::Shape& shape) {
+  std::string all = "(";
+  for (const std::int64_t length : shape) all += (all.size() == 1 ? "" : ", ") + std::to_string(length);
+  return all + ")";
+}
+
+std::string text(const nd::Array& a) {
+  std::string all = std::string(nd::name_of(a.dtype())) + " " + text(a.shape());
+  std::vector<double> numbers;
+  if (nd::kind_of(a.dtype()) == nd::DtypeKind::complex) {
+    for (const auto& z : a.astype(nd::complex128).to_vector<nd::complex128_t>()) {
+      numbers.push_back(z.re);
+      numbers.push_back(z.im);
+    }
+  } else {
+    numbers = a.to_vector<double>();
+  }
+  if (a.size() <= kAll) {
+    for (const double x : numbers) all += " " + number_text(x);
+    return all;
+  }
+  double sum = 0, weighted = 0;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    sum += numbers[k];
+    weighted += numbers[k] * static_cast<double>(k + 1);
+  }
+  return all + " # " + number_text(sum) + " " + number_text(weighted);
+}
+
+int comparisons = 0;
+
+void compare(const std::string& expected, const std::string& value) {
+  ++comparisons;
+  const auto differ = [&] { throw std::runtime_error("gives\n    " + value + "\n  and not\n    " + expected); };
+  if (expected.starts_with("~ ")) {
+    const std::string wanted = expected.substr(2);
+    if (value.compare(0, wanted.size(), wanted) != 0) differ();
+    return;
+  }
+  std::istringstream left(expected), right(value);
+  std::string x, y;
+  double tolerance = 2e-8;
+  while (left >> x) {
+    if (!(right >> y)) differ();
+    if (x == "float32" || x == "complex64") tolerance = 1e-6;
+    if (x == "float16") tolerance = 1e-3;
+    double xn = 0, yn = 0;
+    if (is_number(x, xn) && is_number(y, yn) ? !near(xn, yn, tolerance) : x != y) differ();
+  }
+  if (right >> y) differ();
+}
