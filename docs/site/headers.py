@@ -23,6 +23,7 @@ KINDS = {
     CursorKind.TYPE_ALIAS_TEMPLATE_DECL: "type", CursorKind.TYPEDEF_DECL: "type", CursorKind.VAR_DECL: "variable",
     CursorKind.FIELD_DECL: "field", CursorKind.CONCEPT_DECL: "concept", CursorKind.USING_DECLARATION: "using",
 }
+HIDDEN = {"internal", "detail", "draw", "k", "m", "exact", "std", ""}   # namespaces of the implementation
 SECTION = re.compile(r"^ *// ---- (.*?) -*$")
 
 
@@ -33,7 +34,9 @@ class Item:
     scope: str                 # the namespace or class, with ::
     kind: str
     header: str                # below the root of the sources
+    file: str                  # where it is written: the header or a list that it includes
     line: int
+    column: int
     text: str                  # as written, without a body
     lead: list = field(default_factory=list)      # lines of the comment above it
     trail: str = ""            # the comment behind it
@@ -43,6 +46,7 @@ class Item:
     members: list = field(default_factory=list)
     protected: bool = False
     target: str = ""           # of a using declaration
+    stands_for: str = ""       # of an object that is called like a function: the declaration of that function
 
     @property
     def full_name(self):
@@ -62,18 +66,19 @@ class Source:
             output = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, check=True).stdout
             output = output.decode("latin-1")  # one character a byte, as libclang counts
             self.lines, self.places = [], []
-            header, number = "", 0
+            header, file, number = "", "", 0
             for line in output.split("\n"):
                 mark = re.match(r'# (\d+) "(.*?)"', line)
                 if mark:
                     name = mark[2].removeprefix(os.path.join(folder, "catena") + "/")
-                    number, header = int(mark[1]) - 1, header if name.endswith(".inc") else name   # a list belongs to the header around it
+                    number, file = int(mark[1]) - 1, name
+                    header = header if name.endswith(".inc") else name   # a list belongs to the header around it
                     line = ""
                 else:
                     number += 1
-                line = line.replace("#pragma placeholder", "#include").replace('__attribute__((visibility("default")))', "")
+                line = re.sub(r'__attribute__\(\(visibility\("default"\)\)\) ?', "", line.replace("#pragma placeholder", "#include"))
                 self.lines.append(line)
-                self.places.append((header, number))
+                self.places.append((header, file, number))
         self.text = "\n".join(self.lines)
 
     def parse(self):
@@ -136,10 +141,15 @@ class Reader:
         self.wanted = wanted       # header -> bool
         self.runs = 0
         self.seen = set()
+        self.bodies = {}           # functions of namespaces internal, which objects of the namespace around them call
 
     def items(self):
         found = []
         self.walk(self.source.parse().cursor, "", found)
+        for item in found:
+            body = re.search(r"<[^=]*\binternal::(\w+)", item.text) if item.kind == "variable" else None
+            if body:
+                item.stands_for = self.bodies.get(body[1], "")
         return found
 
     def walk(self, cursor, scope, found):
@@ -149,7 +159,9 @@ class Reader:
             if child.location.file is None or child.location.file.name != "headers.cpp":
                 continue
             if child.kind == CursorKind.NAMESPACE:
-                if child.spelling not in ("internal", "detail", "k", "m", "exact", "std", ""):
+                if child.spelling == "internal":
+                    self.read_bodies(child)
+                if child.spelling not in HIDDEN:
                     self.walk(child, f"{scope}::{child.spelling}".removeprefix("::"), found)
                 continue
             if child.kind == CursorKind.FRIEND_DECL:
@@ -159,6 +171,12 @@ class Reader:
                 found.append(item)
                 last = (item, child.extent.end.line)
 
+    def read_bodies(self, namespace):
+        for child in namespace.get_children():
+            if child.kind == CursorKind.FUNCTION_DECL and child.location.file.name == "headers.cpp":
+                text = self.source.text[child.extent.start.offset:child.extent.end.offset]
+                self.bodies.setdefault(child.spelling, text[:end_of_declaration(text)].strip())
+
     def item(self, cursor, scope, last):
         kind = KINDS.get(cursor.kind)
         text = self.source.text[cursor.extent.start.offset:cursor.extent.end.offset]
@@ -166,10 +184,13 @@ class Reader:
         if kind is None and cursor.kind == CursorKind.UNEXPOSED_DECL and text.startswith("template"):
             match = re.search(r"(\w+)\s*(=|\{|$)", text)   # a template of a variable
             kind, name = "variable", match[1] if match else ""
-        header, line = self.source.places[cursor.extent.start.line - 1]
-        if kind is None or not name or not self.wanted(header) or cursor.access_specifier == AccessSpecifier.PRIVATE:
+        header, file, line = self.source.places[cursor.extent.start.line - 1]
+        in_class = cursor.semantic_parent.kind not in (CursorKind.NAMESPACE, CursorKind.TRANSLATION_UNIT) if cursor.semantic_parent else False
+        if kind is None or not name or not in_class and not self.wanted(header) or cursor.access_specifier == AccessSpecifier.PRIVATE:
             return None
-        if kind == "class" and not cursor.is_definition() or kind == "destructor" or "= delete" in text and kind in ("function", "constructor"):
+        is_deleted = kind in ("function", "constructor") and re.search(r"=\s*delete", text + self.source.text[cursor.extent.end.offset:][:20].partition(";")[0])
+        if kind in ("class", "enum") and not cursor.is_definition() or name == "visit_declared" or text.startswith("template <>") or \
+                name.startswith("<deduction guide") or kind == "destructor" or is_deleted:
             return None
         if cursor.kind in (CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.FUNCTION_TEMPLATE, CursorKind.VAR_DECL, CursorKind.CONSTRUCTOR,
                            CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL):
@@ -177,11 +198,14 @@ class Reader:
             if cursor.lexical_parent and parent and parent.kind != CursorKind.NAMESPACE and cursor.lexical_parent.kind == CursorKind.NAMESPACE:
                 return None        # the definition of a member outside of its class
             usr = cursor.get_usr()
-            if usr in self.seen and usr:
+            if usr in self.seen and usr and not in_class:
                 return None        # declared once more
             self.seen.add(usr)
-        name = re.sub(r"<.*", "", name) if kind in ("constructor", "class") else name
-        item = Item(name, scope, kind, header, line, text[:end_of_declaration(text)].strip() if kind not in ("enum",) else text)
+        if kind in ("constructor", "class"):
+            name = re.sub(r"<.*", "", name)
+        elif kind == "conversion" or name.startswith("operator type-parameter"):
+            name = re.search(r"operator [^(]+", text)[0]
+        item = Item(name, scope, kind, header, file, line, cursor.extent.start.column, text[:end_of_declaration(text)].strip() if kind not in ("enum", "concept", "variable") else text)
         item.protected = cursor.access_specifier == AccessSpecifier.PROTECTED
         if kind == "using":
             item.target = text
@@ -189,7 +213,21 @@ class Reader:
         if kind in ("class", "enum"):
             item.bases = [c.type.get_canonical().spelling for c in cursor.get_children() if c.kind == CursorKind.CXX_BASE_SPECIFIER]
             self.walk(cursor, item.full_name, item.members)
+            self.walk_internal_bases(cursor, item)
         return item
+
+    def walk_internal_bases(self, cursor, item):
+        """The members of a base that users do not see are members of the class."""
+        for base in cursor.get_children():
+            if base.kind == CursorKind.CXX_BASE_SPECIFIER and "internal::" in base.type.get_canonical().spelling:
+                declared = base.type.get_declaration()
+                pattern = cindex.conf.lib.clang_getSpecializedCursorTemplate(declared)
+                declared = pattern if pattern and pattern.kind != CursorKind.NO_DECL_FOUND and pattern.spelling else declared.get_definition() or declared
+                members = []
+                self.walk(declared, item.full_name, members)
+                item.members += [member for member in members if member.kind != "constructor"]
+                item.bases += [c.type.get_canonical().spelling for c in declared.get_children() if c.kind == CursorKind.CXX_BASE_SPECIFIER]
+                self.walk_internal_bases(declared, item)
 
     def comment(self, item, cursor, last):
         lines, first, end = self.source.lines, cursor.extent.start.line - 1, cursor.extent.end.line - 1
@@ -201,15 +239,17 @@ class Reader:
         behind = lines[end][cursor.extent.end.column - 1:]
         match = re.match(r"[;,{} ]*//(.*)", behind) or (re.search(r"[;{] *//(.*)", lines[first]) if first != end else None)
         if match:
-            item.trail = match[1].strip()
+            item.trail = re.sub(r"^in [\w/]+\.cpp$", "", match[1].strip())   # where it is implemented
             column = lines[end].rfind("//" + match[1])
             following = end + 1
             while column > indent and following < len(lines) and re.match(rf" {{{column}}}//", lines[following]):
                 item.trail += " " + lines[following].strip()[2:].strip()
                 following += 1
         item.section = self.section(first, indent)
-        # A run goes on if the previous declaration ends in this line or the one above it.
-        if not item.lead and last and last[1] - 1 >= self.code_above(first) >= 0:
+        # A run goes on if the previous declaration ends in this line (a macro may make several) or the one above it.
+        if last and last[1] == first + 1:
+            item.lead = []
+        if not item.lead and last and (last[1] == first + 1 or last[1] - 1 >= self.code_above(first) >= 0):
             item.run = last[0].run
         else:
             self.runs += 1
@@ -224,14 +264,17 @@ class Reader:
 
     def section(self, line, indent):
         """The last line "// ---- title ----" above, in the same header and as deep, with the comment below it."""
-        header = self.source.places[line][0]
+        header, file, _ = self.source.places[line]
         for at in range(line - 1, -1, -1):
             if self.source.places[at][0] != header:
                 return ()
+            if self.source.places[at][1] != file:
+                continue
             match = SECTION.match(self.source.lines[at])
             if match and len(self.source.lines[at]) - len(self.source.lines[at].lstrip()) == indent:
                 comment = []
                 while self.source.lines[at + 1 + len(comment)].strip().startswith("//"):
                     comment.append(self.source.lines[at + 1 + len(comment)].strip()[2:])
-                return (match[1], comment)
+                # A comment with a declaration directly below it belongs to that.
+                return (match[1], comment if not self.source.lines[at + 1 + len(comment)].strip() else [])
         return ()

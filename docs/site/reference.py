@@ -72,8 +72,39 @@ class Reference:
             for item in page.items:
                 if item.kind != "using":
                     self.places.setdefault(item.full_name, page)
+        self.classes = {item.full_name: item for page in self.pages for item in page.items if item.kind == "class"}
+        self.by_name = self.find_names()
         self.aliases = self.find_aliases()
         self.takers = self.find_takers()
+
+    def find_names(self):
+        """The full names that a way to write a name in a comment may mean."""
+        found = defaultdict(set)
+        for page in self.pages:
+            for item in page.items:
+                if item.kind != "using" and not item.name.startswith("operator"):
+                    parts = item.full_name.split("::")
+                    for at in range(len(parts)):
+                        found["::".join(parts[at:])].add(item.full_name)
+        return found
+
+    def place(self, full_name):
+        """(name with an entry, page): a member is at its class if it has no anchor of its own."""
+        if full_name in self.places:
+            return full_name, self.places[full_name]
+        owner, _, name = full_name.rpartition("::")
+        if owner in self.classes and any(member.name == name and member.kind != "field" for member in self.classes[owner].members):
+            return full_name, self.places[owner]
+        return (owner, self.places[owner]) if owner in self.places else (None, None)
+
+    def introduction(self, header):
+        """The comment at the top of a header, without what it says of folders."""
+        with open(os.path.join(ROOT, header), encoding="utf-8") as file:
+            comment = re.match(r"((?://.*\n)*)", file.read())[1]
+        paragraphs = re.split(r"^//\n", comment, flags=re.M)
+        kept = [p for p in paragraphs if not p.startswith("// Folder ")]
+        kept = [re.sub(r"^// (This (?:header|file): )(.)", lambda m: "// " + m[2], p) for p in kept]
+        return "//\n".join(kept).replace("//", "", 1).split("\n//") if kept else []
 
     def find_aliases(self):
         """full name -> the names under which other namespaces have it."""
@@ -82,7 +113,7 @@ class Reference:
             for item in page.items:
                 if item.kind == "using":
                     target = item.target.replace("using ", "").strip(" ;\n")
-                    if target in self.places and item.full_name != target:
+                    if target in self.places and item.full_name != target and item.full_name not in aliases[target]:
                         aliases[target].append(item.full_name)
         return aliases
 
@@ -106,6 +137,12 @@ class Reference:
                 return full_name[len(space) + 2:]
         return full_name
 
+    def full(self, page, short):
+        for item in page.items:
+            if self.short(page, item.full_name) == short and item.kind != "using":
+                return item.full_name
+        raise KeyError(short)
+
     def names(self):
         """(page, name, items) of all public names, overloads together."""
         for page in self.pages:
@@ -124,6 +161,8 @@ class Reference:
         if item.lead or item.trail or item.section and item.section[1]:
             return True
         if item.name in self.takers or item.kind == "constant":
+            return True
+        if re.search(rf"\b{re.escape(item.name)}\b", " ".join(self.introduction(item.header))):
             return True
         runs = [other for other in page.items if other.run == item.run]
         return any(other.lead for other in runs)
