@@ -169,7 +169,7 @@ class Reader:
             item = self.item(child, scope, last)
             if item:
                 found.append(item)
-                last = (item, child.extent.end.line)
+                last = (item, child.extent.start.line)
 
     def read_bodies(self, namespace):
         for child in namespace.get_children():
@@ -246,21 +246,21 @@ class Reader:
                 item.trail += " " + lines[following].strip()[2:].strip()
                 following += 1
         item.section = self.section(first, indent)
-        # A run goes on if the previous declaration ends in this line (a macro may make several) or the one above it.
+        # A run goes on if the previous declaration is in this line (a macro may make several) or ends in the one above.
         if last and last[1] == first + 1:
             item.lead = []
-        if not item.lead and last and (last[1] == first + 1 or last[1] - 1 >= self.code_above(first) >= 0):
+        if not item.lead and last and (last[1] == first + 1 or self.follows(first)):
             item.run = last[0].run
         else:
             self.runs += 1
             item.run = self.runs
 
-    def code_above(self, line):
-        """The line itself or the one above that continues no comment behind a declaration; -1 if a blank line is between."""
+    def follows(self, line):
+        """True if a declaration ends in the line above; comments behind it may go on below it."""
         above = line - 1
-        while above >= 0 and re.match(r" +//", self.source.lines[above]):
+        while re.match(r" +//", self.source.lines[above]):
             above -= 1
-        return above if self.source.lines[above].strip() else -1
+        return bool(self.source.lines[above].strip()) and not self.source.lines[above].endswith(("{", "public:", "protected:", "private:"))
 
     def section(self, line, indent):
         """The last line "// ---- title ----" above, in the same header and as deep, with the comment below it."""

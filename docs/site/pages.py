@@ -231,6 +231,8 @@ class PageText:
         lines += ["".join(f'<a id="{anchor(name)}"></a>' for name in names[1:]), ""] if names[1:] else []
         self.prose.described = names
         lines += self.description(entry)
+        for function in filter(None, map(self.reference.function_of, entry)):
+            lines += [f"The function {self.prose.link(function, function.rpartition('::')[2])} as an object.", ""]
         aliases = [alias for name in names for alias in self.reference.aliases.get(name, [])]
         if aliases:
             lines += ["Also " + ", ".join(f"`{alias}`" for alias in sorted(aliases)) + ".", ""]

@@ -74,6 +74,8 @@ class Reference:
                     self.places.setdefault(item.full_name, page)
         self.classes = {item.full_name: item for page in self.pages for item in page.items if item.kind == "class"}
         self.by_name = self.find_names()
+        self.functions = {item.name.replace("_", ""): item.full_name for page in self.pages if page.library in ("autograd", "nn")
+                          for item in page.items if item.kind in ("function", "variable")}
         self.aliases = self.find_aliases()
         self.takers = self.find_takers()
 
@@ -157,10 +159,17 @@ class Reference:
     def examples_of(self, page, name):
         return [example for example in page.examples if self.short(page, name) in example[0]]
 
+    def function_of(self, item):
+        """The function that a class of nn/functions/objects/ calls; "" for other classes."""
+        if item.kind == "class" and item.scope == "nn::functions" and "Object" in item.text:
+            name = item.name.lower().replace("_", "")
+            return self.functions.get(name) or self.functions.get(name.removesuffix("function"), "")
+        return ""
+
     def is_documented(self, item, page):
-        if item.lead or item.trail or item.section and item.section[1]:
+        if item.lead or item.trail or item.section and (item.section[1] or ": " in item.section[0] and "/" not in item.section[0]):
             return True
-        if item.name in self.takers or item.kind == "constant":
+        if item.name in self.takers or item.kind == "constant" or self.function_of(item):
             return True
         if re.search(rf"\b{re.escape(item.name)}\b", " ".join(self.introduction(item.header))):
             return True

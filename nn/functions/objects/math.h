@@ -9,35 +9,50 @@
 
 namespace nn::functions {
 
+// -x.
 struct Neg : UnaryObject<"__neg__", autograd::internal::negate> {};
 struct Absolute : UnaryObject<"|_|", absolute> {};
+// x + y.
 struct Add : BinaryObject<"_ + _", autograd::internal::add> {};
+// x + value.
 struct CATENA_EXPORT AddConstant : FunctionObjectOf<Variable> {
   explicit AddConstant(const Constant& value);
 };
+// x - y.
 struct Sub : BinaryObject<"_ - _", autograd::internal::subtract> {};
+// value - x.
 struct CATENA_EXPORT SubFromConstant : FunctionObjectOf<Variable> {
   explicit SubFromConstant(const Constant& value);
 };
+// x * y.
 struct Mul : BinaryObject<"_ * _", autograd::internal::multiply> {};
+// x * value.
 struct CATENA_EXPORT MulConstant : FunctionObjectOf<Variable> {
   explicit MulConstant(const Constant& value);
 };
+// x / y.
 struct Div : BinaryObject<"_ / _", autograd::internal::divide> {};
+// value / x.
 struct CATENA_EXPORT DivFromConstant : FunctionObjectOf<Variable> {
   explicit DivFromConstant(const Constant& value);
 };
+// x to the power of y.
 struct PowVarVar : BinaryObject<"_ ** _", autograd::internal::power> {};
+// x to the power of value.
 struct CATENA_EXPORT PowVarConst : FunctionObjectOf<Variable> {
   explicit PowVarConst(const Constant& value);
 };
+// value to the power of x.
 struct CATENA_EXPORT PowConstVar : FunctionObjectOf<Variable> {
   explicit PowConstVar(const Constant& value);
 };
+// The matrix product of x and y.
 struct MatMulVarVar : BinaryObject<"_ @ _", autograd::internal::matrix_multiply> {};
+// The matrix product of x and value.
 struct CATENA_EXPORT MatMulVarConst : FunctionObjectOf<Variable> {
   explicit MatMulVarConst(const Constant& value);
 };
+// The matrix product of value and x.
 struct CATENA_EXPORT MatMulConstVar : FunctionObjectOf<Variable> {
   explicit MatMulConstVar(const Constant& value);
 };
