@@ -19,6 +19,7 @@ KINDS = {
     CursorKind.FUNCTION_DECL: "function", CursorKind.FUNCTION_TEMPLATE: "function", CursorKind.CXX_METHOD: "function",
     CursorKind.CONSTRUCTOR: "constructor", CursorKind.CONVERSION_FUNCTION: "conversion", CursorKind.DESTRUCTOR: "destructor",
     CursorKind.CLASS_DECL: "class", CursorKind.STRUCT_DECL: "class", CursorKind.CLASS_TEMPLATE: "class",
+    CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION: "class",
     CursorKind.ENUM_DECL: "enum", CursorKind.ENUM_CONSTANT_DECL: "constant", CursorKind.TYPE_ALIAS_DECL: "type",
     CursorKind.TYPE_ALIAS_TEMPLATE_DECL: "type", CursorKind.TYPEDEF_DECL: "type", CursorKind.VAR_DECL: "variable",
     CursorKind.FIELD_DECL: "field", CursorKind.CONCEPT_DECL: "concept", CursorKind.USING_DECLARATION: "using",
@@ -189,6 +190,9 @@ class Reader:
         if kind is None or not name or not in_class and not self.wanted(header) or cursor.access_specifier == AccessSpecifier.PRIVATE:
             return None
         is_deleted = kind in ("function", "constructor") and re.search(r"=\s*delete", text + self.source.text[cursor.extent.end.offset:][:20].partition(";")[0])
+        # Of templates for types of functions, as Function<R(A...)>, only the specialisation is defined.
+        if cursor.kind == CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION and not re.search(r"\w<\w+\(", text):
+            return None
         if kind in ("class", "enum") and not cursor.is_definition() or name == "visit_declared" or text.startswith("template <>") or \
                 name.startswith("<deduction guide") or kind == "destructor" or is_deleted:
             return None

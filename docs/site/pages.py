@@ -182,7 +182,10 @@ class PageText:
     def __str__(self):
         page = self.page
         lines = [f"# {page.title}", ""]
-        done, section, first = {}, None, None
+        if page.helpers:
+            lines += ["<details markdown>", "<summary>Names that the examples of this page use</summary>", "", "```cpp", page.helpers.rstrip("\n"),
+                      "```", "", "</details>", ""]
+        done, section, first = {}, (), None
         for header in page.headers:
             items = [item for item in page.items if item.header == header and item.kind != "using"]
             if not items:
@@ -202,7 +205,7 @@ class PageText:
 
     def section(self, section, is_chapter):
         if not section:
-            return []
+            return ["## Further names", ""] if is_chapter else []
         title, _, rest = section[0].partition(": ")
         title = title[:1].upper() + title[1:]
         rest = "" if rest.startswith("kernels/") else rest      # the kernels of a list

@@ -31,14 +31,14 @@ class Page:
             header, _, names = entry.partition(" [")
             self.headers[header] = set(names.rstrip("]").split(", ")) if names else None
         self.items = []
-        self.examples = read_examples(os.path.join(FOLDER, "examples", self.path + ".md"))
+        self.helpers, self.examples = read_examples(os.path.join(FOLDER, "examples", self.path + ".md"))
 
 
 def read_examples(path):
-    """[(names, code, output)] of a page's examples."""
+    """The code for all examples of a page, and [(names, code, output)]."""
     examples = []
     if not os.path.exists(path):
-        return examples
+        return "", examples
     with open(path, encoding="utf-8") as file:
         parts = re.split(r"^## ", file.read(), flags=re.M)
     for part in parts[1:]:
@@ -47,7 +47,8 @@ def read_examples(path):
         output = re.search(r"^```text\n(.*?)^```$", part, re.M | re.S)
         names = re.split(r", (?![^<(]*[>)])", title)
         examples.append((names, code[1] if code else "", output[1] if output else ""))
-    return examples
+    helpers = re.search(r"^```cpp\n(.*?)^```$", parts[0], re.M | re.S)
+    return helpers[1] if helpers else "", examples
 
 
 class Reference:
