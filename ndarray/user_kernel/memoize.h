@@ -121,6 +121,7 @@ struct MemoizeOptions {
 
 // A memoised function. Copies share the stored results.
 template <class Signature> class Memoized;
+// The function that memoize returns: looks the result up, or calls the function and keeps the result.
 template <class R, class... A> class Memoized<R(A...)> {
   static_assert(std::is_object_v<R>, "memoize: the function must return a value");
 
