@@ -18,6 +18,7 @@
 namespace autograd {
 
 // ---- creation ----
+// New arrays of the default backend: float32 on the current device unless given. The elements of `empty` are arbitrary.
 CATENA_EXPORT Array empty(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, Dtype dtype = Dtype::float32,
                          std::optional<Device> device = {});
@@ -106,6 +107,7 @@ CATENA_EXPORT const Array& operator/=(const Array& a, const Operand& b);
 
 CATENA_EXPORT Array sum(const Array& a, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Array mean(const Array& a, const Axes& axes = {}, bool keepdims = false);
+// Extreme elements over axes; NaN if there is a NaN.
 CATENA_EXPORT Array amax(const Array& a, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Array amin(const Array& a, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Array matmul(const Array& a, const Array& b, bool transpose_a = false, bool transpose_b = false);
@@ -119,12 +121,14 @@ CATENA_EXPORT Array broadcast_to(const Array& a, const Shape& shape);
 CATENA_EXPORT Array sum_to(const Array& a, const Shape& shape);  // adjoint of broadcast_to
 CATENA_EXPORT Array expand_dims(const Array& a, int axis);
 CATENA_EXPORT Array squeeze(const Array& a, const Axes& axes = {});
+// Joins arrays along an axis. ValueError for shapes that differ in another axis.
 CATENA_EXPORT Array concatenate(std::span<const Array> arrays, int axis = 0);
 // Returns a[start:stop:step] along one axis, as a view.
 CATENA_EXPORT Array slice(const Array& a, int axis, std::int64_t start, std::int64_t stop, std::int64_t step = 1);
 // Indices out of range are handled as in get_item (functions/array.h).
 CATENA_EXPORT Array take(const Array& a, const Array& indices, int axis);
 
+// True if one library made both arrays.
 CATENA_EXPORT bool same_backend(const Array& a, const Array& b) noexcept;
 // Throws a ValueError with `op` and the devices if the arrays are on different devices or backends. Null arrays are
 // ignored.

@@ -61,6 +61,7 @@ class CATENA_EXPORT GraphRoots {
   std::vector<GraphRoot> list_;
 };
 
+// The graph behind some variables, as text of Graphviz (dot).
 class CATENA_EXPORT ComputationalGraph {
  public:
   // Throws a ValueError for invalid options and an IndexError for an edge of a node that does not exist.

@@ -45,6 +45,7 @@ struct ConfigOptions {
   std::optional<std::int64_t> max_workspace_size = {};
 };
 
+// The scope that using_config returns: its destructor puts the old options back.
 class CATENA_EXPORT ConfigScope {
  public:
   explicit ConfigScope(const ConfigOptions& changes);

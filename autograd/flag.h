@@ -87,6 +87,7 @@ class CATENA_EXPORT TrainChoice {
 CATENA_EXPORT bool trains(std::string_view op);
 }  // namespace internal
 
+// The scope that train_mode returns: its destructor puts the old mode back.
 class [[nodiscard]] TrainScope {
  public:
   explicit TrainScope(bool train) : choice_(train), mode_(internal::modes().train, train) {}

@@ -61,6 +61,7 @@ Arrays numerical_grad(F&& f, const Arrays& inputs, const Arrays& grad_outputs, d
   return internal::numerical_grad([&f] { return internal::arrays_of(f()); }, inputs, grad_outputs, eps);
 }
 
+// Tolerances and the step of the check.
 struct Options {
   double eps = 1e-3, atol = 1e-5, rtol = 1e-4;
   std::vector<bool> no_grads = {};  // inputs that must have no gradient; default: the inputs of non-floating dtypes
@@ -68,6 +69,7 @@ struct Options {
   Variables params = {};            // parameters whose gradients are compared as well
 };
 
+// The function whose gradients are checked.
 using Call = catena::Function<Variables(const Variables&)>;
 
 namespace internal {

@@ -39,12 +39,15 @@ class Constant {
   Scalar scalar_;
 };
 
+// What an operator takes besides a variable: a number or an array.
 template <class T>
 concept ConstantLike = ArrayLike<T> || std::is_arithmetic_v<T> || std::same_as<T, Scalar> ||
     std::same_as<T, Constant> || std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>;
 class Outputs;  // defined in function.h: the result of a function object
+// A variable, or the only output of a function.
 template <class T>
 concept VariableLike = std::derived_from<T, Variable> || std::same_as<T, Outputs>;
+// Two operands of which one is a variable.
 template <class A, class B>
 concept VariableOperands = (VariableLike<A> && (VariableLike<B> || ConstantLike<B>)) ||
                            (ConstantLike<A> && VariableLike<B>);
@@ -73,6 +76,9 @@ template <class T> decltype(auto) operand(const T& v) {
 
 }  // namespace internal
 
+// Arithmetic of variables, and of variables and constants. A constant is converted to the dtype of the variable and
+// gets no gradient; shapes broadcast.
+// InvalidType for variables of two dtypes and for shapes that do not broadcast.
 inline Variable operator-(const Variable& x) { return internal::negate(x); }
 template <class A, class B> Variable operator+(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::add(internal::operand(a), internal::operand(b));

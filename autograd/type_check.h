@@ -43,6 +43,7 @@ enum Priority : int {
 };
 
 struct ExprTag {};
+// A part of a condition that messages can print.
 template <class T>
 concept Expression = std::derived_from<T, ExprTag>;
 
@@ -169,6 +170,7 @@ template <class T> template <class I> auto Named<T>::operator[](const I& index) 
 
 // ---- the types of a function's inputs ----
 
+// The shape and the dtype of an input.
 struct TypeInfo {
   Shape shape;
   Dtype dtype = Dtype::float32;
@@ -416,6 +418,7 @@ template <bool kList, class... E> struct Sequence : ExprTag {
     out += kList ? ']' : ')';
   }
 };
+// (a, b) and [a, b], to be compared with a shape.
 template <class... E> auto tuple(const E&... e) { return Sequence<false, decltype(wrap(e))...>(wrap(e)...); }
 template <class... E> auto list(const E&... e) { return Sequence<true, decltype(wrap(e))...>(wrap(e)...); }
 

@@ -36,6 +36,7 @@ struct VariableNode;
 struct Access;
 }  // namespace internal
 
+// An array of the framework or of an array library that is linked.
 template <class T>
 concept ArrayLike = std::same_as<T, Array> || ForeignArray<T>;
 
@@ -51,6 +52,7 @@ struct BackwardOptions {
   bool enable_double_backprop = false;  // gradients get a graph and can be differentiated again
 };
 
+// A list of variables, as functions with several inputs or outputs take and return it.
 using Variables = catena::SmallVector<Variable, 4>;
 
 class CATENA_EXPORT Variable {

@@ -31,6 +31,7 @@ template <class T> struct complex {
   requires(is_same<typename Z::value_type, T>) constexpr operator Z() const { return Z(re, im); }
 #endif
 };
+// The element types of nd::complex64 and nd::complex128.
 using complex64 = complex<float>;
 using complex128 = complex<double>;
 

@@ -32,6 +32,7 @@ class CATENA_EXPORT Initializer {
   std::optional<autograd::Dtype> dtype_;
 };
 
+// The numbers of inputs and outputs of a unit, by the shape of a weight.
 struct Fans {
   std::int64_t fan_in, fan_out;
 };
@@ -46,6 +47,7 @@ CATENA_EXPORT void init_weight(const autograd::Array& weights, const Initializer
 CATENA_EXPORT Initializer scaled_initializer(const Initializer& initializer, double scale);
 
 namespace initializers {
+// The dtype of the array that an initializer makes.
 struct Options {
   std::optional<autograd::Dtype> dtype = {};
 };

@@ -94,6 +94,7 @@ class AnyLink;
 struct Naming;
 }  // namespace internal
 
+// A parameter or a link with its path from the link that was asked, such as "/l1/W".
 struct NamedParam {
   std::string path;  // "/l1/W"
   Variable param;    // a handle; its data may be pending

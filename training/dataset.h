@@ -169,6 +169,7 @@ class CATENA_EXPORT SubDataset : public Dataset {
   std::vector<std::int64_t> order_;
 };
 
+// The two parts of a data set.
 using DatasetPair = std::pair<DatasetPtr, DatasetPtr>;
 CATENA_EXPORT DatasetPair split_dataset(AnyDataset dataset, std::int64_t split_at,
                                         std::vector<std::int64_t> order = {});

@@ -14,6 +14,7 @@
 
 namespace training {
 
+// A value of a log: an integer, a float or a text.
 using LogValue = std::variant<std::int64_t, double, std::string>;
 
 // A map in insertion order.

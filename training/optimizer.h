@@ -78,6 +78,7 @@ struct UpdateRule {
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
 };
 
+// The base of the optimizers: holds the model, runs hooks and applies the update rule.
 class CATENA_EXPORT Optimizer {
  public:
   explicit Optimizer(UpdateRule rule);  // ValueError for a kernel without `block`

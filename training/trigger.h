@@ -13,10 +13,12 @@ namespace training {
 
 class Trainer;
 
+// The units of intervals: updates, or passes over the data.
 enum class Unit { iteration, epoch };
 inline constexpr Unit iteration = Unit::iteration;
 inline constexpr Unit epoch = Unit::epoch;
 
+// Decides after each update whether an extension runs. A derived class implements the call.
 class CATENA_EXPORT Trigger {
  public:
   virtual ~Trigger();

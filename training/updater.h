@@ -33,6 +33,7 @@ CATENA_EXPORT Variables to_variables(const Example& batch, autograd::Flag volati
 // lists the names.
 CATENA_EXPORT const Variable& argument(const Variables& args, std::string_view name);
 
+// One step of training and its counters, as the Trainer calls it.
 class CATENA_EXPORT Updater {
  public:
   virtual ~Updater();
@@ -49,6 +50,7 @@ class CATENA_EXPORT Updater {
   virtual bool is_new_epoch() const = 0;
 };
 
+// Takes a batch, computes the loss and its gradients, and lets the optimizer update the model.
 class CATENA_EXPORT StandardUpdater : public Updater {
  public:
   struct Options {

@@ -36,6 +36,7 @@ class Array;
 // An adapter specialises this template to convert its arrays to and from autograd::Array implicitly, in O(1):
 //   static Array from(const T&);  static T to(const Array&);
 template <class T> struct foreign_array;
+// The handle of an array library for which foreign_array is specialised.
 template <class T>
 concept ForeignArray = requires(const T& t) {
   foreign_array<T>::from(t);
@@ -72,10 +73,12 @@ class CATENA_EXPORT Array : public catena::HeaderRef, public catena::ArrayMember
   Backend& backend() const;
 };
 
+// A list of arrays.
 using Arrays = catena::SmallVector<Array, 4>;
 using HyperRefresh = catena::Function<void(std::span<catena::Hyper>)>;
 using OffsetRefresh = catena::Function<std::uint64_t()>;
 
+// The interface of an array library for the framework.
 class CATENA_EXPORT Backend {
  public:
   virtual ~Backend();

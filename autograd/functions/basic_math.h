@@ -6,6 +6,7 @@
 namespace autograd {
 
 CATENA_EXPORT Variable absolute(const Variable& x);  // the gradient at 0 is 0
+// The absolute value; its derivative at 0 is 0.
 inline Variable abs(const Variable& x) { return absolute(x); }
 
 namespace internal {

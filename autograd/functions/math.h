@@ -14,29 +14,29 @@
 namespace autograd {
 
 // ---- functions of one argument ----
-CATENA_EXPORT Variable exp(const Variable& x);
-CATENA_EXPORT Variable expm1(const Variable& x);
-CATENA_EXPORT Variable log(const Variable& x);
-CATENA_EXPORT Variable log2(const Variable& x);
-CATENA_EXPORT Variable log10(const Variable& x);
-CATENA_EXPORT Variable log1p(const Variable& x);
-CATENA_EXPORT Variable sqrt(const Variable& x);
-CATENA_EXPORT Variable square(const Variable& x);
-CATENA_EXPORT Variable sin(const Variable& x);
-CATENA_EXPORT Variable cos(const Variable& x);
-CATENA_EXPORT Variable tan(const Variable& x);
-CATENA_EXPORT Variable arcsin(const Variable& x);
-CATENA_EXPORT Variable arccos(const Variable& x);
-CATENA_EXPORT Variable arctan(const Variable& x);
-CATENA_EXPORT Variable sinh(const Variable& x);
-CATENA_EXPORT Variable cosh(const Variable& x);
+CATENA_EXPORT Variable exp(const Variable& x);     // e to the power of x
+CATENA_EXPORT Variable expm1(const Variable& x);   // exp(x) - 1, accurate near 0
+CATENA_EXPORT Variable log(const Variable& x);     // to base e
+CATENA_EXPORT Variable log2(const Variable& x);    // to base 2
+CATENA_EXPORT Variable log10(const Variable& x);   // to base 10
+CATENA_EXPORT Variable log1p(const Variable& x);   // log(1 + x), accurate near 0
+CATENA_EXPORT Variable sqrt(const Variable& x);    // derivative infinite at 0
+CATENA_EXPORT Variable square(const Variable& x);  // x * x
+CATENA_EXPORT Variable sin(const Variable& x);     // of x in radians
+CATENA_EXPORT Variable cos(const Variable& x);     // of x in radians
+CATENA_EXPORT Variable tan(const Variable& x);     // of x in radians
+CATENA_EXPORT Variable arcsin(const Variable& x);  // in radians
+CATENA_EXPORT Variable arccos(const Variable& x);  // in radians
+CATENA_EXPORT Variable arctan(const Variable& x);  // in radians
+CATENA_EXPORT Variable sinh(const Variable& x);    // (exp(x) - exp(-x)) / 2
+CATENA_EXPORT Variable cosh(const Variable& x);    // (exp(x) + exp(-x)) / 2
 CATENA_EXPORT Variable tanh(const Variable& x);
-CATENA_EXPORT Variable arcsinh(const Variable& x);
+CATENA_EXPORT Variable arcsinh(const Variable& x);  // the number whose sinh is x
 CATENA_EXPORT Variable sigmoid(const Variable& x);
-CATENA_EXPORT Variable floor(const Variable& x);
-CATENA_EXPORT Variable ceil(const Variable& x);
-CATENA_EXPORT Variable sign(const Variable& x);
-CATENA_EXPORT Variable rsqrt(const Variable& x);
+CATENA_EXPORT Variable floor(const Variable& x);  // derivative 0
+CATENA_EXPORT Variable ceil(const Variable& x);   // derivative 0
+CATENA_EXPORT Variable sign(const Variable& x);   // -1, 0 or 1; derivative 0
+CATENA_EXPORT Variable rsqrt(const Variable& x);  // 1 / sqrt(x)
 
 // tanh(x, false), tanh(x, {.use_cudnn = false}); cuDNN computes neither of the two in any case. They are functions and
 // no objects like nn::relu: beside C's own tanh an object of that name would be ambiguous.

@@ -83,6 +83,7 @@ template <class X> decltype(auto) to_nd(const X& x) {
     return x;                                                                                \
   }
 #define CATENA_BINARY(op, in_place) CATENA_OPERATOR(op) CATENA_IN_PLACE(in_place, internal::ArrayOrElement)
+// The operators of nd::Array for arrays of the framework; the result is an nd::Array.
 CATENA_BINARY(%, %=)
 CATENA_BINARY(&, &=)
 CATENA_BINARY(|, |=)
@@ -108,6 +109,7 @@ CATENA_IN_PLACE(>>=, std::derived_from<nd::Array>)
 #undef CATENA_BINARY
 #undef CATENA_IN_PLACE
 #undef CATENA_OPERATOR
+// As nd::invert.
 inline nd::Array operator~(const Array& a) { return ~nd::Array(a); }
 inline nd::Array operator+(const Array& a) { return +nd::Array(a); }
 

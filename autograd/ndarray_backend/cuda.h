@@ -18,6 +18,7 @@
 
 namespace autograd::cuda {
 
+// Chainer's name of the class of arrays.
 using ndarray = nd::Array;
 using nd::Event;
 using nd::Stream;

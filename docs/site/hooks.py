@@ -10,6 +10,10 @@ import sys
 
 from mkdocs.structure.files import File
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pages as reference_pages
+from reference import Reference, TITLES
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -31,7 +35,23 @@ PAGES = {
 LINK = re.compile(r"\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]+)\)")
 
 
+reference = Reference()
+
+
+def on_config(config):
+    """The chapters of the reference stand in the navigation."""
+    nav = ["reference/index.md", "reference/names.md"]
+    for library, title in TITLES.items():
+        nav.append({title: [{page.title: f"reference/{page.path}.md"} for page in reference.pages if page.library == library]})
+    place = next((at for at, entry in enumerate(config.nav) if "Internals" in entry), len(config.nav))
+    config.nav.insert(place, {"Reference": nav})
+    return config
+
+
 def on_files(files, config):
+    for page in reference.pages:
+        files.append(File.generated(config, f"reference/{page.path}.md", content=str(reference_pages.PageText(reference, page))))
+    files.append(File.generated(config, "reference/names.md", content=reference_pages.all_names(reference)))
     for source, page in PAGES.items():
         with open(os.path.join(ROOT, source), encoding="utf-8") as document:
             files.append(File.generated(config, page, content=document.read()))
@@ -68,6 +88,8 @@ def follow(link, page):
 
 
 def on_page_markdown(markdown, page, config, files):
+    if page.file.src_uri == "reference/index.md":
+        markdown = markdown.replace("<!-- chapters -->", reference_pages.chapters(reference))
     lines, fenced = [], False
     for line in markdown.split("\n"):
         if line.lstrip().startswith("```"):

@@ -25,6 +25,7 @@ namespace catena {
     using CudaError::CudaError;                 \
     ~Name() override;                           \
   };
+// An error of the library in the name of the class.
 CATENA_CUDA_ERRORS(CATENA_DEFINE_CUDA_ERROR)
 #undef CATENA_DEFINE_CUDA_ERROR
 

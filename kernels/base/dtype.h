@@ -44,6 +44,7 @@ enum class Dtype : std::uint8_t {
 inline constexpr int kNumDtypes = 15;
 inline constexpr int kMaxItemsize = 16;  // bytes of the widest element
 
+// The kinds of dtypes, from the least to the most general.
 enum class DtypeKind : std::uint8_t { bool_, unsigned_, signed_, floating, complex };
 
 // no and equiv require equal types; same_kind never casts to an earlier kind of bool < unsigned < signed < float.
@@ -77,6 +78,7 @@ constexpr const DtypeInfo& info(Dtype t) { return kDtypeInfo[static_cast<std::si
 }  // namespace internal
 
 constexpr std::string_view name_of(Dtype t) { return internal::info(t).name; }
+// NumPy's letter of a dtype, the bytes of an element, and the kind with tests for it.
 constexpr char char_of(Dtype t) { return internal::info(t).character; }
 constexpr std::size_t itemsize(Dtype t) { return internal::info(t).itemsize; }
 constexpr DtypeKind kind_of(Dtype t) { return internal::info(t).kind; }
@@ -181,6 +183,7 @@ template <class F> decltype(auto) visit_real_dtype(std::string_view op, Dtype t,
   }
 }
 
+// As visit_real_dtype, for complex dtypes, too.
 template <class F> decltype(auto) visit_dtype(Dtype t, F&& f) {
   switch (t) {
     case Dtype::complex64: return f(type_tag<complex64>{});

@@ -32,18 +32,18 @@ class CATENA_EXPORT Error : public std::runtime_error {
     ~Name() override;                                            \
   }
 
-CATENA_DEFINE_ERROR(ValueError, Error);
+CATENA_DEFINE_ERROR(ValueError, Error);          // an argument whose value is not allowed: a shape, an axis, an option
 CATENA_DEFINE_ERROR(OverflowError, ValueError);  // a number that a dtype cannot hold
-CATENA_DEFINE_ERROR(TypeError, Error);
-CATENA_DEFINE_ERROR(IndexError, Error);
-CATENA_DEFINE_ERROR(KeyError, Error);
-CATENA_DEFINE_ERROR(AttributeError, Error);
-CATENA_DEFINE_ERROR(AssertionError, Error);
-CATENA_DEFINE_ERROR(RuntimeError, Error);
-CATENA_DEFINE_ERROR(NotImplementedError, Error);
-CATENA_DEFINE_ERROR(IOError, Error);
-CATENA_DEFINE_ERROR(LinAlgError, Error);
-CATENA_DEFINE_ERROR(OutOfMemoryError, Error);
+CATENA_DEFINE_ERROR(TypeError, Error);       // an argument of a type, dtype or device that is not allowed; a null array
+CATENA_DEFINE_ERROR(IndexError, Error);      // an index or axis out of range
+CATENA_DEFINE_ERROR(KeyError, Error);        // a name that is not there
+CATENA_DEFINE_ERROR(AttributeError, Error);  // an attribute that cannot be set
+CATENA_DEFINE_ERROR(AssertionError, Error);  // a failed check of a function of tests or of Chainer's asserts
+CATENA_DEFINE_ERROR(RuntimeError, Error);    // a call in a state that does not allow it
+CATENA_DEFINE_ERROR(NotImplementedError, Error);  // what the library does not offer
+CATENA_DEFINE_ERROR(IOError, Error);              // a file that cannot be read or written, with the system's reason
+CATENA_DEFINE_ERROR(LinAlgError, Error);          // a matrix without the result: singular, no convergence
+CATENA_DEFINE_ERROR(OutOfMemoryError, Error);     // memory that the machine or the device does not have
 CATENA_DEFINE_ERROR(CompileError, Error);  // from a run-time compiler; holds the numbered source and the compiler's log
 
 // A failed type check: `expect` is the printed condition, `actual` the values that broke it.

@@ -23,6 +23,7 @@ struct Slice {
       : start(start_), stop(stop_), step(step_) {}
 };
 
+// The types of ellipsis (as many full slices as fit) and newaxis (a new axis of length 1).
 struct Ellipsis {};
 struct NewAxis {};
 

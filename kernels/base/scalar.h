@@ -16,6 +16,7 @@
 
 namespace catena {
 
+// A number of the host with its dtype: bool, integer, float or complex.
 class Scalar {
  public:
   // unsigned_: only values above the int64 maximum

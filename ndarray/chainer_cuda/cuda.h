@@ -25,6 +25,7 @@
 
 namespace nd::cuda {
 
+// Chainer's name of the class of arrays.
 using ndarray = nd::Array;
 
 using nd::Event;

@@ -8,6 +8,7 @@
 
 namespace nd::cuda {
 
+// New arrays of a shape; the elements of `empty` are arbitrary.
 CATENA_EXPORT Array empty(const Shape& shape, Dtype dtype = float32);
 CATENA_EXPORT Array zeros(const Shape& shape, Dtype dtype = float32);
 CATENA_EXPORT Array ones(const Shape& shape, Dtype dtype = float32);

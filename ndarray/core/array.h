@@ -484,6 +484,8 @@ CATENA_EXPORT void check_accessor(const Array& a, Dtype dtype, int rank);
 [[noreturn]] CATENA_EXPORT void throw_accessor_index(int axis, std::int64_t index, std::int64_t length);
 }  // namespace internal
 
+// Elements of an array in host memory as a C++ object with N indices, made by Array::accessor, which says what is
+// checked.
 template <class E, int N> class Accessor {
  public:
   explicit Accessor(const Array& a) : hold_(a) {

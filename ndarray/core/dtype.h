@@ -30,6 +30,7 @@ using bfloat16_t = catena::bfloat16;
 using complex64_t = catena::complex64;
 using complex128_t = catena::complex128;
 
+// The dtypes by NumPy's names.
 inline constexpr Dtype bool_ = Dtype::bool_;
 inline constexpr Dtype int8 = Dtype::int8;
 inline constexpr Dtype uint8 = Dtype::uint8;

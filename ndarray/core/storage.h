@@ -48,6 +48,7 @@ CATENA_EXPORT void set_allocator(catena::Shared<const Allocator> allocator);
 CATENA_EXPORT catena::Shared<const Allocator> get_allocator();
 CATENA_EXPORT catena::Shared<const Allocator> raw_allocator();
 
+// While an object of this class exists, this allocator is set; then the one before it.
 class AllocatorScope {
  public:
   explicit AllocatorScope(catena::Shared<const Allocator> allocator) : before_(get_allocator()) {

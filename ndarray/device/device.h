@@ -14,6 +14,7 @@
 
 namespace nd {
 
+// The memory and the processors of the host.
 inline constexpr Device cpu_device{Device::Kind::cpu, 0};
 
 // Returns the device of new arrays of this thread. Initially it is the default device: $CATENA_DEVICE ("cpu",

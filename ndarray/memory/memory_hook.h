@@ -7,6 +7,7 @@
 
 namespace nd {
 
+// One event of the memory of a device, as hooks get it.
 struct MemoryEvent {
   Device device;
   std::size_t bytes = 0;        // as requested; in free events, as it was requested
@@ -29,6 +30,7 @@ class CATENA_EXPORT MemoryHook {
   virtual void free_postprocess(const MemoryEvent&) {}
 };
 
+// While an object of this class exists, the hook gets the events of this thread.
 class CATENA_EXPORT MemoryHookScope {
  public:
   explicit MemoryHookScope(MemoryHook& hook);

@@ -22,6 +22,7 @@
 
 namespace nd {
 
+// The state of a pool, in bytes and in numbers of blocks.
 struct PoolStatistics {
   std::size_t used_bytes = 0;   // in blocks in use, after rounding
   std::size_t total_bytes = 0;  // taken from the device: used + free
@@ -34,6 +35,7 @@ struct PoolStatistics {
 class MemoryPointer;
 struct MemorySnapshot;
 
+// In the place of a device's number: all of them.
 inline constexpr int kAllDevices = -1;
 
 // Keeps storages alive for recorded work (a CUDA graph). keep() is called with every storage that the work uses and
@@ -48,6 +50,7 @@ namespace internal {
 class PoolState;
 }
 
+// A pool of the memory of devices: blocks that are no longer used are kept for the next request of their size.
 class CATENA_EXPORT MemoryPool {
  public:
   // The backend must outlive the pool and every block of it.

@@ -19,6 +19,7 @@
 
 namespace nd {
 
+// A block of a segment.
 struct MemoryBlock {
   enum class State : std::uint8_t {
     used,    // allocated
@@ -53,6 +54,7 @@ struct MemoryTotals {
   std::size_t n_segments = 0;
 };
 
+// The memory of all devices at one time.
 struct CATENA_EXPORT MemorySnapshot {
   std::vector<MemoryArena> arenas;  // in the order in which their streams first allocated
 

@@ -19,6 +19,7 @@ namespace profiler {
 CATENA_EXPORT void start();
 CATENA_EXPORT void stop();
 
+// The format of the profiler's file.
 enum class OutputMode : int { key_value_pair = 0, csv = 1 };
 // Always NotImplementedError: CUDA does not have this function any more.
 [[noreturn]] CATENA_EXPORT void initialize(const std::string& config_file, const std::string& output_file,

@@ -23,6 +23,7 @@ class NpzReader;
 
 namespace nd {
 
+// Arrays by name, in order: what savez writes and what an npz file has.
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
 
 // Writes the elements in C order. ".npy" is appended to a path without it. Waits for the device.

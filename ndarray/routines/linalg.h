@@ -137,6 +137,7 @@ inline SVDResult svd(const Array& a, bool full_matrices, bool compute_uv = true)
   return svd(a, SvdOptions{full_matrices, compute_uv});
 }
 
+// The eigenvalues in ascending order, and the eigenvectors as columns.
 struct EighResult {
   Array eigenvalues, eigenvectors;
 };
@@ -158,6 +159,7 @@ CATENA_EXPORT Array inv(const Array& a, const SolveOptions& options = {});
 // one of their matrix; rcond is a number or broadcasts to the leading axes.
 CATENA_EXPORT Array pinv(const Array& a, const Operand& rcond = 1e-15);
 
+// The solution x, the sums of squared residuals, the rank and the singular values of the matrix.
 struct LstsqResult {
   Array x, residuals;
   std::int64_t rank = 0;

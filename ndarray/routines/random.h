@@ -75,7 +75,7 @@ CATENA_EXPORT Array permutation(BitGenerator& g, const Array& a);
 CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
 }  // namespace draw
 
-// The samplers, members of RandomState and functions of this namespace:
+// ---- samplers: members of RandomState and functions of this namespace ---------------------------
 //
 //   random_sample(size), rand, random, ranf, sample
 //                                  uniform in [0, 1), in steps of 2^-24 (float32) or 2^-53 (float64)
@@ -105,6 +105,7 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
 //   permutation(a)                 a copy of `a` with its subarrays along axis 0 in random order; TypeError for a 0-d
 //                                  array
 //   shuffle(a)                     the same in place
+
 #define ND_RANDOM_UNIFORM_SAMPLER(generator, name)                                               \
   template <class O = SampleOptions> Array name(const Shape& size = {}, const O& options = {}) { \
     return random::draw::random_sample(generator, size, random::draw::dtype_in(options));        \
@@ -196,6 +197,7 @@ inline void seed(std::optional<std::uint64_t> seed = {}) { get_random_state().se
 // Resets the generators of all devices to their initial state, with Philox.
 CATENA_EXPORT void reset_states();
 
+// The samplers above, with the generator of the current device.
 ND_RANDOM_SAMPLERS(get_random_state())
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), random)
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), ranf)

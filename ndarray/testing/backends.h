@@ -81,12 +81,14 @@ CATENA_EXPORT void compare_backends(std::string_view name, const Body& body, con
 CATENA_EXPORT void compare_errors(const Body& body, const BackendOptions& options);
 }  // namespace internal
 
+// Runs the body on the CPU and on the current CUDA device and compares the results as the assertion of that name does.
 template <class F>
 void numpy_cupy_allclose(F&& body, double rtol = 1e-7, double atol = 0, const BackendOptions& options = {}) {
   internal::compare_backends(
       "numpy_cupy_allclose", internal::body_of(body), options,
       [&](const Array& x, const Array& y) { assert_allclose(x, y, rtol, atol, options.message); });
 }
+// As above, with the assertions of these names.
 template <class F> void numpy_cupy_array_almost_equal(F&& body, int decimal = 6, const BackendOptions& options = {}) {
   internal::compare_backends(
       "numpy_cupy_array_almost_equal", internal::body_of(body), options,

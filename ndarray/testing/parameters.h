@@ -20,8 +20,10 @@
 
 namespace nd::testing {
 
+// Dtypes of a test, and the choice of some of them.
 using Dtypes = std::vector<Dtype>;
 
+// Dtypes that are left out.
 struct DtypeChoice {
   bool no_float16 = false;
   bool no_bool = false;

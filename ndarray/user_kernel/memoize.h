@@ -119,8 +119,8 @@ struct MemoizeOptions {
   bool for_each_device = false;  // results are kept separately for each device that is current at the call
 };
 
-// A memoised function. Copies share the stored results.
 template <class Signature> class Memoized;
+// A memoised function. Copies share the stored results.
 template <class R, class... A> class Memoized<R(A...)> {
   static_assert(std::is_object_v<R>, "memoize: the function must return a value");
 

@@ -37,6 +37,7 @@ inline constexpr FunctionWithNumber<internal::softplus> softplus{.default_number
 using autograd::sigmoid;
 using autograd::tanh;
 namespace functions {
+// The same functions as objects, for templates.
 inline constexpr FunctionWithCudnn<autograd::sigmoid> sigmoid;
 inline constexpr FunctionWithCudnn<autograd::tanh> tanh;
 }  // namespace functions

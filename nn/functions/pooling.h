@@ -88,6 +88,7 @@ struct AveragePoolingNdOptions {
   std::optional<double> pad_value = 0.0;  // as in two dimensions; ValueError for other numbers than 0
   std::optional<bool> use_cudnn = {};
 };
+// As average_pooling_2d, in any number of dimensions.
 CATENA_EXPORT Variable average_pooling_nd(const Variable& x, const Lengths& ksize,
                                           const AveragePoolingNdOptions& options = {});
 inline Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride,
@@ -147,6 +148,7 @@ inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Len
 CATENA_EXPORT Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int outw,
                                       double spatial_scale);
 
+// What is taken of a region.
 enum class PoolingClass { max, average };
 // Max pooling of the whole image into 1, 4, ... 4^(pyramid_height - 1) bins, concatenated: (n, c, h, w) -> (n, c (1 + 4
 // + ...), 1, 1). ValueError for images that cannot be divided into so many bins; NotImplementedError for average

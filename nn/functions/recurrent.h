@@ -41,6 +41,7 @@ struct NStepRNNOptions {
   std::optional<bool> train = {}, use_cudnn = {};
   std::string activation = "tanh";  // or "relu"; ValueError for other texts
 };
+// The last states of all layers and the outputs of the sequences.
 struct NStepLSTMResult {
   Variable hy, cy;
   Variables ys;

@@ -72,30 +72,37 @@ class CATENA_EXPORT NStepLSTM : public internal::NStepWithCells {
  public:
   NStepLSTM(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
+// The link of n_step_bilstm: see NStepLSTM.
 class CATENA_EXPORT NStepBiLSTM : public internal::NStepWithCells {
  public:
   NStepBiLSTM(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
+// The link of n_step_gru: see NStepLSTM.
 class CATENA_EXPORT NStepGRU : public internal::NStepWithoutCells {
  public:
   NStepGRU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
+// The link of n_step_bigru: see NStepLSTM.
 class CATENA_EXPORT NStepBiGRU : public internal::NStepWithoutCells {
  public:
   NStepBiGRU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
+// The link of n_step_rnn with tanh: see NStepLSTM.
 class CATENA_EXPORT NStepRNNTanh : public internal::NStepWithoutCells {
  public:
   NStepRNNTanh(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
+// The link of n_step_birnn with tanh: see NStepLSTM.
 class CATENA_EXPORT NStepBiRNNTanh : public internal::NStepWithoutCells {
  public:
   NStepBiRNNTanh(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
+// The link of n_step_rnn with relu: see NStepLSTM.
 class CATENA_EXPORT NStepRNNReLU : public internal::NStepWithoutCells {
  public:
   NStepRNNReLU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
+// The link of n_step_birnn with relu: see NStepLSTM.
 class CATENA_EXPORT NStepBiRNNReLU : public internal::NStepWithoutCells {
  public:
   NStepBiRNNReLU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});

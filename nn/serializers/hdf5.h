@@ -100,6 +100,7 @@ class CATENA_EXPORT HDF5Serializer : public Serializer {
   std::optional<int> compression_;
 };
 
+// Reads what HDF5Serializer has written.
 class CATENA_EXPORT HDF5Deserializer : public Serializer {
  public:
   explicit HDF5Deserializer(const HDF5Group& group, bool strict = true);

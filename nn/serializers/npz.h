@@ -56,6 +56,7 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
   Target* target_;
 };
 
+// Reads what DictionarySerializer has written, from an npz file.
 class CATENA_EXPORT NpzDeserializer : public Serializer {
  public:
   // Opens `filename`. IOError if it cannot be read, ValueError if it is not an npz file; both name it. `path`: the part

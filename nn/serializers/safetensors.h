@@ -31,6 +31,7 @@ struct SafetensorsOptions {
   SafetensorsMetadata metadata = {};
 };
 
+// Reads parameters by name from a safetensors file.
 class CATENA_EXPORT SafetensorsDeserializer : public Serializer {
  public:
   explicit SafetensorsDeserializer(const std::string& filename, const LoadOptions& options = {});

@@ -22,8 +22,10 @@
 
 namespace nn::serializers {
 
+// Texts by name, which a file has besides its tensors.
 using SafetensorsMetadata = std::vector<std::pair<std::string, std::string>>;
 
+// The header of a file that is open, and its tensors on request.
 class CATENA_EXPORT SafetensorsFile {
  public:
   struct Tensor {

@@ -59,4 +59,5 @@ foreach(name clang++-14 clang++-19 clang++)
 endforeach()
 message(STATUS "compilers: ${compilers}")
 file(GLOB_RECURSE pages "${ROOT}/docs/*.md")
+list(FILTER pages EXCLUDE REGEX "/reference/examples/")  # see tests/documents
 programs(documents "${CXX}" -O0 ${pages})

@@ -22,6 +22,7 @@ namespace training::datasets {
 // file. Thread safety: may be called from several threads.
 CATENA_EXPORT Array read_image(const std::string& path, autograd::Dtype dtype = autograd::Dtype::float32);
 
+// The formats of image files that can be read.
 struct ImageCodecs {
   bool png, jpeg;
 };

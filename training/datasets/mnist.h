@@ -15,6 +15,7 @@ struct MnistOptions {
   autograd::Dtype label_dtype = autograd::Dtype::int32;
 };
 
+// The training part and the test part.
 using Mnist = TrainTest;
 
 // Reads the four IDX files, plain or .gz, from the folder mnist or pfnet/chainer/mnist of the data set root

@@ -10,11 +10,13 @@
 
 namespace training {
 
+// One curve of a picture.
 struct PlotSeries {
   std::string label = {};
   std::vector<std::pair<double, double>> points = {};  // a point that is not finite interrupts the curve
 };
 
+// A picture with its curves, texts and ranges.
 struct PlotFigure {
   std::vector<PlotSeries> series = {};
   std::string title = {}, x_label = {}, y_label = {};

@@ -68,15 +68,19 @@ struct CATENA_EXPORT NStepGRU : FunctionObjectOf<Variables> {
 struct CATENA_EXPORT NStepBiGRU : FunctionObjectOf<Variables> {
   explicit NStepBiGRU(int n_layers, DropoutStates states, bool train = true);
 };
+// The function n_step_rnn with tanh.
 struct CATENA_EXPORT NStepRNNTanh : FunctionObjectOf<Variables> {
   explicit NStepRNNTanh(int n_layers, DropoutStates states, bool train = true);
 };
+// The function n_step_rnn with relu.
 struct CATENA_EXPORT NStepRNNReLU : FunctionObjectOf<Variables> {
   explicit NStepRNNReLU(int n_layers, DropoutStates states, bool train = true);
 };
+// The function n_step_birnn with tanh.
 struct CATENA_EXPORT NStepBiRNNTanh : FunctionObjectOf<Variables> {
   explicit NStepBiRNNTanh(int n_layers, DropoutStates states, bool train = true);
 };
+// The function n_step_birnn with relu.
 struct CATENA_EXPORT NStepBiRNNReLU : FunctionObjectOf<Variables> {
   explicit NStepBiRNNReLU(int n_layers, DropoutStates states, bool train = true);
 };

@@ -11,6 +11,7 @@
 
 namespace nn::functions {
 
+// The base of the classes of functions.
 class CATENA_EXPORT FunctionObject {
  public:
   // The label in graphs.

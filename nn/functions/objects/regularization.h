@@ -28,6 +28,7 @@ struct CATENA_EXPORT BatchNormalizationFunction : FunctionObjectOf<Variable> {
   const Array& running_mean() const { return kept(0); }
   const Array& running_var() const { return kept(1); }
 };
+// The function normalize.
 struct CATENA_EXPORT NormalizeL2 : FunctionObjectOf<Variable> {
   explicit NormalizeL2(double eps = 1e-5, const Axes& axis = 1);
 };

@@ -1,0 +1,47 @@
+// Headers and names for the examples of the reference, and the list of the pages with examples.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <catena/catena.h>
+#include <catena/ndarray/testing/assertions.h>
+#include <catena/ndarray/testing/backends.h>
+#include <catena/ndarray/testing/conditions.h>
+#include <catena/ndarray/testing/data.h>
+#include <catena/ndarray/testing/parameters.h>
+
+namespace examples {
+
+struct Example {
+  const char* title;
+  void (*run)();
+};
+
+// A page registers itself.
+struct Page {
+  Page(const char* name, std::vector<Example> examples) { all().emplace(name, std::move(examples)); }
+  static std::map<std::string, std::vector<Example>>& all() {
+    static std::map<std::string, std::vector<Example>> pages;
+    return pages;
+  }
+};
+
+}  // namespace examples
