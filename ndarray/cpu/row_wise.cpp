@@ -61,6 +61,7 @@ class RowWiseRun {
       s.direct = is_direct(o.dtype, s.type);
       s.kept = kept[k];
       s.reduced = reduced[k];
+      if (count_ == 0 && k < n_in_ && !is_zero(s.reduced)) set_zero(s);
       s.repeated = is_zero(s.reduced);
       s.constant = k < n_in_ && is_zero(s.kept);
       if (!s.direct && k < n_in_) s.load = Load(o.dtype, s.type);
@@ -73,7 +74,8 @@ class RowWiseRun {
 
   void run() const {
     if (column_width_ > 0) return run_columns();
-    for_ranges(rows_, std::max<std::int64_t>(1, kHeavyGrain / count_), [&](std::int64_t b, std::int64_t e) {
+    const std::int64_t grain = kHeavyGrain / std::clamp<std::int64_t>(count_, 1, kHeavyGrain);
+    for_ranges(rows_, grain, [&](std::int64_t b, std::int64_t e) {
       const Workspace memory(scratch_bytes_);
       alignas(64) std::byte stats[kStatsOnStack];
       const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
@@ -120,9 +122,18 @@ class RowWiseRun {
     return std::all_of(strides.begin(), strides.end(), [](std::int64_t x) { return x == 0; });
   }
 
+  // The finishing functions read the first elements of the inputs, which rows without elements do not have.
+  static void set_zero(Slot& s) {
+    alignas(16) static constexpr std::byte zero[16]{};
+    s.data = const_cast<std::byte*>(zero);
+    s.kept = Strides::filled(s.kept.size(), 0);
+    s.reduced = Strides::filled(s.reduced.size(), 0);
+  }
+
   // True if rows are computed in vectors of one element per row: short rows, and rows that are neighbours in memory,
   // whose elements would otherwise be loaded one cache line each.
   bool is_for_columns() const {
+    if (count_ == 0) return false;
     // Few rows leave vectors partly empty and do not repay the tiles of operands that all rows share, unless rows are
     // short.
     if (sums_ != nullptr) return row_sum_lanes(table_, count_) > 1;

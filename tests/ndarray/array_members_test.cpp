@@ -1,5 +1,8 @@
 // Members of Array: to and from host memory, lists and files, orders, views with few axes, options of methods.
+#include <unistd.h>
+
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -109,7 +112,8 @@ BOOST_AUTO_TEST_CASE(lists) {
 }
 
 BOOST_AUTO_TEST_CASE(files) {
-  const std::string path = "array_members_test.bin";
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("catena_array_members_" + std::to_string(getpid()))).string();
   for (const Array& a : layouts()) {
     a.tofile(path);
     std::ifstream in(path, std::ios::binary);
