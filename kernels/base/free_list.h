@@ -4,14 +4,55 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 
 #include <catena/kernels/base/export.h>
 
 namespace catena::internal {
 
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+// The lists of one thread. Constant-initialised and trivially destructible, so they can be used at any time, also by
+// static destructors that free arrays and graphs after the thread's other thread_local objects. `room` is 0 until the
+// first allocation and after the end of the thread.
+struct FreeLists {
+  static constexpr std::size_t step = 64, classes = 10;  // blocks up to 640 bytes; larger ones go to malloc
+  FreeBlock* head[classes];
+  int room[classes];  // number of blocks that may be added
+  bool closed;
+};
+// The initial-exec TLS model makes access one instruction in a shared library too; the few bytes fit into the space
+// that the loader reserves for libraries loaded later.
+#if defined(__GNUC__) && defined(__linux__)
+__attribute__((tls_model("initial-exec")))
+#endif
+CATENA_EXPORT extern constinit thread_local FreeLists free_lists;
+CATENA_EXPORT void* allocate_fresh(std::size_t bytes, const char* op);
+
 // OutOfMemoryError that names `op`.
-CATENA_EXPORT void* allocate_block(std::size_t bytes, const char* op);
-CATENA_EXPORT void free_block(void* block, std::size_t bytes) noexcept;
+inline void* allocate_block(std::size_t bytes, const char* op) {
+  const std::size_t k = (bytes - 1) / FreeLists::step;
+  if (k < FreeLists::classes) {
+    if (FreeBlock* const block = free_lists.head[k]) [[likely]] {
+      free_lists.head[k] = block->next;
+      ++free_lists.room[k];
+      return block;
+    }
+  }
+  return allocate_fresh(bytes, op);
+}
+
+inline void free_block(void* block, std::size_t bytes) noexcept {
+  const std::size_t k = (bytes - 1) / FreeLists::step;
+  if (k < FreeLists::classes && free_lists.room[k] > 0) [[likely]] {
+    free_lists.head[k] = new (block) FreeBlock{free_lists.head[k]};
+    --free_lists.room[k];
+  } else {
+    ::operator delete(block);
+  }
+}
 
 // The base of classes of graph objects.
 struct FromFreeList {
