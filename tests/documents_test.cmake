@@ -9,6 +9,7 @@ cmake_minimum_required(VERSION 3.22)
 
 file(GLOB documents RELATIVE "${ROOT}" "${ROOT}/*.md" "${ROOT}/docs/Dockerfile" "${ROOT}/examples/*/README.md")
 file(GLOB_RECURSE pages RELATIVE "${ROOT}" "${ROOT}/docs/*.md")
+list(FILTER pages EXCLUDE REGEX "^docs/reference/examples/")  # code and its output
 list(APPEND documents ${pages})
 file(GLOB_RECURSE sources "${ROOT}/cmake/*" "${ROOT}/kernels/*.cpp" "${ROOT}/kernels/*.h" "${ROOT}/kernels/*.inc" "${ROOT}/ndarray/*.cpp" "${ROOT}/ndarray/*.h"
   "${ROOT}/autograd/*.cpp" "${ROOT}/autograd/*.h" "${ROOT}/autograd/*.inc" "${ROOT}/nn/*.cpp" "${ROOT}/nn/*.h" "${ROOT}/training/*.cpp" "${ROOT}/training/*.h"

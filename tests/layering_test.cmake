@@ -194,8 +194,8 @@ function(check_tree root result_files result_violations)
   endforeach()
   file(GLOB found RELATIVE "${root}" "${root}/*.h")
   list(APPEND files ${found})
-  # Programs of the libraries that we are compared with: none of ours.
-  list(FILTER files EXCLUDE REGEX "^benchmarks/compare/peers/")
+  # Programs of the libraries that we are compared with, and of users: none of ours.
+  list(FILTER files EXCLUDE REGEX "^(benchmarks/compare/peers|tests/documents)/")
   foreach(folder IN LISTS known_folders)
     set_property(GLOBAL PROPERTY next_of_${folder} "")
   endforeach()
