@@ -97,7 +97,11 @@ BOOST_AUTO_TEST_CASE(training_begins_anew_as_without_the_load) {
   const std::string good = first / "snapshot_iter_3", bad = first / "bad";
   const std::string expected = Run(2, plain.path.string()).result();
   int failed = 0;
-  for (const std::string& key : catena::NpzReader("test", good).keys()) {
+  // What a load changes is in host memory: where kernels are interpreted, a part of the keys has to do.
+  const std::vector<std::string> keys = catena::NpzReader("test", good).keys();
+  const std::size_t step = default_device() == kCpu ? 1 : 9;
+  for (std::size_t k = 0; k < keys.size(); k += step) {
+    const std::string& key = keys[k];
     copy_without(good, bad, key);
     Run run(2, anew.path.string());
     try {
@@ -108,7 +112,7 @@ BOOST_AUTO_TEST_CASE(training_begins_anew_as_without_the_load) {
       BOOST_TEST((run.result() == expected), key);
     }
   }
-  BOOST_TEST(failed > 20);
+  BOOST_TEST(failed > int(20 / step));
   // The last entry that is asked for.
   copy_without(good, bad, "_catena/random/offset");
   Run run(2, anew.path.string());
