@@ -67,7 +67,7 @@ struct ElementwiseKernelOptions {
   std::string after_loop = {};
 };
 
-struct ElementwiseCallOptions {
+struct CATENA_EXPORT ElementwiseCallOptions {
   std::optional<std::int64_t> size = {};  // size of the loop; required exactly if all array arguments are raw
   std::optional<Stream> stream = {};      // default: the current stream
 };

@@ -47,7 +47,7 @@ struct ReductionKernelOptions {
   std::vector<std::string> options = {};
 };
 
-struct ReductionCallOptions {
+struct CATENA_EXPORT ReductionCallOptions {
   Axes axis = {};  // default: all axes
   Array out = {};  // for kernels with one output
   bool keepdims = false;
