@@ -5,6 +5,7 @@
 
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/zip.h>
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_run.h>
 #include <catena/training/triggers.h>
 
