@@ -64,7 +64,7 @@ inline bool checks_types(const Modes& m) noexcept {
 }
 }  // namespace internal
 
-using ModeScope = catena::ScopedValue<bool>;
+using ModeScope = catena::ScopedValue<bool>;  // sets one mode and restores it when it is destroyed
 // auto scope = no_backprop_mode();  affects AUTO variables only.
 [[nodiscard]] inline ModeScope no_backprop_mode() { return {internal::modes().enable_backprop, false}; }
 [[nodiscard]] inline ModeScope force_backprop_mode() { return {internal::modes().enable_backprop, true}; }
