@@ -36,7 +36,7 @@ chainer_scene::chainer_scene()
       theta(waves({2, 2, 3}, 15)),
       grid(waves({2, 2, 4, 4}, 16)),
       rois(nd::array({{0, 0, 0, 4, 4}}, nd::float32)),
-      seq{Variable(waves({3, 3}, 17)), Variable(waves({2, 3}, 18))},
+      seq{Variable(waves({2, 3}, 17)), Variable(waves({1, 3}, 18))},
       hx1(nd::zeros({1, 2, 3}, nd::float32)),
       hx2(nd::zeros({2, 2, 3}, nd::float32)),
       classifier(MLP()),

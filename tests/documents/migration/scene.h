@@ -10,6 +10,8 @@
 
 #include <catena/autograd/nn_extension.h>
 #include <catena/catena.h>
+#include <catena/ndarray/chainer_cuda/runtime.h>
+#include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/testing/assertions.h>
 #include <catena/ndarray/testing/backends.h>
