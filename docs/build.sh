@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# bash docs/build.sh [--serve]: builds the site of the documents into build/site; --serve shows it on http://127.0.0.1:8000 and follows changes.
+# bash docs/build.sh [--serve | --tools]: builds the site of the documents into build/site; --serve shows it on http://127.0.0.1:8000 and follows
+# changes; --tools only installs what the other two need.
 # A virtual environment with the tools of docs/requirements.txt is made in build/site-tools (CATENA_SITE_TOOLS names another folder).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,5 +17,6 @@ export NO_MKDOCS_2_WARNING=1  # about a version that is not used
 case "${1:-}" in
   "") "$tools/bin/mkdocs" build --clean --strict ;;
   --serve) "$tools/bin/mkdocs" serve ;;
-  *) sed -n '2,3s/^# //p' docs/build.sh >&2; exit 2 ;;
+  --tools) ;;
+  *) sed -n '2,4s/^# //p' docs/build.sh >&2; exit 2 ;;
 esac
