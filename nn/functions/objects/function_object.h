@@ -97,11 +97,12 @@ struct ConstantObject : FunctionObjectOf<Variable> {
   ConstantObject(ConstantObject&) = default;
   template <std::same_as<ConstantObject> T> ConstantObject(const T& other) : FunctionObjectOf(other) {}
 };
-template <Label after, Variable (*f)(const Constant&, const Variable&),
+template <Label before, Label after, Variable (*f)(const Constant&, const Variable&),
           FunctionObject::Kind kind = FunctionObject::node>
 struct FromConstantObject : FunctionObjectOf<Variable> {
   explicit FromConstantObject(const Constant& value)
-      : FunctionObjectOf(value.label() + after.text, {1}, kind, [=](const Variables& x) { return f(value, x[0]); }) {}
+      : FunctionObjectOf(before.text + value.label() + after.text, {1}, kind,
+                         [=](const Variables& x) { return f(value, x[0]); }) {}
   FromConstantObject(FromConstantObject&) = default;
   template <std::same_as<FromConstantObject> T> FromConstantObject(const T& other) : FunctionObjectOf(other) {}
 };

@@ -19,7 +19,7 @@ using AddConstant = ConstantObject<"_ + ", autograd::internal::add>;
 // x - y.
 struct Sub : BinaryObject<"_ - _", autograd::internal::subtract> {};
 // value - x.
-using SubFromConstant = FromConstantObject<" - _", autograd::internal::subtract>;
+using SubFromConstant = FromConstantObject<"", " - _", autograd::internal::subtract>;
 // x * y.
 struct Mul : BinaryObject<"_ * _", autograd::internal::multiply> {};
 // x * value.
@@ -27,19 +27,19 @@ using MulConstant = ConstantObject<"_ * ", autograd::internal::multiply>;
 // x / y.
 struct Div : BinaryObject<"_ / _", autograd::internal::divide> {};
 // value / x.
-using DivFromConstant = FromConstantObject<" / _", autograd::internal::divide>;
+using DivFromConstant = FromConstantObject<"_ / ", "", autograd::internal::divide>;  // the label is Chainer's
 // x to the power of y.
 struct PowVarVar : BinaryObject<"_ ** _", autograd::internal::power> {};
 // x to the power of value.
 using PowVarConst = ConstantObject<"_ ** ", autograd::internal::power>;
 // value to the power of x.
-using PowConstVar = FromConstantObject<" ** _", autograd::internal::power>;
+using PowConstVar = FromConstantObject<"", " ** _", autograd::internal::power>;
 // The matrix product of x and y.
 struct MatMulVarVar : BinaryObject<"_ @ _", autograd::internal::matrix_multiply> {};
 // The matrix product of x and value.
 using MatMulVarConst = ConstantObject<"_ @ ", autograd::internal::matrix_multiply, FunctionObject::composed>;
 // The matrix product of value and x.
-using MatMulConstVar = FromConstantObject<" @ _", autograd::internal::matrix_multiply, FunctionObject::composed>;
+using MatMulConstVar = FromConstantObject<"", " @ _", autograd::internal::matrix_multiply, FunctionObject::composed>;
 
 struct BatchL2NormSquared : UnaryObject<"BatchL2NormSquared", batch_l2_norm_squared> {};
 struct Ceil : UnaryObject<"ceil", ceil> {};
