@@ -101,7 +101,7 @@ if(EXISTS "${CATENA_ROOT}/LICENSE")
     DESTINATION "${CMAKE_INSTALL_DOCDIR}")
   # With the documents to which those lead, so that their links work.
   install(DIRECTORY "${CATENA_ROOT}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-    FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN "docs/site" EXCLUDE)
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN "docs/site" EXCLUDE PATTERN "docs/reference/examples" EXCLUDE)
   install(FILES "${CATENA_ROOT}/benchmarks/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/benchmarks")
   install(DIRECTORY "${CATENA_ROOT}/benchmarks/results" DESTINATION "${CMAKE_INSTALL_DOCDIR}/benchmarks" FILES_MATCHING PATTERN "*.md")
   install(DIRECTORY "${CATENA_ROOT}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
