@@ -231,8 +231,7 @@ template <class Body, fixed_string S> struct Reduction {
   struct Columns {
     std::int64_t row_step, rows, width, side, index;
   };
-  static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
-    constexpr int W = kWindow;
+  template <int W> static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
     T value[W];
     U place[W];
     const T* x = reinterpret_cast<const T*>(in) + at;
@@ -251,10 +250,9 @@ template <class Body, fixed_string S> struct Reduction {
       if (++j == c.width) j = 0, ++row;
     }
   }
-  // Finds extrema in columns, in windows. Returns the number of rows processed: all rows, or fewer if the last ones do
-  // not fill a window. Rows that are shorter than a window can share a window only if they are contiguous.
-  static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
-    constexpr int W = kWindow;
+  // Finds extrema in columns, in windows of W elements. Returns the number of rows processed: all rows, or fewer if the
+  // last ones do not fill a window.
+  template <int W> static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
     constexpr std::int64_t kMost = 128;  // rows per step: all windows fit a cache, places fit 8 bits
     const bool dense = b.row_step == b.n * std::int64_t(sizeof(T));
     const std::int64_t side = dense && b.n < W ? (W + b.n - 1) / b.n : 1, width = side * b.n;
@@ -264,13 +262,16 @@ template <class Body, fixed_string S> struct Reduction {
       m = (b.rows - r) / side < kMost ? (b.rows - r) / side : kMost;
       const Columns c = {side * b.row_step, m, b.n, side, b.index + r};
       for (std::int64_t j = 0; j < width; j += W)
-        find_in_columns(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
+        find_in_columns<W>(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
     }
     return r;
   }
   CATENA_MULTIARCH static void fold_positions(std::byte* cells, const ReductionBlock& b) {
     A* acc = reinterpret_cast<A*>(cells);
-    for (std::int64_t r = find_in_rows(acc, b); r < b.rows; ++r) {
+    // Rows that are shorter than a window can share a window only if they are contiguous.
+    const bool is_wide = b.n >= kWindow || b.row_step == b.n * std::int64_t(sizeof(T));
+    std::int64_t r = is_wide ? find_in_rows<kWindow>(acc, b) : find_in_rows<kWindow / 4>(acc, b);
+    for (; r < b.rows; ++r) {
       const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
       for (std::int64_t j = 0; j < b.n; ++j) acc[j] = Body::combine(acc[j], Body::template map<A>(x[j], b.index + r));
     }
