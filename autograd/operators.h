@@ -39,7 +39,7 @@ class Constant {
   Scalar scalar_;
 };
 
-// What an operator takes besides a variable: a number or an array.
+// The second operand of an operator on variables: a number or an array.
 template <class T>
 concept ConstantLike = ArrayLike<T> || std::is_arithmetic_v<T> || std::same_as<T, Scalar> ||
     std::same_as<T, Constant> || std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>;

@@ -17,12 +17,12 @@ constexpr int kMaxFree = 256;
 // Frees the lists when the thread ends.
 struct Drain {
   Drain() {
-    for (int& r : free_lists.room) r = kMaxFree;
+    for (int& r : free_lists.free_slots) r = kMaxFree;
   }
   ~Drain() {
     free_lists.closed = true;
     for (std::size_t k = 0; k < FreeLists::classes; ++k) {
-      free_lists.room[k] = 0;
+      free_lists.free_slots[k] = 0;
       while (FreeBlock* const block = free_lists.head[k]) {
         free_lists.head[k] = block->next;
         ::operator delete(block);

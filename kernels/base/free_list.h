@@ -15,12 +15,12 @@ struct FreeBlock {
 };
 
 // The lists of one thread. Constant-initialised and trivially destructible, so they can be used at any time, also by
-// static destructors that free arrays and graphs after the thread's other thread_local objects. `room` is 0 until the
-// first allocation and after the end of the thread.
+// static destructors that free arrays and graphs after the thread's other thread_local objects. `free_slots` is 0 until
+// the first allocation and after the end of the thread.
 struct FreeLists {
   static constexpr std::size_t step = 64, classes = 10;  // blocks up to 640 bytes; larger ones go to malloc
   FreeBlock* head[classes];
-  int room[classes];  // number of blocks that may be added
+  int free_slots[classes];  // number of blocks that may be added
   bool closed;
 };
 // The initial-exec TLS model makes access one instruction in a shared library too; the few bytes fit into the space
@@ -37,7 +37,7 @@ inline void* allocate_block(std::size_t bytes, const char* op) {
   if (k < FreeLists::classes) {
     if (FreeBlock* const block = free_lists.head[k]) [[likely]] {
       free_lists.head[k] = block->next;
-      ++free_lists.room[k];
+      ++free_lists.free_slots[k];
       return block;
     }
   }
@@ -46,9 +46,9 @@ inline void* allocate_block(std::size_t bytes, const char* op) {
 
 inline void free_block(void* block, std::size_t bytes) noexcept {
   const std::size_t k = (bytes - 1) / FreeLists::step;
-  if (k < FreeLists::classes && free_lists.room[k] > 0) [[likely]] {
+  if (k < FreeLists::classes && free_lists.free_slots[k] > 0) [[likely]] {
     free_lists.head[k] = new (block) FreeBlock{free_lists.head[k]};
-    --free_lists.room[k];
+    --free_lists.free_slots[k];
   } else {
     ::operator delete(block);
   }

@@ -290,8 +290,8 @@ template <class R> class Multiplication {
 
   // Packs all of b first; threads share the rows of c.
   void run_by_rows(std::int64_t panels, std::int64_t tiles) const {
-    alignas(64) std::byte room[kPackedBytes];
-    auto* const pb = reinterpret_cast<T*>(room);
+    alignas(64) std::byte packed_bytes[kPackedBytes];
+    auto* const pb = reinterpret_cast<T*>(packed_bytes);
     pack(b_, b_column_, b_k_, g_.n, g_.k, nr_, pb);
     const std::int64_t mr = micro_.mr;
     catena::parallel_for(tiles, grain(panels), [&](std::int64_t begin, std::int64_t end) {
@@ -305,8 +305,8 @@ template <class R> class Multiplication {
   void run_by_panels(std::int64_t panels) const {
     const std::int64_t tiles = (g_.m + micro_.mr - 1) / micro_.mr;
     catena::parallel_for(panels, grain(tiles), [&](std::int64_t begin, std::int64_t end) {
-      alignas(64) std::byte room[kPackedBytes];
-      auto* const pb = reinterpret_cast<T*>(room);
+      alignas(64) std::byte packed_bytes[kPackedBytes];
+      auto* const pb = reinterpret_cast<T*>(packed_bytes);
       for (std::int64_t q = begin; q < end; ++q) {
         const std::int64_t j = q * nr_, columns = std::min<std::int64_t>(nr_, g_.n - j);
         const bool in_place = tiles == 1 && b_column_ == 1 && columns == nr_;

@@ -20,7 +20,7 @@
 
 namespace nd::testing {
 
-// What a failed assertion says besides the values: the text of err_msg, and whether it prints the arrays.
+// Options of the message of a failed assertion: a text before the values, and whether the arrays are printed.
 struct Message {
   std::string_view err_msg = {};  // a line of the message
   bool verbose = true;            // the message has both arrays

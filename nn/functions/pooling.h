@@ -148,7 +148,7 @@ inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Len
 CATENA_EXPORT Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int outw,
                                       double spatial_scale);
 
-// What is taken of a region.
+// The value that a region gives: its maximum or its average.
 enum class PoolingClass { max, average };
 // Max pooling of the whole image into 1, 4, ... 4^(pyramid_height - 1) bins, concatenated: (n, c, h, w) -> (n, c (1 + 4
 // + ...), 1, 1). ValueError for images that cannot be divided into so many bins; NotImplementedError for average

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(training_begins_anew_as_without_the_load) {
   const std::string good = first / "snapshot_iter_3", bad = first / "bad";
   const std::string expected = Run(2, plain.path.string()).result();
   int failed = 0;
-  // What a load changes is in host memory: where kernels are interpreted, a part of the keys has to do.
+  // A load changes host memory only, so devices, where kernels are interpreted, try a part of the keys.
   const std::vector<std::string> keys = catena::NpzReader("test", good).keys();
   const std::size_t step = default_device() == kCpu ? 1 : 9;
   for (std::size_t k = 0; k < keys.size(); k += step) {

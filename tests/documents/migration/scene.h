@@ -30,7 +30,7 @@ struct Table {
   Table(const char* name, int rows, int offered, int absent);
 };
 
-// Those of NumPy's table are also in values.py.
+// The variables of NumPy's table stand in values.py, too.
 struct numpy_scene {
   numpy_scene();
   ~numpy_scene();
