@@ -7,9 +7,10 @@
 #   environment docs/environment.md has every environment variable that the libraries and the scripts read, and no other
 cmake_minimum_required(VERSION 3.22)
 
+include("${CMAKE_CURRENT_LIST_DIR}/document_links.cmake")
+
 file(GLOB documents RELATIVE "${ROOT}" "${ROOT}/*.md" "${ROOT}/docs/Dockerfile" "${ROOT}/examples/*/README.md")
 file(GLOB_RECURSE pages RELATIVE "${ROOT}" "${ROOT}/docs/*.md")
-list(FILTER pages EXCLUDE REGEX "^docs/reference/examples/")  # code and its output
 list(APPEND documents ${pages})
 file(GLOB_RECURSE sources "${ROOT}/cmake/*" "${ROOT}/kernels/*.cpp" "${ROOT}/kernels/*.h" "${ROOT}/kernels/*.inc" "${ROOT}/ndarray/*.cpp" "${ROOT}/ndarray/*.h"
   "${ROOT}/autograd/*.cpp" "${ROOT}/autograd/*.h" "${ROOT}/autograd/*.inc" "${ROOT}/nn/*.cpp" "${ROOT}/nn/*.h" "${ROOT}/training/*.cpp" "${ROOT}/training/*.h"
@@ -29,11 +30,9 @@ foreach(document IN LISTS documents)
   file(READ "${ROOT}/${document}" text)
   get_filename_component(folder "${ROOT}/${document}" DIRECTORY)
   string(REPLACE ";" "," text "${text}")
-  string(REPLACE "](" "@to@" text "${text}")  # brackets would join the elements of lists
-  string(REGEX REPLACE "[][]" "" text "${text}")
-  string(REGEX MATCHALL "@to@[^)#: ]+[)#]" links "${text}")
+  string(REGEX REPLACE "[][]" "" text "${text}")  # brackets would join the elements of lists
+  links_of("${ROOT}/${document}" links)
   foreach(link IN LISTS links)
-    string(REGEX REPLACE "^@to@|[)#]$" "" link "${link}")
     math(EXPR seen "${seen} + 1")
     if(NOT EXISTS "${folder}/${link}")
       string(APPEND bad "\n  ${document}: there is no ${link}")

@@ -1,4 +1,4 @@
-"""What MkDocs does besides its own steps: documents outside of docs/ become pages, and links follow them.
+"""Additions to MkDocs: documents outside of docs/ become pages, and links follow them.
 
 The same files are read in a checkout, where README.md links to docs/faq.md and docs/faq.md to ../CONTRIBUTING.md. A link to a file that is no
 page, such as a source, becomes text: the site has no copy of the sources.
@@ -11,13 +11,11 @@ import sys
 from mkdocs.structure.files import File
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import migration
 import pages as reference_pages
 from reference import Reference, TITLES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
-import migration  # noqa: E402, a module of this folder
 
 # Documents outside of docs/ by their path in the sources, with the path of their page.
 PAGES = {
@@ -33,7 +31,6 @@ PAGES = {
 }
 # [text](target); the parentheses of code spans are not touched, as a target has no space.
 LINK = re.compile(r"\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]+)\)")
-
 
 reference = Reference()
 
