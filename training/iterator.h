@@ -1,6 +1,7 @@
 // Iterators, which define the order in which training reads a dataset.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,13 @@ struct CATENA_EXPORT Batch {
   std::vector<std::int64_t> indices = {};  // indices of the examples in the dataset, for messages; may be empty
   std::int64_t size() const;               // number of examples
 };
+
+// Returns the arrays of a batch: those which the dataset stacked, or concat_examples(batch.examples, device, padding).
+template <std::same_as<Batch> B>
+Example concat_examples(const B& batch, std::optional<Device> device = {}, const Padding& padding = {}) {
+  return batch.stacked ? to_device(device, *batch.stacked)
+                       : concat_examples(batch.examples, device, padding, batch.indices);
+}
 
 // A user's iterator must implement next(), epoch(), epoch_detail(), is_new_epoch() and serialize().
 class CATENA_EXPORT Iterator {

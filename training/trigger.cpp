@@ -1,6 +1,7 @@
 #include <catena/training/trigger.h>
 
 #include <cmath>
+#include <string_view>
 
 #include <catena/kernels/base/error.h>
 #include <catena/training/stored_number.h>
@@ -13,6 +14,11 @@ using catena::ValueError;
 
 Trigger::~Trigger() = default;
 void Trigger::serialize(nn::Serializer&) {}
+
+UnitName::UnitName(const char* name) : unit_(std::string_view(name) == "epoch" ? epoch : iteration) {
+  check<ValueError>(unit_ == epoch || std::string_view(name) == "iteration", "Trigger", "the unit \"", name,
+                    "\" is neither \"iteration\" nor \"epoch\"");
+}
 
 IntervalTrigger::IntervalTrigger(double period, Unit unit) : period_(period), unit_(unit) {
   check<ValueError>(period > 0 && std::isfinite(period), "IntervalTrigger", "the period ", period, " is not positive");

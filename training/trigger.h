@@ -18,6 +18,17 @@ enum class Unit { iteration, epoch };
 inline constexpr Unit iteration = Unit::iteration;
 inline constexpr Unit epoch = Unit::epoch;
 
+// A unit, or its name as Chainer writes it: "iteration" or "epoch" (ValueError for others).
+class CATENA_EXPORT UnitName {
+ public:
+  UnitName(Unit unit) noexcept : unit_(unit) {}
+  UnitName(const char* name);
+  operator Unit() const noexcept { return unit_; }
+
+ private:
+  Unit unit_;
+};
+
 // Decides after each update whether an extension runs. A derived class implements the call.
 class CATENA_EXPORT Trigger {
  public:
@@ -50,13 +61,15 @@ class CATENA_EXPORT IntervalTrigger : public Trigger {
   std::optional<Position> last_call_;
 };
 
-// The argument type for triggers: {3, epoch}, a trigger, a callable, or nothing (never fires). Every make() creates a
-// new trigger, so a spec may be used twice; a trigger given as a shared pointer is shared
-// (see Trainer::asks).
+// The argument type for triggers: {3, epoch} or {3, "epoch"}, a trigger, a callable, or nothing (never fires). Every
+// make() creates a new trigger, so a spec may be used twice; a trigger given as a shared pointer is shared (see
+// Trainer::asks).
 class CATENA_EXPORT TriggerSpec {
  public:
   TriggerSpec() = default;
-  TriggerSpec(double period, Unit unit) : TriggerSpec(IntervalTrigger(period, unit)) {}
+  template <class N>
+  TriggerSpec(N period, UnitName unit) requires std::is_arithmetic_v<N>
+      : TriggerSpec(IntervalTrigger(static_cast<double>(period), unit)) {}
   template <class T, class = std::enable_if_t<std::is_base_of_v<Trigger, T>>>
   TriggerSpec(T trigger) : make_([trigger] { return catena::Shared<T>::make(trigger); }) {}
   template <class F,

@@ -12,9 +12,7 @@ using catena::check;
 using catena::RuntimeError;
 using catena::ValueError;
 
-Example default_converter(const Batch& batch, std::optional<Device> device) {
-  return batch.stacked ? to_device(device, *batch.stacked) : concat_examples(batch.examples, device, {}, batch.indices);
-}
+Example default_converter(const Batch& batch, std::optional<Device> device) { return concat_examples(batch, device); }
 
 Variables to_variables(const Example& batch, autograd::Flag volatile_flag) {
   Variables result;
@@ -22,6 +20,13 @@ Variables to_variables(const Example& batch, autograd::Flag volatile_flag) {
     result.push_back(Variable(batch.values[i],
                               {.volatile_ = volatile_flag, .name = batch.is_map() ? batch.names[i] : std::string()}));
   return result;
+}
+
+Variables internal::variables_of(const Batch& batch, std::optional<Device> device, std::size_t n) {
+  const Example arrays = concat_examples(batch, device);
+  check<ValueError>(arrays.values.size() == n, "to_variables", "an example has ", arrays.values.size(),
+                    " components, not ", n, ": write to_variables<", arrays.values.size(), ">(batch)");
+  return to_variables(arrays);
 }
 
 const Variable& argument(const Variables& args, std::string_view name) {

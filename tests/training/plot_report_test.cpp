@@ -248,7 +248,9 @@ BOOST_AUTO_TEST_CASE(points_are_means_of_intervals) {
   BOOST_TEST(picture.count(kOrange) > 20);  // the second curve that has points
 
   Run epochs("epochs", {"loss"}, {.x_key = "epoch", .file_name = "p.svg"});
+  epochs.trainer.extend(PlotReport({"loss"}, "epoch", {.file_name = "q.svg"}));
   epochs.trainer.run();
+  BOOST_TEST(file_content(epochs.folder / "q.svg") == file_content(epochs.folder / "p.svg"));
   BOOST_TEST(has(epochs.stored("_plot_p.svg"), "{\"loss\": [[1, 0.75], [2, "));
   BOOST_TEST(has(file_content(epochs.folder / "p.svg"), ">epoch</text>"));
 

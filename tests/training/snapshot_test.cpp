@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_SUITE(snapshots)
 BOOST_AUTO_TEST_CASE(names_and_triggers) {
   const TemporaryFolder folder("names");
   StatefulRun run(1, 7, folder.path.string());
-  run.trainer.extend(Snapshot({.filename = "epoch_{.updater.epoch:03d}"}));
+  run.trainer.extend(snapshot({.filename = "epoch_{.updater.epoch:03d}"}));
   run.trainer.extend(snapshot_object(run.model, "model_{.updater.iteration}"), {.trigger = TriggerSpec(5, iteration)});
   run.trainer.extend(snapshot_object(run.optimizer, "optimizer", {.trigger = {2, iteration}}));
   run.trainer.run();

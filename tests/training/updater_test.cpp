@@ -101,6 +101,30 @@ BOOST_AUTO_TEST_CASE(an_update_of_ones_own) {
   BOOST_TEST(updater.is_new_epoch());
 }
 
+// Loops without an updater: the components of a batch, stacked by the dataset or here.
+BOOST_AUTO_TEST_CASE(batches_as_variables) {
+  const Array x = array<float>({1, 2, 3, 4, 5, 6}, {3, 2}), t = array<std::int32_t>({7, 8, 9}, {3});
+  const TupleDataset stacking(x, t);
+  const TransformDataset single(stacking, [](Example e) { return e; });
+  for (const Dataset* dataset : {static_cast<const Dataset*>(&stacking), static_cast<const Dataset*>(&single)}) {
+    SerialIterator iterator(*dataset, 2, {.repeat = false, .shuffle = false});
+    const Batch batch = *iterator.next();
+    const auto [x2, t2] = to_variables(batch);
+    BOOST_TEST(values(x2.data()) == (Doubles{1, 2, 3, 4}), each);
+    BOOST_TEST(values(t2.data()) == (Doubles{7, 8}), each);
+    BOOST_TEST(x2.shape() == Shape({2, 2}));
+    const Example arrays = concat_examples(batch);
+    BOOST_TEST(values(arrays.values[1]) == (Doubles{7, 8}), each);
+    const std::string message = message_of<catena::ValueError>([&] { to_variables<3>(batch); });
+    BOOST_TEST(has(message, "an example has 2 components, not 3: write to_variables<2>(batch)"), message);
+  }
+  const DictDataset named({{"image", x}, {"label", t}});
+  SerialIterator iterator(named, 3, {.repeat = false, .shuffle = false});
+  const auto [image, label] = to_variables(*iterator.next());
+  BOOST_TEST(image.name() == "image");
+  BOOST_TEST(label.name() == "label");
+}
+
 BOOST_AUTO_TEST_CASE(fields_of_extensions) {
   const TemporaryFolder folder("fields");
   FakeUpdater updater(2);

@@ -1,12 +1,15 @@
 #include <catena/training/datasets/image_file.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
+#include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/byte_stream.h>
+#include <catena/kernels/formats/png.h>
 
 namespace training::datasets {
 
@@ -112,6 +115,29 @@ Array read_image(const std::string& path, Dtype dtype) {
   const Array samples =
       image.sample_bytes == 1 ? internal::planes<std::uint8_t>(image) : internal::planes<std::uint16_t>(image);
   return autograd::astype(samples, dtype);
+}
+
+void write_image(const std::string& path, const Array& image) {
+  constexpr const char* op = "write_image";
+  const std::int64_t ndim = image.ndim();
+  const std::int64_t channels = ndim == 3 ? image.shape()[0] : 1;
+  check<ValueError>((ndim == 2 || ndim == 3) && (channels == 1 || channels == 3), op, "an image has the shape (H, W), ",
+                    "(1, H, W) or (3, H, W), not ", image.shape());
+  check<ValueError>(image.size() > 0, op, "the image of shape ", image.shape(), " has no pixels");
+  check<catena::TypeError>(!catena::is_complex_dtype(image.dtype()), op, "pixels are real, not ",
+                           image.dtype());
+  const std::int64_t height = image.shape()[ndim - 2], width = image.shape()[ndim - 1];
+  const std::vector<double> values = autograd::to_vector<double>(image);
+  std::string rows;  // each row begins with the number of its filter: none
+  for (std::int64_t y = 0; y < height; ++y) {
+    rows += '\0';
+    for (std::int64_t x = 0; x < width; ++x)
+      for (std::int64_t c = 0; c < 3; ++c) {
+        const double value = values[static_cast<std::size_t>(((channels == 3 ? c : 0) * height + y) * width + x)];
+        rows += static_cast<char>(static_cast<std::uint8_t>(std::lround(std::fmin(std::fmax(value, 0), 255))));
+      }
+  }
+  catena::write_file_atomically(op, path, catena::png_file(width, height, rows, 6));
 }
 
 }  // namespace training::datasets

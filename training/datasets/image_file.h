@@ -1,4 +1,4 @@
-// Image files: PNG by libpng, JPEG by libjpeg, if Catena was built with these libraries.
+// Image files: PNG read by libpng, JPEG by libjpeg, if Catena was built with these libraries; PNG written.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,12 @@ namespace training::datasets {
 // of samples per byte of the file; RuntimeError if this build does not have the library for the format. All name the
 // file. Thread safety: may be called from several threads.
 CATENA_EXPORT Array read_image(const std::string& path, autograd::Dtype dtype = autograd::Dtype::float32);
+
+// Writes an array (H, W), (1, H, W) or (3, H, W) as a PNG file of red, green and blue, 8 bits each; one channel is
+// grey. Values are rounded to the nearest integer of 0..255; NaN becomes 0. The file appears complete or not at all.
+// ValueError for other shapes and an array without pixels, TypeError for a complex array; IOError if the file cannot be
+// written. Needs no library for images.
+CATENA_EXPORT void write_image(const std::string& path, const Array& image);
 
 // The formats of image files that can be read.
 struct ImageCodecs {

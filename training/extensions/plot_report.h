@@ -32,6 +32,8 @@ class CATENA_EXPORT PlotReport : public Extension {
   using Options = PlotReportOptions;
   PlotReport(std::vector<std::string> y_keys, Options options);
   explicit PlotReport(std::vector<std::string> y_keys) : PlotReport(std::move(y_keys), Options{}) {}
+  // PlotReport({"main/loss", "validation/main/loss"}, "epoch", {.file_name = "loss.png"}): sets options.x_key.
+  PlotReport(std::vector<std::string> y_keys, std::string x_key, Options options = {});
   PlotReport(const char* y_key, Options options) : PlotReport(std::vector<std::string>{y_key}, std::move(options)) {}
   explicit PlotReport(const char* y_key) : PlotReport(y_key, Options{}) {}
   static bool available() noexcept { return true; }

@@ -37,6 +37,9 @@ class CATENA_EXPORT Snapshot : public Extension {
   Options options_;
 };
 
+// trainer.extend(snapshot(), {.trigger = {10, "epoch"}})
+inline Snapshot snapshot(SnapshotOptions options = {}) { return Snapshot(std::move(options)); }
+
 struct SnapshotObjectOptions {
   TriggerSpec trigger = {1, epoch};
 };
