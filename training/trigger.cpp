@@ -20,7 +20,7 @@ UnitName::UnitName(const char* name) : unit_(std::string_view(name) == "epoch" ?
                     "\" is neither \"iteration\" nor \"epoch\"");
 }
 
-IntervalTrigger::IntervalTrigger(double period, Unit unit) : period_(period), unit_(unit) {
+IntervalTrigger::IntervalTrigger(double period, UnitName unit) : period_(period), unit_(unit) {
   check<ValueError>(period > 0 && std::isfinite(period), "IntervalTrigger", "the period ", period, " is not positive");
 }
 

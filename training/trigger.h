@@ -41,7 +41,7 @@ class CATENA_EXPORT Trigger {
 // fires once for all multiples passed since. As a stop trigger (reached()), it means "progress >= period".
 class CATENA_EXPORT IntervalTrigger : public Trigger {
  public:
-  IntervalTrigger(double period, Unit unit);  // ValueError unless period > 0
+  IntervalTrigger(double period, UnitName unit);  // ValueError unless period > 0
   bool operator()(Trainer& trainer) override;
   bool reached(const Trainer& trainer) const;
   // Stores the position of the last call under the keys of later versions of Chainer: "previous_iteration" and

@@ -451,15 +451,14 @@ BOOST_AUTO_TEST_CASE(formats_that_a_build_lacks) {
 BOOST_AUTO_TEST_CASE(written_images) {
   if (lacks(datasets::image_codecs().png, "PNG")) return;
   const TemporaryFolder folder("write_image");
-  const Array colours =
-      array<float>({-3, 0.4f, 0.6f, 254.6f, 300, NAN, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {3, 2, 3});
+  const Array colours = floats({-3, 0.4f, 0.6f, 254.6f, 300, NAN, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {3, 2, 3});
   datasets::write_image(folder / "a.png", colours);
   const Array image = read_image(folder / "a.png");
   BOOST_REQUIRE(image.shape() == Shape({3, 2, 3}));
   const std::vector<double> want{0, 0, 1, 255, 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   BOOST_TEST(values(image) == want, boost::test_tools::per_element());
   // A grey image, as a view whose elements are not adjacent: its three channels are equal.
-  const Array grey = autograd::transpose(array<std::uint8_t>({1, 2, 3, 4, 5, 6}, {3, 2}));
+  const Array grey = autograd::transpose(autograd::astype(floats({1, 2, 3, 4, 5, 6}, {3, 2}), Dtype::uint8));
   for (const Array& g : {grey, autograd::reshape(grey, {1, 2, 3})}) {
     datasets::write_image(folder / "g.png", g);
     const std::vector<double> channels{1, 3, 5, 2, 4, 6, 1, 3, 5, 2, 4, 6, 1, 3, 5, 2, 4, 6};
@@ -469,11 +468,11 @@ BOOST_AUTO_TEST_CASE(written_images) {
   const auto message = [&](const Array& a) {
     return message_of<catena::Error>([&] { datasets::write_image(folder / "bad.png", a); });
   };
-  BOOST_TEST(has(message(zeros({2, 4, 4})),
+  BOOST_TEST(has(message(autograd::zeros({2, 4, 4})),
                  "write_image: an image has the shape (H, W), (1, H, W) or (3, H, W), not (2, 4, 4)"));
-  BOOST_TEST(has(message(zeros({3})), "(3,)"));
-  BOOST_TEST(has(message(zeros({3, 0, 4})), "has no pixels"));
-  BOOST_TEST(has(message(zeros({2, 2}, Dtype::complex64)), "pixels are real, not complex64"));
+  BOOST_TEST(has(message(autograd::zeros({3})), "(3,)"));
+  BOOST_TEST(has(message(autograd::zeros({3, 0, 4})), "has no pixels"));
+  BOOST_TEST(has(message(autograd::zeros({2, 2}, Dtype::complex64)), "pixels are real, not complex64"));
   BOOST_TEST(!std::filesystem::exists(folder / "bad.png"));
   BOOST_CHECK_THROW(datasets::write_image(folder / "nowhere/a.png", grey), catena::IOError);
 }

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(kinds_of_specs) {
   const int two = 2;
   BOOST_TEST(fires_at({two, "iteration"}, 5, 5) == (Iterations{2, 4}), boost::test_tools::per_element());
   BOOST_TEST(fires_at({1.5f, "epoch"}, 2, 7) == (Iterations{3, 6}), boost::test_tools::per_element());
-  BOOST_TEST(IntervalTrigger(3, "epoch").unit() == epoch);
+  BOOST_TEST((IntervalTrigger(3, "epoch").unit() == epoch));
   const std::string message = message_of<catena::ValueError>([] { TriggerSpec(1, "epochs"); });
   BOOST_TEST(has(message, "\"epochs\" is neither \"iteration\" nor \"epoch\""), message);
 }

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(an_update_of_ones_own) {
 
 // Loops without an updater: the components of a batch, stacked by the dataset or here.
 BOOST_AUTO_TEST_CASE(batches_as_variables) {
-  const Array x = array<float>({1, 2, 3, 4, 5, 6}, {3, 2}), t = array<std::int32_t>({7, 8, 9}, {3});
+  const Array x = floats({1, 2, 3, 4, 5, 6}, {3, 2}), t = ints({7, 8, 9});
   const TupleDataset stacking(x, t);
   const TransformDataset single(stacking, [](Example e) { return e; });
   for (const Dataset* dataset : {static_cast<const Dataset*>(&stacking), static_cast<const Dataset*>(&single)}) {

@@ -27,9 +27,6 @@ PlotReport::PlotReport(std::vector<std::string> y_keys, Options options)
   for (const std::string& key : y_keys_) curves_.emplace_back(key, Points());
 }
 
-PlotReport::PlotReport(std::vector<std::string> y_keys, std::string x_key, Options options)
-    : PlotReport(std::move(y_keys), (options.x_key = std::move(x_key), std::move(options))) {}
-
 void PlotReport::initialize(Trainer& trainer) {
   if (!y_keys_.empty()) internal::check_output_file("PlotReport", trainer, options_.file_name);
 }

@@ -1,6 +1,7 @@
 // PlotReport: curves of observed values as a picture.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,9 @@ class CATENA_EXPORT PlotReport : public Extension {
   PlotReport(std::vector<std::string> y_keys, Options options);
   explicit PlotReport(std::vector<std::string> y_keys) : PlotReport(std::move(y_keys), Options{}) {}
   // PlotReport({"main/loss", "validation/main/loss"}, "epoch", {.file_name = "loss.png"}): sets options.x_key.
-  PlotReport(std::vector<std::string> y_keys, std::string x_key, Options options = {});
+  template <std::convertible_to<std::string> S>
+  PlotReport(std::vector<std::string> y_keys, const S& x_key, Options options = {})
+      : PlotReport(std::move(y_keys), (options.x_key = x_key, std::move(options))) {}
   PlotReport(const char* y_key, Options options) : PlotReport(std::vector<std::string>{y_key}, std::move(options)) {}
   explicit PlotReport(const char* y_key) : PlotReport(y_key, Options{}) {}
   static bool available() noexcept { return true; }
