@@ -132,6 +132,28 @@ foreach(program IN LISTS programs)
   endif()
 endforeach()
 
+# The example programs build against the copy, by their own CMakeLists.txt.
+set(examples ${documents})
+list(FILTER examples INCLUDE REGEX "/examples/CMakeLists.txt$")
+if(COMPONENTS MATCHES "training")
+  if(NOT examples)
+    message(FATAL_ERROR "examples/CMakeLists.txt is not installed")
+  endif()
+  cmake_path(GET examples PARENT_PATH folder)
+  run("configuring the examples" ${CMAKE_COMMAND} -S "${folder}" -B "${WORK}/examples" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DCMAKE_PREFIX_PATH=${WORK}/moved" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
+  run("building the examples" ${CMAKE_COMMAND} --build "${WORK}/examples")
+  file(GLOB programs "${WORK}/examples/*/*")
+  list(FILTER programs EXCLUDE REGEX "CMakeFiles|[.]cmake$")
+  list(LENGTH programs built)
+  file(GLOB sources "${folder}/*/*.cpp")
+  list(LENGTH sources wanted)
+  if(NOT built EQUAL wanted)
+    message(FATAL_ERROR "${built} of ${wanted} examples were built: ${programs}")
+  endif()
+  message(STATUS "${built} examples built against the copy")
+endif()
+
 # It goes without a trace; what others have put there stays.
 file(WRITE "${WORK}/moved/lib/cmake/others.txt" "Not of this package.\n")
 file(GLOB_RECURSE uninstall "${WORK}/moved/*/cmake/catena/uninstall.cmake")
