@@ -23,6 +23,7 @@
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
+#include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/foreign.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>

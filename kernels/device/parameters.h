@@ -210,6 +210,14 @@ struct OffsetsParameters {
   void* counts;
 };
 
+// A stage of Fourier transforms of `rows` rows of n = radix * m * s complex numbers (fft.h). `inverse` is 0 or 1.
+struct FftStageParameters {
+  int64_t rows, n, radix, m, s, inverse;
+  double scale;
+  const void* from;
+  void* to;
+};
+
 // Sorting of rows: the parameters of sort_block, sort_keys and sort_result. `positions` is 1 if the result is positions
 // and not values. sort_block: `padded` is the smallest power of two >= count, and a block sorts kSortBlock / padded
 // rows. Radix sort: scratch memory for the keys and places of all rows, one after the other, and for the values if the

@@ -136,6 +136,7 @@ using Join = over::Join<BoundOperand>;
 using Nonzero = over::Nonzero<BoundOperand>;
 using Random = over::Random<BoundOperand>;
 struct Factorize;  // factorize.h
+struct Fft;        // fft.h
 
 // An elementwise or indexed program of one or several steps.
 struct Elementwise {
@@ -208,7 +209,7 @@ struct Scatter {
 
 // Everything that a backend of ndarray executes.
 using Call = AnyOf<Elementwise, Reduce, RowWise, RowWiseAndSums, Scan, call::MultiTensor, Gather, Scatter, CheckIndices,
-                   Sort, Join, Nonzero, Matmul, Random, Factorize>;
+                   Sort, Join, Nonzero, Matmul, Random, Factorize, Fft>;
 
 }  // namespace bound
 }  // namespace catena

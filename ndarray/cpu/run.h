@@ -21,5 +21,6 @@ void run(const catena::bound::Nonzero& call);
 void run(const catena::bound::Matmul& call);
 void run(const catena::bound::Random& call);
 void run(const catena::bound::Factorize& call);
+void run(const catena::bound::Fft& call);
 
 }  // namespace nd::cpu

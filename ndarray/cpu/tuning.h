@@ -96,4 +96,10 @@ inline constexpr std::int64_t kPackedBytes = kFirstLevelCache / 2;
 // cache, rows of the wide matrix that are read together, and bytes of the thin operand on the stack (matmul/skinny).
 inline constexpr std::int64_t kFew = 4, kThinChunk = 512, kThinRows = 8, kThinBytes = kFirstLevelCache / 4;
 
+// ---- Fourier transforms ----------------------------------------------------------------------------
+// The least length that is transformed in two steps, and the numbers of a part of the work (fft/*).
+inline constexpr std::int64_t kLeastLongFft = 256, kFftGrain = 16384;
+// Plans that are kept, and the bytes of their tables.
+inline constexpr std::size_t kFftPlans = 32, kFftPlanBytes = std::size_t(256) << 20;
+
 }  // namespace nd::cpu

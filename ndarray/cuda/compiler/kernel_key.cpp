@@ -66,11 +66,12 @@ constexpr FormEntry kForms[] = {
     {Form::sort_result, Family::sort, "sort_result"},
     {Form::index_check, Family::index_check, "index_check"},
     {Form::join, Family::join, "join"},
+    {Form::fft_stage, Family::fft, "fft_stage"},
 };
 constexpr bool in_order() {
   for (std::size_t k = 0; k < std::size(kForms); ++k)
     if (kForms[k].form != static_cast<Form>(k)) return false;
-  return std::size(kForms) == static_cast<std::size_t>(Form::join) + 1;
+  return std::size(kForms) == static_cast<std::size_t>(Form::fft_stage) + 1;
 }
 static_assert(in_order(), "kForms has one entry for each form, in the order of the enumeration");
 

@@ -29,6 +29,7 @@ enum class Family : std::uint8_t {
   sort,
   index_check,
   join,
+  fft,
 };
 
 // The launch skeletons (kernels/device/).
@@ -68,6 +69,7 @@ enum class Form : std::uint8_t {
   sort_result,
   index_check,  // looks for indices out of range
   join,
+  fft_stage,  // one factor of the length of Fourier transforms
 };
 CATENA_EXPORT std::string_view name_of(Form form);
 CATENA_EXPORT Family family_of(Form form);

@@ -82,6 +82,10 @@ void run(const catena::bound::Nonzero& call, StreamRef stream) {
   launch_sequence(plan_nonzero(call, processors_of(stream)), stream);
 }
 
+void run(const catena::bound::Fft& call, StreamRef stream) {
+  launch_sequence(plan_fft(call, processors_of(stream)), stream);
+}
+
 void run(const catena::bound::Matmul& call, StreamRef stream) {
   if (is_long_product(call) ? multiply_in_pieces(call, stream) : blas_matmul(call, stream)) return;
   launch_sequence(plan_matmul(call, processors_of(stream)), stream);

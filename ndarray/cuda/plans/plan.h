@@ -15,6 +15,7 @@
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/device/parameters.h>
 #include <catena/kernels/registry/bound_call.h>
+#include <catena/kernels/registry/fft.h>
 #include <catena/ndarray/cuda/plans/codegen.h>
 
 namespace nd::cuda {
@@ -134,6 +135,8 @@ CATENA_EXPORT Sequence plan_matmul(const catena::bound::Matmul& call, int proces
 
 CATENA_EXPORT Sequence plan_scan(const catena::bound::Scan& call, int processors);
 CATENA_EXPORT Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors);
+// Only for complex numbers and lengths without prime factors above 31 (bound::Fft).
+CATENA_EXPORT Sequence plan_fft(const catena::bound::Fft& call, int processors);
 // Uses one launch for up to kManyPieces pieces that have one stride along the axes before the joined one and one along
 // the axes behind it. Pieces with more strides are copied by separate launches.
 CATENA_EXPORT Sequence plan_join(const catena::bound::Join& call, int processors);

@@ -1,0 +1,35 @@
+// The bound call of discrete Fourier transforms. Lengths, norms and axes are decided by ndarray/routines/fft.h, in the
+// same way for every backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <catena/kernels/base/dtype.h>
+
+namespace catena::bound {
+
+inline constexpr int kLargestFftFactor = 31;
+
+enum class FftKind : std::uint8_t {
+  complex,          // n complex numbers to n complex numbers
+  real_to_complex,  // n real numbers to the first n / 2 + 1 complex numbers of their transform
+  complex_to_real,  // n / 2 + 1 complex numbers, the first of a Hermitian transform, to n real numbers. The imaginary
+                    // parts of the first number and, if n is even, of the last one are not used
+};
+
+// out[k] = scale * sum_j in[j] exp(-2 pi i j k / n), with + instead of - if `inverse`, for each row of two C-contiguous
+// matrices that do not overlap. `dtype` is that of the complex numbers; real numbers have the dtype of their parts.
+// real_to_complex is never inverse, complex_to_real always is. There are rows, and n > 0. The CPU executes every call;
+// other devices execute `complex` for lengths without prime factors above kLargestFftFactor.
+struct Fft {
+  FftKind kind = FftKind::complex;
+  Dtype dtype = Dtype::complex128;
+  bool inverse = false;
+  std::int64_t rows = 0, n = 0;
+  double scale = 1;
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+};
+
+}  // namespace catena::bound

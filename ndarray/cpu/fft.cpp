@@ -1,0 +1,356 @@
+// Fourier transforms on the CPU: plans, real transforms, and the distribution of rows over threads.
+#include <catena/ndarray/cpu/fft.h>
+
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <mutex>
+#include <numbers>
+
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/registry/fft.h>
+#include <catena/ndarray/cpu/run.h>
+#include <catena/ndarray/cpu/tuning.h>
+#include <catena/ndarray/cpu/workspace.h>
+
+namespace nd::cpu {
+
+using catena::bound::Fft;
+using catena::bound::FftKind;
+
+namespace {
+
+struct Turn {
+  double re, im;
+};
+Turn operator*(Turn a, Turn b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+
+// Returns exp(-2 pi i k / n). Cosine and sine are taken of at most an eighth of a turn, where they are most accurate.
+Turn turn(std::int64_t k, std::int64_t n) {
+  k %= n;
+  if (2 * k > n) {
+    const Turn t = turn(n - k, n);
+    return {t.re, -t.im};
+  }
+  if (4 * k > n) {  // half a turn minus t
+    const Turn t = turn(n - 2 * k, 2 * n);
+    return {-t.re, t.im};
+  }
+  if (8 * k > n) {  // a quarter of a turn minus t
+    const Turn t = turn(n - 4 * k, 4 * n);
+    return {-t.im, -t.re};
+  }
+  const double angle = 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+  return {std::cos(angle), -std::sin(angle)};
+}
+
+// Returns any exp(-2 pi i k / n) as the product of two numbers of tables of about sqrt(n) numbers.
+class Turns {
+ public:
+  explicit Turns(std::int64_t n) : n_(n) {
+    while (block_ * block_ < n) block_ *= 2;
+    for (std::int64_t k = 0; k < block_; ++k) fine_.push_back(turn(k, n));
+    for (std::int64_t k = 0; k < n; k += block_) coarse_.push_back(turn(k, n));
+  }
+  Turn operator[](std::int64_t k) const {
+    k %= n_;
+    const Turn& fine = fine_[static_cast<std::size_t>(k % block_)];
+    return k < block_ ? fine : coarse_[static_cast<std::size_t>(k / block_)] * fine;
+  }
+
+ private:
+  std::int64_t n_, block_ = 1;
+  std::vector<Turn> fine_, coarse_;
+};
+
+template <class T> void append(std::vector<T>& to, Turn t) {
+  to.push_back(static_cast<T>(t.re));
+  to.push_back(static_cast<T>(t.im));
+}
+
+std::vector<int> prime_factors(std::int64_t n) {
+  std::vector<int> factors;
+  for (int p = 2; p <= kLargestFftFactor; ++p)
+    for (; n % p == 0; n /= p) factors.push_back(p);
+  if (n > 1) factors.push_back(kLargestFftFactor + 1);  // some larger one
+  return factors;
+}
+bool needs_convolution(std::int64_t n) {
+  const std::vector<int> factors = prime_factors(n);
+  return !factors.empty() && factors.back() > kLargestFftFactor;
+}
+
+// Returns n1 of n = n1 * n2: the largest divisor up to sqrt(n), or 1 for lengths that are transformed row beside row.
+std::int64_t first_length(std::int64_t n) {
+  std::int64_t best = 1;
+  if (n >= kLeastLongFft)
+    for (std::int64_t d = 1; d * d <= n; ++d)
+      if (n % d == 0) best = d;
+  return best;
+}
+
+}  // namespace
+
+template <class T> FftStages<T>::FftStages(std::int64_t length) : n(length) {
+  std::vector<int> radices;
+  std::int64_t rest = n;
+  // 16 = 4 * 4 takes fewer operations than 8 * 2.
+  for (; rest % 8 == 0 && rest != 16; rest /= 8) radices.push_back(8);
+  for (; rest % 4 == 0; rest /= 4) radices.push_back(4);
+  for (const int p : prime_factors(rest)) radices.push_back(p);
+  std::int64_t now = n;
+  for (const int radix : radices) {
+    Stage of{radix, {}, {}};
+    const Turns turns(now);
+    for (std::int64_t j = 0; j < now / radix; ++j)
+      for (int k = 1; k < radix; ++k) append(of.twiddles, turns[j * k]);
+    if (radix > 5 && radix != 8)
+      for (int l = 0; l < radix; ++l) append(of.roots, turn(l, radix));
+    stages.push_back(std::move(of));
+    now /= radix;
+  }
+}
+
+template <class T>
+FftPlan<T>::FftPlan(std::int64_t length)
+    : n(length),
+      n1(needs_convolution(n) ? 1 : first_length(n)),
+      n2(n / n1),
+      first(n1),
+      second(needs_convolution(n) ? 1 : n2) {
+  constexpr std::int64_t lanes = kFftLanes<T>;
+  for (std::int64_t k = 0; k <= n / 2; ++k) append(half_turns, turn(k, 2 * n));
+  if (is_long()) {
+    const Turns turns(n);
+    const std::int64_t groups = (n2 + lanes - 1) / lanes;
+    for (std::int64_t group = 0; group < groups; ++group)
+      for (std::int64_t k = 0; k < n1; ++k)
+        for (std::int64_t j = group * lanes; j < (group + 1) * lanes; ++j) {
+          const Turn t = turns[k * j];
+          twiddle_re.push_back(static_cast<T>(t.re));
+          twiddle_im.push_back(static_cast<T>(t.im));
+        }
+  }
+  if (needs_convolution(n)) {
+    std::int64_t m = 1;
+    while (m < 2 * n - 1) m *= 2;
+    convolution = std::make_shared<const FftPlan>(m);
+    std::vector<T> conjugate(static_cast<std::size_t>(2 * m));
+    for (std::int64_t j = 0; j < n; ++j) {
+      // j * j modulo 2 n, without overflow.
+      const auto square =
+          static_cast<std::int64_t>(static_cast<unsigned __int128>(j) * static_cast<unsigned __int128>(j) %
+                                    static_cast<unsigned __int128>(2 * n));
+      const Turn t = turn(square, 2 * n);
+      append(chirp, t);
+      for (const std::int64_t at : {j, j == 0 ? 0 : m - j}) {
+        conjugate[static_cast<std::size_t>(2 * at)] = static_cast<T>(t.re / static_cast<double>(m));
+        conjugate[static_cast<std::size_t>(2 * at + 1)] = static_cast<T>(-t.im / static_cast<double>(m));
+      }
+    }
+    chirp_transform.resize(conjugate.size());
+    transform_rows(*convolution, conjugate.data(), chirp_transform.data(), 1, false, T(1));
+  }
+}
+
+template <class T> std::size_t FftPlan<T>::bytes() const noexcept {
+  std::size_t numbers = twiddle_re.size() * 2 + chirp.size() + chirp_transform.size() + half_turns.size();
+  for (const FftStages<T>* s : {&first, &second})
+    for (const auto& of : s->stages) numbers += of.twiddles.size() + of.roots.size();
+  return numbers * sizeof(T) + (convolution ? convolution->bytes() : 0);
+}
+
+namespace {
+
+template <class T> T* numbers_of(const Workspace& w) { return reinterpret_cast<T*>(w.data()); }
+
+// Bluestein's algorithm for one row. jk = (j^2 + k^2 - (k - j)^2) / 2, so the transform is the product of a chirp and
+// a convolution with its conjugate. The inverse exchanges real and imaginary parts.
+template <class T> void convolve(const FftPlan<T>& plan, const T* in, T* out, bool inverse, T scale, T* a, T* b) {
+  const std::int64_t n = plan.n, m = plan.convolution->n;
+  const int re = inverse ? 1 : 0, im = 1 - re;
+  const T *const c = plan.chirp.data(), *const f = plan.chirp_transform.data();
+  for (std::int64_t j = 0; j < 2 * n; j += 2) {
+    a[j] = in[j + re] * c[j] - in[j + im] * c[j + 1];
+    a[j + 1] = in[j + re] * c[j + 1] + in[j + im] * c[j];
+  }
+  std::fill(a + 2 * n, a + 2 * m, T(0));
+  transform_rows(*plan.convolution, a, b, 1, false, T(1));
+  for (std::int64_t k = 0; k < 2 * m; k += 2) {
+    const T r = b[k] * f[k] - b[k + 1] * f[k + 1];
+    b[k + 1] = b[k] * f[k + 1] + b[k + 1] * f[k];
+    b[k] = r;
+  }
+  transform_rows(*plan.convolution, b, a, 1, true, scale);
+  for (std::int64_t k = 0; k < 2 * n; k += 2) {
+    out[k + re] = a[k] * c[k] - a[k + 1] * c[k + 1];
+    out[k + im] = a[k] * c[k + 1] + a[k + 1] * c[k];
+  }
+}
+
+template <class T> void transform_long(const FftPlan<T>& plan, const T* in, T* out, bool inverse, T scale) {
+  constexpr std::int64_t lanes = kFftLanes<T>;
+  const std::int64_t columns = (plan.n2 + lanes - 1) / lanes, rest = (plan.n1 + lanes - 1) / lanes;
+  const Workspace between(static_cast<std::size_t>(2 * plan.n) * sizeof(T));
+  const auto scratch_bytes = static_cast<std::size_t>(fft_scratch(plan)) * sizeof(T);
+  const std::int64_t grain = std::max<std::int64_t>(1, kFftGrain * columns / plan.n);
+  catena::parallel_for(columns, grain, [&](std::int64_t begin, std::int64_t end) {
+    const Workspace scratch(scratch_bytes);
+    fft_columns(plan, in, numbers_of<T>(between), begin, end, inverse, numbers_of<T>(scratch));
+  });
+  catena::parallel_for(
+      rest, std::max<std::int64_t>(1, kFftGrain * rest / plan.n), [&](std::int64_t begin, std::int64_t end) {
+        const Workspace scratch(scratch_bytes);
+        fft_finish(plan, numbers_of<T>(between), out, begin, end, inverse, scale, numbers_of<T>(scratch));
+      });
+}
+
+}  // namespace
+
+template <class T>
+void transform_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale) {
+  constexpr std::int64_t lanes = kFftLanes<T>;
+  const std::int64_t n = plan.n, together = plan.is_long() || plan.convolution ? 1 : lanes;
+  const std::int64_t groups = (rows + together - 1) / together;
+  const std::int64_t grain = std::max<std::int64_t>(1, kFftGrain / (n * together));
+  // One long row at a time uses all threads; several are distributed.
+  if (groups < catena::available_threads() && plan.is_long()) {
+    for (std::int64_t r = 0; r < rows; ++r) transform_long(plan, in + 2 * r * n, out + 2 * r * n, inverse, scale);
+    return;
+  }
+  const std::int64_t more = plan.convolution ? 4 * plan.convolution->n : 0;
+  catena::parallel_for(groups, grain, [&](std::int64_t begin, std::int64_t end) {
+    const Workspace scratch(static_cast<std::size_t>(std::max(fft_scratch(plan), more)) * sizeof(T));
+    T* const s = numbers_of<T>(scratch);
+    for (std::int64_t r = begin * together; r < std::min(end * together, rows); r += together) {
+      const T* const from = in + 2 * r * n;
+      T* const to = out + 2 * r * n;
+      if (plan.convolution) convolve(plan, from, to, inverse, scale, s, s + more / 2);
+      else if (plan.is_long()) transform_long(plan, from, to, inverse, scale);
+      else fft_short(plan, from, to, std::min(together, rows - r), inverse, scale, s);
+    }
+  });
+}
+
+namespace {
+
+// ---- real transforms ------------------------------------------------------------------------------
+// From the transform z of h complex numbers, made of pairs of real ones, the h + 1 numbers of the transform of the real
+// ones: x[k] = e + w^k o with e = (z[k] + z*[h - k]) / 2, o = (z[k] - z*[h - k]) / 2i, w = exp(-2 pi i / 2h).
+template <class T> void split_halves(const FftPlan<T>& plan, const T* z, T* x) {
+  const std::int64_t h = plan.n;
+  for (std::int64_t k = 0; 2 * k <= h; ++k) {
+    const std::int64_t l = h - k, from = k == 0 ? 0 : l;
+    const T a = z[2 * k], b = z[2 * k + 1], c = z[2 * from], d = -z[2 * from + 1];
+    const T e_re = (a + c) / 2, e_im = (b + d) / 2, o_re = (b - d) / 2, o_im = (c - a) / 2;
+    const T w_re = plan.half_turns[static_cast<std::size_t>(2 * k)],
+            w_im = plan.half_turns[static_cast<std::size_t>(2 * k + 1)];
+    const T t_re = w_re * o_re - w_im * o_im, t_im = w_re * o_im + w_im * o_re;
+    x[2 * k] = e_re + t_re, x[2 * k + 1] = e_im + t_im;
+    x[2 * l] = e_re - t_re, x[2 * l + 1] = t_im - e_im;
+  }
+  x[1] = x[2 * h + 1] = 0;
+}
+// The reverse, times 2: z[k] = (x[k] + x*[h - k]) + i (x[k] - x*[h - k]) w^-k.
+template <class T> void join_halves(const FftPlan<T>& plan, const T* x, T* z) {
+  const std::int64_t h = plan.n;
+  for (std::int64_t k = 0; 2 * k <= h; ++k) {
+    const std::int64_t l = h - k;
+    // The first and the last number are real.
+    const T a = x[2 * k], b = k == 0 ? T(0) : x[2 * k + 1], c = x[2 * l], d = k == 0 ? T(0) : -x[2 * l + 1];
+    const T e_re = a + c, e_im = b + d, p_re = a - c, p_im = b - d;
+    const T w_re = plan.half_turns[static_cast<std::size_t>(2 * k)],
+            w_im = -plan.half_turns[static_cast<std::size_t>(2 * k + 1)];
+    const T o_re = p_re * w_re - p_im * w_im, o_im = p_re * w_im + p_im * w_re;
+    z[2 * k] = e_re - o_im, z[2 * k + 1] = e_im + o_re;
+    if (k > 0 && l != k) z[2 * l] = e_re + o_im, z[2 * l + 1] = o_re - e_im;
+  }
+}
+
+template <class T> void real_rows(const Fft& f, const FftPlan<T>& plan, std::int64_t begin, std::int64_t rows) {
+  const bool forward = f.kind == FftKind::real_to_complex, even = f.n % 2 == 0;
+  const std::int64_t n = f.n, half = n / 2 + 1, length = plan.n;
+  const T scale = static_cast<T>(f.scale);
+  const T* in = reinterpret_cast<const T*>(f.in) + begin * (forward ? n : 2 * half);
+  T* out = reinterpret_cast<T*>(f.out) + begin * (forward ? 2 * half : n);
+  const Workspace memory(static_cast<std::size_t>(4 * rows * length) * sizeof(T));
+  T *const a = numbers_of<T>(memory), *const b = a + 2 * rows * length;
+  if (forward) {
+    if (even) {
+      transform_rows(plan, in, b, rows, false, scale);
+      for (std::int64_t r = 0; r < rows; ++r) split_halves(plan, b + 2 * r * length, out + 2 * r * half);
+    } else {
+      for (std::int64_t i = 0; i < rows * n; ++i) a[2 * i] = in[i], a[2 * i + 1] = 0;
+      transform_rows(plan, a, b, rows, false, scale);
+      for (std::int64_t r = 0; r < rows; ++r) std::copy_n(b + 2 * r * n, 2 * half, out + 2 * r * half);
+    }
+  } else if (even) {
+    for (std::int64_t r = 0; r < rows; ++r) join_halves(plan, in + 2 * r * half, a + 2 * r * length);
+    transform_rows(plan, a, out, rows, true, scale);
+  } else {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const T* const x = in + 2 * r * half;
+      T* const whole = a + 2 * r * n;
+      whole[0] = x[0], whole[1] = 0;
+      for (std::int64_t k = 1; k < half; ++k) {
+        whole[2 * k] = whole[2 * (n - k)] = x[2 * k];
+        whole[2 * k + 1] = x[2 * k + 1], whole[2 * (n - k) + 1] = -x[2 * k + 1];
+      }
+    }
+    transform_rows(plan, a, b, rows, true, scale);
+    for (std::int64_t i = 0; i < rows * n; ++i) out[i] = b[2 * i];
+  }
+}
+
+// ---- plans ----------------------------------------------------------------------------------------
+// The plans that were used last, up to a number and a size of their tables.
+template <class T> std::shared_ptr<const FftPlan<T>> plan_of(std::int64_t n) {
+  static std::mutex mutex;
+  static std::list<std::shared_ptr<const FftPlan<T>>> plans;  // the last one first
+  const std::lock_guard lock(mutex);
+  for (auto it = plans.begin(); it != plans.end(); ++it)
+    if ((*it)->n == n) {
+      plans.splice(plans.begin(), plans, it);
+      return plans.front();
+    }
+  plans.push_front(std::make_shared<const FftPlan<T>>(n));
+  std::size_t count = 0, bytes = 0;
+  for (auto it = plans.begin(); it != plans.end();) {
+    bytes += (*it)->bytes();
+    it = ++count > 1 && (count > kFftPlans || bytes > kFftPlanBytes) ? plans.erase(it) : std::next(it);
+  }
+  return plans.front();
+}
+
+template <class T> void run_as(const Fft& f) {
+  const bool halves = f.kind != FftKind::complex && f.n % 2 == 0;
+  const auto plan = plan_of<T>(halves ? f.n / 2 : f.n);
+  if (f.kind == FftKind::complex) {
+    transform_rows(*plan, reinterpret_cast<const T*>(f.in), reinterpret_cast<T*>(f.out), f.rows, f.inverse,
+                   static_cast<T>(f.scale));
+    return;
+  }
+  // A few rows at a time, so that what lies between the steps stays in a cache; one long row uses all threads.
+  const std::int64_t together = std::max<std::int64_t>(plan->is_long() ? 1 : kFftLanes<T>, kFftGrain / f.n);
+  const std::int64_t groups = (f.rows + together - 1) / together;
+  const auto some = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = begin * together; r < std::min(end * together, f.rows); r += together)
+      real_rows<T>(f, *plan, r, std::min(together, f.rows - r));
+  };
+  if (groups == 1) some(0, 1);
+  else catena::parallel_for(groups, 1, some);
+}
+
+}  // namespace
+
+void run(const Fft& f) {
+  if (f.dtype == catena::Dtype::complex64) run_as<float>(f);
+  else run_as<double>(f);
+}
+
+template struct FftStages<float>;
+template struct FftStages<double>;
+template struct FftPlan<float>;
+template struct FftPlan<double>;
+
+}  // namespace nd::cpu

@@ -1,0 +1,78 @@
+// Plans of Fourier transforms on the CPU, and the loops that execute them. Internal to ndarray/cpu.
+//
+// Complex numbers are processed in lanes: numbers of several transforms side by side, real and imaginary parts apart. A
+// transform of length n is a sequence of stages, one per factor of n, in the order of Stockham, which needs no
+// permutation of the elements. A long transform of length n1 * n2 is n2 transforms of length n1 and n1 transforms of
+// length n2, in lanes, with a multiplication in between (the four-step algorithm: Bailey, FFTs in external or
+// hierarchical memory, 1990). A length with a large prime factor is a convolution of a length without one (Bluestein,
+// 1970).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <catena/kernels/registry/fft.h>
+
+namespace nd::cpu {
+
+template <class T> inline constexpr int kFftLanes = 64 / sizeof(T);
+using catena::bound::kLargestFftFactor;  // larger prime factors are left to Bluestein's algorithm
+
+// The stages of a transform whose length has no prime factor above kLargestFftFactor.
+template <class T> struct FftStages {
+  struct Stage {
+    int radix;
+    std::vector<T> twiddles;  // for each j < length / radix: w^j, w^2j, ... w^((radix - 1) j); real, imaginary part
+    std::vector<T> roots;     // exp(-2 pi i l / radix), for radices without a formula of their own
+  };
+  std::int64_t n = 1;
+  std::vector<Stage> stages;
+
+  explicit FftStages(std::int64_t length);
+};
+
+// The tables for transforms of one length.
+template <class T> struct FftPlan {
+  std::int64_t n = 1, n1 = 1, n2 = 1;  // n = n1 * n2; n1 is 1 for short transforms
+  FftStages<T> first, second;          // of the lengths n1 and n2
+  // exp(-2 pi i k j / n) for the result k of the first transforms and the group j of lanes: (n2 / lanes, n1, lanes).
+  std::vector<T> twiddle_re, twiddle_im;
+  // Bluestein's algorithm: the plan of a length m >= 2 n - 1, exp(-pi i j j / n) for j < n, and the transform of the
+  // conjugates of these numbers, divided by m. Null and empty for other lengths.
+  std::shared_ptr<const FftPlan> convolution;
+  std::vector<T> chirp, chirp_transform;
+  std::vector<T> half_turns;  // exp(-pi i k / n) for k <= n / 2: for real transforms of the length 2 n
+
+  explicit FftPlan(std::int64_t length);
+  bool is_long() const noexcept { return n1 > 1; }
+  std::size_t bytes() const noexcept;  // of the tables
+};
+
+// Transforms up to kFftLanes rows of n complex numbers by a plan that is not long. `scratch` has
+// fft_scratch<T>(plan) numbers and is aligned to 64 bytes.
+template <class T> constexpr std::int64_t fft_scratch(const FftPlan<T>& plan) {
+  return 6 * kFftLanes<T> * (plan.n1 > plan.n2 ? plan.n1 : plan.n2);
+}
+void fft_short(const FftPlan<float>& plan, const float* in, float* out, std::int64_t rows, bool inverse, float scale,
+               float* scratch);
+void fft_short(const FftPlan<double>& plan, const double* in, double* out, std::int64_t rows, bool inverse,
+               double scale, double* scratch);
+// The transforms of length n1 of one row, for groups [begin, end) of lanes, which are columns of the matrix (n1, n2).
+// `between` has 2 n numbers.
+void fft_columns(const FftPlan<float>& plan, const float* in, float* between, std::int64_t begin, std::int64_t end,
+                 bool inverse, float* scratch);
+void fft_columns(const FftPlan<double>& plan, const double* in, double* between, std::int64_t begin, std::int64_t end,
+                 bool inverse, double* scratch);
+// The transforms of length n2 of the numbers in `between`, for groups of its columns.
+void fft_finish(const FftPlan<float>& plan, const float* between, float* out, std::int64_t begin, std::int64_t end,
+                bool inverse, float scale, float* scratch);
+void fft_finish(const FftPlan<double>& plan, const double* between, double* out, std::int64_t begin, std::int64_t end,
+                bool inverse, double scale, double* scratch);
+
+// Transforms contiguous rows of complex numbers by any plan, on several threads; `in` and `out` do not overlap.
+template <class T>
+void transform_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale);
+
+}  // namespace nd::cpu

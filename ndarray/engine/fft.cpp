@@ -1,0 +1,26 @@
+#include <catena/ndarray/engine/fft.h>
+
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/engine/execute.h>
+
+namespace nd::internal {
+
+Array fft_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse, double scale) {
+  const Dtype complex =
+      a.dtype() == Dtype::float32 || a.dtype() == Dtype::complex64 ? Dtype::complex64 : Dtype::complex128;
+  Shape shape = a.shape();
+  std::int64_t& length = shape[shape.size() - 1];
+  length = kind == FftKind::real_to_complex ? n / 2 + 1 : n;
+  const std::int64_t rows = a.size() == 0 ? 0 : catena::size_of(shape) / length;
+  const Array out(
+      new_array(shape, kind == FftKind::complex_to_real ? catena::real_dtype(complex) : complex, a.device(), "fft"));
+  if (rows == 0) return out;
+  const catena::bound::Fft call{kind, complex, inverse, rows, n, scale, a->data, out->data};
+  const StreamRef stream = stream_for(a.device());
+  const catena::ArrayHeader *const read = a.get(), *const written = out.get();
+  launch_on(stream, {&read, 1}, {&written, 1}, [&] { executor(a.device().kind).execute(call, stream); });
+  return out;
+}
+
+}  // namespace nd::internal

@@ -1,0 +1,212 @@
+#include <catena/ndarray/routines/fft.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <vector>
+
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/fft.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+
+namespace nd::fft {
+
+using catena::check;
+using catena::ValueError;
+using internal::fft_rows;
+using internal::FftKind;
+
+namespace {
+
+// ---- rows on devices that transform complex numbers of some lengths -------------------------------
+Shape with_last(Shape shape, std::int64_t length) {
+  shape[shape.size() - 1] = length;
+  return shape;
+}
+
+bool has_large_factor(std::int64_t n) {
+  for (int p = 2; p <= catena::bound::kLargestFftFactor; ++p)
+    while (n % p == 0) n /= p;
+  return n > 1;
+}
+
+// Bluestein's algorithm (1970): j k = (j^2 + k^2 - (k - j)^2) / 2, so the transform is a chirp times the convolution of
+// the conjugate chirp with the product of input and chirp.
+Array convolve_rows(const Array& a, std::int64_t n, double scale) {
+  std::int64_t m = 1;
+  while (m < 2 * n - 1) m *= 2;
+  std::vector<std::complex<double>> turns;
+  // j^2 modulo 2 n, by differences, which do not overflow.
+  for (std::int64_t j = 0, square = 0; j < n; square = (square + 2 * j + 1) % (2 * n), ++j)
+    turns.push_back(std::polar(1.0, -std::numbers::pi * static_cast<double>(square) / static_cast<double>(n)));
+  const Array chirp = array(turns).astype(a.dtype());
+  const Array filter = zeros({m}, {.dtype = a.dtype()});
+  filter(Slice(0, n)) = conjugate(chirp);
+  filter(Slice(m - n + 1, m)) = conjugate(flip(chirp(Slice(1, {})), 0));
+  const Array padded = zeros(with_last(a.shape(), m), {.dtype = a.dtype()});
+  padded(ellipsis, Slice(0, n)) = a * chirp;
+  const Array product =
+      fft_rows(FftKind::complex, padded, m, false, 1) * fft_rows(FftKind::complex, filter, m, false, 1);
+  const Array y = fft_rows(FftKind::complex, product, m, true, scale / static_cast<double>(m));
+  return y(ellipsis, Slice(0, n)) * chirp;
+}
+
+Array complex_rows(const Array& a, std::int64_t n, bool inverse, double scale) {
+  if (!has_large_factor(n)) return fft_rows(FftKind::complex, a, n, inverse, scale);
+  return inverse ? conjugate(convolve_rows(conjugate(a), n, scale)) : convolve_rows(a, n, scale);
+}
+
+// Transforms the rows of a C-contiguous array.
+Array transform_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse, double scale) {
+  if (a.device().kind == Device::Kind::cpu || a.size() == 0) return fft_rows(kind, a, n, inverse, scale);
+  const DeviceScope scope(a.device());
+  if (kind == FftKind::complex) return complex_rows(a, n, inverse, scale);
+  const std::int64_t half = n / 2 + 1;
+  if (kind == FftKind::real_to_complex) {
+    const Array x = a.astype(a.dtype() == Dtype::float32 ? Dtype::complex64 : Dtype::complex128);
+    return complex_rows(x, n, false, scale)(ellipsis, Slice(0, half));
+  }
+  const Array first = a.copy();
+  first(ellipsis, 0).imag().fill(0);
+  if (n % 2 == 0) first(ellipsis, -1).imag().fill(0);
+  const Array rest = flip(conjugate(first(ellipsis, Slice(1, n - half + 1))), -1);
+  return complex_rows(concatenate({first, rest}, -1), n, true, scale).real();
+}
+
+// ---- one axis -------------------------------------------------------------------------------------
+bool is_single(Dtype dtype) {
+  return dtype == Dtype::float16 || dtype == Dtype::bfloat16 || dtype == Dtype::float32 || dtype == Dtype::complex64;
+}
+
+double scale_of(std::string_view op, std::string_view norm, std::int64_t n, bool inverse) {
+  check<ValueError>(norm == "backward" || norm == "ortho" || norm == "forward", op, "norm \"", norm,
+                    "\" is none of \"backward\", \"ortho\" and \"forward\"");
+  if (norm == "ortho") return 1 / std::sqrt(static_cast<double>(n));
+  return (norm == "backward") == inverse ? 1 / static_cast<double>(n) : 1;
+}
+std::string_view swapped(std::string_view norm) {
+  return norm == "backward" ? "forward" : norm == "forward" ? "backward" : norm;
+}
+
+Array transform(std::string_view op, FftKind kind, const Array& a, const FftOptions& o, bool inverse) {
+  check<catena::TypeError>(!a.is_null(), op, "the array is null");
+  check<catena::TypeError>(kind != FftKind::real_to_complex || !catena::is_complex_dtype(a.dtype()), op,
+                           "the numbers are ", a.dtype(), "; real ones are needed (fft transforms complex ones)");
+  const int axis = catena::normalize_axis(op, o.axis, a.ndim());
+  const std::int64_t given = a.shape(axis);
+  const std::int64_t n = o.n.value_or(kind == FftKind::complex_to_real ? 2 * (given - 1) : given);
+  check<ValueError>(n > 0, op, "the length is ", n, " and should be at least 1");
+  const double scale = scale_of(op, o.norm, n, inverse);
+  const bool single = is_single(a.dtype());
+  const Dtype dtype = kind == FftKind::real_to_complex ? (single ? Dtype::float32 : Dtype::float64)
+                                                       : (single ? Dtype::complex64 : Dtype::complex128);
+  const std::int64_t wanted = kind == FftKind::complex_to_real ? n / 2 + 1 : n, common = std::min(given, wanted);
+  const Array last = moveaxis(a, axis, -1);
+  Array rows;
+  if (given == wanted) {
+    rows = ascontiguousarray(last, dtype);
+  } else {
+    const DeviceScope scope(a.device());
+    rows = zeros(with_last(last.shape(), wanted), {.dtype = dtype});
+    if (rows.size() != 0) rows(ellipsis, Slice(0, common)) = last(ellipsis, Slice(0, common));
+  }
+  return ascontiguousarray(moveaxis(transform_rows(kind, rows, n, inverse, scale), -1, axis));
+}
+
+// ---- several axes ---------------------------------------------------------------------------------
+struct Axis {
+  int axis;
+  std::optional<std::int64_t> n;
+};
+std::vector<Axis> axes_of(std::string_view op, const Array& a, const FftnOptions& o) {
+  check<catena::TypeError>(!a.is_null(), op, "the array is null");
+  Dims axes = o.axes.values();
+  const int count = o.s ? o.s->size() : a.ndim();
+  if (!o.axes.given())
+    for (int k = 0; k < count; ++k) axes.push_back(k - count);
+  check<ValueError>(!o.s || o.s->size() == axes.size(), op, "s has ", count, " lengths for ", axes.size(), " axes");
+  std::vector<Axis> result;
+  for (int k = 0; k < axes.size(); ++k) {
+    const int axis = catena::normalize_axis(op, axes[k], a.ndim());
+    result.push_back({axis, {}});
+    if (o.s && (*o.s)[k] != -1) result.back().n = (*o.s)[k];
+  }
+  return result;
+}
+FftnOptions last_two(FftnOptions o) {
+  if (!o.axes.given()) o.axes = {-2, -1};
+  return o;
+}
+
+Array transform_all(std::string_view op, const Array& a, const FftnOptions& o, bool inverse) {
+  const std::vector<Axis> axes = axes_of(op, a, o);
+  Array x = a;
+  for (std::size_t k = axes.size(); k-- > 0;)
+    x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, inverse);
+  return axes.empty() ? a.astype(is_single(a.dtype()) ? Dtype::complex64 : Dtype::complex128) : x;
+}
+Array real_forward(std::string_view op, const Array& a, const FftnOptions& o) {
+  const std::vector<Axis> axes = axes_of(op, a, o);
+  check<ValueError>(!axes.empty(), op, "there is no axis to transform");
+  Array x = transform(op, FftKind::real_to_complex, a, {axes.back().n, axes.back().axis, o.norm}, false);
+  for (std::size_t k = axes.size() - 1; k-- > 0;)
+    x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, false);
+  return x;
+}
+Array real_inverse(std::string_view op, const Array& a, const FftnOptions& o) {
+  const std::vector<Axis> axes = axes_of(op, a, o);
+  check<ValueError>(!axes.empty(), op, "there is no axis to transform");
+  Array x = a;
+  for (std::size_t k = 0; k + 1 < axes.size(); ++k)
+    x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, true);
+  return transform(op, FftKind::complex_to_real, x, {axes.back().n, axes.back().axis, o.norm}, true);
+}
+
+Array shifted(const Array& x, const Axes& axes, bool back) {
+  Array result = x;
+  for (const auto axis : catena::normalize_axes(back ? "ifftshift" : "fftshift", axes, x.ndim())) {
+    const std::int64_t by = x.shape(static_cast<int>(axis)) / 2;
+    result = roll(result, back ? -by : by, static_cast<int>(axis));
+  }
+  return axes.given() || x.ndim() > 0 ? result : x.copy();
+}
+
+}  // namespace
+
+Array fft(const Array& a, const FftOptions& o) { return transform("fft", FftKind::complex, a, o, false); }
+Array ifft(const Array& a, const FftOptions& o) { return transform("ifft", FftKind::complex, a, o, true); }
+Array rfft(const Array& a, const FftOptions& o) { return transform("rfft", FftKind::real_to_complex, a, o, false); }
+Array irfft(const Array& a, const FftOptions& o) { return transform("irfft", FftKind::complex_to_real, a, o, true); }
+Array hfft(const Array& a, const FftOptions& o) {
+  check<catena::TypeError>(!a.is_null(), "hfft", "the array is null");
+  return transform("hfft", FftKind::complex_to_real, conjugate(a), {o.n, o.axis, swapped(o.norm)}, true);
+}
+Array ihfft(const Array& a, const FftOptions& o) {
+  return conjugate(transform("ihfft", FftKind::real_to_complex, a, {o.n, o.axis, swapped(o.norm)}, false));
+}
+
+Array fftn(const Array& a, const FftnOptions& o) { return transform_all("fftn", a, o, false); }
+Array ifftn(const Array& a, const FftnOptions& o) { return transform_all("ifftn", a, o, true); }
+Array rfftn(const Array& a, const FftnOptions& o) { return real_forward("rfftn", a, o); }
+Array irfftn(const Array& a, const FftnOptions& o) { return real_inverse("irfftn", a, o); }
+Array fft2(const Array& a, const FftnOptions& o) { return transform_all("fft2", a, last_two(o), false); }
+Array ifft2(const Array& a, const FftnOptions& o) { return transform_all("ifft2", a, last_two(o), true); }
+Array rfft2(const Array& a, const FftnOptions& o) { return real_forward("rfft2", a, last_two(o)); }
+Array irfft2(const Array& a, const FftnOptions& o) { return real_inverse("irfft2", a, last_two(o)); }
+
+Array fftfreq(std::int64_t n, double d) {
+  check<ValueError>(n > 0, "fftfreq", "the length is ", n, " and should be at least 1");
+  return concatenate({arange((n + 1) / 2), arange(-(n / 2), 0)}) * (1 / (static_cast<double>(n) * d));
+}
+Array rfftfreq(std::int64_t n, double d) {
+  check<ValueError>(n > 0, "rfftfreq", "the length is ", n, " and should be at least 1");
+  return arange(n / 2 + 1) * (1 / (static_cast<double>(n) * d));
+}
+Array fftshift(const Array& x, const Axes& axes) { return shifted(x, axes, false); }
+Array ifftshift(const Array& x, const Axes& axes) { return shifted(x, axes, true); }
+
+}  // namespace nd::fft
