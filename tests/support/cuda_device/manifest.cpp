@@ -176,7 +176,7 @@ class KernelsOfOne {
 
 // ---- lines ------------------------------------------------------------------------------------------------------
 Form form_of(const std::string& name, const std::string& line) {
-  for (int k = 0; k <= static_cast<int>(Form::join); ++k)
+  for (int k = 0; k <= static_cast<int>(Form::fft_stage); ++k)
     if (nd::cuda::name_of(static_cast<Form>(k)) == name) return static_cast<Form>(k);
   throw catena::ValueError("manifest: no form '" + name + "' in the line " + line);
 }
@@ -284,6 +284,7 @@ std::vector<KernelKey> structural_keys() {
     }
   for (Dtype t : {D::uint8, D::uint16, D::uint32, D::uint64})
     for (Form form : {Form::sort_count, Form::sort_move}) keys.push_back(key_of(form, {t}, 1));
+  for (Dtype t : {D::complex64, D::complex128}) keys.push_back(key_of(Form::fft_stage, {t}, 1));
   return keys;
 }
 
