@@ -252,6 +252,14 @@ def generator():
     return numpy.random.Generator(numpy.random.SFC64(0))
 
 
+def complex_signal(p, seed):
+    return matrix(p, 2 * seed, -1) + 1j * matrix(p, 2 * seed + 1, -1)
+
+
+def of_complex(f):
+    return lambda p: rotating(p, lambda seed: complex_signal(p, seed), f)
+
+
 def default(setup):
     return {"default": setup}
 
@@ -311,6 +319,10 @@ table = {
     "scan/cumsum_axis1": default(of_signed(lambda a: a.cumsum(axis=1))),
     **{f"matmul/{shape}": default(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": default(product_of_transposed),
+    "fft/complex_1e6": default(of_complex(lambda a: xp.fft.fft(a).real)),
+    "fft/complex_1000x1024": default(of_complex(lambda a: xp.fft.fft(a).real)),
+    "fft/real_1000x1024": default(of_signed(lambda a: xp.fft.rfft(a).real)),
+    "fft/plane_1024": default(of_signed(lambda a: xp.fft.rfft2(a).real)),
     "linalg/solve_512": default(solve),
     "linalg/inverses_1000x16x16": default(inverses),
     "linalg/svd_256": default(of_signed(lambda a: xp.linalg.svd(a, full_matrices=False)[1])),

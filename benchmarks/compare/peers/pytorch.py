@@ -53,6 +53,12 @@ def of_signed(f):
     return {"default": lambda p: rotating(p, lambda seed: matrix(p, seed, -1), f)}
 
 
+def of_complex(f):
+    def signal(p, seed):
+        return torch.complex(matrix(p, 2 * seed, -1), matrix(p, 2 * seed + 1, -1))
+    return {"default": lambda p: rotating(p, lambda seed: signal(p, seed), f)}
+
+
 def of_block(f):
     return {"default": lambda p: rotating(p, lambda seed: block(p, seed), f)}
 
@@ -366,6 +372,10 @@ table = {
     "scan/cumsum_axis1": of_signed(lambda a: a.cumsum(1)),
     **{f"matmul/{shape}": plain(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": plain(product_of_transposed),
+    "fft/complex_1e6": of_complex(lambda a: torch.fft.fft(a).real),
+    "fft/complex_1000x1024": of_complex(lambda a: torch.fft.fft(a).real),
+    "fft/real_1000x1024": of_signed(lambda a: torch.fft.rfft(a).real),
+    "fft/plane_1024": of_signed(lambda a: torch.fft.rfft2(a).real),
     "linalg/solve_512": plain(solve),
     "linalg/inverses_1000x16x16": plain(inverses),
     "linalg/svd_256": of_signed(lambda a: torch.linalg.svd(a, full_matrices=False).S),
