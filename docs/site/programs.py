@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 import tempfile
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 JOIN = os.path.join(ROOT, "tests", "install", "readme")
@@ -10,8 +11,6 @@ JOIN = os.path.join(ROOT, "tests", "install", "readme")
 
 def programs(page):
     """The sources of the programs of a page (a path) by their names."""
-    with open(os.path.join(JOIN, "program.cpp.in"), encoding="utf-8") as template:
-        frame = template.read().partition("\n")[2].lstrip()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["awk", "-v", "out=" + folder, "-f", os.path.join(JOIN, "extract.awk"), page], check=True)
 
@@ -26,8 +25,6 @@ def programs(page):
             names = dict.fromkeys(re.findall(r"^<!-- program: (\w+)", file.read(), re.MULTILINE))
         sources = {}
         for name in names:
-            source = frame
-            for kind in ("includes", "types", "body"):
-                source = source.replace(f"@{kind}@", part(name, kind))
-            sources[name] = source
+            body = "int main() {\n" + textwrap.indent(part(name, "body"), "  ") + "\n}"
+            sources[name] = "\n\n".join(text for text in (part(name, "includes"), part(name, "types"), body) if text) + "\n"
         return sources
