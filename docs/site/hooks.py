@@ -13,6 +13,7 @@ from mkdocs.structure.files import File
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import migration
 import pages as reference_pages
+from programs import programs
 from reference import Reference, TITLES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -29,6 +30,8 @@ PAGES = {
     "examples/text/README.md": "examples/text.md",
     "examples/training/README.md": "examples/training.md",
 }
+# Pages with this mark get a link to their programs, each joined to one file.
+DOWNLOAD = "<!-- download -->"
 # [text](target); the parentheses of code spans are not touched, as a target has no space.
 LINK = re.compile(r"\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]+)\)")
 
@@ -49,6 +52,10 @@ def on_files(files, config):
     for page in reference.pages:
         files.append(File.generated(config, f"reference/{page.path}.md", content=str(reference_pages.PageText(reference, page))))
     files.append(File.generated(config, "reference/names.md", content=reference_pages.all_names(reference)))
+    for page in files.documentation_pages():
+        if page.src_uri.startswith("tutorials/"):
+            for name, source in programs(page.abs_src_path).items():
+                files.append(File.generated(config, f"tutorials/{name}.cpp", content=source))
     for source, page in PAGES.items():
         with open(os.path.join(ROOT, source), encoding="utf-8") as document:
             files.append(File.generated(config, page, content=document.read()))
@@ -87,6 +94,9 @@ def follow(link, page):
 def on_page_markdown(markdown, page, config, files):
     if page.file.src_uri == "reference/index.md":
         markdown = markdown.replace("<!-- chapters -->", reference_pages.chapters(reference))
+    if DOWNLOAD in markdown:
+        names = programs(page.file.abs_src_path)
+        markdown = markdown.replace(DOWNLOAD, "Joined already: " + ", ".join(f"[{name}.cpp]({name}.cpp)" for name in names) + ".")
     lines, fenced = [], False
     for line in markdown.split("\n"):
         if line.lstrip().startswith("```"):
