@@ -32,7 +32,7 @@ bool is_on_cpu() {
 void check_network(nn::VisionModel& net, const std::string& name) {
   const Json& expected = recorded(name);
   BOOST_TEST(net.available_layers() == expected["layers"].get<Strings>(), boost::test_tools::per_element());
-  BOOST_TEST(entries_of(net) == expected["entries"].get<Strings>(), boost::test_tools::per_element());
+  BOOST_TEST(Entries::of(net) == expected["entries"].get<Strings>(), boost::test_tools::per_element());
   BOOST_TEST(net.count_params() == expected["count"].get<std::int64_t>());
   Filler::fill(net);
   const auto sizes = expected["input"].get<std::vector<std::int64_t>>();
@@ -323,7 +323,14 @@ BOOST_AUTO_TEST_CASE(files_of_googlenet) {
   std::filesystem::remove(models / "bvlc_googlenet.caffemodel");
   BOOST_TEST(std::filesystem::exists(models / "bvlc_googlenet.npz"));
   nn::GoogLeNet net;
-  BOOST_TEST(entries_of(net) == recorded("GoogLeNet")["entries"].get<Strings>(), boost::test_tools::per_element());
+  const catena::NpzReader npz("test", (models / "bvlc_googlenet.npz").string());
+  Strings keys;
+  for (const std::string& key : npz.keys()) {
+    keys.push_back(key);
+    for (const std::int64_t n : npz.read(key).shape) keys.back() += " " + std::to_string(n);
+  }
+  std::sort(keys.begin(), keys.end());
+  BOOST_TEST(keys == recorded("GoogLeNet")["entries"].get<Strings>(), boost::test_tools::per_element());
   for (const auto& [ours, theirs] : kModuleNames) {
     check_pattern(net, "/inc4c/" + ours + "/W", "inception_4c/" + theirs + "/W");
     check_pattern(net, "/inc4c/" + ours + "/b", "inception_4c/" + theirs + "/b");

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(block_of_a_residual_network) {
   trained.sum().backward();
   for (const nn::NamedParam& p : block.namedparams()) BOOST_TEST(bool(p.param.grad()), p.path);
   BOOST_TEST(block.namedparams().front().path == "/a/conv1/W");
-  BOOST_TEST(entries_of(block).size() == 4 * 6 + 2 * 3 * 6u);
+  BOOST_TEST(Entries::of(block).size() == 4 * 6 + 2 * 3 * 6u);
 }
 
 BOOST_AUTO_TEST_CASE(networks_without_weights) {

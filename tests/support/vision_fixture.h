@@ -85,17 +85,32 @@ inline void check_samples(const Variable& y, const Json& expected, double tolera
   }
 }
 
-// Returns "conv1/W 64 3 7 7" for every key of the npz file of a link, sorted.
-template <class L> std::vector<std::string> entries_of(L& link) {
-  nn::serializers::DictionarySerializer s;
-  s.save(link);
-  std::vector<std::string> result;
-  for (const auto& entry : s.entries()) {
-    result.push_back(entry.key);
-    for (int i = 0; i < entry.shape.size(); ++i) result.back() += " " + std::to_string(entry.shape[i]);
+// Returns "conv1/W 64 3 7 7" for every key of a file of the link, sorted.
+class Entries : public nn::MemberVisitor {
+ public:
+  static std::vector<std::string> of(nn::Link& link) {
+    Entries entries;
+    link.visit_members(entries);
+    std::sort(entries.list_.begin(), entries.list_.end());
+    return entries.list_;
   }
-  std::sort(result.begin(), result.end());
-  return result;
-}
+  void parameter(std::string_view name, nn::Parameter& p) override { add(name, p.shape()); }
+  void persistent(std::string_view name, nn::Persistent& a) override { add(name, a.array().shape()); }
+  void persistent(std::string_view name, std::int64_t&) override { add(name, {}); }
+  void link(std::string_view name, nn::Link& child) override {
+    const std::string outer = path_;
+    path_ += std::string(name) + "/";
+    child.visit_members(*this);
+    path_ = outer;
+  }
+
+ private:
+  void add(std::string_view name, const Shape& shape) {
+    list_.push_back(path_ + std::string(name));
+    for (int i = 0; i < shape.size(); ++i) list_.back() += " " + std::to_string(shape[i]);
+  }
+  std::vector<std::string> list_;
+  std::string path_;
+};
 
 }  // namespace test
