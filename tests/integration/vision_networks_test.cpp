@@ -236,6 +236,7 @@ BOOST_AUTO_TEST_CASE(googlenet) {
   BOOST_TEST(same_bits(fc.data(), net.extract(image, {"loss3_fc"})["loss3_fc"].data()));
   BOOST_TEST(!same_bits(fc.data(), net(x, {.layers = {"loss3_fc"}, .train = true})["loss3_fc"].data()));
   BOOST_TEST(!same_bits(fc.data(), net(x, {.layers = {"loss3_fc"}, .test = false})["loss3_fc"].data()));
+  BOOST_TEST(!same_bits(fc.data(), net.extract(image, {.layers = {"loss3_fc"}, .test = false})["loss3_fc"].data()));
   BOOST_TEST(net.extract(image).begin()->first == "pool5");
 }
 
@@ -246,6 +247,8 @@ BOOST_AUTO_TEST_CASE(residual_networks) {
       std::fabs(deviation(dynamic_cast<nn::BottleneckB&>(net.res5["b1"]).conv2.W.data()) / std::sqrt(2.0 / (512 * 9)) -
                 1) < 0.01);
   BOOST_TEST(std::fabs(deviation(net.fc6.W.data()) / std::sqrt(1.0 / 2048) - 1) < 0.01);
+  BOOST_TEST(net.bn1.eps == 2e-5);
+  BOOST_TEST(dynamic_cast<nn::BottleneckB&>(net.res4["b5"]).bn3.eps == 2e-5);
   const Variable any(pattern_array("x", {1, 3, 32, 32}));
   BOOST_TEST(!autograd::has_nan(net(any)["prob"].data()));
   check_network(net, "ResNet50Layers");
