@@ -36,6 +36,7 @@ int main(int argc, char** argv) try {
 
   const std::string output = is_alexnet ? "fc8" : type == "googlenet" ? "loss3/classifier" : "prob";
   const int in_size = is_alexnet ? 227 : 224;
+  use_device(-1);  // images are prepared on the CPU
   if (synthetic) write_synthetic_files(list, basepath, mean, model, output, in_size);
 
   std::vector<std::pair<std::string, int>> dataset;

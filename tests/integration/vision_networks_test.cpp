@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <catena/kernels/formats/cache.h>
+#include <catena/tests/support/attributes.h>
 #include <catena/tests/support/caffe_models.h>
 #include <catena/tests/support/environment.h>
 #include <catena/tests/support/framework_devices.h>
@@ -28,8 +29,9 @@ bool is_on_cpu() {
   return false;
 }
 
-// Names, shapes and all stages for the recorded input; the weights follow the rule of the fixture afterwards.
-void check_network(nn::VisionModel& net, const std::string& name) {
+// Compares names, shapes and all stages for the recorded input, and returns the stages; the weights follow the rule of
+// the fixture afterwards.
+nn::FeatureMaps check_network(nn::VisionModel& net, const std::string& name) {
   const Json& expected = recorded(name);
   BOOST_TEST(net.available_layers() == expected["layers"].get<Strings>(), boost::test_tools::per_element());
   BOOST_TEST(Entries::of(net) == expected["entries"].get<Strings>(), boost::test_tools::per_element());
@@ -44,6 +46,7 @@ void check_network(nn::VisionModel& net, const std::string& name) {
     BOOST_TEST(stage == expected["layers"][i++].get<std::string>());
     check_samples(y, expected["stages"][stage], 1e-3, name + " " + stage);
   }
+  return maps;
 }
 
 // The image of which the fixture has predictions.
@@ -198,17 +201,26 @@ void check_resnet_file(nn::ResNetLayers& like, const std::function<void(nn::ResN
 
 BOOST_AUTO_TEST_SUITE(vision_networks)
 
-BOOST_AUTO_TEST_CASE(vgg) {
+BOOST_AUTO_TEST_CASE(vgg, *slow()) {
   if (!is_on_cpu()) return;
   autograd::seed(1);
   nn::VGG16Layers net(nullptr);
   BOOST_TEST(std::fabs(deviation(net.fc8.W.data()) - 0.01) < 2e-5);
   BOOST_TEST(std::fabs(deviation(net.conv5_1.W.data()) - 0.01) < 2e-5);
   BOOST_TEST(deviation(net.fc8.b->data()) == 0);
-  check_network(net, "VGG16Layers");
-  // Dropout in training mode only.
-  const Variable x(pattern_array("pool5/x", {1, 512, 7, 7}));
-  BOOST_TEST(same_bits(nn::dropout(net.fc6(x), {.train = false}).data(), net.fc6(x).data()));
+  const nn::FeatureMaps maps = check_network(net, "VGG16Layers");
+  // In training mode, dropout keeps half of the units, doubled.
+  const Variable x(pattern_array("x", {1, 3, 224, 224}), {.volatile_ = autograd::ON});
+  const auto kept = values(net(x, {.layers = {"fc6"}, .test = false})["fc6"].data());
+  const auto units = values(maps["fc6"].data());
+  std::size_t dropped = 0, active = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i] == 0) continue;
+    ++active;
+    if (kept[i] == 0) ++dropped;
+    else BOOST_TEST(std::fabs(kept[i] - 2 * units[i]) <= 1e-4 * units[i]);
+  }
+  BOOST_TEST(std::fabs(double(dropped) / double(active) - 0.5) < 0.05);
 }
 
 BOOST_AUTO_TEST_CASE(googlenet) {
@@ -225,9 +237,7 @@ BOOST_AUTO_TEST_CASE(googlenet) {
   BOOST_TEST(y.volatile_flag() == autograd::ON);
   check_samples(y[catena::Slice(1, 2)], recorded("GoogLeNet")["oversample"], 1e-3, "ten crops");
   // Layers in another order and twice; a list of names; training mode.
-  const Variable x(nn::GoogLeNet::prepare(image).shape().size() == 3
-                       ? autograd::expand_dims(nn::GoogLeNet::prepare(image), 0)
-                       : Array());
+  const Variable x(autograd::expand_dims(nn::GoogLeNet::prepare(image), 0));
   const nn::FeatureMaps maps = net(x, {"loss2_fc2", "pool1", "pool1"});
   BOOST_TEST(maps.size() == 2u);
   BOOST_TEST(maps.begin()->first == "pool1");
@@ -261,7 +271,7 @@ BOOST_AUTO_TEST_CASE(residual_networks) {
   for (const nn::NamedParam& p : net.namedparams()) BOOST_TEST(bool(p.param.grad()), p.path);
 }
 
-BOOST_AUTO_TEST_CASE(deeper_residual_networks) {
+BOOST_AUTO_TEST_CASE(deeper_residual_networks, *slow()) {
   if (!is_on_cpu()) return;
   {
     nn::ResNet101Layers net(nullptr);
@@ -361,7 +371,7 @@ BOOST_AUTO_TEST_CASE(of_a_child) {
   check_pattern(net, "/loss3_fc/b", "loss3/classifier/b");
 }
 
-BOOST_AUTO_TEST_CASE(files_of_residual_networks) {
+BOOST_AUTO_TEST_CASE(files_of_residual_networks, *slow()) {
   if (!is_on_cpu()) return;
   {
     nn::ResNet50Layers like(nullptr);
