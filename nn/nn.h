@@ -1,4 +1,4 @@
-// Umbrella header of nn: functions, links, networks of Caffe, initializers, serializers, reports.
+// Umbrella header of nn: functions, links, networks of Caffe, networks for images, initializers, serializers, reports.
 #pragma once
 
 #include <catena/nn/caffe/caffe_function.h>
@@ -12,4 +12,5 @@
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/safetensors.h>
 #include <catena/nn/serializers/serializer.h>
+#include <catena/nn/vision.h>
 #include <catena/nn/walker_alias.h>

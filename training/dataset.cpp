@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <random>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/cache.h>
 #include <catena/kernels/random.h>
 
 namespace training {
@@ -415,32 +414,9 @@ Example to_device(std::optional<Device> device, const Example& x) {
   return result;
 }
 
-namespace {
-struct Root {
-  std::mutex mutex;
-  std::string path;  // empty: not set, so the environment variables apply
-};
-Root& root() {
-  static Root r;
-  return r;
-}
-}  // namespace
+std::string get_dataset_root() { return catena::cache_root(); }
 
-std::string get_dataset_root() {
-  {
-    const std::lock_guard lock(root().mutex);
-    if (!root().path.empty()) return root().path;
-  }
-  for (const char* variable : {"CATENA_DATASET_ROOT", "CHAINER_DATASET_ROOT"})
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;
-  const char* home = std::getenv("HOME");
-  return std::string(home != nullptr ? home : ".") + "/.chainer/dataset";
-}
-
-void set_dataset_root(const std::string& path) {
-  const std::lock_guard lock(root().mutex);
-  root().path = path;
-}
+void set_dataset_root(const std::string& path) { catena::set_cache_root(path); }
 
 std::string get_dataset_directory(const std::string& name, bool create_directory) {
   const std::filesystem::path path = std::filesystem::path(get_dataset_root()) / name;
