@@ -124,8 +124,7 @@ void write_image(const std::string& path, const Array& image) {
   check<ValueError>((ndim == 2 || ndim == 3) && (channels == 1 || channels == 3), op, "an image has the shape (H, W), ",
                     "(1, H, W) or (3, H, W), not ", image.shape());
   check<ValueError>(image.size() > 0, op, "the image of shape ", image.shape(), " has no pixels");
-  check<catena::TypeError>(!catena::is_complex_dtype(image.dtype()), op, "pixels are real, not ",
-                           image.dtype());
+  check<catena::TypeError>(!catena::is_complex_dtype(image.dtype()), op, "pixels are real, not ", image.dtype());
   const std::int64_t height = image.shape()[ndim - 2], width = image.shape()[ndim - 1];
   const std::vector<double> values = autograd::to_vector<double>(image);
   std::string rows;  // each row begins with the number of its filter: none
