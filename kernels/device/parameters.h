@@ -69,7 +69,7 @@ template <int Operands, int Rank, int Raw> struct IndexedParameters : Elementwis
 // accumulator to partial[output * splits + split], and a second kernel over the same parameters combines them.
 // Operands: the inputs of the program before the reduction, the further inputs of the program after it, the output.
 struct ReduceHead {
-  int64_t outputs, count;
+  int64_t outputs, count, divisor;
   int64_t kept_rank, reduced_rank;  // read by generic kernels only
   int64_t splits;
   void* partial;

@@ -158,7 +158,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     });
   }
   template <class P> static ND_FN void finish(const P& p, Index output, const A& acc) {
-    Result::template put<Kept>(p, output, Body::template finish<typename Result::value>(acc, p.count));
+    Result::template put<Kept>(p, output, Body::template finish<typename Result::value>(acc, p.divisor));
   }
   template <class P> static ND_FN void result(const P& p, Index output, const A& acc) {
     if (p.splits == 1) finish(p, output, acc);

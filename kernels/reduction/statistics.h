@@ -14,7 +14,7 @@ struct moments {
   double n, pivot, sum, squares;
 };
 
-// The population variance: a caller that wants the divisor n - ddof multiplies by n / (n - ddof).
+// The mean square of the distances from the mean. `count` is the divisor: the number of elements, or a smaller number.
 struct var {
   template <class T, class R> using accumulator = moments;
   template <class A> ND_FN static A identity() { return {0, 0, 0, 0}; }

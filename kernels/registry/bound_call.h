@@ -171,6 +171,9 @@ struct Reduce {
   std::span<const BoundOperand> pre_inputs;
   const Program* post = nullptr;
   std::span<const BoundOperand> post_inputs;  // the inputs of `post` from 1 on
+  std::int64_t fewer = 0;                     // as in call::Reduce
+
+  std::int64_t divisor(std::int64_t elements) const { return elements > fewer ? elements - fewer : 0; }
 };
 
 // A row-wise kernel over `axes` of `shape`. Every operand has one stride per axis of `shape`; per-row outputs have

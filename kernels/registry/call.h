@@ -64,7 +64,8 @@ struct Recurrence {
 // the inputs, which broadcast. `pre` has elementwise steps, one output and no in-outs; its output is not stored. With
 // `post`, the output of that program over the reduced value is stored; its inputs from 1 on are `post_inputs`, host
 // scalars. In `out` the reduced axes have length 1 or are absent. If there are no elements to reduce, the kernel must
-// have an identity.
+// have an identity. The count that ends a reduction, such as the divisor of a mean, is smaller by `fewer` than the
+// number of elements, but not below 0.
 struct Reduce {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -74,6 +75,7 @@ struct Reduce {
   const Program* pre = nullptr;
   const Program* post = nullptr;
   Reads post_inputs = {};
+  std::int64_t fewer = 0;
   std::string_view op() const { return kernel->name; }
 };
 

@@ -40,6 +40,7 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   if (!direct_out_) store_ = Store(out_type_, out_.dtype);
   split_axes(call);
   count_ = catena::size_of(reduced_);
+  divisor_ = call.divisor(count_);
   outputs_ = catena::size_of(kept_);
   if (call.pre != nullptr) prepare(*call.pre);
   // A kernel without an identity leaves a single element as it is, if it has a running form.
@@ -226,11 +227,11 @@ void Reducer::gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t
 }
 
 void Reducer::finish(const std::byte* acc, std::byte* out, std::int64_t stride, std::int64_t n) const {
-  if (direct_out_) return table_.finish(acc, count_, out, stride, n);
+  if (direct_out_) return table_.finish(acc, divisor_, out, stride, n);
   alignas(64) std::byte tile[kTile * catena::kMaxItemsize];
   for (std::int64_t j = 0; j < n; j += kTile) {
     const std::int64_t m = std::min(kTile, n - j);
-    table_.finish(acc + j * acc_, count_, tile, out_item_, m);
+    table_.finish(acc + j * acc_, divisor_, tile, out_item_, m);
     store_(tile, out + j * stride, stride, m);
   }
 }
@@ -382,7 +383,7 @@ bool reduce_one(const catena::bound::Reduce& call) {
   if (table.acc_bytes > sizeof(acc)) return false;
   table.init(acc, 1);
   if (shape[0] > 0) table.reduce(acc, call.in.data, (*call.in.strides)[0], 0, shape[0]);
-  table.finish(acc, shape[0], call.out.data, 0, 1);
+  table.finish(acc, call.divisor(shape[0]), call.out.data, 0, 1);
   return true;
 }
 

@@ -198,7 +198,7 @@ class Reducer {
   Store store_;
   Shape reduced_, kept_;
   std::int64_t kept_step_ = 0, reduced_step_ = 0;  // strides of the reduced array along the innermost axes
-  std::int64_t count_ = 0, outputs_ = 0, chunk_ = kChunk, chunks_ = 1;
+  std::int64_t count_ = 0, divisor_ = 0, outputs_ = 0, chunk_ = kChunk, chunks_ = 1;
   std::optional<Interpreter> pre_;
   bool collects_ = false, copies_ = false;
   std::array<CastFn, catena::kMaxOperands> collect_;

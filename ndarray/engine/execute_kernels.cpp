@@ -190,6 +190,7 @@ class BoundReduction {
     if (call.axes.empty()) add_axis();
     bound_call.kernel = &kernel;
     bound_call.loop = call.loop;
+    bound_call.fewer = call.fewer;
     bound_call.out = {out.data, out.dtype, false, &out_shape_, &out_strides_};
     if (call.pre != nullptr) bind_map();
     if (call.post != nullptr) bind_post();
@@ -270,6 +271,7 @@ void reduce_all(const catena::call::Reduce& call) {
   catena::bound::Reduce flat;
   flat.kernel = call.kernel;
   flat.loop = call.loop;
+  flat.fewer = call.fewer;
   flat.in = {in.data, in.dtype, false, &shape, &strides};
   flat.out = {out.data, out.dtype, false, &one, &stays};
   flat.axes.push_back(0);

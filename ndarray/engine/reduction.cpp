@@ -44,7 +44,8 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
     out.fill(*options.of_nothing);
   } else {
     const catena::Input input(*a.get());
-    execute(catena::call::Reduce{&def, loop, {&input, 1}, axes, out.get()});
+    execute(catena::call::Reduce{
+        .kernel = &def, .loop = loop, .inputs = {&input, 1}, .axes = axes, .out = out.get(), .fewer = options.fewer});
   }
   return out;
 }

@@ -62,14 +62,12 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
     const Operand operand(a);
     internal::common_device(op, {&operand, 1}, {&o.out, 1});
   }
-  double n = 1;
-  for (std::int64_t axis : axes) n *= static_cast<double>(a.shape()[static_cast<int>(axis)]);
 
-  const internal::ReductionOptions options{.axis = o.axis, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)};
+  const internal::ReductionOptions options{
+      .axis = o.axis, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN), .fewer = o.ddof};
   int loop = 0;
   while (def.loop_table[loop].type[0] != working) ++loop;
   Array result = internal::reduce_with_loop(def, loop, source, options, working);
-  if (o.ddof != 0) result *= n / std::max(n - o.ddof, 0.0);
   if (root) sqrt(result, {.out = result});
   if (o.out.is_null()) return result.astype(result_dtype, {.copy = false});
   // Converted to the result dtype before `out`, so that an output does not change the number of roundings.

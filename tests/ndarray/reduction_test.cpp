@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <random>
 
 #include <catena/ndarray/chainer_cuda/array_module.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -368,6 +369,34 @@ BOOST_AUTO_TEST_CASE(counts_of_numbers) {
   BOOST_CHECK_THROW(nd::bincount(nd::arange(2), nd::zeros(2, nd::complex64)), nd::TypeError);
   // Counts are exact beyond the integers of float32.
   BOOST_TEST(nd::bincount(nd::zeros((1 << 24) + 3, nd::int8)).item<std::int64_t>() == (1 << 24) + 3);
+}
+
+// The quotient is rounded once: sums of squares of these numbers are exact, the means of most of them are not.
+BOOST_AUTO_TEST_CASE(divisors_round_once) {
+  BOOST_TEST(nd::var(nd::array({1, 2, 3, 6}), {.ddof = 1}).item<double>() == 14.0 / 3);
+  std::mt19937_64 random(5);
+  for (int n = 2; n <= 60; ++n) {
+    // Pairs of opposite numbers and perhaps a 0 have the mean 0.
+    std::vector<double> x;
+    double squares = 0;
+    while (int(x.size()) + 2 <= n) {
+      const double v = double(random() % 1000);
+      x.insert(x.end(), {v, -v});
+      squares += 2 * v * v;
+    }
+    if (n % 2) x.push_back(0);
+    const Array a = nd::array(x), rows = nd::array({a, a});
+    for (int ddof : {-1, 1, n - 1}) {
+      const double expected = squares / (n - ddof);
+      BOOST_TEST(a.var({.ddof = ddof}).item<double>() == expected, n << " numbers, ddof " << ddof);
+      BOOST_TEST(rows.var(1, {.ddof = ddof}).item<double>(1) == expected);
+      BOOST_TEST(rows.T().var(0, {.ddof = ddof}).item<double>(0) == expected);
+      BOOST_TEST(a.astype(nd::float32).var({.ddof = ddof}).item<float>() == float(expected));
+      BOOST_TEST(a.std({.ddof = ddof}).item<double>() == std::sqrt(expected));
+    }
+  }
+  const Array many = nd::arange(200000) % 2;  // several parts: n / 4 for an even number of elements
+  BOOST_TEST(many.var({.ddof = 1}).item<double>() == 50000.0 / 199999);
 }
 
 BOOST_AUTO_TEST_CASE(divisors) {

@@ -156,7 +156,8 @@ class Reference final : public Backend {
   }
 
   void run(const catena::call::Reduce& call) {
-    check<NotImplementedError>(call.post == nullptr, call.kernel->name, "programs after a reduction");
+    check<NotImplementedError>(call.post == nullptr && call.fewer == 0, call.kernel->name,
+                               "programs after a reduction and other divisors");
     const Array out = handle(call.out);
     if (call.pre == nullptr)
       return reduce_array(*call.kernel, call.loop, handle(call.inputs[0].array()), call.axes, out);

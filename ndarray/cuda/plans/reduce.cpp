@@ -113,6 +113,7 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
   ParameterBlock& p = plan.parameters;
   p.put_head(device::ReduceHead{.outputs = outputs,
                                 .count = count,
+                                .divisor = call.divisor(count),
                                 .kept_rank = s.kept.size(),
                                 .reduced_rank = s.reduced.size(),
                                 .splits = splits,
