@@ -46,7 +46,12 @@ Storage* allocate_raw(std::size_t bytes, Device device) {
   return s.release();
 }
 
-// True if a user's allocator is set; without one, new_storage does not take the lock.
+Storage* allocate_from_pool(std::size_t bytes, Device device) {
+  return memory_pool(device.kind).allocate(bytes, device.id, current_stream(device).handle);
+}
+
+// True if another allocator than that of the pool is set; otherwise the slot is null, and new_storage does not take the
+// lock.
 std::atomic<bool> has_allocator{false};
 std::mutex allocator_mutex;
 catena::Shared<const Allocator>& allocator_slot() {
@@ -56,9 +61,8 @@ catena::Shared<const Allocator>& allocator_slot() {
 
 [[gnu::noinline]] Storage* new_storage_elsewhere(std::size_t bytes, Device device) {
   if (bytes == 0) return nullptr;
-  if (has_allocator.load(std::memory_order_acquire))
-    if (const catena::Shared<const Allocator> a = get_allocator()) return (*a)(bytes, device);
-  return memory_pool(device.kind).allocate(bytes, device.id, current_stream(device).handle);
+  if (has_allocator.load(std::memory_order_acquire)) return (*get_allocator())(bytes, device);
+  return allocate_from_pool(bytes, device);
 }
 
 }  // namespace
@@ -98,6 +102,8 @@ bool is_exposed(const Storage& s) noexcept { return (s.version.load(catena::Memo
 std::uint64_t version_of(const Storage& s) noexcept { return s.version.load(catena::MemoryOrder::relaxed) & ~kExposed; }
 
 void set_allocator(catena::Shared<const Allocator> allocator) {
+  if (allocator == nullptr) allocator = raw_allocator();
+  if (allocator == pool_allocator()) allocator = nullptr;
   const std::lock_guard lock(allocator_mutex);
   has_allocator.store(allocator != nullptr, std::memory_order_release);
   allocator_slot() = std::move(allocator);
@@ -105,7 +111,12 @@ void set_allocator(catena::Shared<const Allocator> allocator) {
 
 catena::Shared<const Allocator> get_allocator() {
   const std::lock_guard lock(allocator_mutex);
-  return allocator_slot();
+  return allocator_slot() == nullptr ? pool_allocator() : allocator_slot();
+}
+
+catena::Shared<const Allocator> pool_allocator() {
+  static const auto pool = catena::Shared<const Allocator>::make(&allocate_from_pool);
+  return pool;
 }
 
 catena::Shared<const Allocator> raw_allocator() {

@@ -40,12 +40,14 @@ CATENA_EXPORT bool is_exposed(const Storage& s) noexcept;
 // Returns the number of writes, plus the number of addresses that were given out.
 CATENA_EXPORT std::uint64_t version_of(const Storage& s) noexcept;
 
-// Sets the source of new_storage's memory: null (the default) is the pool; raw_allocator() takes every block from the
-// device; others are the user's. An allocator must return one reference for `bytes` > 0 and throw if there is not
-// enough memory.
+// Sets the source of new_storage's memory: pool_allocator(), which is set when the program starts, takes blocks from
+// memory_pool(); raw_allocator() takes every block from the device, without a pool; others are the user's. Null is
+// raw_allocator(), as CuPy's set_allocator(None). An allocator must return one reference for `bytes` > 0 and throw if
+// there is not enough memory.
 using Allocator = catena::Function<Storage*(std::size_t bytes, Device device)>;
 CATENA_EXPORT void set_allocator(catena::Shared<const Allocator> allocator);
-CATENA_EXPORT catena::Shared<const Allocator> get_allocator();
+CATENA_EXPORT catena::Shared<const Allocator> get_allocator();  // never null
+CATENA_EXPORT catena::Shared<const Allocator> pool_allocator();
 CATENA_EXPORT catena::Shared<const Allocator> raw_allocator();
 
 // While an object of this class exists, this allocator is set; then the one before it.

@@ -2,7 +2,8 @@
 // the size. Arrays do not need it: their pool, nd::memory_pool(), always exists (memory_pool.h).
 //
 //   nd::cuda::MemoryPool pool;          // above raw allocation
-//   nd::cuda::set_allocator(pool);      // arrays from now on; nd::set_allocator(nullptr) restores the pool of arrays
+//   nd::cuda::set_allocator(pool);      // arrays from now on
+//   nd::set_allocator(nd::pool_allocator());   // their own pool again
 //
 // Thread safety: all functions may be called from any thread; the allocator applies to the whole process.
 #pragma once
@@ -44,7 +45,8 @@ class CATENA_EXPORT MemoryPool {
   catena::Shared<Pools> pools_;
 };
 
-// Sets the allocator of all later arrays and of nd::alloc, on every device. Null: raw allocation.
+// Sets the allocator of all later arrays and of nd::alloc, on every device. Null, the default, is allocation without a
+// pool, as in CuPy: nd::raw_allocator(). nd::set_allocator(nd::pool_allocator()) restores the state at the start.
 CATENA_EXPORT void set_allocator(MemoryAllocator allocator = nullptr);
 // Sets the malloc of a pool. The pool is copied, so it lives as long as it is the allocator.
 template <std::copy_constructible Pool>

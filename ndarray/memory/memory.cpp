@@ -197,8 +197,12 @@ MemoryPointer alloc_pinned_memory(std::size_t size) {
 }
 
 void set_pinned_memory_allocator(PinnedAllocator allocator) {
+  if (allocator == nullptr) allocator = &raw_alloc_pinned_memory;
   const std::lock_guard lock(pinned_mutex);
-  pinned_allocator() = allocator ? catena::Shared<const PinnedAllocator>::make(std::move(allocator)) : nullptr;
+  pinned_allocator() = catena::Shared<const PinnedAllocator>::make(std::move(allocator));
+}
+void set_pinned_memory_allocator(const PinnedMemoryPool& pool) {
+  set_pinned_memory_allocator([pool](std::size_t size) { return pool.allocate(size); });
 }
 
 }  // namespace nd

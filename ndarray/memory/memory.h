@@ -172,7 +172,10 @@ CATENA_EXPORT PinnedMemoryPool& pinned_memory_pool();
 
 // A block from pinned_memory_pool(), or from the allocator that replaces it.
 CATENA_EXPORT MemoryPointer alloc_pinned_memory(std::size_t size);
-// Replaces the allocator of alloc_pinned_memory; null restores the pool.
-CATENA_EXPORT void set_pinned_memory_allocator(PinnedAllocator allocator);
+// Replaces the allocator of alloc_pinned_memory. Null, the default, is raw_alloc_pinned_memory, without a pool, as in
+// CuPy; set_pinned_memory_allocator(pinned_memory_pool()) restores the state at the start. A pool is copied, so it
+// lives as long as it is the allocator.
+CATENA_EXPORT void set_pinned_memory_allocator(PinnedAllocator allocator = nullptr);
+CATENA_EXPORT void set_pinned_memory_allocator(const PinnedMemoryPool& pool);
 
 }  // namespace nd

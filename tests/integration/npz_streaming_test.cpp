@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(no_pageable_memory_on_the_way) {
     if (std::string(name).ends_with("npz")) nn::serializers::load_npz(folder / name, loaded);
     else nn::serializers::load_safetensors(folder / name, loaded);
     const std::size_t largest = test::largest_allocation;
-    nd::set_pinned_memory_allocator(nullptr);
+    nd::set_pinned_memory_allocator(nd::pinned_memory_pool());
     BOOST_TEST(is_same(loaded, saved), name);
     // Two buffers for the large array, one of the smallest size for each of the others that have elements.
     if (on_gpu)

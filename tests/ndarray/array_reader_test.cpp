@@ -69,7 +69,7 @@ class PinnedCount {
       return nd::pinned_memory_pool().allocate(n);
     });
   }
-  ~PinnedCount() { nd::set_pinned_memory_allocator(nullptr); }
+  ~PinnedCount() { nd::set_pinned_memory_allocator(nd::pinned_memory_pool()); }
   const std::vector<std::size_t>& blocks() const { return blocks_; }
 
  private:

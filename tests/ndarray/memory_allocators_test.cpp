@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(devices_have_free_blocks_of_their_own) {
 BOOST_AUTO_TEST_CASE(arrays_from_a_pool) {
   Source source;
   struct Restore {
-    ~Restore() { nd::set_allocator(nullptr); }
+    ~Restore() { nd::set_allocator(nd::pool_allocator()); }
   } const restore;
   const MemoryPool pool([&](std::size_t size) { return source(size); });
   nd::cuda::set_allocator(pool);
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(arrays_from_a_pool) {
   const std::size_t used = nd::memory_pool().used_bytes();
   const nd::Array b = nd::zeros(100);
   BOOST_TEST(nd::memory_pool().used_bytes() == used);
-  nd::set_allocator(nullptr);
+  nd::set_allocator(nd::pool_allocator());
   const nd::Array c = nd::zeros(100);
   BOOST_TEST(nd::memory_pool().used_bytes() > used);
   BOOST_TEST((nd::memory_pool().malloc(10).device() == nd::current_device()));

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(pinned_pools) {
     nd::PinnedMemoryPool short_lived;
     nd::set_pinned_memory_allocator([&](std::size_t size) { return short_lived.allocate(size); });
     kept = nd::alloc_pinned_memory(100);
-    nd::set_pinned_memory_allocator(nullptr);
+    nd::set_pinned_memory_allocator(nd::pinned_memory_pool());
   }
   if (cuda_device::Control::available()) {
     const cuda_device::Control control;
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(allocators_of_arrays) {
   BOOST_TEST(own.n_free_blocks() > 0u);
   own.free_all_blocks();
   BOOST_TEST(own.total_bytes() == 0u);
-  BOOST_TEST((nd::get_allocator() == nullptr));
+  BOOST_TEST((nd::get_allocator() == nd::pool_allocator()));
 }
 
 BOOST_AUTO_TEST_CASE(pinned_memory_from_elsewhere) {
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(pinned_memory_from_elsewhere) {
     return nd::MemoryPointer();
   });
   nd::alloc_pinned_memory(77);
-  nd::set_pinned_memory_allocator(nullptr);
+  nd::set_pinned_memory_allocator(nd::pinned_memory_pool());
   BOOST_TEST(asked == 77u);
 }
 
