@@ -33,9 +33,10 @@ struct ConvolutionOptions {
 // larger than the padded image; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionOptions& options = {});
-// convolution_2d(x, W, b, 2, 1)
-inline Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0) {
-  return convolution_2d(x, W, b, ConvolutionOptions{.stride = stride, .pad = pad});
+// convolution_2d(x, W, b, 2, 1), convolution_2d(x, W, b, 2, 1, {.groups = 2})
+inline Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0,
+                               const ConvolutionOptions& more = {}) {
+  return convolution_2d(x, W, b, internal::placed(more, stride, pad));
 }
 // convolution_2d with filters whose taps are `dilate` pixels apart: dilated_convolution_2d(x, W, b, 1, 2, 2).
 CATENA_EXPORT Variable dilated_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
@@ -58,8 +59,8 @@ CATENA_EXPORT Variable convolution_nd(const Variable& x, const Variable& W, cons
                                       const ConvolutionNdOptions& options = {});
 // convolution_nd(x, W, b, 2), convolution_nd(x, W, b, {2, 1, 1}, 1)
 inline Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
-                               const Lengths& pad = 0) {
-  return convolution_nd(x, W, b, ConvolutionNdOptions{.stride = stride, .pad = pad});
+                               const Lengths& pad = 0, const ConvolutionNdOptions& more = {}) {
+  return convolution_nd(x, W, b, internal::placed(more, stride, pad));
 }
 
 struct DepthwiseConvolutionOptions {
@@ -72,8 +73,8 @@ struct DepthwiseConvolutionOptions {
 CATENA_EXPORT Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                                 const DepthwiseConvolutionOptions& options = {});
 inline Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride,
-                                         Pair pad = 0) {
-  return depthwise_convolution_2d(x, W, b, DepthwiseConvolutionOptions{.stride = stride, .pad = pad});
+                                         Pair pad = 0, const DepthwiseConvolutionOptions& more = {}) {
+  return depthwise_convolution_2d(x, W, b, internal::placed(more, stride, pad));
 }
 
 struct DeconvolutionOptions {
@@ -90,8 +91,9 @@ struct DeconvolutionOptions {
 // not positive; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                         const DeconvolutionOptions& options = {});
-inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0) {
-  return deconvolution_2d(x, W, b, DeconvolutionOptions{.stride = stride, .pad = pad});
+inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0,
+                                 const DeconvolutionOptions& more = {}) {
+  return deconvolution_2d(x, W, b, internal::placed(more, stride, pad));
 }
 inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad,
                                  Pair outsize) {
@@ -112,8 +114,8 @@ CATENA_EXPORT Variable deconvolution_nd(const Variable& x, const Variable& W, co
                                         const DeconvolutionNdOptions& options = {});
 // deconvolution_nd(x, W, b, 2), deconvolution_nd(x, W, b, {2, 1, 1}, 1)
 inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
-                                 const Lengths& pad = 0) {
-  return deconvolution_nd(x, W, b, DeconvolutionNdOptions{.stride = stride, .pad = pad});
+                                 const Lengths& pad = 0, const DeconvolutionNdOptions& more = {}) {
+  return deconvolution_nd(x, W, b, internal::placed(more, stride, pad));
 }
 inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
                                  const Lengths& pad, const Lengths& outsize) {

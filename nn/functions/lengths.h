@@ -51,6 +51,16 @@ namespace internal {
 struct Named {
   explicit Named() = default;
 };
+// Returns options with lengths that a call has by place.
+template <class Options, class L> Options placed(Options options, const L& stride) {
+  options.stride = stride;
+  return options;
+}
+template <class Options, class L> Options placed(Options options, const L& stride, const L& pad) {
+  options.stride = stride;
+  options.pad = pad;
+  return options;
+}
 }  // namespace internal
 
 }  // namespace nn

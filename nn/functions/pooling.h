@@ -38,6 +38,9 @@ inline Variable max_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair 
   return max_pooling_2d(
       x, ksize, MaxPoolingOptions{.stride = stride, .pad = pad, .cover_all = cover_all, .use_cudnn = use_cudnn});
 }
+inline Variable max_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad, const MaxPoolingOptions& more) {
+  return max_pooling_2d(x, ksize, internal::placed(more, stride, pad));
+}
 
 struct MaxPoolingNdOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
@@ -52,6 +55,10 @@ inline Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const Le
                                bool cover_all = true, std::optional<bool> use_cudnn = {}) {
   return max_pooling_nd(
       x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all, .use_cudnn = use_cudnn});
+}
+inline Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad,
+                               const MaxPoolingNdOptions& more) {
+  return max_pooling_nd(x, ksize, internal::placed(more, stride, pad));
 }
 
 // auto [y, indices] = max_pooling_2d(x, 2, {}, return_indices);
@@ -80,6 +87,10 @@ inline Variable average_pooling_2d(const Variable& x, Pair ksize, Pair stride, P
                                    std::optional<bool> use_cudnn = {}) {
   return average_pooling_2d(x, ksize, AveragePoolingOptions{.stride = stride, .pad = pad, .use_cudnn = use_cudnn});
 }
+inline Variable average_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad,
+                                   const AveragePoolingOptions& more) {
+  return average_pooling_2d(x, ksize, internal::placed(more, stride, pad));
+}
 
 struct AveragePoolingNdOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
@@ -94,6 +105,10 @@ CATENA_EXPORT Variable average_pooling_nd(const Variable& x, const Lengths& ksiz
 inline Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride,
                                    const Lengths& pad = 0, std::optional<bool> use_cudnn = {}) {
   return average_pooling_nd(x, ksize, AveragePoolingNdOptions{.stride = stride, .pad = pad, .use_cudnn = use_cudnn});
+}
+inline Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad,
+                                   const AveragePoolingNdOptions& more) {
+  return average_pooling_nd(x, ksize, internal::placed(more, stride, pad));
 }
 
 // ---- inverses -----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Convolution layers of images: Convolution2D, DilatedConvolution2D, Deconvolution2D, DepthwiseConvolution2D.
 //
 // Without a number of input channels, the first call creates W. Options that are lengths are one length for both axes
-// or a pair (vertical, horizontal).
+// or a pair (vertical, horizontal); stride and pad may also stand before the options, and then count.
 #pragma once
 
 #include <optional>
@@ -31,9 +31,11 @@ class CATENA_EXPORT Convolution2D : public Link {
   Convolution2D(int out, Pair kernel, const Options& options = {})
       : Convolution2D(std::nullopt, out, kernel, options) {}
   Convolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
-  // Convolution2D(3, 64, 3, 1, 1), Convolution2D(std::nullopt, 64, 3, 1, 1)
-  Convolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0)
-      : Convolution2D(in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+  // Convolution2D(3, 64, 3, 1, 1), Convolution2D(std::nullopt, 64, 3, 1, 1, {.nobias = true})
+  Convolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0, const Options& more = {})
+      : Convolution2D(in, out, kernel, internal::placed(more, stride, pad)) {}
+  Convolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, const Options& more)
+      : Convolution2D(in, out, kernel, internal::placed(more, stride)) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
@@ -50,8 +52,9 @@ class CATENA_EXPORT DilatedConvolution2D : public Convolution2D {
  public:
   using Convolution2D::Convolution2D;
   // DilatedConvolution2D(3, 64, 3, 1, 2, 2)
-  DilatedConvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad, Pair dilate)
-      : Convolution2D(in, out, kernel, Options{.stride = stride, .pad = pad, .dilate = dilate}) {}
+  DilatedConvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad, Pair dilate,
+                       Options more = {})
+      : Convolution2D(in, out, kernel, stride, pad, (more.dilate = dilate, more)) {}
 };
 
 struct Deconvolution2DOptions {
@@ -76,9 +79,11 @@ class CATENA_EXPORT Deconvolution2D : public Link {
   Deconvolution2D(int out, Pair kernel, const Options& options = {})
       : Deconvolution2D(std::nullopt, out, kernel, options) {}
   Deconvolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
-  // Deconvolution2D(64, 3, 4, 2, 1)
-  Deconvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0)
-      : Deconvolution2D(in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+  // Deconvolution2D(64, 3, 4, 2, 1), Deconvolution2D(64, 3, 4, 2, 1, {.nobias = true})
+  Deconvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0, const Options& more = {})
+      : Deconvolution2D(in, out, kernel, internal::placed(more, stride, pad)) {}
+  Deconvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, const Options& more)
+      : Deconvolution2D(in, out, kernel, internal::placed(more, stride)) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
@@ -105,8 +110,11 @@ class CATENA_EXPORT DepthwiseConvolution2D : public Link {
   using Options = DepthwiseConvolution2DOptions;
   DepthwiseConvolution2D(std::optional<int> in, int multiplier, Pair kernel, const Options& options = {});
   // DepthwiseConvolution2D(32, 2, 3, 1, 1)
-  DepthwiseConvolution2D(std::optional<int> in, int multiplier, Pair kernel, Pair stride, Pair pad = 0)
-      : DepthwiseConvolution2D(in, multiplier, kernel, Options{.stride = stride, .pad = pad}) {}
+  DepthwiseConvolution2D(std::optional<int> in, int multiplier, Pair kernel, Pair stride, Pair pad = 0,
+                         const Options& more = {})
+      : DepthwiseConvolution2D(in, multiplier, kernel, internal::placed(more, stride, pad)) {}
+  DepthwiseConvolution2D(std::optional<int> in, int multiplier, Pair kernel, Pair stride, const Options& more)
+      : DepthwiseConvolution2D(in, multiplier, kernel, internal::placed(more, stride)) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);

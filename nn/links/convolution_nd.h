@@ -31,8 +31,11 @@ class CATENA_EXPORT ConvolutionND : public Link {
   ConvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
   // ConvolutionND(3, 8, 16, 3, {2, 1, 1}, 1)
   ConvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
-                const Lengths& pad = 0)
-      : ConvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+                const Lengths& pad = 0, const Options& more = {})
+      : ConvolutionND(ndim_, in, out, kernel, internal::placed(more, stride, pad)) {}
+  ConvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
+                const Options& more)
+      : ConvolutionND(ndim_, in, out, kernel, internal::placed(more, stride)) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
@@ -63,11 +66,14 @@ class CATENA_EXPORT DeconvolutionND : public Link {
   DeconvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
   // DeconvolutionND(3, 16, 8, 4, {2, 1, 1}, 1, {8, 6, 6})
   DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
-                  const Lengths& pad = 0)
-      : DeconvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+                  const Lengths& pad = 0, const Options& more = {})
+      : DeconvolutionND(ndim_, in, out, kernel, internal::placed(more, stride, pad)) {}
   DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
-                  const Lengths& pad, const Lengths& outsize)
-      : DeconvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad, .outsize = outsize}) {}
+                  const Options& more)
+      : DeconvolutionND(ndim_, in, out, kernel, internal::placed(more, stride)) {}
+  DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
+                  const Lengths& pad, const Lengths& outsize, Options more = {})
+      : DeconvolutionND(ndim_, in, out, kernel, stride, pad, (more.outsize = outsize, more)) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);

@@ -30,8 +30,9 @@ class CATENA_EXPORT MLPConvolution2D : public ChainList {
   using Options = MLPConvolution2DOptions;
   MLPConvolution2D(std::optional<int> in, const std::vector<int>& out_channels, Pair kernel,
                    const Options& options = {});
-  MLPConvolution2D(std::optional<int> in, const std::vector<int>& out_channels, Pair kernel, Pair stride, Pair pad = 0)
-      : MLPConvolution2D(in, out_channels, kernel, Options{.stride = stride, .pad = pad}) {}
+  MLPConvolution2D(std::optional<int> in, const std::vector<int>& out_channels, Pair kernel, Pair stride, Pair pad = 0,
+                   const Options& more = {})
+      : MLPConvolution2D(in, out_channels, kernel, internal::placed(more, stride, pad)) {}
 
   NN_MEMBERS_OF(ChainList)
   Variable operator()(const Variable& x);

@@ -65,6 +65,35 @@ BOOST_AUTO_TEST_CASE(initial_filters) {
   all_are(mlp(image()).data(), 3 * 3.0 * 0.5 + 0.5, "MLPConvolution2D of an image");
 }
 
+// Strides and pads by place, and then other options.
+BOOST_AUTO_TEST_CASE(options_behind_lengths_by_place) {
+  const nn::Convolution2D a(2, 3, 2, {2, 1}, {.nobias = true}), b(2, 3, 2, 2, 1, {.stride = 7, .nobias = true});
+  BOOST_TEST(!a.b.has_value());
+  BOOST_TEST((a.geometry.stride == nn::Pair(2, 1) && a.geometry.pad == nn::Pair(0)));
+  BOOST_TEST((!b.b && b.geometry.stride == nn::Pair(2) && b.geometry.pad == nn::Pair(1)));
+  const nn::Deconvolution2D c(2, 3, 2, 2, 1, {.outsize = nn::Pair(4), .nobias = true}), d(2, 3, 2, 2, {.nobias = true});
+  BOOST_TEST(
+      (!c.b && c.geometry.stride == nn::Pair(2) && c.geometry.pad == nn::Pair(1) && c.geometry.outsize == nn::Pair(4)));
+  BOOST_TEST((!d.b && d.geometry.stride == nn::Pair(2)));
+  const nn::DilatedConvolution2D e(2, 3, 2, 1, 0, 2, {.nobias = true});
+  BOOST_TEST((!e.b && e.geometry.dilate == nn::Pair(2) && e.geometry.stride == nn::Pair(1)));
+  nn::DepthwiseConvolution2D f(2, 3, 2, 2, 1, {.nobias = true});
+  BOOST_TEST((!f.b && f.geometry.stride == nn::Pair(2) && f.geometry.pad == nn::Pair(1)));
+  nn::ConvolutionND g(3, 2, 4, 2, {2, 1, 1}, 1, {.groups = 2, .initial_bias = 0.5});
+  BOOST_TEST((g.b && g.geometry.groups == 2));
+  BOOST_TEST(g(Variable(zeros({1, 2, 3, 3, 3}))).shape() == (Shape{1, 4, 2, 4, 4}));
+  nn::DeconvolutionND h(3, 2, 4, 2, {2, 1, 1}, 0, {.initial_bias = {}});
+  BOOST_TEST(!h.b);
+  BOOST_TEST(h(Variable(zeros({1, 2, 3, 3, 3}))).shape() == (Shape{1, 4, 6, 4, 4}));
+  const Variable x(ones({1, 1, 4, 4}));
+  BOOST_TEST(nn::max_pooling_2d(x, 3, 2, 0, {.cover_all = false}).shape() == (Shape{1, 1, 1, 1}));
+  BOOST_TEST(nn::max_pooling_nd(x, 3, 2, 0, {.cover_all = false}).shape() == (Shape{1, 1, 1, 1}));
+  BOOST_TEST(values(nn::average_pooling_2d(x, 2, 4, 1, {.pad_value = std::nullopt}).data())[0] == 1.0);
+  const Variable W(ones({2, 1, 2, 2}));
+  BOOST_TEST(nn::convolution_2d(Variable(ones({1, 2, 4, 4})), W, {}, 2, 0, {.groups = 2}).shape() ==
+             (Shape{1, 2, 2, 2}));
+}
+
 BOOST_AUTO_TEST_CASE(initial_values_of_recurrent_links) {
   const auto gates = [](const auto& link) {
     for (const nn::Linear* of_x : {&link.W_r, &link.W_z, &link.W}) holds(*of_x, 0.25, 1.5, "of x");
