@@ -42,18 +42,19 @@ template <class T> Array array(const std::vector<T>& values, const Shape& shape,
 CATENA_EXPORT Array arange(std::int64_t n, Dtype dtype = Dtype::int64, std::optional<Device> device = {});
 
 // ---- reading back (these functions block) ----
-CATENA_EXPORT void to_host(const Array& a, void* c_order);
+CATENA_EXPORT void to_host(const Array& a, void* c_order);    // all elements in C order, in the array's dtype
 CATENA_EXPORT Scalar item(const Array& a);                    // the only element; ValueError when the size is not 1
 template <class T> std::vector<T> to_vector(const Array& a);  // C order, converted to T
 CATENA_EXPORT std::string to_string(const Array& a);          // NumPy-like text, at most ~1000 elements
 
 // ---- copies and moves ----
-CATENA_EXPORT Array copy(const Array& a);                 // C order
-CATENA_EXPORT Array contiguous(const Array& a);           // a itself when it is C-contiguous
-CATENA_EXPORT Array astype(const Array& a, Dtype dtype);  // a itself when it has the dtype
-CATENA_EXPORT Array to_device(const Array& a, Device device);
+CATENA_EXPORT Array copy(const Array& a);                         // C order
+CATENA_EXPORT Array contiguous(const Array& a);                   // a itself when it is C-contiguous
+CATENA_EXPORT Array astype(const Array& a, Dtype dtype);          // a itself when it has the dtype
+CATENA_EXPORT Array to_device(const Array& a, Device device);     // a itself when it is there
 CATENA_EXPORT void assign(const Array& to, const Operand& from);  // broadcasts; any cast is allowed
-CATENA_EXPORT void fill(const Array& to, const Scalar& value);
+template <ForeignArray T> void assign(const Array& to, const T& from) { assign(to, Operand(Array(from))); }
+CATENA_EXPORT void fill(const Array& to, const Scalar& value);  // every element; any cast is allowed
 // Copies elements between arrays of equal shape across devices and backends.
 CATENA_EXPORT void copy_across(const Array& to, const Array& from);
 

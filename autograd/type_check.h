@@ -133,13 +133,13 @@ CATENA_EXPORT std::int64_t element(const Dims& d, std::int64_t i);  // Python's 
 CATENA_EXPORT Dims elements(const Dims& d, const Slice& s);
 CATENA_EXPORT void print_index(std::string& out, const Slice& s);
 inline void print_index(std::string& out, Ellipsis) { out += "..."; }
-template <class... I> void print_index(std::string& out, const At<I...>& a) {
-  int k = 0;
-  std::apply([&](const auto&... i) { ((out += k++ ? ", " : "", print_index(out, i)), ...); }, a.indices);
-}
 template <class I> void print_index(std::string& out, const I& i) {
   if constexpr (Expression<I>) i.print(out);
   else print_value(out, i);
+}
+template <class... I> void print_index(std::string& out, const At<I...>& a) {
+  int k = 0;
+  std::apply([&](const auto&... i) { ((out += k++ ? ", " : "", print_index(out, i)), ...); }, a.indices);
 }
 template <class V, class I> decltype(auto) take(const V& v, const I& i) {
   if constexpr (Expression<I>) return take(v, i.eval());

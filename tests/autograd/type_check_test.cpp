@@ -84,6 +84,8 @@ BOOST_AUTO_TEST_CASE(printing) {
   PRINTS(s[slice(1, 2, 1)], "x[1:2:1]");
   PRINTS(s[ellipsis], "x[...]");
   PRINTS(s[x], "x[x]");
+  PRINTS(s[tc::at(0, 1)], "x[0, 1]");
+  PRINTS(s[tc::at(ellipsis, 1, slice(2))], "x[..., 1, 2:]");
   PRINTS(tc::tuple(), "()");
   PRINTS(tc::tuple(0), "(0,)");
   PRINTS(tc::tuple(0, x), "(0, x)");

@@ -56,6 +56,17 @@ BOOST_AUTO_TEST_CASE(elements_written_through_one_are_read_through_the_other) {
   BOOST_TEST(x.version() > version);
 }
 
+BOOST_AUTO_TEST_CASE(an_array_is_assigned_to_one_of_the_framework) {
+  const autograd::Variable x(autograd::zeros({2, 3}));
+  autograd::assign(x.data(), nd::arange(3));
+  BOOST_TEST(autograd::to_vector<float>(x.data()) == (std::vector<float>{0, 1, 2, 0, 1, 2}),
+             boost::test_tools::per_element());
+  const nd::Array a = nd::zeros({2, 3});
+  autograd::assign(a, x.data());
+  autograd::assign(a, nd::ones(3) + a);
+  BOOST_TEST(a.to_vector<float>() == (std::vector<float>{1, 2, 3, 1, 2, 3}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(an_array_outlives_the_handle_it_came_from) {
   Array y;
   {
