@@ -134,6 +134,13 @@ def end_of_declaration(text):
     return at
 
 
+def namespace_of(cursor):
+    names = []
+    while (cursor := cursor.semantic_parent) and cursor.kind == CursorKind.NAMESPACE:
+        names.insert(0, cursor.spelling)
+    return "::".join(names)
+
+
 class Reader:
     """Makes items of the cursors of libclang."""
 
@@ -143,10 +150,17 @@ class Reader:
         self.runs = 0
         self.seen = set()
         self.bodies = {}           # functions of namespaces internal, which objects of the namespace around them call
+        self.friends = []          # functions that classes declare as friends: cursors, with the namespace of each
 
     def items(self):
         found = []
-        self.walk(self.source.parse().cursor, "", found)
+        unit = self.source.parse()
+        self.walk(unit.cursor, "", found)
+        # A function that is declared as a friend alone is one of the namespace; others have been seen there.
+        for cursor, namespace in self.friends:
+            item = self.item(cursor, namespace, None)
+            if item:
+                found.append(item)
         for item in found:
             body = re.search(r"<[^=]*\binternal::(\w+)", item.text) if item.kind == "variable" else None
             if body:
@@ -155,10 +169,13 @@ class Reader:
 
     def walk(self, cursor, scope, found):
         last = None
+        access = AccessSpecifier.PRIVATE if cursor.kind == CursorKind.CLASS_DECL else AccessSpecifier.PUBLIC
         children = list(cursor.get_children())
         for child in children:
             if child.location.file is None or child.location.file.name != "headers.cpp":
                 continue
+            if child.kind == CursorKind.CXX_ACCESS_SPEC_DECL:
+                access = child.access_specifier
             if child.kind == CursorKind.NAMESPACE:
                 if child.spelling == "internal":
                     self.read_bodies(child)
@@ -167,6 +184,12 @@ class Reader:
                 continue
             if child.kind == CursorKind.FRIEND_DECL:
                 child = next(iter(child.get_children()), child)
+                # Operators belong to the class, other functions to its namespace; those among the private members are for the implementation.
+                if child.kind in (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE) and not child.spelling.startswith("operator"):
+                    namespace = namespace_of(child)
+                    if access != AccessSpecifier.PRIVATE and not HIDDEN.intersection(namespace.split("::")):
+                        self.friends.append((child, namespace))
+                    continue
             item = self.item(child, scope, last)
             if item:
                 found.append(item)
@@ -264,7 +287,7 @@ class Reader:
         above = line - 1
         while re.match(r" +//", self.source.lines[above]):
             above -= 1
-        return bool(self.source.lines[above].strip()) and not self.source.lines[above].endswith(("{", "public:", "protected:", "private:"))
+        return bool(self.source.lines[above].strip()) and not SECTION.match(self.source.lines[above]) and not self.source.lines[above].endswith(("{", "public:", "protected:", "private:"))
 
     def section(self, line, indent):
         """The last line "// ---- title ----" above, in the same header and as deep, with the comment below it."""
