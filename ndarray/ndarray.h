@@ -6,6 +6,7 @@
 #include <catena/ndarray/chainer_cuda/compile.h>
 #include <catena/ndarray/chainer_cuda/config.h>
 #include <catena/ndarray/chainer_cuda/cuda.h>
+#include <catena/ndarray/chainer_cuda/runtime.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/carray.h>
 #include <catena/ndarray/core/dtype.h>
@@ -35,6 +36,7 @@
 #include <catena/ndarray/routines/print.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/random_generator.h>
+#include <catena/ndarray/routines/random_states.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>

@@ -10,6 +10,7 @@
 
 namespace nd::random {
 
+// The seed of the generator of a device and how many numbers it has drawn.
 struct DeviceState {
   Device device;
   std::uint64_t seed = 0, offset = 0;

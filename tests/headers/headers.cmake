@@ -3,6 +3,7 @@
 #   headers/alone    compiles the object library header_alone, which has a source for every header that includes nothing else
 #   headers/uses     the programs of uses/, each of which includes one header of the library, linked into one and run
 #   headers/sizes    lines after preprocessing
+#   headers/umbrella the umbrellas include every header of the reference
 # A header that is the first one of a compilation of the libraries compiles alone: that one shows it, and header_alone leaves it out.
 
 if(CATENA_SANITIZE)
@@ -62,6 +63,9 @@ target_include_directories(header_alone PRIVATE "${CATENA_INCLUDE_DIR}")
 target_compile_options(header_alone PRIVATE -Wall -Wextra -Werror -O0 -g0)
 add_test(NAME headers/alone COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --config $<CONFIG> --target header_alone -j 1)
 set_tests_properties(headers/alone PROPERTIES LABELS "cpu;slow" TIMEOUT 900)
+
+add_test(NAME headers/umbrella COMMAND ${CMAKE_COMMAND} "-DROOT=${CATENA_ROOT}" -P "${CMAKE_CURRENT_LIST_DIR}/umbrella_test.cmake")
+set_tests_properties(headers/umbrella PROPERTIES LABELS cpu TIMEOUT 60)
 
 if("training" IN_LIST CATENA_COMPONENTS AND "ndarray" IN_LIST CATENA_COMPONENTS)
   file(GLOB uses CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/uses/*.cpp")
