@@ -4,10 +4,14 @@
 // reduction is a line of kernels/lists/.
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,14 +28,20 @@ namespace catena {
 template <class Derived> struct array_behind;
 
 namespace internal {
-template <class K> inline constexpr bool is_integer_vector = false;
-template <class I> inline constexpr bool is_integer_vector<std::vector<I>> = std::is_integral_v<I>;
+template <class K> inline constexpr bool is_integer_list = false;
+template <class I, std::size_t N>
+inline constexpr bool is_integer_list<std::span<I, N>> = is_index<std::remove_const_t<I>>;
+template <class I, std::size_t N> inline constexpr bool is_integer_list<std::array<I, N>> = is_index<I>;
+template <class I> inline constexpr bool is_integer_list<std::vector<I>> = is_index<I>;
 // Depends on the types of a call, so that array_behind is not used before there is a call.
 template <class Derived, class... X> struct array_behind_call { using type = array_behind<Derived>; };
 }  // namespace internal
+// True for a standard container of indices.
+template <class K> inline constexpr bool is_index_list = internal::is_integer_list<K>;
 // True for a key that is an index array or a mask.
 template <class K>
-inline constexpr bool is_index_array = std::is_base_of_v<HeaderRef, K> || internal::is_integer_vector<K>;
+inline constexpr bool is_index_array =
+    std::is_base_of_v<HeaderRef, K> || is_index_list<K> || std::is_same_v<K, std::vector<bool>>;
 template <class K>
 concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
 
@@ -39,7 +49,7 @@ concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
 // clang-format off
 #define CATENA_ARRAY_MEMBERS(X) \
   X(shape) X(strides) X(ndim) X(size) X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) \
-  X(is_null) X(owndata) X(base) X(flags) X(shares_memory) X(len) X(version) X(item) X(begin) X(end) \
+  X(is_null) X(owndata) X(base) X(flags) X(shares_memory) X(len) X(version) X(begin) X(end) \
   X(T) X(swapaxes) X(ravel) X(flatten) X(view) X(real) X(imag) X(reduced_view) X(copy) X(to_device) \
   X(to_host) X(set) X(fill) X(tofile) X(dump) X(dumps) X(tolist) \
   X(cumsum) X(cumprod) X(clip) X(conjugate) X(conj) X(round) X(dot) X(compress) X(diagonal) X(trace) X(repeat) \
@@ -78,7 +88,10 @@ template <class Derived> class ArrayMembers {
 
   template <int N, class B = array_behind<Derived>> auto shape() const { return behind<B>().template shape<N>(); }
   template <class E, class B = array_behind<Derived>> E* data() const { return behind<B>().template data<E>(); }
-  template <class E, class B = array_behind<Derived>> E item() const { return behind<B>().template item<E>(); }
+  template <int&..., std::integral... I> auto item(I... at) const { return behind<behind_t<I...>>().item(at...); }
+  template <class E, std::integral... I> E item(I... at) const {
+    return behind<behind_t<E, I...>>().template item<E>(at...);
+  }
   template <class E, class B = array_behind<Derived>> std::vector<E> to_vector() const {
     return behind<B>().template to_vector<E>();
   }
@@ -124,6 +137,13 @@ template <class Derived> class ArrayMembers {
   template <class B = array_behind<Derived>>
   auto astype(Dtype dtype, const typename B::AstypeOptions& options = {}) const {
     return behind<B>().astype(dtype, options);
+  }
+  template <class B = array_behind<Derived>>
+  auto astype(std::string_view dtype, const typename B::AstypeOptions& options = {}) const {
+    return behind<B>().astype(dtype, options);
+  }
+  template <class E, class B = behind_t<E>> auto astype(const typename B::AstypeOptions& options = {}) const {
+    return behind<B>().template astype<E>(options);
   }
   template <class I> auto take(const I& indices, std::optional<int> axis = {}) const {
     return behind<behind_t<I>>().take(indices, axis);

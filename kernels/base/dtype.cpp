@@ -73,8 +73,19 @@ constexpr std::string_view kNoNumbers[] = {"object", "object_", "O",      "str",
                                            "U",      "bytes",   "bytes_", "S",          "void",
                                            "V",      "M",       "m",      "datetime64", "timedelta64"};
 
+// Returns the dtype of a kind and a number of bytes: "f4". bfloat16 is behind float16 in the list, so "f2" is that.
+Dtype of_kind_and_bytes(std::string_view name) {
+  for (std::size_t i = 0; i < internal::kDtypeInfo.size(); ++i) {
+    const auto t = static_cast<Dtype>(i);
+    if (name == catena::concat(kind_char(t), itemsize(t))) return t;
+  }
+  return static_cast<Dtype>(0xff);
+}
+
 Dtype lookup(std::string_view name) {
+  if (name.size() > 1 && std::string_view("<=|").find(name[0]) != std::string_view::npos) name.remove_prefix(1);
   if (name.size() == 1) return dtype_from_char(name[0]);
+  if (const Dtype t = of_kind_and_bytes(name); t != static_cast<Dtype>(0xff)) return t;
   for (std::size_t i = 0; i < internal::kDtypeInfo.size(); ++i)
     if (name == internal::kDtypeInfo[i].name) return static_cast<Dtype>(i);
   const auto* alias =

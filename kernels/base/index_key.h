@@ -13,14 +13,16 @@ namespace catena {
 
 // Python's start:stop:step. Without a start, the slice begins at the end of the axis at which a step of that sign
 // begins; without a stop, it runs to the other end.
-//   Slice()  Slice(2, 5)  Slice({}, -1)  Slice({}, {}, -1)
+//   Slice()  Slice(5)  Slice(2, 5)  Slice({}, -1)  Slice({}, {}, -1)    // Slice(5): up to 5, as Python's slice(5)
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
 
   constexpr Slice() = default;
+  template <std::integral I> explicit constexpr Slice(I stop_) : stop(static_cast<std::int64_t>(stop_)) {}
   constexpr Slice(std::optional<std::int64_t> start_, std::optional<std::int64_t> stop_,
                   std::optional<std::int64_t> step_ = {})
       : start(start_), stop(stop_), step(step_) {}
+  static constexpr Slice all() { return {}; }
 };
 
 // The types of ellipsis (as many full slices as fit) and newaxis (a new axis of length 1).

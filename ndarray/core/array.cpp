@@ -85,6 +85,11 @@ catena::ArrayHeader* wrapped_header(void* data, const Shape& shape, Dtype dtype,
 
 }  // namespace
 
+void check_wrapped(const Shape& shape, std::size_t elements) {
+  check<ValueError>(static_cast<std::uint64_t>(catena::checked_size(shape)) <= elements, "wrap", "the shape ", shape,
+                    " has ", catena::size_of(shape), " elements, the list ", elements);
+}
+
 Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options, void (*destroy)(void*, void*),
            void* context) {
   try {

@@ -62,6 +62,7 @@ template <class E, int N> struct CArray;  // core/carray.h
 class List;                               // routines/list.h
 class MemoryPointer;                      // memory/memory.h
 class Stream;                             // device/stream.h
+class Values;                             // routines/creation.h
 struct ChooseOptions;
 struct CompressOptions;
 struct DotOptions;
@@ -106,6 +107,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // Assignment to a temporary, as in a(0) = b, writes the elements: `value` is broadcast and cast unsafely. ValueError
   // if it does not broadcast (extra leading axes of length 1 of `value` are ignored).
   void operator=(const Operand& value) &&;
+  // a(0) = {1, 2, 3}, a(0) = vector; see Values in routines/creation.h.
+  template <class V = Values> void operator=(const std::type_identity_t<V>& values) && { assign_values(values); }
   template <class E>
   requires(Element<E>) void operator=(E) & = delete;  // write a.fill(x) or a(nd::ellipsis) = x to set all elements
 
@@ -162,6 +165,14 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     return value;
   }
   Scalar item() const;  // the only element as a host scalar, with which numbers calculate: a.item() + 1
+  // The element at these positions, item<double>(0, 1), or, with one position, in the flattened array. IndexError if
+  // there is no such element, ValueError for a wrong number of positions.
+  template <class E, std::integral... I>
+  requires(sizeof...(I) > 0) E item(I... at)
+  const { return element(Dims{at...}).template item<E>(); }
+  template <int&..., std::integral... I>
+  requires(sizeof...(I) > 0) Scalar item(I... at)
+  const;
   // double(a), int(a): item<E>(), but TypeError if the size is not 1.
   template <class E>
   requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const {
@@ -247,6 +258,13 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // Casts the elements unsafely, in options.order. Returns the same array if options.copy is false and dtype and layout
   // already match (any layout does if the order is C or K).
   Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
+  Array astype(std::string_view dtype, const AstypeOptions& options = {}) const {  // "float32", "f4"
+    return astype(dtype_from_name(dtype), options);
+  }
+  template <Element E>
+  Array astype(const AstypeOptions& options = {}) const {  // astype<int>() gives int32, as C++'s int
+    return astype(catena::dtype_of<E>, options);
+  }
   Array to_device(Device device) const;  // the same array if it is there already
   // Returns a new array in host memory, in C order. With a stream, the copy is enqueued there and complete after
   // stream.synchronize(); otherwise waits for the device. (CuPy's get(); nd::asnumpy is the free function.)
@@ -283,6 +301,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array cumprod(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;
   Array clip(const Operand& a_min, const Operand& a_max) const;
   Array clip(const Operand& a_min, const Operand& a_max, const UfuncOptions& options) const;
+  template <class Bound = std::optional<Operand>>
+  Array clip(const std::type_identity_t<Bound>& a_min, const std::type_identity_t<Bound>& a_max) const {
+    return clip_to_bounds(a_min, a_max);
+  }
   Array conjugate() const;
   Array conj() const { return conjugate(); }
   Array round(int decimals = 0) const;  // in routines/math.cpp
@@ -295,7 +317,11 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array choose(const std::vector<Array>& choices) const;
   Array choose(const std::vector<Array>& choices, const ChooseOptions& options) const;
   void scatter_add(std::span<const IndexKey> keys, const Operand& value) const;
-  void scatter_add(std::initializer_list<IndexKey> keys, const Operand& value) const;
+  template <class K = IndexKey>
+  void scatter_add(std::initializer_list<std::type_identity_t<K>> keys, const Operand& value) const {
+    scatter_add(std::span<const K>(keys.begin(), keys.size()), value);
+  }
+  void scatter_add(std::initializer_list<catena::Integer> indices, const Operand& value) const;
   void scatter_add(const IndexKey& key, const Operand& value) const;
   Array diagonal(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;
   Array trace(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;  // in routines/linalg.cpp
@@ -378,6 +404,9 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   void expose() const;
   void item_to(Dtype t, void* value) const;
   [[noreturn]] void throw_no_number() const;
+  Array element(const Dims& at) const;             // a view of rank 0; in routines/indexing.cpp
+  void assign_values(const Values& values) const;  // in routines/creation.cpp
+  Array clip_to_bounds(const std::optional<Operand>& a_min, const std::optional<Operand>& a_max) const;
 };
 
 // ---- options of the calculation methods and of the free functions ----
@@ -547,6 +576,25 @@ Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& opti
       new Deleter(std::move(deleter)));
 }
 
+namespace internal {
+template <class C> inline constexpr bool is_element_list = false;
+template <class E, class A>
+inline constexpr bool is_element_list<std::vector<E, A>> = Element<E> && !std::is_same_v<E, bool>;
+template <class E, std::size_t N> inline constexpr bool is_element_list<std::array<E, N>> = Element<E>;
+template <class E, std::size_t N> inline constexpr bool is_element_list<std::span<E, N>> = Element<E>;
+template <class C>
+concept ElementList = is_element_list<std::remove_reference_t<C>> &&
+    (std::is_lvalue_reference_v<C> || std::is_trivially_destructible_v<C>);
+CATENA_EXPORT void check_wrapped(const Shape& shape, std::size_t elements);
+}  // namespace internal
+// wrap(vector), wrap(vector, {2, 3}): an array over the elements of a vector or std::array, which must outlive it and
+// must not be resized, or over those of a span. ValueError if the shape has more elements.
+template <internal::ElementList C> Array wrap(C&& list, const Shape& shape, const WrapOptions& options = {}) {
+  internal::check_wrapped(shape, list.size());
+  return wrap(list.data(), shape, options);
+}
+template <internal::ElementList C> Array wrap(C&& list) { return wrap(list, Shape{list.size()}); }
+
 // ---- for implementations ------------------------------------------------------------------------
 namespace internal {
 
@@ -619,6 +667,9 @@ class Array::Iterator {
   Array array_;
   std::int64_t at_ = 0;
 };
+template <int&..., std::integral... I>
+requires(sizeof...(I) > 0) Scalar Array::item(I... at)
+const { return element(Dims{at...}).item(); }
 inline Array::Iterator Array::begin() const { return len(), Iterator(*this, 0); }
 inline Array::Iterator Array::end() const { return Iterator(*this, len()); }
 

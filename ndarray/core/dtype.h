@@ -5,6 +5,9 @@
 // std::complex, which may be used in their place everywhere.
 #pragma once
 
+#include <numbers>
+#include <string_view>
+
 #include <catena/kernels/base/array_header.h>
 #include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/dtype.h>
@@ -63,6 +66,13 @@ using catena::name_of;
 using catena::promote_types;
 using catena::visit_dtype;
 using catena::visit_real_dtype;
+
+// NumPy's np.dtype("float32"), np.dtype("f4").
+inline Dtype dtype(std::string_view name) { return dtype_from_name(name); }
+
+// NumPy's constants. (The builtins spare every program the header <limits>.)
+inline constexpr double pi = std::numbers::pi, e = std::numbers::e, euler_gamma = std::numbers::egamma;
+inline constexpr double inf = __builtin_inf(), nan = __builtin_nan("");
 
 // A C++ type that can be the element type of an array.
 template <class E>

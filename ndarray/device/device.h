@@ -30,8 +30,9 @@ CATENA_EXPORT bool is_available(Device::Kind kind) noexcept;
 // Parses "cpu", "cpu:0", "cuda" (= cuda:0) or "cuda:1"; ValueError for other names.
 CATENA_EXPORT Device device_from_name(std::string_view name);
 
-// Waits for all work on the device.
+// Waits for all work on the device; without an argument, on the current device.
 CATENA_EXPORT void synchronize(Device device);
+inline void synchronize() { synchronize(current_device()); }
 CATENA_EXPORT MemoryInfo memory_info(Device device);
 // Returns name, compute capability, sizes and clocks of the device.
 CATENA_EXPORT const DeviceProperties& properties(Device device);

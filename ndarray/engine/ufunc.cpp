@@ -267,8 +267,10 @@ void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
-    {"abs", "absolute"},  {"degrees", "rad2deg"}, {"divide", "true_divide"},
-    {"mod", "remainder"}, {"radians", "deg2rad"}, {"sqrt_fixed", "sqrt"},
+    {"abs", "absolute"},   {"acos", "arccos"},     {"acosh", "arccosh"},      {"asin", "arcsin"},
+    {"asinh", "arcsinh"},  {"atan", "arctan"},     {"atan2", "arctan2"},      {"atanh", "arctanh"},
+    {"conj", "conjugate"}, {"degrees", "rad2deg"}, {"divide", "true_divide"}, {"mod", "remainder"},
+    {"pow", "power"},      {"radians", "deg2rad"}, {"sqrt_fixed", "sqrt"},
 };
 
 }  // namespace

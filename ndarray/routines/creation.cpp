@@ -8,6 +8,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
+#include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
 
 namespace nd {
@@ -333,6 +334,20 @@ Array diag(const Array& v, std::int64_t k) try {
 
 Array diagflat(const Array& v, std::int64_t k) try { return diag(v.ravel(), k); } catch (...) {
   internal::rethrow_out_of_memory("diagflat");
+}
+
+// ---- assignment of host data --------------------------------------------------------------------
+namespace {
+Array on_device(const Values& values, Device device) {
+  return internal::from_values(values, values.shape(), {}).to_device(device);
+}
+}  // namespace
+
+void Array::assign_values(const Values& values) const {
+  internal::assign("assignment", *this, on_device(values, device()));
+}
+void IndexProxy::assign_values(const Values& values) const {
+  setitem(array_, keys_, on_device(values, array_.device()));
 }
 
 }  // namespace nd

@@ -9,6 +9,7 @@
 // ValueError for a shape with a negative length or too many elements, OutOfMemoryError if there is not enough memory.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -60,15 +61,19 @@ struct MeshgridOptions {
 };
 
 namespace internal {
-// Converts the last argument of a creation function, a dtype or options, to Options. A list {...} is Options.
+// Converts the last argument of a creation function, a dtype, its name or options, to Options. A list {...} is Options.
 template <class Options> const Options& with_dtype(const Options& options) { return options; }
 template <class Options> Options with_dtype(std::optional<Dtype> dtype) {
   Options options;
   options.dtype = dtype;
   return options;
 }
+template <class Options> Options with_dtype(std::string_view name) {
+  return with_dtype<Options>(std::optional(dtype_from_name(name)));
+}
 template <class O, class Options>
-concept DtypeOr = std::is_same_v<O, Options> || std::is_convertible_v<O, std::optional<Dtype>>;
+concept DtypeOr = std::is_same_v<O, Options> || std::is_convertible_v<const O&, std::optional<Dtype>> ||
+    std::is_convertible_v<const O&, std::string_view>;
 // Returns the dtype for a C++ type, as in NumPy: int64 for int, otherwise the dtype of the type.
 template <class E> constexpr Dtype literal_dtype() {
   if constexpr (std::is_same_v<E, int>) return Dtype::int64;
@@ -87,6 +92,7 @@ CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shap
 CATENA_EXPORT Array from_values(const Values& values, const Shape& shape, const ArrayOptions& options);
 CATENA_EXPORT Array from_array(const Array& a, const ArrayOptions& options);
 CATENA_EXPORT Array from_scalar(const Scalar& value, const ArrayOptions& options);
+CATENA_EXPORT Array from_arrays(const std::vector<Array>& arrays);
 
 // std::vector and similar classes: containers of elements, or of such containers.
 template <class C>
@@ -130,6 +136,19 @@ template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array zeros(const 
 template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array ones(const Shape& shape, const O& options = {}) {
   return internal::ones(shape, internal::with_dtype<CreateOptions>(options));
 }
+// empty(2, 3), and empty<float>({2, 3}) of a C++ type. (The parameter without a name keeps the types of the lengths
+// from being given as arguments of the template.)
+#define ND_BY_LENGTHS(name)                                                                                          \
+  template <int&..., std::integral I, std::integral J, std::integral... K> Array name(I length, J next, K... more) { \
+    return internal::name(Shape{length, next, more...}, CreateOptions{});                                            \
+  }                                                                                                                  \
+  template <Element E> Array name(const Shape& shape) {                                                              \
+    return internal::name(shape, internal::with_dtype<CreateOptions>(catena::dtype_of<E>));                          \
+  }
+ND_BY_LENGTHS(empty)
+ND_BY_LENGTHS(zeros)
+ND_BY_LENGTHS(ones)
+#undef ND_BY_LENGTHS
 
 // These have the shape and (unless given) the dtype of `a`; C order unless another one is given, on the current device.
 template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array empty_like(const Array& a, const O& options = {}) {
@@ -359,8 +378,18 @@ requires(Element<E> || std::is_same_v<E, Scalar>) Array array(E value, const O& 
   return internal::from_scalar(Scalar(value), o);
 }
 
-// Returns the array itself if it already has that dtype, else a converted copy.
+// Several arrays of one shape (ValueError) along a new first axis: array({a, b}) is stack({a, b}).
+template <std::same_as<Array> A> Array array(std::initializer_list<A> arrays) { return internal::from_arrays(arrays); }
+template <std::same_as<Array> A> Array array(const std::vector<A>& arrays) { return internal::from_arrays(arrays); }
+
+// Returns the array itself if it already has that dtype, else a converted copy; of host data, array().
 CATENA_EXPORT Array asarray(const Array& a, std::optional<Dtype> dtype = {});
+template <Element E> Array asarray(std::initializer_list<E> list, std::optional<Dtype> dtype = {}) {
+  return array(Values(list), dtype);
+}
+template <class V = Values> Array asarray(const std::type_identity_t<V>& values, std::optional<Dtype> dtype = {}) {
+  return array(values, dtype);
+}
 inline Array asanyarray(const Array& a, std::optional<Dtype> dtype = {}) { return asarray(a, dtype); }
 // Returns the array itself if it is C-contiguous and has that dtype, else a copy in C order. 0-d arrays stay 0-d.
 CATENA_EXPORT Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype = {});
@@ -397,6 +426,9 @@ CATENA_EXPORT Array linspace(double start, double stop, std::int64_t num = 50, c
 inline Array linspace(double start, double stop, std::int64_t num, Dtype dtype) {
   return linspace(start, stop, num, {.dtype = dtype});
 }
+template <std::same_as<bool> B> Array linspace(double start, double stop, std::int64_t num, B endpoint) {
+  return linspace(start, stop, num, LinspaceOptions{.endpoint = endpoint});
+}
 // As linspace, and the step; NaN if there is no step.
 CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num = 50,
                                                         const LinspaceOptions& options = {});
@@ -407,6 +439,14 @@ CATENA_EXPORT Array logspace(double start, double stop, std::int64_t num = 50, c
 // shape. "xy" swaps the first two axes, "ij" does not (ValueError for other strings). A single array is returned
 // unchanged.
 CATENA_EXPORT std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options = {});
+// auto [x, y] = meshgrid(columns, rows);
+template <std::convertible_to<const Array&>... A>
+requires(sizeof...(A) > 1) std::array<Array, sizeof...(A)> meshgrid(const A&... xi) {
+  std::array<Array, sizeof...(A)> grid;
+  std::size_t k = 0;
+  for (const Array& a : meshgrid(std::vector<Array>{xi...})) grid[k++] = a;
+  return grid;
+}
 
 // ---- matrices -----------------------------------------------------------------------------------
 // Ones where column - row == k, else zeros.

@@ -107,6 +107,10 @@ enum class Kind : std::uint8_t {
   complexfloating,
   boolean
 };
+// NumPy's np.floating, np.integer...
+inline constexpr Kind integer = Kind::integer, signedinteger = Kind::signedinteger;
+inline constexpr Kind unsignedinteger = Kind::unsignedinteger, inexact = Kind::inexact;
+inline constexpr Kind floating = Kind::floating, complexfloating = Kind::complexfloating;
 // True if a dtype or kind is the other one or a special case of it.
 CATENA_EXPORT bool issubdtype(Dtype a, Dtype b);
 CATENA_EXPORT bool issubdtype(Dtype a, Kind b);

@@ -41,6 +41,24 @@ IndexKey::IndexKey(const std::vector<std::int64_t>& indices)
     : is_array_(true), is_vector_(true), array_(on_host(indices)) {}
 IndexKey::IndexKey(const std::vector<bool>& mask) : is_array_(true), is_vector_(true), array_(on_host(mask)) {}
 
+Array Array::element(const Dims& at) const {
+  Dims place = at;
+  if (at.size() == 1 && ndim() != 1) {  // in the flattened array
+    std::int64_t rest = at[0] < 0 ? at[0] + size() : at[0];
+    check<IndexError>(rest >= 0 && rest < size(), "item", "the index ", at[0], " is out of range for an array of ",
+                      size(), " elements");
+    place = shape();
+    for (int axis = ndim() - 1; axis >= 0; --axis) {
+      place[axis] = rest % shape()[axis];
+      rest /= shape()[axis];
+    }
+  }
+  check<ValueError>(place.size() == ndim(), "item", at.size(), " positions were given for an array of rank ", ndim());
+  std::vector<Key> keys;
+  for (std::int64_t index : place) keys.emplace_back(index);
+  return index(keys);
+}
+
 namespace {
 
 // Returns the keys with vectors replaced by arrays on `device`.
@@ -409,8 +427,8 @@ Array Array::choose(const std::vector<Array>& choices, const ChooseOptions& opti
 void Array::scatter_add(std::span<const IndexKey> keys, const Operand& value) const {
   nd::scatter_add(*this, keys, value);
 }
-void Array::scatter_add(std::initializer_list<IndexKey> keys, const Operand& value) const {
-  nd::scatter_add(*this, keys, value);
+void Array::scatter_add(std::initializer_list<catena::Integer> indices, const Operand& value) const {
+  nd::scatter_add(*this, indices, value);
 }
 void Array::scatter_add(const IndexKey& key, const Operand& value) const { nd::scatter_add(*this, key, value); }
 Array Array::diagonal(std::int64_t offset, int axis1, int axis2) const {

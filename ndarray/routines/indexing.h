@@ -44,8 +44,8 @@ class IndexKey {
   IndexKey(const Array& indices) : is_array_(true), array_(indices) {}
   IndexKey(std::initializer_list<catena::Integer> indices)
       : IndexKey(std::vector<std::int64_t>(indices.begin(), indices.end())) {}
-  template <class I>
-  requires(catena::is_index<I>) IndexKey(const std::vector<I>& indices)
+  template <class L>
+  requires(catena::is_index_list<L>) IndexKey(const L& indices)
       : IndexKey(std::vector<std::int64_t>(indices.begin(), indices.end())) {}
   CATENA_EXPORT IndexKey(const std::vector<std::int64_t>& indices);
   CATENA_EXPORT IndexKey(const std::vector<bool>& mask);
@@ -83,6 +83,9 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   // Writes `value`, broadcast to the shape of the selection (ValueError) and cast unsafely. If several values have the
   // same destination, the last one stays on the CPU, and an undefined one on other devices.
   void operator=(const Operand& value) &&;
+  template <class V = Values> void operator=(const std::type_identity_t<V>& values) && {  // a(i) = {1, 2}
+    assign_values(values);
+  }
   void operator=(const IndexProxy& value) && { std::move(*this) = Operand(value); }
   void operator=(const Operand&) & =
       delete;  // write a(i) = x for elements of a, p(nd::ellipsis) = x for those of a copy p
@@ -116,6 +119,7 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   Array operator+() const { return +get(); }
 
  private:
+  void assign_values(const Values& values) const;  // in routines/creation.cpp
   Array read() const;
   void change(const catena::KernelDef& operation, const Operand& value) const;
   std::uint64_t versions() const;  // increases with every write to the array or an index array
@@ -168,7 +172,8 @@ Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> first
   catena::rethrow_standard("getitem");
 }
 
-// Returns the elements that the keys select: a view for basic keys, a copy if there is an index array.
+// Returns the elements that the keys select, one key per item of the list: a view for basic keys, a copy if there is an
+// index array.
 CATENA_EXPORT Array getitem(const Array& a, std::span<const IndexKey> keys);
 inline Array getitem(const Array& a, std::initializer_list<IndexKey> keys) {
   return getitem(a, std::span(keys.begin(), keys.size()));
@@ -180,11 +185,17 @@ inline void setitem(const Array& a, std::initializer_list<IndexKey> keys, const 
 }
 
 // a[keys] += value, where an element that is selected several times receives every contribution: scatter_add(a, i, 1),
-// scatter_add(a, {i, j}, v), scatter_add(a, {Slice(), i}, v). `value` is cast unsafely to the dtype of `a` and
-// broadcast to the shape of the selection (ValueError). On the CPU, contributions are added in C order.
+// scatter_add(a, {i, j}, v), scatter_add(a, {Slice(), i}, v). A list of integers alone is one list of indices, as in
+// a({0, 0, 1}): scatter_add(a, {0, 0, 1}, 1). `value` is cast unsafely to the dtype of `a` and broadcast to the shape
+// of the selection (ValueError). On the CPU, contributions are added in C order.
 CATENA_EXPORT void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& value);
-inline void scatter_add(const Array& a, std::initializer_list<IndexKey> keys, const Operand& value) {
-  scatter_add(a, std::span(keys.begin(), keys.size()), value);
+template <class K = IndexKey>
+void scatter_add(const Array& a, std::initializer_list<std::type_identity_t<K>> keys, const Operand& value) {
+  scatter_add(a, std::span<const IndexKey>(keys.begin(), keys.size()), value);
+}
+inline void scatter_add(const Array& a, std::initializer_list<catena::Integer> indices, const Operand& value) {
+  const IndexKey key(indices);
+  scatter_add(a, std::span(&key, 1), value);
 }
 inline void scatter_add(const Array& a, const IndexKey& key, const Operand& value) {
   scatter_add(a, std::span(&key, 1), value);

@@ -41,6 +41,17 @@ Array join(std::string_view op, const std::vector<Array>& arrays, int axis) try 
 }  // namespace
 
 Array concatenate(const std::vector<Array>& arrays, int axis) { return join("concatenate", arrays, axis); }
+Array concatenate(const std::vector<Array>& arrays, const ConcatenateOptions& options) {
+  std::vector<Array> pieces = arrays;
+  for (Array& a : pieces) {
+    if (a.is_null()) continue;  // join() throws
+    if (!options.axis) a = a.ravel();
+    if (options.dtype) a = a.astype(*options.dtype, {.copy = false});
+  }
+  return join("concatenate", pieces, options.axis.value_or(0));
+}
+
+Array internal::from_arrays(const std::vector<Array>& arrays) { return stack(arrays, 0); }
 
 Array stack(const std::vector<Array>& arrays, int axis) try {
   const int rank = arrays.empty() ? 0 : arrays[0].ndim();

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,12 @@ namespace nd {
 // Joins arrays along an axis. TypeError for a null or 0-d array; ValueError for no arrays, different ranks, different
 // lengths on another axis, several devices; IndexError for an axis out of range.
 CATENA_EXPORT Array concatenate(const std::vector<Array>& arrays, int axis = 0);
+struct ConcatenateOptions {
+  [[no_unique_address]] Named named = Named();
+  std::optional<int> axis = 0;      // {}: the arrays are flattened first
+  std::optional<Dtype> dtype = {};  // dtype of the result
+};
+CATENA_EXPORT Array concatenate(const std::vector<Array>& arrays, const ConcatenateOptions& options);
 // Joins arrays of one shape (ValueError) along a new axis. A negative axis counts from the rank + 1 of the result;
 // IndexError if it is out of range.
 CATENA_EXPORT Array stack(const std::vector<Array>& arrays, int axis = 0);

@@ -67,9 +67,6 @@ CATENA_EXPORT Array trace(const Array& a, std::int64_t offset = 0, int axis1 = 0
                           const TraceOptions& options = {});
 
 // ---- decompositions -----------------------------------------------------------------------------
-// An infinity, as an order of norms.
-inline constexpr double inf = __builtin_inf();
-
 // Functions on matrices, that is, on the last two axes of an array. Leading axes are a stack of matrices, each of which
 // is processed alone. The functions never write to their arguments, and their results are C-contiguous.
 //

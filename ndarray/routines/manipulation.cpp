@@ -182,6 +182,12 @@ Array flipped(std::string_view op, const Array& a, int axis) {
 }  // namespace
 
 Array flip(const Array& a, int axis) { return flipped("flip", a, axis); }
+Array flip(const Array& a, const Axes& axes) {
+  Array result = a.view();
+  for (std::int64_t axis : catena::normalize_axes("flip", axes, a.ndim()))
+    result = flip(result, static_cast<int>(axis));
+  return result;
+}
 Array fliplr(const Array& a) { return flipped("fliplr", a, 1); }
 Array flipud(const Array& a) { return flipped("flipud", a, 0); }
 
@@ -196,6 +202,20 @@ Array roll(const Array& a, std::int64_t shift, std::optional<int> axis) try {
   return result;
 } catch (...) {
   internal::rethrow_out_of_memory("roll");
+}
+
+Array roll(const Array& a, const Dims& shift, const Dims& axes) {
+  const int n = std::max(shift.size(), axes.size());
+  check<ValueError>((shift.size() == n || shift.size() == 1) && (axes.size() == n || axes.size() == 1), "roll",
+                    shift.size(), " numbers do not belong to ", axes.size(),
+                    " axes; give one for each axis, or a single one");
+  Dims by = Dims::filled(a.ndim(), 0);
+  for (int k = 0; k < n; ++k)
+    by[normalize_axis("roll", axes[axes.size() == 1 ? 0 : k], a.ndim())] += shift[shift.size() == 1 ? 0 : k];
+  Array result = a;
+  for (int axis = 0; axis < a.ndim(); ++axis)
+    if (by[axis] != 0) result = roll(result, by[axis], axis);
+  return result.get() == a.get() ? a.copy() : result;
 }
 
 Array rot90(const Array& a, int k, const Dims& axes) {

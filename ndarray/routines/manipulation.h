@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,9 +28,11 @@ struct CopytoOptions {
 CATENA_EXPORT void copyto(const Array& dst, const Operand& src, const CopytoOptions& options = {});
 
 // ---- shape --------------------------------------------------------------------------------------
+// As the members of nd::Array.
 inline Array reshape(const Array& a, const Shape& newshape, Order order = Order::C) {
   return a.reshape(newshape, order);
 }
+inline std::int64_t len(const Array& a) { return a.len(); }  // length of axis 0; TypeError for a 0-d array
 inline Array ravel(const Array& a, Order order = Order::C) { return a.ravel(order); }
 inline Array squeeze(const Array& a, const Axes& axis = {}) { return a.squeeze(axis); }
 // Inserts an axis of length 1 before position `axis` of the result (a negative axis counts from ndim + 1); a view.
@@ -46,6 +49,7 @@ CATENA_EXPORT std::vector<Array> atleast_2d(const std::vector<Array>& arrays);
 CATENA_EXPORT std::vector<Array> atleast_3d(const std::vector<Array>& arrays);
 
 // ---- axes ---------------------------------------------------------------------------------------
+// As the members of nd::Array.
 inline Array transpose(const Array& a) { return a.transpose(); }
 inline Array transpose(const Array& a, const Dims& axes) { return a.transpose(axes); }
 inline Array swapaxes(const Array& a, int axis1, int axis2) { return a.swapaxes(axis1, axis2); }
@@ -61,11 +65,16 @@ CATENA_EXPORT Array moveaxis(const Array& a, const Axes& source, const Axes& des
 CATENA_EXPORT Array broadcast_to(const Array& array, const Shape& shape);
 // Returns views of all arrays at their common shape; ValueError if there is none.
 CATENA_EXPORT std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays);
+template <std::convertible_to<const Array&>... A>
+requires(sizeof...(A) > 1) std::vector<Array> broadcast_arrays(const A&... arrays) {
+  return broadcast_arrays(std::vector<Array>{arrays...});
+}
 // The common shape of several arrays, and views of them at that shape: broadcast(a, b).shape(). ValueError if there is
 // none.
 class CATENA_EXPORT broadcast {
  public:
   explicit broadcast(const std::vector<Operand>& arrays);
+  explicit broadcast(std::initializer_list<Operand> arrays) : broadcast(std::vector<Operand>(arrays)) {}
   template <class... A>
   requires(std::convertible_to<const A&, Operand>&&...) explicit broadcast(const A&... arrays)
       : broadcast(std::vector<Operand>{arrays...}) {}
@@ -93,13 +102,18 @@ CATENA_EXPORT Array repeat(const Array& a, const std::vector<std::int64_t>& repe
 
 // ---- rearranging --------------------------------------------------------------------------------
 // Views with the elements of an axis reversed. ValueError for an axis out of range (fliplr: axis 1, flipud: axis 0).
+// Without axes, all are reversed.
 CATENA_EXPORT Array flip(const Array& a, int axis);
+CATENA_EXPORT Array flip(const Array& a, const Axes& axes = {});
 CATENA_EXPORT Array fliplr(const Array& a);
 CATENA_EXPORT Array flipud(const Array& a);
 // Returns a copy with the elements moved by `shift` positions along an axis (of the flattened array without one);
 // elements moved past the end continue at the start. Returns an array without elements itself. ValueError for an axis
 // out of range.
 CATENA_EXPORT Array roll(const Array& a, std::int64_t shift, std::optional<int> axis = {});
+// As above along several axes, each by its number of `shift`; a single number belongs to each axis, a single axis to
+// each number. ValueError for lists of different lengths.
+CATENA_EXPORT Array roll(const Array& a, const Dims& shift, const Dims& axes);
 // Rotates by k times 90 degrees in the plane of two axes, from the first towards the second; a view. ValueError for
 // rank < 2, axes out of range or equal, or a number of axes other than two.
 CATENA_EXPORT Array rot90(const Array& a, int k = 1, const Dims& axes = {0, 1});
@@ -115,6 +129,10 @@ struct PadOptions {
 // NotImplementedError for a mode other than "constant".
 CATENA_EXPORT Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode = "constant",
                         const PadOptions& options = {});
+template <class O = PadOptions>  // pad(a, 1, {.constant_values = 5})
+Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, const std::type_identity_t<O>& options) {
+  return pad(array, pad_width, "constant", options);
+}
 
 namespace internal {
 // Returns the view a[..., start:start+length, ...] along an axis. The range is not checked.

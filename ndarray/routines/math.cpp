@@ -105,7 +105,28 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) try {
   internal::rethrow_out_of_memory("where");
 }
 
+Array internal::clip_to_bounds(const Operand& a, const std::optional<Operand>& a_min,
+                               const std::optional<Operand>& a_max, const UfuncOptions& options) {
+  check<ValueError>(a_min || a_max, "clip", "there are no bounds; give a_min, a_max or both");
+  if (a_min && a_max) return clip(a, *a_min, *a_max, options);
+  return a_min ? maximum(a, *a_min, options) : minimum(a, *a_max, options);
+}
+
+Array fabs(const Operand& x, const UfuncOptions& options) {
+  const Dtype t = x.is_array() ? x.header()->dtype : x.scalar().natural_dtype();
+  check<TypeError>(!catena::is_complex_dtype(t), "fabs", "complex numbers have absolute()");
+  if (catena::is_floating(t) || options.dtype) return absolute(x, options);
+  UfuncOptions as_float = options;
+  as_float.dtype = catena::itemsize(t) == 1   ? Dtype::float16
+                   : catena::itemsize(t) == 2 ? Dtype::float32
+                                              : Dtype::float64;
+  return absolute(x, as_float);
+}
+
 Array Array::clip(const Operand& a_min, const Operand& a_max) const { return clip(a_min, a_max, {}); }
+Array Array::clip_to_bounds(const std::optional<Operand>& a_min, const std::optional<Operand>& a_max) const {
+  return internal::clip_to_bounds(*this, a_min, a_max, {});
+}
 Array Array::clip(const Operand& a_min, const Operand& a_max, const UfuncOptions& options) const {
   return nd::clip(*this, a_min, a_max, options);
 }

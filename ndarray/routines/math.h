@@ -18,6 +18,11 @@
 
 namespace nd {
 
+namespace internal {
+CATENA_EXPORT Array clip_to_bounds(const Operand& a, const std::optional<Operand>& a_min,
+                                   const std::optional<Operand>& a_max, const UfuncOptions& options);
+}  // namespace internal
+
 #define CATENA_UNARY(name) CATENA_EXPORT Array name(const Operand& x, const UfuncOptions& options = {});
 #define CATENA_BINARY(name) \
   CATENA_EXPORT Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
@@ -38,6 +43,12 @@ CATENA_EXPORT Array nextafter(const Operand& x1, const Operand& x2, const UfuncO
 // An integer bound beyond all values of the dtype, such as -1 for unsigned elements, does not clip either.
 CATENA_EXPORT Array clip(const Operand& a, const Operand& a_min, const Operand& a_max,
                          const UfuncOptions& options = {});
+// As above with one bound: clip(a, {}, 1). ValueError without both.
+template <class Bound = std::optional<Operand>>
+Array clip(const Operand& a, const std::type_identity_t<Bound>& a_min, const std::type_identity_t<Bound>& a_max,
+           const UfuncOptions& options = {}) {
+  return internal::clip_to_bounds(a, a_min, a_max, options);
+}
 // x where the condition (any dtype, nonzero is true) holds, else y; all three broadcast. The dtype is the promotion of
 // x and y.
 CATENA_EXPORT Array where(const Operand& condition, const Operand& x, const Operand& y);
@@ -61,7 +72,23 @@ CATENA_EXPORT Array packbits(const Array& a);
 // reverse of packbits.
 CATENA_EXPORT Array unpackbits(const Array& a);
 
+// The absolute value as a float: integers and bools are converted to floats, as by the functions with loops for floats
+// only. TypeError for complex numbers.
+CATENA_EXPORT Array fabs(const Operand& x, const UfuncOptions& options = {});
+
 // Aliases.
+inline Array asin(const Operand& x, const UfuncOptions& options = {}) { return arcsin(x, options); }
+inline Array acos(const Operand& x, const UfuncOptions& options = {}) { return arccos(x, options); }
+inline Array atan(const Operand& x, const UfuncOptions& options = {}) { return arctan(x, options); }
+inline Array asinh(const Operand& x, const UfuncOptions& options = {}) { return arcsinh(x, options); }
+inline Array acosh(const Operand& x, const UfuncOptions& options = {}) { return arccosh(x, options); }
+inline Array atanh(const Operand& x, const UfuncOptions& options = {}) { return arctanh(x, options); }
+inline Array atan2(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
+  return arctan2(x1, x2, options);
+}
+inline Array pow(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
+  return power(x1, x2, options);
+}
 inline Array conj(const Operand& x, const UfuncOptions& options = {}) { return conjugate(x, options); }
 inline Array abs(const Operand& x, const UfuncOptions& options = {}) { return absolute(x, options); }
 inline Array degrees(const Operand& x, const UfuncOptions& options = {}) { return rad2deg(x, options); }

@@ -25,6 +25,9 @@ CATENA_EXPORT std::string array_str(const Array& a, const PrintOptions& options 
 // is "[]", with its shape unless that is (0,).
 CATENA_EXPORT std::string array_repr(const Array& a, const PrintOptions& options = {});
 
+// NumPy's other name of array_str.
+inline std::string array2string(const Array& a, const PrintOptions& options = {}) { return array_str(a, options); }
+
 // The text that operator<< prints.
 inline std::string to_string(const Array& a, const PrintOptions& options = {}) { return array_str(a, options); }
 using catena::to_string;  // for shapes and devices

@@ -158,6 +158,12 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
   inline Array permutation(std::int64_t n) { return random::draw::permutation(generator, n); }     \
   inline Array permutation(const Array& a) { return random::draw::permutation(generator, a); }     \
   inline void shuffle(const Array& a) { random::draw::shuffle(generator, a); }
+// rand(2, 3) and randn(2, 3): the shape as separate lengths.
+#define ND_RANDOM_BY_LENGTHS                                                                  \
+  template <std::integral... I>                                                               \
+  requires(sizeof...(I) > 1) Array rand(I... lengths) { return random_sample({lengths...}); } \
+  template <std::integral... I>                                                               \
+  requires(sizeof...(I) > 1) Array randn(I... lengths) { return standard_normal({lengths...}); }
 #define ND_RANDOM_SAMPLERS(generator)                   \
   ND_RANDOM_UNIFORM_SAMPLER(generator, random_sample)   \
   ND_RANDOM_UNIFORM_SAMPLER(generator, rand)            \
@@ -180,6 +186,7 @@ class RandomState : public BitGenerator {
   // Starts the sequence of a seed, by default of one from the operating system.
   void seed(std::optional<std::uint64_t> seed = {}) { reseed(seed); }
   ND_RANDOM_SAMPLERS(*this)
+  ND_RANDOM_BY_LENGTHS
   // Uniform integers in [0, mx], of int32 unless another dtype is given; ValueError for mx < 0.
   template <class O = IntegerOptions>
   Array interval(std::int64_t mx, const Shape& size = {}, const O& options = {Dtype::int32}) {
@@ -202,11 +209,8 @@ ND_RANDOM_SAMPLERS(get_random_state())
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), random)
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), ranf)
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), sample)
-// rand(2, 3) and randn(2, 3): the shape as separate lengths.
-template <std::integral... I>
-requires(sizeof...(I) > 1) Array rand(I... lengths) { return random_sample({lengths...}); }
-template <std::integral... I>
-requires(sizeof...(I) > 1) Array randn(I... lengths) { return standard_normal({lengths...}); }
+ND_RANDOM_BY_LENGTHS
+#undef ND_RANDOM_BY_LENGTHS
 #undef ND_RANDOM_SAMPLERS
 #undef ND_RANDOM_UNIFORM_SAMPLER
 #undef ND_RANDOM_NORMAL_SAMPLER

@@ -212,11 +212,10 @@ void assert_array_equal(const ArrayLike& x, const ArrayLike& y, const Message& m
   compare(x, y, {"Arrays are not equal"}, message, [](const Array& a, const Array& b) { return equal(a, b); });
 }
 
-void assert_array_list_equal(const std::vector<ArrayLike>& xlist, const std::vector<ArrayLike>& ylist,
-                             const Message& message) {
-  if (xlist.size() != ylist.size())
-    throw AssertionError(concat("List size is different: ", xlist.size(), " and ", ylist.size()));
-  for (std::size_t i = 0; i < xlist.size(); ++i) assert_array_equal(xlist[i], ylist[i], message);
+void assert_array_list_equal(const ArrayList& xlist, const ArrayList& ylist, const Message& message) {
+  const std::vector<ArrayLike>&x = xlist.items(), &y = ylist.items();
+  if (x.size() != y.size()) throw AssertionError(concat("List size is different: ", x.size(), " and ", y.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) assert_array_equal(x[i], y[i], message);
 }
 
 void assert_array_less(const ArrayLike& x, const ArrayLike& y, const Message& message) {

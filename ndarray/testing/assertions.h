@@ -13,6 +13,9 @@
 // is a number or a 0-d array; their dtypes may differ. NaN equals NaN. All functions wait for the device.
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -40,9 +43,21 @@ CATENA_EXPORT void assert_array_almost_equal_nulp(const ArrayLike& x, const Arra
 CATENA_EXPORT Array assert_array_max_ulp(const ArrayLike& a, const ArrayLike& b, double maxulp = 1,
                                          std::optional<Dtype> dtype = {});
 CATENA_EXPORT void assert_array_equal(const ArrayLike& x, const ArrayLike& y, const Message& message = {});
+// A list in braces, or a container, of arrays and whatever else can be compared with one.
+class ArrayList {
+ public:
+  ArrayList(std::initializer_list<ArrayLike> items) : items_(items) {}
+  template <std::ranges::input_range C>
+  requires std::convertible_to<std::ranges::range_reference_t<const C&>, ArrayLike> ArrayList(const C& items) {
+    for (const auto& item : items) items_.push_back(item);
+  }
+  const std::vector<ArrayLike>& items() const noexcept { return items_; }
+
+ private:
+  std::vector<ArrayLike> items_;
+};
 // Checks that both lists have the same number of arrays, which are equal in pairs.
-CATENA_EXPORT void assert_array_list_equal(const std::vector<ArrayLike>& xlist, const std::vector<ArrayLike>& ylist,
-                                           const Message& message = {});
+CATENA_EXPORT void assert_array_list_equal(const ArrayList& xlist, const ArrayList& ylist, const Message& message = {});
 // x < y everywhere, except where both are NaN.
 CATENA_EXPORT void assert_array_less(const ArrayLike& x, const ArrayLike& y, const Message& message = {});
 

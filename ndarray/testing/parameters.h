@@ -48,6 +48,7 @@ CATENA_EXPORT std::vector<Dtypes> combinations(const Dtypes& dtypes, int names, 
 }  // namespace internal
 
 // ---- dtypes -------------------------------------------------------------------------------------
+// Call body(dtype) for every dtype of a list or of a choice; an error names the dtype.
 template <class F> void for_dtypes(const Dtypes& dtypes, F&& body) {
   for (const Dtype t : dtypes) internal::run_named(catena::concat("dtype ", t), [&] { body(t); });
 }
@@ -86,6 +87,7 @@ void for_int_dtypes_combination(int names, F&& body, const DtypeChoice& choice =
 }
 
 // ---- orders -------------------------------------------------------------------------------------
+// Call body(order) for every order; an error names the order.
 template <class F> void for_orders(const std::vector<Order>& orders, F&& body) {
   for (const Order order : orders)
     internal::run_named(catena::concat("order ", std::string_view("CFAK").substr(std::size_t(order), 1)),

@@ -297,7 +297,17 @@ template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::m
 #undef CATENA_UNARY
 #undef CATENA_BINARY
 
+// Other names of functions of math.h.
 inline Traced abs(const Traced& x) { return absolute(x); }
+inline Traced asin(const Traced& x) { return arcsin(x); }
+inline Traced acos(const Traced& x) { return arccos(x); }
+inline Traced atan(const Traced& x) { return arctan(x); }
+inline Traced asinh(const Traced& x) { return arcsinh(x); }
+inline Traced acosh(const Traced& x) { return arccosh(x); }
+inline Traced atanh(const Traced& x) { return arctanh(x); }
+inline Traced conj(const Traced& x) { return conjugate(x); }
+inline Traced degrees(const Traced& x) { return rad2deg(x); }
+inline Traced radians(const Traced& x) { return deg2rad(x); }
 CATENA_EXPORT Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max);
 inline Traced copy(const Traced& x) { return x.copy(); }
 // The functions of math.h with two results.
@@ -319,6 +329,10 @@ template <class B, class A>
 concept TracedBeside = (std::same_as<A, Traced> && (std::same_as<B, Traced> || TracedConstant<B>)) ||
                        (TracedConstant<A> && std::same_as<B, Traced>);
 }  // namespace internal
+template <class A, internal::TracedBeside<A> B> Traced atan2(const A& x1, const B& x2) { return arctan2(x1, x2); }
+template <class A, internal::TracedBeside<A> B> Traced pow(const A& x1, const B& x2) { return power(x1, x2); }
+template <class A, internal::TracedBeside<A> B> Traced divide(const A& x1, const B& x2) { return true_divide(x1, x2); }
+template <class A, internal::TracedBeside<A> B> Traced mod(const A& x1, const B& x2) { return remainder(x1, x2); }
 template <class A, internal::TracedBeside<A> B> Traced operator+(const A& a, const B& b) {
   return internal::trace_operator(internal::NumberOperation::add, a, b);
 }

@@ -90,8 +90,9 @@ KernelParameter parse_definition(std::string_view op, std::string_view text) {
                       " is neither a dtype by its canonical name, such as float32, nor a single letter");
   }
   check<ValueError>(is_identifier(p.name), op, "the parameter name \"", p.name, "\" is no identifier");
-  check<ValueError>(p.name != "i" && p.name[0] != '_', op, "the parameter name ", p.name,
-                    " is reserved, as are i and names that begin with an underscore");
+  check<ValueError>(p.name != "i" && p.name[0] != '_', op, "the parameter name ", p.name, " is reserved: i is the ",
+                    "position of the element, and names that begin with an underscore belong to the generated text; ",
+                    "write another name, such as ", p.name == "i" ? "k" : catena::concat("a", p.name));
   check<ValueError>(!is_taken(p.name), op, "the parameter name ", p.name,
                     " is a word of C++ or of the generated text; give it another name, such as ", p.name, "_");
   return p;

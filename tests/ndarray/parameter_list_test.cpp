@@ -67,7 +67,12 @@ BOOST_AUTO_TEST_CASE(a_placeholder_is_a_single_letter) {
 
 BOOST_AUTO_TEST_CASE(reserved_names_are_refused) {
   for (const std::string name : {"i", "_ind", "_", "__x", "_n"})
-    BOOST_TEST(contains(error_of("T " + name), "mix: the parameter name " + name + " is reserved"), name);
+    BOOST_TEST(contains(error_of("T " + name), "mix: the parameter name " + name +
+                                                   " is reserved: i is the position of "
+                                                   "the element, and names that begin with an underscore belong to"),
+               name);
+  BOOST_TEST(contains(error_of("T i"), "write another name, such as k"));
+  BOOST_TEST(contains(error_of("T _ind"), "write another name, such as a_ind"));
   for (const std::string name : {"1x", "x-y", "x*", "&x"})
     BOOST_TEST(contains(error_of("T " + name), "the parameter name \"" + name + "\" is no identifier"), name);
   BOOST_TEST(contains(error_of("T x, U x"), "there are two parameters named x"));

@@ -82,6 +82,10 @@ BOOST_AUTO_TEST_CASE(equal_arrays) {
   assert_array_list_equal({nd::zeros(2), nd::array(3)}, {nd::zeros(2), 3});
   BOOST_CHECK_THROW(assert_array_list_equal({nd::zeros(2), 3}, {nd::zeros(2), 4}), nd::AssertionError);
   BOOST_CHECK_THROW(assert_array_list_equal({nd::zeros(2)}, {}), nd::AssertionError);
+  const std::vector<Array> list{nd::zeros(2), nd::array(3)};
+  assert_array_list_equal(list, list);
+  assert_array_list_equal(list, {nd::zeros(2), 3});
+  BOOST_CHECK_THROW(assert_array_list_equal(list, std::vector<std::vector<int>>{{0, 0}, {4}}), nd::AssertionError);
 }
 
 BOOST_AUTO_TEST_CASE(near_arrays) {
