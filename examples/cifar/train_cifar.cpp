@@ -1,6 +1,7 @@
 // Trains a network in the style of VGG to classify small colour images.
 // test: --synthetic --images 32 --epoch 1 --batchsize 16 --seed 1
 // test on cpu: --gpu -1
+// no test on cuda: a network of this size is too slow on the software device
 // writes: result/log result/cg.dot result/snapshot_iter_2
 // prints: # Minibatch-size: 16
 // prints: Using CIFAR10 dataset.

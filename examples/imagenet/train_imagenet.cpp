@@ -1,6 +1,7 @@
 // Trains a large convolutional network on a list of pictures, such as those of ImageNet (ILSVRC 2012).
 // test: pictures/train.txt pictures/val.txt --root pictures --mean pictures/mean.npy --synthetic --seed 1
 // test: --test --epoch 5 --batchsize 2 --val_batchsize 2 --loaderjob 2
+// no test on cuda: a network of this size is too slow on the software device
 // writes: pictures/train.txt pictures/train_0.png pictures/train_1.png pictures/train_2.png pictures/train_3.png
 // writes: pictures/val.txt pictures/val_0.png pictures/val_1.png pictures/mean.npy
 // writes: result/log result/cg.dot result/snapshot_iter_10 result/model_iter_10

@@ -57,7 +57,7 @@ void fill(nn::Link& model) {
 
 // t: labels of the two images.
 void check(nn::Link& model, const nd::Shape& image, const std::vector<std::int32_t>& t, std::int64_t parameters,
-           double loss) {
+           double loss, double tolerance = 1e-4) {
   nd::Shape shape{2};
   for (const std::int64_t n : image) shape.push_back(n);
   const nd::Array x = nd::array(numbers(catena::size_of(shape), 1000)).reshape(shape).astype(nd::float32);
@@ -66,11 +66,11 @@ void check(nn::Link& model, const nd::Shape& image, const std::vector<std::int32
   model.call(args);  // makes the parameters
   BOOST_TEST(model.count_params() == parameters);
   fill(model);
-  BOOST_TEST(model.call(args).item<double>() == loss, boost::test_tools::tolerance(1e-4));
+  BOOST_TEST(model.call(args).item<double>() == loss, boost::test_tools::tolerance(tolerance));
 }
-void check(const char* architecture, std::int64_t parameters, double loss) {
+void check(const char* architecture, std::int64_t parameters, double loss, double tolerance = 1e-4) {
   with_network(architecture, [&](auto model) {
-    check(model, {3, model.insize, model.insize}, {3, 700}, parameters, loss);
+    check(model, {3, model.insize, model.insize}, {3, 700}, parameters, loss, tolerance);
   });
 }
 
@@ -91,6 +91,10 @@ BOOST_AUTO_TEST_CASE(imagenet) {
   check("resnet50", 25557096, 4620.686);
   check("alex", 62378344, 8.225222);
   check("googlenet", 13378280, 11.75412);
+  // With 16 bits, the loss of the same weights to about three digits.
+  check("googlenetbn_fp16", 17587128, 17.38608, 0.01);
+  BOOST_TEST(bool(AlexFp16().conv1.W.own_dtype() == nd::float16));
+  BOOST_TEST(bool(AlexFp16().fc8.b->dtype() == nd::float16));
 }
 
 // A part at a random place, mirrored or not, or at the center; minus the same part of the mean; in units of 255.
@@ -102,9 +106,11 @@ BOOST_AUTO_TEST_CASE(training_images) {
   const training::LabeledImageDataset pictures(list, root);
   const nd::Array mean = nd::array(numbers(3 * 256 * 256, 7)).reshape(3, 256, 256) * 100;
   const nd::DeviceScope host(nd::cpu_device);
+  const auto means = mean.to_vector<float>();
   const auto is_part = [&](const training::Example& e, std::int64_t i, int top, int left, bool mirrored) {
+    const training::Example picture = pictures[i];
+    const auto pixels = nd::Array(picture.values[0]).to_vector<float>();
     const auto values = nd::Array(e.values[0]).to_vector<float>();
-    const auto pixels = nd::Array(pictures[i].values[0]).to_vector<float>(), means = mean.to_vector<float>();
     std::size_t at = 0;
     for (int c = 0; c < 3; ++c)
       for (int y = top; y < top + kCrop; ++y)
@@ -113,7 +119,7 @@ BOOST_AUTO_TEST_CASE(training_images) {
           const float pixel = pixels[row + std::size_t(mirrored ? 255 - x : x)] - means[row + std::size_t(x)];
           if (std::fabs(values[at] - pixel / 255) > 1e-6) return false;
         }
-    return at == values.size() && nd::Array(e.values[1]).item<int>() == nd::Array(pictures[i].values[1]).item<int>();
+    return at == values.size() && nd::Array(e.values[1]).item<int>() == nd::Array(picture.values[1]).item<int>();
   };
   const PreprocessedDataset validation(list, root, mean, kCrop, false), training(list, root, mean, kCrop);
   BOOST_TEST(training.size() == 4);
