@@ -1,6 +1,7 @@
 // A residual network of 50 layers (He, Zhang, Ren, Sun: Deep Residual Learning, 2015).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <catena/catena.h>
