@@ -1,9 +1,9 @@
 // Trains a network in the style of VGG to classify small colour images.
-// test: --synthetic --images 32 --epoch 1 --batchsize 16 --seed 1
+// test: --synthetic --images 16 --epoch 1 --batchsize 8 --seed 1
 // test on cpu: --gpu -1
 // no test on cuda: a network of this size is too slow on the software device
 // writes: result/log result/cg.dot result/snapshot_iter_2
-// prints: # Minibatch-size: 16
+// prints: # Minibatch-size: 8
 // prints: Using CIFAR10 dataset.
 // prints: dataset: generated
 // prints: epoch +main/loss +validation/main/loss +main/accuracy +validation/main/accuracy +elapsed_time

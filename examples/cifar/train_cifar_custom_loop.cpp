@@ -1,5 +1,5 @@
 // Trains the network of train_cifar without a Trainer: the loop over the minibatches is written out.
-// test: --synthetic --images 32 --epoch 1 --batchsize 16 --seed 1
+// test: --synthetic --images 16 --epoch 1 --batchsize 8 --seed 1
 // test on cpu: --gpu -1
 // no test on cuda: a network of this size is too slow on the software device
 // writes: mlp.model mlp.state
