@@ -9,7 +9,7 @@ set(CATENA_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 # installed include folder, so that no header is found under a bare "kernels/..." or "nn/...".
 set(CATENA_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 file(MAKE_DIRECTORY "${CATENA_INCLUDE_DIR}/catena")
-foreach(entry kernels ndarray autograd nn training tests benchmarks catena.h)
+foreach(entry kernels ndarray autograd nn training tests benchmarks examples catena.h)
   if(EXISTS "${CATENA_ROOT}/${entry}")
     file(CREATE_LINK "${CATENA_ROOT}/${entry}" "${CATENA_INCLUDE_DIR}/catena/${entry}" SYMBOLIC)
   endif()

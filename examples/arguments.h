@@ -61,7 +61,7 @@ class Arguments {
   std::vector<int> list(std::string_view names, std::vector<int> values, std::string_view help) {
     if (const std::size_t at = find(names); at < rest_.size()) {
       const std::string name = take(at, "");
-      for (values.clear(); at < rest_.size() && rest_[at].find_first_not_of("0123456789") == std::string::npos;)
+      for (values.clear(); at < rest_.size() && is_integer(rest_[at]);)
         values.push_back(parse<int>(name, take(at, name)));
     }
     std::string all;
@@ -102,6 +102,10 @@ class Arguments {
     };
     return std::size_t(std::find_if(rest_.begin(), rest_.end(), is_name) - rest_.begin());
   }
+  static bool is_integer(std::string_view argument) {
+    if (argument.starts_with('-')) argument.remove_prefix(1);
+    return !argument.empty() && argument.find_first_not_of("0123456789") == std::string_view::npos;
+  }
   // Removes the argument at a position and returns it.
   std::string take(std::size_t at, std::string_view name) {
     if (at == rest_.size()) fail(std::string(name) + " needs a value");
@@ -137,7 +141,9 @@ class Arguments {
   bool wants_help_ = false;
 };
 
-// Makes a GPU, or for a negative number the CPU, the device of new arrays: weights, batches and results.
-inline void use_device(int gpu) {
-  nd::set_current_device(gpu < 0 ? nd::cpu_device : nd::Device{nd::Device::Kind::cuda, static_cast<std::int16_t>(gpu)});
+// Returns a GPU, or for a negative number the CPU.
+inline nd::Device device_of(int gpu) {
+  return gpu < 0 ? nd::cpu_device : nd::Device{nd::Device::Kind::cuda, static_cast<std::int16_t>(gpu)};
 }
+// Makes it the device of new arrays: weights, batches and results.
+inline void use_device(int gpu) { nd::set_current_device(device_of(gpu)); }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
+#include <catena/autograd/debug.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
@@ -27,11 +29,14 @@ struct ClassifierOptions {
 // Calls the predictor with all arguments except the last one, the labels. Reports "loss" and "accuracy" and returns the
 // loss.
 //
-//   nn::Classifier<MLP> a(MLP(1000, 10));      // moved in and owned
-//   nn::Classifier<MLP> b(nn::copy(net));      // a model of its own
-//   nn::Classifier<MLP> c(std::ref(net));      // net itself, which must outlive the classifier
+//   nn::Classifier a(MLP(1000, 10));      // moved in and owned
+//   nn::Classifier b(nn::copy(net));      // a model of its own
+//   nn::Classifier c(std::ref(net));      // net itself, which must outlive the classifier
+//   std::unique_ptr<nn::Chain> chosen = std::make_unique<MLP>(1000, 10);
+//   nn::Classifier d(std::move(chosen));  // a class that is known only at run time; also a std::shared_ptr
 //
-// A copy of a classifier owns a copy of the predictor.
+// A copy of a classifier owns a copy of the predictor. TypeError if the predictor is of a class derived from Predictor,
+// such as that of d, because a copy as a Predictor would lack members; ValueError for a null pointer.
 template <class Predictor> class Classifier : public Chain {
   catena::Shared<Predictor> held_;
 
@@ -49,9 +54,12 @@ template <class Predictor> class Classifier : public Chain {
   requires std::is_same_v<Predictor&, decltype(std::declval<const R&>().get())>
   explicit Classifier(const R& reference, Options options_ = {})
       : Classifier(catena::Shared<Predictor>::borrowed(&reference.get()), std::move(options_), 0) {}
+  template <class P>
+  requires std::is_convertible_v<decltype(std::declval<P&>().get()), Predictor*>
+  explicit Classifier(P owner, Options options_ = {}) : Classifier(held_by(std::move(owner)), std::move(options_), 0) {}
   Classifier(const Classifier& o) try
       : Chain(o),
-        held_(catena::Shared<Predictor>::make(std::as_const(o.predictor))),
+        held_(catena::Shared<Predictor>::make(copyable(o.predictor))),
         predictor(*held_),
         options(o.options),
         y(o.y),
@@ -62,8 +70,10 @@ template <class Predictor> class Classifier : public Chain {
   }
   Classifier(Classifier&& o) = default;  // o still refers to the predictor, which now belongs to this object
   Classifier& operator=(const Classifier& o) {
+    copyable(predictor);
+    const Predictor& from = copyable(o.predictor);
     Chain::operator=(o);
-    predictor = std::as_const(o.predictor);
+    predictor = from;
     options = o.options;
     y = o.y, loss = o.loss, accuracy = o.accuracy;
     return *this;
@@ -99,9 +109,25 @@ template <class Predictor> class Classifier : public Chain {
  private:
   Classifier(catena::Shared<Predictor> held, Options options_, int)
       : held_(std::move(held)), predictor(*held_), options(std::move(options_)) {}
+  template <class P> static catena::Shared<Predictor> held_by(P owner) try {
+    Predictor* const p = owner.get();
+    catena::check<catena::ValueError>(p != nullptr, "Classifier", "the pointer to the predictor is null");
+    return catena::Shared<Predictor>::kept_by(p, std::move(owner));
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
+  }
+  static const Predictor& copyable(const Predictor& p) {
+    using autograd::internal::class_name;
+    catena::check<catena::TypeError>(typeid(p) == typeid(Predictor), "Classifier", "the predictor is a ",
+                                     class_name(typeid(p)), ", but held as a ", class_name(typeid(Predictor)),
+                                     ", of which a copy would lack members; hold it under its own class, as in ",
+                                     "Classifier<", class_name(typeid(p)), ">");
+    return p;
+  }
 };
-template <class R> Classifier(R) -> Classifier<std::remove_reference_t<decltype(std::declval<R&>().get())>>;
+// For std::ref and for pointers.
 template <class R>
-Classifier(R, ClassifierOptions) -> Classifier<std::remove_reference_t<decltype(std::declval<R&>().get())>>;
+Classifier(R, ClassifierOptions = {})
+    -> Classifier<std::remove_pointer_t<std::remove_reference_t<decltype(std::declval<R&>().get())>>>;
 
 }  // namespace nn

@@ -109,6 +109,30 @@ BOOST_AUTO_TEST_CASE(draws_follow_from_seed_sweep_and_index) {
     }
 }
 
+// A worker process has the CPU as current device, also if the program works on a GPU.
+BOOST_AUTO_TEST_CASE(processes_draw_on_the_host) {
+  struct Crops : training::Dataset {
+    std::int64_t size() const override { return 6; }
+    Example get_example(std::int64_t) const override {
+      const nd::Array at = nd::random::randint(0, 1000000, {2});
+      return Example({at, double(nd::zeros({2}).device().kind == nd::Device::Kind::cpu)});
+    }
+  };
+  const auto data = std::make_shared<Crops>();
+  const auto process = made<training::MultiprocessIterator, 2>(data, 3, true, 4);
+  std::vector<Batch> batches;
+  for (int k = 0; k < 4; ++k) batches.push_back(*process->next());
+  const nd::DeviceScope host(nd::cpu_device);
+  const auto serial = made<training::SerialIterator, 0>(data, 3, true, 4);
+  for (const Batch& batch : batches) {
+    const std::optional<Batch> expected = serial->next();
+    for (std::size_t i = 0; i < 3; ++i) {
+      BOOST_TEST(numbers(batch.examples[i].values[0]) == numbers(expected->examples[i].values[0]));
+      BOOST_TEST(numbers(batch.examples[i].values[1])[0] == 1);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrappers_are_no_difference) {
   const auto direct = std::make_shared<Drawing>();
   const training::TransformDataset jitter(direct, [](const Example& e) {

@@ -1,6 +1,7 @@
 // The links against the reference: those of this file, and those that other files register. And what the reference does
 // not cover of Linear, Convolution2D, the normalizations and Classifier.
 #include <cmath>
+#include <memory>
 
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/framework_link_golden.h>
@@ -228,6 +229,40 @@ BOOST_AUTO_TEST_CASE(classifier) {
   BOOST_TEST(seen.contains("main/loss"));
   BOOST_TEST(!seen.contains("main/accuracy"));
   BOOST_TEST(!bool(model.accuracy));
+}
+
+// The class of the predictor is known only at run time.
+BOOST_AUTO_TEST_CASE(classifier_of_a_chosen_network) {
+  std::unique_ptr<nn::Link> chosen = std::make_unique<nn::Linear>(2, 3, nn::LinearOptions{.initialW = 0.0});
+  const auto shared = std::make_shared<nn::Linear>(2, 3, nn::LinearOptions{.initialW = 0.0});
+  nn::Classifier model(std::move(chosen));
+  nn::Classifier same(shared, {.compute_accuracy = false});
+  static_assert(std::is_same_v<decltype(model), nn::Classifier<nn::Link>>);
+  static_assert(std::is_same_v<decltype(same), nn::Classifier<nn::Linear>>);
+  const Variable x(floats({1, 2}, {1, 2})), t(ints({1}));
+  BOOST_TEST(model(x, t).item<double>() == std::log(3.0), boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(same(x, t).item<double>() == std::log(3.0), boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(model.namedparams()[0].path == "/predictor/W");
+  BOOST_TEST(&same.predictor == shared.get());
+  BOOST_TEST(has(message_of<catena::ValueError>([] { nn::Classifier(std::unique_ptr<nn::Link>()); }), "is null"));
+}
+
+// A copy as an object of the base class would have no parameters.
+BOOST_AUTO_TEST_CASE(classifier_does_not_copy_a_part) {
+  nn::Linear linear(2, 3), other(2, 3);
+  nn::Chain chain;
+  chain.add_link("l1", nn::Linear(2, 3));
+  nn::Classifier<nn::Link> of_base(std::ref(static_cast<nn::Link&>(linear)));
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { nn::Classifier<nn::Link> copied(of_base); }),
+                 "the predictor is a Linear, but held as a Link"));
+  nn::Classifier<nn::Link> to(std::ref(static_cast<nn::Link&>(other)));
+  BOOST_CHECK_THROW(to = of_base, catena::TypeError);
+  const nn::Classifier<nn::Linear> whole(std::ref(linear));
+  nn::Classifier<nn::Linear> copied(whole);
+  BOOST_TEST(copied.count_params() == 9);
+  BOOST_TEST(&copied.predictor != &linear);
+  const nn::Classifier<nn::Chain> of_chain(std::ref(chain));
+  BOOST_TEST(nn::Classifier<nn::Chain>(of_chain).count_params() == 9);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

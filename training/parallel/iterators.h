@@ -45,8 +45,8 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
 //
 // The workers are made by fork() at the first next() after construction or finalize(), so they have the dataset in its
 // state at that time; changes that get_example makes to it stay in the worker. Rules:
-//   - get_example and get_batch work on arrays in host memory. A worker must not use CUDA; an example with an array on
-//     another device than the CPU is a TypeError.
+//   - get_example and get_batch work on arrays in host memory, and the CPU is the current device in them. A worker must
+//     not use CUDA; an example with an array on another device is a TypeError.
 //   - While next() starts workers, no other thread of the program may work with arrays, because a lock that it holds
 //     would stay locked in the worker. This does not apply to Catena's own threads: next() waits for those of iterators
 //     and updaters, and the others hold no lock between operations.
@@ -78,6 +78,7 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
  protected:
   catena::Owned<internal::BatchLoader> start(std::int64_t bytes) override;
   bool stores_order_always() const override { return true; }
+  bool loads_on_host() const override { return true; }
 
  private:
   int n_processes_;

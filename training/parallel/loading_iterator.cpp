@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include <catena/autograd/current_device.h>
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/training/parallel/batch_loader.h>
@@ -79,6 +80,9 @@ Batch LoadingIterator::first_batch() {
   const std::vector<std::int64_t>& indices = selected.indices;
   std::vector<Batch> loaded;
   {
+    using autograd::internal::DefaultDeviceScope;
+    const auto host =
+        loads_on_host() ? DefaultDeviceScope(autograd::default_backend(), Device{}) : DefaultDeviceScope();
     autograd::RandomScope random(selected.seed(0));
     Batch batch;
     try {

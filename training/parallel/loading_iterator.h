@@ -63,6 +63,8 @@ class CATENA_EXPORT LoadingIterator : public Iterator {
   // example, or a whole batch if the dataset stacks batches.
   virtual catena::Owned<BatchLoader> start(std::int64_t bytes) = 0;
   virtual bool stores_order_always() const { return false; }
+  // True if examples are loaded with the CPU as current device.
+  virtual bool loads_on_host() const { return false; }
 
  private:
   struct Ahead;

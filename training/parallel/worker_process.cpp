@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/parallel.h>
@@ -221,6 +222,7 @@ void serve(int socket, pid_t parent, const WorkerProcess::Handler& handler) {
   try {
     ForkGate::in_child();
     std::signal(SIGINT, SIG_IGN);  // a signal of the terminal: the parent decides
+    autograd::default_backend().exchange_default_device(autograd::Device{});  // a child cannot use CUDA
     catena::set_max_threads(threads);
     serve(socket, parent, handler);
     flush_streams();
