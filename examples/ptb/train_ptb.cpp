@@ -64,8 +64,8 @@ int main(int argc, char** argv) try {
   training::Trainer trainer(updater, {epoch, "epoch"}, out);
 
   auto eval_model = nn::copy(model);  // the same parameters, separate states
-  trainer.extend(training::Evaluator(
-      val_iter, eval_model, {.eval_hook = [&](training::Evaluator&) { eval_model.predictor.reset_state(); }}));
+  trainer.extend(training::Evaluator(val_iter, eval_model,
+                                     {.eval_hook = [&](training::Evaluator&) { eval_model.predictor.reset_state(); }}));
 
   const int interval = is_test ? 10 : 500;
   trainer.extend(training::LogReport({.trigger = {interval, "iteration"}, .postprocess = compute_perplexity}));

@@ -23,8 +23,7 @@ struct CharRNN : nn::Chain {
   nn::Linear out;
   NN_MEMBERS(embed, lstm, out)
 
-  CharRNN(int kinds, int units, int layers)
-      : embed(kinds, units), lstm(layers, units, units, 0.0), out(units, kinds) {}
+  CharRNN(int kinds, int units, int layers) : embed(kinds, units), lstm(layers, units, units, 0.0), out(units, kinds) {}
 
   void reset_state() { h = c = Variable(); }
   // Returns the scores (pieces * length, kinds) of the next character for each character of x (pieces, length).

@@ -3,7 +3,7 @@
 // writes: result/log result/model.npz
 // prints: # characters: 72825 of 13 kinds, for validation: 8091
 // prints: epoch +iteration +main/bits +validation/main/bits +elapsed_time
-// prints: 1 +23 +[0-9.]+ +[0-9.]+ +[0-9.]+
+// prints: 1 +36 +[0-9.]+ +[0-9.]+ +[0-9.]+
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -24,10 +24,7 @@ struct SelfAttention : nn::Chain {
   nn::Linear qkv, out;
   NN_MEMBERS(qkv, out)
 
-  SelfAttention(int units, int heads, int length)
-      : qkv(units, 3 * units, {.initialW = nn::initializers::Normal(0.02)}),
-        out(units, units, {.initialW = nn::initializers::Normal(0.02)}),
-        heads(heads) {
+  SelfAttention(int units, int heads, int length) : qkv(units, 3 * units), out(units, units), heads(heads) {
     const nd::Array times = nd::arange(length);
     mask = nd::where(times <= times(nd::Slice(), nd::newaxis), 0.f, -std::numeric_limits<float>::infinity());
   }
@@ -55,11 +52,7 @@ struct Block : nn::Chain {
   NN_MEMBERS(ln1, attention, ln2, fc1, fc2)
 
   Block(int units, int heads, int length)
-      : ln1(units),
-        ln2(units),
-        attention(units, heads, length),
-        fc1(units, 4 * units, {.initialW = nn::initializers::Normal(0.02)}),
-        fc2(4 * units, units, {.initialW = nn::initializers::Normal(0.02)}) {}
+      : ln1(units), ln2(units), attention(units, heads, length), fc1(units, 4 * units), fc2(4 * units, units) {}
 
   Variable operator()(Variable x, std::int64_t batch) {
     x += attention(ln1(x), batch);
@@ -75,10 +68,7 @@ struct Transformer : nn::Chain {
   NN_MEMBERS(embed, position, blocks, ln, out)
 
   Transformer(int kinds, int units, int layers, int heads, int length)
-      : embed(kinds, units, nn::initializers::Normal(0.02)),
-        position(length, units, nn::initializers::Normal(0.02)),
-        ln(units),
-        out(units, kinds, {.initialW = nn::initializers::Normal(0.02)}) {
+      : embed(kinds, units), position(length, units), ln(units), out(units, kinds) {
     for (int i = 0; i < layers; ++i) blocks.emplace_back(units, heads, length);
   }
 
@@ -98,7 +88,7 @@ struct Transformer : nn::Chain {
 
 int main(int argc, char** argv) try {
   Arguments args(argc, argv, "Catena example: a transformer that models characters");
-  const int batchsize = args.option("-b,--batchsize", 50, "pieces of the text that are read side by side");
+  const int batchsize = args.option("-b,--batchsize", 32, "pieces of the text that are read side by side");
   const int context = args.option("-l,--context", 64, "characters of a block, which attention sees");
   const int epoch = args.option("-e,--epoch", 10, "sweeps over the text");
   const int unit = args.option("-u,--unit", 128, "units of a layer");

@@ -10,12 +10,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-PIECES, LENGTH, HEADS, RATE, CLIP = 50, 64, 4, 0.002, 1.0
+PIECES, LENGTH, HEADS, RATE, CLIP = 32, 64, 4, 0.002, 1.0
 
 
 def linear(n_in, n_out):
     layer = nn.Linear(n_in, n_out)
-    nn.init.normal_(layer.weight, std=0.02)
+    nn.init.normal_(layer.weight, std=n_in ** -0.5)  # Catena's initial weights
     nn.init.zeros_(layer.bias)
     return layer
 
@@ -39,8 +39,6 @@ class Transformer(nn.Module):
     def __init__(self, characters, units, layers):
         super().__init__()
         self.embed, self.position = nn.Embedding(characters, units), nn.Embedding(LENGTH, units)
-        nn.init.normal_(self.embed.weight, std=0.02)
-        nn.init.normal_(self.position.weight, std=0.02)
         self.blocks = nn.Sequential(*(Block(units) for _ in range(layers)))
         self.ln, self.out = nn.LayerNorm(units, 1e-12), linear(units, characters)
 

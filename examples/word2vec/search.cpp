@@ -20,7 +20,8 @@ constexpr int n_result = 5;  // number of search results to show
 
 int main(int argc, char** argv) try {
   Arguments args(argc, argv, "Catena example: similar words");
-  const std::string path = args.option("-m,--model", "word2vec.model", "file of the vectors, written by train_word2vec");
+  const std::string path =
+      args.option("-m,--model", "word2vec.model", "file of the vectors, written by train_word2vec");
   args.finish();
 
   std::ifstream file(path);

@@ -1,6 +1,5 @@
-// Learns vectors of words, by which words in similar contexts have similar vectors: skip-gram or continuous bag of words.
-// test: --synthetic --epoch 1 --unit 20 --out-type ns
-// writes: result/log result/snapshot_iter_20 word2vec.model
+// Learns vectors of words, by which words in similar contexts have similar vectors: skip-gram or continuous bag of
+// words. test: --synthetic --epoch 1 --unit 20 --out-type ns writes: result/log result/snapshot_iter_20 word2vec.model
 // prints: GPU: -1.# unit: 20.Window: 5.Minibatch-size: 1000.# epoch: 1.Training model: skipgram.Output type: ns
 // prints: dataset: generated sentences
 // prints: n_vocab: 980.data length: 20000
@@ -93,8 +92,9 @@ int main(int argc, char** argv) try {
   const int seed = args.option("--seed", 0, "of the weights, the order of the words and the samples");
   const bool synthetic = args.flag("--synthetic", "generated sentences instead of the Penn Tree Bank");
   args.finish();
-  std::printf("GPU: %d\n# unit: %d\nWindow: %d\nMinibatch-size: %d\n# epoch: %d\nTraining model: %s\nOutput type: %s\n\n",
-              gpu, unit, window, batchsize, epoch, model_type.c_str(), out_type.c_str());
+  std::printf(
+      "GPU: %d\n# unit: %d\nWindow: %d\nMinibatch-size: %d\n# epoch: %d\nTraining model: %s\nOutput type: %s\n\n", gpu,
+      unit, window, batchsize, epoch, model_type.c_str(), out_type.c_str());
   use_device(gpu);
   autograd::seed(seed);
 
