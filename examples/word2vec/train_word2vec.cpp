@@ -1,6 +1,7 @@
-// Learns vectors of words, by which words in similar contexts have similar vectors: skip-gram or continuous bag of
-// words. test: --synthetic --epoch 1 --unit 20 --out-type ns writes: result/log result/snapshot_iter_20 word2vec.model
-// prints: GPU: -1.# unit: 20.Window: 5.Minibatch-size: 1000.# epoch: 1.Training model: skipgram.Output type: ns
+// Learns vectors of words: words in similar contexts get similar vectors. Skip-gram or continuous bag of words.
+// test: --synthetic --epoch 1 --unit 20 --out-type ns
+// writes: result/log result/snapshot_iter_20 word2vec.model
+// prints: GPU: -?[0-9].# unit: 20.Window: 5.Minibatch-size: 1000.# epoch: 1.Training model: skipgram.Output type: ns
 // prints: dataset: generated sentences
 // prints: n_vocab: 980.data length: 20000
 // prints: epoch +main/loss +validation/main/loss
