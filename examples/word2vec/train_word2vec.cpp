@@ -1,9 +1,9 @@
 // Learns vectors of words: words in similar contexts get similar vectors. Skip-gram or continuous bag of words.
-// test: --synthetic --epoch 1 --unit 20 --out-type ns
-// writes: result/log result/snapshot_iter_20 word2vec.model
-// prints: GPU: -?[0-9].# unit: 20.Window: 5.Minibatch-size: 1000.# epoch: 1.Training model: skipgram.Output type: ns
+// test: --synthetic --test --epoch 1 --batchsize 30 --unit 20 --out-type ns
+// writes: result/log result/snapshot_iter_3 word2vec.model
+// prints: GPU: -?[0-9].# unit: 20.Window: 5.Minibatch-size: 30.# epoch: 1.Training model: skipgram.Output type: ns
 // prints: dataset: generated sentences
-// prints: n_vocab: 980.data length: 20000
+// prints: n_vocab: 980.data length: 100
 // prints: epoch +main/loss +validation/main/loss
 // prints: 1 +[0-9.]+ +[0-9.]+
 #include <cstdio>
