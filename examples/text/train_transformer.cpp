@@ -107,6 +107,7 @@ int main(int argc, char** argv) try {
   const bool is_test = args.flag("--test", "use 3000 characters");
   const std::string path = generated ? "" : args.positional("TEXT", "file of the text");
   args.finish();
+  if (prime.empty()) args.fail("--prime: the text to continue is empty");
   use_device(gpu);
   autograd::seed(seed);
   catena::set_disable_experimental_feature_warning(true);  // of LayerNormalization
