@@ -1,7 +1,8 @@
 # cmake -DWORK=<scratch folder> -DFILES=<file,...> -DSOURCE=<source> -P example_test.cmake -- <program> <argument>...
 #
 # Runs the program in the folder, which is empty before. Afterwards it has these files, none of them empty, and no others. Each line
-# "// prints: <regular expression>" of the source, of which there is at least one, matches the program's output.
+# "// prints: <regular expression>" of the source, of which there is at least one, matches the program's output. The words of a line
+# "// input: <word>..." are the standard input, one a line.
 cmake_minimum_required(VERSION 3.22)
 
 set(command "")
@@ -20,7 +21,11 @@ file(STRINGS "${SOURCE}" expressions REGEX "^// prints: ")
 if(NOT expressions)
   message(FATAL_ERROR "${SOURCE} has no line \"// prints: <regular expression>\"")
 endif()
-execute_process(COMMAND ${command} WORKING_DIRECTORY "${WORK}" RESULT_VARIABLE status OUTPUT_VARIABLE output ECHO_OUTPUT_VARIABLE)
+file(STRINGS "${SOURCE}" input REGEX "^// input: " LIMIT_COUNT 1)
+string(REGEX REPLACE "^// input: *" "" input "${input}")
+string(REPLACE " " "\n" input "${input}\n")
+file(WRITE "${WORK}.input" "${input}")
+execute_process(COMMAND ${command} WORKING_DIRECTORY "${WORK}" INPUT_FILE "${WORK}.input" RESULT_VARIABLE status OUTPUT_VARIABLE output ECHO_OUTPUT_VARIABLE)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${command} ended with ${status}")
 endif()
