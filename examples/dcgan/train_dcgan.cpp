@@ -1,6 +1,6 @@
 // Trains a generator of pictures and a discriminator, which tells them from real ones, against each other.
-// test: --synthetic --ch 32 --epoch 1 --snapshot_interval 5 --display_interval 5 --out result
-// writes: result/log result/snapshot_iter_5.npz result/gen_iter_5.npz result/dis_iter_5.npz result/preview/image00000005.png result/snapshot_iter_10.npz result/gen_iter_10.npz result/dis_iter_10.npz result/preview/image00000010.png
+// test: --synthetic --ch 32 --epoch 1 --snapshot_interval 10 --display_interval 5 --out out
+// writes: out/log out/snapshot_iter_10.npz out/gen_iter_10.npz out/dis_iter_10.npz out/preview/image00000010.png
 // prints: # Minibatch-size: 50
 // prints: # n_hidden: 100
 // prints: dataset: generated

@@ -5,7 +5,7 @@
 // prints: # Minibatch-size: 100
 // prints: dataset: generated
 // prints: graph generated
-// prints: epoch 2.train mean loss=[0-9.]+, mean reconstruction loss=[0-9.]+.test  mean loss=[0-9.]+, mean reconstruction loss=[0-9.]+
+// prints: epoch 2.train mean loss=[0-9.]+, mean reconstruction loss=[0-9.]+.test  mean loss=[0-9.]+, mean
 // prints: save the optimizer
 #include <cstdio>
 #include <fstream>
