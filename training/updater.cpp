@@ -49,6 +49,18 @@ StandardUpdater::StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimi
   catena::rethrow_standard("StandardUpdater");
 }
 
+StandardUpdater::StandardUpdater(Held<Iterator> iterator, HeldMap<Optimizer> optimizers, Options options) try
+    : StandardUpdater(HeldMap<Iterator>{{"main", std::move(iterator)}}, std::move(optimizers), std::move(options)) {
+} catch (...) {
+  catena::rethrow_standard("StandardUpdater");
+}
+
+StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, Held<Optimizer> optimizer, Options options) try
+    : StandardUpdater(std::move(iterators), HeldMap<Optimizer>{{"main", std::move(optimizer)}}, std::move(options)) {
+} catch (...) {
+  catena::rethrow_standard("StandardUpdater");
+}
+
 StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options) try
     : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
   check<ValueError>(!iterators_.empty() && !optimizers_.empty(), "StandardUpdater", "there are ", iterators_.size(),

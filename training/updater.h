@@ -90,7 +90,17 @@ class CATENA_EXPORT StandardUpdater : public Updater {
   StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options);
   StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer)
       : StandardUpdater(std::move(iterator), std::move(optimizer), Options{}) {}
+  // Several have names, for get_iterator() and get_optimizer(); a single one is named "main":
+  //   StandardUpdater(iterator, {{"gen", gen_optimizer}, {"dis", dis_optimizer}})
   StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options);
+  StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers)
+      : StandardUpdater(std::move(iterators), std::move(optimizers), Options{}) {}
+  StandardUpdater(Held<Iterator> iterator, HeldMap<Optimizer> optimizers, Options options);
+  StandardUpdater(Held<Iterator> iterator, HeldMap<Optimizer> optimizers)
+      : StandardUpdater(std::move(iterator), std::move(optimizers), Options{}) {}
+  StandardUpdater(HeldMap<Iterator> iterators, Held<Optimizer> optimizer, Options options);
+  StandardUpdater(HeldMap<Iterator> iterators, Held<Optimizer> optimizer)
+      : StandardUpdater(std::move(iterators), std::move(optimizer), Options{}) {}
 
   void update() final;
   virtual void update_core();

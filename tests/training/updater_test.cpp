@@ -79,8 +79,7 @@ BOOST_AUTO_TEST_CASE(an_update_of_ones_own) {
   b.setup(second);
   CountedIterator main, other;
   other.at = 10;
-  Alternating updater(HeldMap<Iterator>{{"main", main}, {"other", other}},
-                      HeldMap<Optimizer>{{"first", a}, {"second", b}}, {});
+  Alternating updater({{"main", main}, {"other", other}}, {{"first", a}, {"second", b}});
   BOOST_TEST((updater.connected == nullptr));
   const TemporaryFolder folder("alternating");
   Trainer trainer(updater, {2, iteration}, folder.path.string());
@@ -99,6 +98,32 @@ BOOST_AUTO_TEST_CASE(an_update_of_ones_own) {
   BOOST_TEST(updater.epoch_detail() == 1);
   BOOST_TEST(!updater.previous_epoch_detail());
   BOOST_TEST(updater.is_new_epoch());
+}
+
+// One iterator or optimizer beside several, in the lists in which a call gives them.
+BOOST_AUTO_TEST_CASE(one_and_several) {
+  Scale first, second;
+  SGD a(1.0), b(0.5);
+  a.setup(first);
+  b.setup(second);
+  CountedIterator main, other;
+  const auto names = [](StandardUpdater& updater) {
+    std::string names;
+    for (const auto& [name, optimizer] : updater.get_all_optimizers()) names += name + ' ';
+    return names;
+  };
+  StandardUpdater two_optimizers(main, {{"gen", a}, {"dis", b}});
+  BOOST_TEST(names(two_optimizers) == "gen dis ");
+  BOOST_TEST(&two_optimizers.get_iterator("main") == &main);
+  BOOST_TEST(&two_optimizers.get_optimizer("dis") == &b);
+  StandardUpdater named_optimizer(main, {{"gen", a}}, {.device = kCpu});
+  BOOST_TEST(names(named_optimizer) == "gen ");
+  StandardUpdater two_iterators({{"main", main}, {"other", other}}, a);
+  BOOST_TEST(names(two_iterators) == "main ");
+  BOOST_TEST(&two_iterators.get_iterator("other") == &other);
+  StandardUpdater two_of_each({{"main", main}, {"other", other}}, {{"gen", a}, {"dis", b}});
+  BOOST_TEST(&two_of_each.get_iterator("other") == &other);
+  BOOST_TEST(names(two_of_each) == "gen dis ");
 }
 
 // Loops without an updater: the components of a batch, stacked by the dataset or here.
