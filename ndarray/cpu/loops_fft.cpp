@@ -86,34 +86,53 @@ CATENA_INLINE void stage(Parts<T> from, Parts<T> to, std::int64_t m, std::int64_
   }
 }
 
-// The same for a radix without a formula, by its definition.
+// The same for an odd radix without a formula of its own. The numbers l and radix - l have conjugate factors, so two
+// results need the sums and the differences of these pairs once.
 template <class T>
 CATENA_INLINE void stage_by_sums(const typename FftStages<T>::Stage& of, Parts<T> from, Parts<T> to, std::int64_t m,
                                  std::int64_t s) {
-  constexpr int lanes = kFftLanes<T>;
-  const int radix = of.radix;
-  const T *const roots = of.roots.data(), *twiddles = of.twiddles.data();
-  for (std::int64_t j = 0; j < m; ++j)
-    for (int k = 0; k < radix; ++k) {
-      Number<T> w{1, 0};
-      if (k > 0) w = {twiddles[0], twiddles[1]}, twiddles += 2;
-      for (std::int64_t q = 0; q < s; q += lanes) {
-        T re[lanes] = {}, im[lanes] = {};
-        for (int l = 0; l < radix; ++l) {
-          const T root_re = roots[2 * (l * k % radix)], root_im = roots[2 * (l * k % radix) + 1];
-          const T *const a_re = from.re + q + s * (j + m * l), *const a_im = from.im + q + s * (j + m * l);
+  constexpr int lanes = kFftLanes<T>, most = kLargestFftFactor / 2 + 1;
+  const int radix = of.radix, pairs = radix / 2;
+  const T* const roots = of.roots.data();
+  for (std::int64_t j = 0; j < m; ++j) {
+    const T* const w = of.twiddles.data() + 2 * (j * (radix - 1) - 1);
+    for (std::int64_t q = 0; q < s; q += lanes) {
+      T sum_re[most][lanes], sum_im[most][lanes], difference_re[most][lanes], difference_im[most][lanes];
+      const T *const first_re = from.re + q + s * j, *const first_im = from.im + q + s * j;
+      T *const to_re = to.re + q + s * radix * j, *const to_im = to.im + q + s * radix * j;
+      T all_re[lanes], all_im[lanes];
+      for (int v = 0; v < lanes; ++v) all_re[v] = first_re[v], all_im[v] = first_im[v];
+      for (int l = 1; l <= pairs; ++l) {
+        const std::int64_t low = s * m * l, high = s * m * (radix - l);
+        for (int v = 0; v < lanes; ++v) {
+          const T a_re = first_re[low + v], a_im = first_im[low + v], b_re = first_re[high + v],
+                  b_im = first_im[high + v];
+          sum_re[l][v] = a_re + b_re, sum_im[l][v] = a_im + b_im;
+          difference_re[l][v] = a_re - b_re, difference_im[l][v] = a_im - b_im;
+          all_re[v] += sum_re[l][v], all_im[v] += sum_im[l][v];
+        }
+      }
+      for (int v = 0; v < lanes; ++v) to_re[v] = all_re[v], to_im[v] = all_im[v];
+      for (int k = 1; k <= pairs; ++k) {
+        T even_re[lanes], even_im[lanes], odd_re[lanes] = {}, odd_im[lanes] = {};
+        for (int v = 0; v < lanes; ++v) even_re[v] = first_re[v], even_im[v] = first_im[v];
+        for (int l = 1; l <= pairs; ++l) {
+          const T cosine = roots[2 * (l * k % radix)], sine = -roots[2 * (l * k % radix) + 1];
           for (int v = 0; v < lanes; ++v) {
-            re[v] += a_re[v] * root_re - a_im[v] * root_im;
-            im[v] += a_re[v] * root_im + a_im[v] * root_re;
+            even_re[v] += cosine * sum_re[l][v], even_im[v] += cosine * sum_im[l][v];
+            odd_re[v] += sine * difference_im[l][v], odd_im[v] -= sine * difference_re[l][v];
           }
         }
-        T *const to_re = to.re + q + s * (radix * j + k), *const to_im = to.im + q + s * (radix * j + k);
+        const Number<T> w_low{w[2 * k], w[2 * k + 1]}, w_high{w[2 * (radix - k)], w[2 * (radix - k) + 1]};
         for (int v = 0; v < lanes; ++v) {
-          to_re[v] = re[v] * w.re - im[v] * w.im;
-          to_im[v] = re[v] * w.im + im[v] * w.re;
+          const Number<T> even{even_re[v], even_im[v]}, odd{odd_re[v], odd_im[v]};
+          const Number<T> low = (even + odd) * w_low, high = (even - odd) * w_high;
+          to_re[s * k + v] = low.re, to_im[s * k + v] = low.im;
+          to_re[s * (radix - k) + v] = high.re, to_im[s * (radix - k) + v] = high.im;
         }
       }
     }
+  }
 }
 
 // Transforms n numbers in lanes. `a` and `b` are exchanged so that the result is in `a`.
@@ -176,10 +195,11 @@ CATENA_INLINE void store(T* to, Parts<T> from, std::int64_t rows, std::int64_t c
   }
 }
 
+// Writes a matrix of rows x columns numbers from its transpose; lengths of rows are counted in numbers.
 template <class T>
 void transpose(T* to, std::int64_t to_row, const T* from, std::int64_t from_row, std::int64_t rows,
-               std::int64_t columns, std::int64_t numbers) {
-  const std::int64_t size = numbers * std::int64_t(sizeof(T));  // of an element
+               std::int64_t columns) {
+  constexpr std::int64_t size = sizeof(T);
   transpose_block(reinterpret_cast<std::byte*>(to), to_row * size, reinterpret_cast<const std::byte*>(from),
                   from_row * size, rows, columns, std::size_t(size));
 }
@@ -189,25 +209,35 @@ CATENA_INLINE void short_rows(const FftPlan<T>& plan, const T* in, T* out, std::
                               T* scratch) {
   constexpr int lanes = kFftLanes<T>;
   const std::int64_t n = plan.n, size = n * lanes;
-  T* const packed = scratch + 4 * size;
+  T* const packed = scratch + 4 * size;  // the real and imaginary parts of number j are rows 2 j and 2 j + 1
   Parts<T> a{scratch, scratch + size}, b{scratch + 2 * size, scratch + 3 * size};
+  const Parts<T> to = exchanged_if(inverse, a);
   if (rows == 1) {
-    // The other lanes have whatever is in memory, which no result depends on; zeros keep them fast.
-    std::memset(static_cast<void*>(scratch), 0, std::size_t(2 * size) * sizeof(T));
-    const Parts<T> to = exchanged_if(inverse, a);
+    std::fill_n(scratch, 2 * size,
+                T(0));  // no result depends on the other lanes, but some values in them would be slow
     for (std::int64_t j = 0; j < n; ++j) to.re[j * lanes] = in[2 * j], to.im[j * lanes] = in[2 * j + 1];
   } else {
-    transpose(packed, lanes, in, n, n, rows, 2);
-    load(exchanged_if(inverse, a), packed, n, lanes, rows);
+    if (rows < lanes) std::fill_n(packed, 2 * size, T(0));
+    transpose(packed, lanes, in, 2 * n, 2 * n, rows);
+    for (std::int64_t j = 0; j < n; ++j) {
+      std::memcpy(to.re + j * lanes, packed + 2 * j * lanes, lanes * sizeof(T));
+      std::memcpy(to.im + j * lanes, packed + (2 * j + 1) * lanes, lanes * sizeof(T));
+    }
   }
   transform(plan.second, a, b);
   const Parts<T> from = exchanged_if(inverse, a);
   if (rows == 1) {
-    for (std::int64_t k = 0; k < n; ++k)
-      out[2 * k] = scale * from.re[k * lanes], out[2 * k + 1] = scale * from.im[k * lanes];
+    for (std::int64_t j = 0; j < n; ++j) {
+      out[2 * j] = scale * from.re[j * lanes];
+      out[2 * j + 1] = scale * from.im[j * lanes];
+    }
   } else {
-    store(packed, from, n, lanes, rows, scale);
-    transpose(out, n, packed, lanes, rows, n, 2);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (int v = 0; v < lanes; ++v) {
+        packed[2 * j * lanes + v] = scale * from.re[j * lanes + v];
+        packed[(2 * j + 1) * lanes + v] = scale * from.im[j * lanes + v];
+      }
+    transpose(out, 2 * n, packed, lanes, rows, 2 * n);
   }
 }
 
@@ -229,8 +259,8 @@ CATENA_INLINE void columns_of(const FftPlan<T>& plan, const T* in, T* between, s
       b_re[k] = a_re[k] * w_re[k] - a_im[k] * w_im[k];
       b_im[k] = a_re[k] * w_im[k] + a_im[k] * w_re[k];
     }
-    transpose(between + column * n1, n1, b.re, lanes, valid, n1, 1);
-    transpose(between + plan.n + column * n1, n1, b.im, lanes, valid, n1, 1);
+    transpose(between + column * n1, n1, b.re, lanes, valid, n1);
+    transpose(between + plan.n + column * n1, n1, b.im, lanes, valid, n1);
   }
 }
 
