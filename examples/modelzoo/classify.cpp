@@ -1,5 +1,6 @@
 // Says what is in a photo, with a network that was trained on ImageNet.
 // test: --synthetic
+// no test on cuda: fifty layers take most of a minute on the software device
 // prints: 1[.] class [0-9]+ +[01][.][0-9]+
 // prints: 5[.] class [0-9]+ +[01][.][0-9]+
 #include <cstdio>
