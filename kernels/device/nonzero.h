@@ -56,6 +56,45 @@ template <class T, class Index, int Rank> struct Nonzero {
   }
 };
 
+// The counts and the elements of a selection by a mask, as in Nonzero.
+ND_FN void compress_count(const CompressParameters& p) {
+  for (int64_t piece = blockIdx.x; piece < p.pieces; piece += gridDim.x) {
+    int64_t found = 0;
+    for (int64_t j = threadIdx.x; j < kPiece; j += kBlock) {
+      const int64_t i = piece * kPiece + j;
+      found += i < p.n && p.mask[i] != 0;
+    }
+    found = BlockGroup::reduce<Plus>(found);
+    if (threadIdx.x == 0) p.counts[piece] = found;
+  }
+}
+template <int Bytes> ND_FN void compress_write(const CompressParameters& p) {
+  constexpr int warps = kBlock / kWarp;
+  __shared__ int of_warp[warps];
+  const int warp = int(threadIdx.x) / kWarp;
+  for (int64_t piece = blockIdx.x; piece < p.pieces; piece += gridDim.x) {
+    int64_t place = p.counts[piece];
+    for (int round = 0; round < kPiece; round += kBlock) {
+      const int64_t i = piece * kPiece + round + threadIdx.x;
+      const bool found = i < p.n && p.mask[i] != 0;
+      const uint32_t lanes = ballot(found);
+      if (threadIdx.x % kWarp == 0) of_warp[warp] = __popc(lanes);
+      __syncthreads();
+      int below = 0, all = 0;
+      ND_UNROLL
+      for (int w = 0; w < warps; ++w) {
+        below += w < warp ? of_warp[w] : 0;
+        all += of_warp[w];
+      }
+      if (found)
+        reinterpret_cast<Word<Bytes>*>(p.out)[place + below + rank_among(lanes)] =
+            reinterpret_cast<const Word<Bytes>*>(p.in)[i];
+      place += all;
+      __syncthreads();
+    }
+  }
+}
+
 // One block per row of counts: each count is replaced by the sum of the counts before it.
 template <class T> ND_FN void offsets(const OffsetsParameters& p) {
   constexpr int items = 8;

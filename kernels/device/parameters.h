@@ -204,6 +204,15 @@ struct NonzeroHead {
 };
 template <int Rank> struct NonzeroParameters : NonzeroHead { int64_t length[Rank], stride[Rank]; };
 
+// Selection by a mask of n bytes: the elements are moved as words.
+struct CompressParameters {
+  int64_t n, pieces;
+  const unsigned char* mask;
+  const void* in;
+  void* out;
+  int64_t* counts;
+};
+
 // Running sums along `rows` rows of `count` counts, in place.
 struct OffsetsParameters {
   int64_t rows, count;

@@ -210,9 +210,19 @@ struct Scatter {
   ScatterMode mode = ScatterMode::set;
 };
 
+// Copies the elements at which the mask is true, one behind the other. All memory is contiguous: n bytes of the mask, n
+// elements of `item` bytes (a power of two up to 16) of `in`, and `count` of them of `out`; the caller has counted
+// them.
+struct Compress {
+  std::int64_t n = 0, count = 0, item = 1;
+  const std::byte* mask = nullptr;
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+};
+
 // Everything that a backend of ndarray executes.
 using Call = AnyOf<Elementwise, Reduce, RowWise, RowWiseAndSums, Scan, call::MultiTensor, Gather, Scatter, CheckIndices,
-                   Sort, Join, Nonzero, Matmul, Random, Factorize, Fft>;
+                   Sort, Join, Nonzero, Matmul, Random, Factorize, Fft, Compress>;
 
 }  // namespace bound
 }  // namespace catena

@@ -7,6 +7,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/registry/multiarch.h>
+#include <catena/ndarray/cpu/mask_words.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
@@ -25,14 +26,6 @@ template <class E> bool is_nonzero(const std::byte* p) {
 
 // ---- contiguous bytes, as in masks --------------------------------------------------------------
 constexpr std::int64_t kWord = 8, kGroup = 64;  // bytes
-constexpr std::uint64_t kHighBits = 0x8080808080808080u;
-
-// Sets bit j if byte j of the word is not 0.
-inline unsigned nonzero_bytes(std::uint64_t word) {
-  const std::uint64_t high = (((word & ~kHighBits) + ~kHighBits) | word) & kHighBits;
-  return unsigned(((high >> 7) * 0x0102040810204080u) >> 56);
-}
-
 // A word, and a number per byte. They are vector types because compilers do not vectorise the loop over the bytes.
 using Bytes = std::uint8_t __attribute__((vector_size(8)));
 using Numbers = std::int64_t __attribute__((vector_size(64)));

@@ -22,5 +22,6 @@ void run(const catena::bound::Matmul& call);
 void run(const catena::bound::Random& call);
 void run(const catena::bound::Factorize& call);
 void run(const catena::bound::Fft& call);
+void run(const catena::bound::Compress& call);
 
 }  // namespace nd::cpu

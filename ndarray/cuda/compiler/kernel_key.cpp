@@ -58,6 +58,8 @@ constexpr FormEntry kForms[] = {
     {Form::matmul_second, Family::matmul, "matmul_second"},
     {Form::nonzero_count, Family::nonzero, "nonzero_count"},
     {Form::nonzero_write, Family::nonzero, "nonzero_write"},
+    {Form::compress_count, Family::compress, "compress_count"},
+    {Form::compress_write, Family::compress, "compress_write"},
     {Form::offsets, Family::offsets, "offsets"},
     {Form::sort_block, Family::sort, "sort_block"},
     {Form::sort_keys, Family::sort, "sort_keys"},

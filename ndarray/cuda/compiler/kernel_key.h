@@ -13,7 +13,7 @@ namespace nd::cuda {
 using catena::Dtype;
 
 // Groups of forms whose texts one function makes (add_<family>, codegen_text.h). Each has a file in
-// ndarray/cuda/plans/; offsets is in nonzero.cpp.
+// ndarray/cuda/plans/; compress and offsets are in nonzero.cpp.
 enum class Family : std::uint8_t {
   elementwise,
   reduce,
@@ -25,6 +25,7 @@ enum class Family : std::uint8_t {
   gather,
   matmul,
   nonzero,
+  compress,
   offsets,
   sort,
   index_check,
@@ -61,6 +62,8 @@ enum class Form : std::uint8_t {
   matmul_second,   // combines the partial results of split products
   nonzero_count,   // number of non-zero elements in each piece of the array
   nonzero_write,
+  compress_count,  // number of true elements in each piece of a mask
+  compress_write,  // the elements at which the mask is true
   offsets,     // exclusive running sums of counts
   sort_block,  // rows that fit a block
   sort_keys,   // longer rows: keys in the order of unsigned integers

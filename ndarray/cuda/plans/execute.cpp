@@ -82,6 +82,10 @@ void run(const catena::bound::Nonzero& call, StreamRef stream) {
   launch_sequence(plan_nonzero(call, processors_of(stream)), stream);
 }
 
+void run(const catena::bound::Compress& call, StreamRef stream) {
+  launch_sequence(plan_compress(call, processors_of(stream)), stream);
+}
+
 void run(const catena::bound::Fft& call, StreamRef stream) {
   launch_sequence(plan_fft(call, processors_of(stream)), stream);
 }

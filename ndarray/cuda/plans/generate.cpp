@@ -54,6 +54,7 @@ GeneratedKernel generate(const KernelKey& key) {
     case Family::gather: add_gather(k, key); break;
     case Family::matmul: add_matmul(k, key); break;
     case Family::nonzero: add_nonzero(k, key); break;
+    case Family::compress: add_compress(k, key); break;
     case Family::offsets: add_offsets(k, key); break;
     case Family::index_check: add_index_check(k, key); break;
     case Family::join: add_join(k, key); break;

@@ -50,6 +50,36 @@ Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors) {
   return sequence;
 }
 
+Sequence plan_compress(const catena::bound::Compress& call, int processors) {
+  const std::int64_t pieces = ceil_divide(call.n, device::kPiece);
+  Sequence sequence;
+  const std::size_t counts = sequence.reserve(static_cast<std::size_t>(pieces) * sizeof(std::int64_t));
+  LaunchPlan plan;
+  plan.parameters.put_head(device::CompressParameters{.n = call.n,
+                                                      .pieces = pieces,
+                                                      .mask = reinterpret_cast<const unsigned char*>(call.mask),
+                                                      .in = call.in,
+                                                      .out = call.out,
+                                                      .counts = nullptr});
+  plan.parameters.put_scratch(&device::CompressParameters::counts, counts);
+  plan.grid_x = blocks(pieces, processors, 16);
+  plan.key.form = Form::compress_count;
+  sequence.launches.push_back(plan);
+  sequence.launches.push_back(plan_offsets(Dtype::int64, 1, pieces, counts, processors));
+  plan.key.form = Form::compress_write;
+  plan.key.word_bytes = static_cast<std::uint8_t>(call.item);
+  sequence.launches.push_back(plan);
+  return sequence;
+}
+
+void add_compress(GeneratedKernel& k, const KernelKey& key) {
+  add_header(k, "catena/kernels/device/nonzero.h");
+  set_parameters<device::CompressParameters>(k, "CompressParameters");
+  add_function(k, key.form == Form::compress_count
+                      ? std::string("catena::device::compress_count")
+                      : concat("catena::device::compress_write<", int(key.word_bytes), ">"));
+}
+
 void add_nonzero(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/nonzero.h");
   set_parameters<device::NonzeroParameters>(k, "NonzeroParameters", key.rank);

@@ -135,6 +135,7 @@ CATENA_EXPORT Sequence plan_matmul(const catena::bound::Matmul& call, int proces
 
 CATENA_EXPORT Sequence plan_scan(const catena::bound::Scan& call, int processors);
 CATENA_EXPORT Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors);
+CATENA_EXPORT Sequence plan_compress(const catena::bound::Compress& call, int processors);
 // Only for complex numbers and lengths without prime factors above 31 (bound::Fft).
 CATENA_EXPORT Sequence plan_fft(const catena::bound::Fft& call, int processors);
 // Uses one launch for up to kManyPieces pieces that have one stride along the axes before the joined one and one along

@@ -284,6 +284,12 @@ std::vector<KernelKey> structural_keys() {
     }
   for (Dtype t : {D::uint8, D::uint16, D::uint32, D::uint64})
     for (Form form : {Form::sort_count, Form::sort_move}) keys.push_back(key_of(form, {t}, 1));
+  keys.push_back(key_of(Form::compress_count, {}, 1));
+  for (std::uint8_t bytes : {1, 2, 4, 8, 16}) {
+    KernelKey key = key_of(Form::compress_write, {}, 1);
+    key.word_bytes = bytes;
+    keys.push_back(key);
+  }
   for (Dtype t : {D::complex64, D::complex128}) keys.push_back(key_of(Form::fft_stage, {t}, 1));
   return keys;
 }

@@ -1,0 +1,102 @@
+// Copies the elements at which a mask is true. The mask is divided into blocks: first the elements of each block are
+// counted, then each block writes behind those of the earlier blocks.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/registry/bound_call.h>
+#include <catena/kernels/registry/multiarch.h>
+#include <catena/ndarray/cpu/mask_words.h>
+#include <catena/ndarray/cpu/run.h>
+#include <catena/ndarray/cpu/tuning.h>
+#include <catena/ndarray/cpu/workspace.h>
+
+namespace nd::cpu {
+namespace {
+
+constexpr std::int64_t kWord = 8;  // bytes of the mask that are examined together
+
+CATENA_MULTIARCH std::int64_t count_true(const std::byte* mask, std::int64_t n) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; i += 128) {
+    std::uint8_t part = 0;
+    const std::int64_t end = std::min<std::int64_t>(n, i + 128);
+    for (std::int64_t j = i; j < end; ++j) part = static_cast<std::uint8_t>(part + (mask[j] != std::byte(0)));
+    count += part;
+  }
+  return count;
+}
+
+struct Word16 {
+  std::uint64_t halves[2];
+};
+
+// Masks are often sparse or have runs, so words of zeros are skipped, and words without zeros are copied as a whole.
+// In other words every element is stored, but the place moves on for those that are true only; the last ones of a
+// block, behind which other blocks write, are stored one by one.
+template <class T>
+inline __attribute__((always_inline)) void copy_true(const std::byte* mask, const T* in, std::int64_t n, T* out,
+                                                     const T* end) {
+  std::int64_t i = 0;
+  for (; i + kWord <= n; i += kWord) {
+    std::uint64_t word;
+    std::memcpy(&word, mask + i, sizeof word);
+    if (word == 0) continue;
+    const unsigned bits = nonzero_bytes(word);
+    if (bits == 0xff) {
+      std::memcpy(static_cast<void*>(out), in + i, kWord * sizeof(T));
+      out += kWord;
+    } else if (end - out > kWord) {
+      for (int j = 0; j < kWord; ++j) {
+        *out = in[i + j];
+        out += bits >> j & 1;
+      }
+    } else {
+      for (int j = 0; j < kWord; ++j)
+        if ((bits >> j & 1) != 0) *out++ = in[i + j];
+    }
+  }
+  for (; i < n; ++i)
+    if (mask[i] != std::byte(0)) *out++ = in[i];
+}
+
+struct Part {
+  const catena::bound::Compress& call;
+  std::int64_t begin, end, first, count;  // elements of the mask, and the places of the true ones
+};
+template <class T> inline __attribute__((always_inline)) void copy_as(const Part& p) {
+  T* const out = reinterpret_cast<T*>(p.call.out) + p.first;
+  copy_true(p.call.mask + p.begin, reinterpret_cast<const T*>(p.call.in) + p.begin, p.end - p.begin, out,
+            out + p.count);
+}
+CATENA_MULTIARCH void copy_part(const Part& p) {
+  switch (p.call.item) {
+    case 1: return copy_as<std::uint8_t>(p);
+    case 2: return copy_as<std::uint16_t>(p);
+    case 4: return copy_as<std::uint32_t>(p);
+    case 8: return copy_as<std::uint64_t>(p);
+    default: return copy_as<Word16>(p);
+  }
+}
+
+}  // namespace
+
+void run(const catena::bound::Compress& call) {
+  const std::int64_t blocks = (call.n + kNonzeroBlock - 1) / kNonzeroBlock;
+  if (blocks == 1) return copy_part({call, 0, call.n, 0, call.count});
+  const Workspace memory(static_cast<std::size_t>(blocks + 1) * sizeof(std::int64_t));
+  auto* const first = reinterpret_cast<std::int64_t*>(memory.data());
+  const auto end_of = [&](std::int64_t block) { return std::min((block + 1) * kNonzeroBlock, call.n); };
+  catena::parallel_for(blocks, 1, [&](std::int64_t b, std::int64_t e) {
+    for (; b < e; ++b) first[b] = count_true(call.mask + b * kNonzeroBlock, end_of(b) - b * kNonzeroBlock);
+  });
+  std::int64_t total = 0;
+  for (std::int64_t b = 0; b < blocks; ++b) total += std::exchange(first[b], total);
+  first[blocks] = total;
+  catena::parallel_for(blocks, 1, [&](std::int64_t b, std::int64_t e) {
+    for (; b < e; ++b) copy_part({call, b * kNonzeroBlock, end_of(b), first[b], first[b + 1] - first[b]});
+  });
+}
+
+}  // namespace nd::cpu
