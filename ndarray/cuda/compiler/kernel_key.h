@@ -64,11 +64,11 @@ enum class Form : std::uint8_t {
   nonzero_write,
   compress_count,  // number of true elements in each piece of a mask
   compress_write,  // the elements at which the mask is true
-  offsets,     // exclusive running sums of counts
-  sort_block,  // rows that fit a block
-  sort_keys,   // longer rows: keys in the order of unsigned integers
-  sort_count,  // number of occurrences of each digit in each piece
-  sort_move,   // moves elements to their places by one digit
+  offsets,         // exclusive running sums of counts
+  sort_block,      // rows that fit a block
+  sort_keys,       // longer rows: keys in the order of unsigned integers
+  sort_count,      // number of occurrences of each digit in each piece
+  sort_move,       // moves elements to their places by one digit
   sort_result,
   index_check,  // looks for indices out of range
   join,
