@@ -3,6 +3,7 @@
 The same files are read in a checkout, where README.md links to docs/faq.md and docs/faq.md to ../CONTRIBUTING.md. A link to a file that is no
 page, such as a source, becomes text: the site has no copy of the sources.
 """
+import glob
 import os
 import posixpath
 import re
@@ -25,11 +26,14 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
-    "examples/mnist/README.md": "examples/mnist.md",
-    "examples/ndarray/README.md": "examples/ndarray.md",
-    "examples/text/README.md": "examples/text.md",
-    "examples/training/README.md": "examples/training.md",
+    "examples/README.md": "examples/index.md",
+    "examples/RESULTS.md": "examples/results.md",
 }
+for path in sorted(glob.glob(os.path.join(ROOT, "examples", "*", "README.md"))):
+    folder = os.path.basename(os.path.dirname(path))
+    PAGES[f"examples/{folder}/README.md"] = f"examples/{folder}.md"
+# Pictures outside of docs/ have the same path on the site.
+PICTURES = [os.path.relpath(path, ROOT) for path in sorted(glob.glob(os.path.join(ROOT, "examples", "*", "*.png")))]
 # Pages with this mark get a link to their programs, each joined to one file.
 DOWNLOAD = "<!-- download -->"
 # [text](target); the parentheses of code spans are not touched, as a target has no space.
@@ -59,6 +63,9 @@ def on_files(files, config):
     for source, page in PAGES.items():
         with open(os.path.join(ROOT, source), encoding="utf-8") as document:
             files.append(File.generated(config, page, content=document.read()))
+    for picture in PICTURES:
+        with open(os.path.join(ROOT, picture), "rb") as content:
+            files.append(File.generated(config, picture, content=content.read()))
     return files
 
 
@@ -74,7 +81,7 @@ def page_of(source):
     """The page of a document of the sources; None if it is on no page."""
     if source.startswith("docs/") and source.endswith((".md", ".png", ".svg", ".css")):
         return source[len("docs/"):]
-    return PAGES.get(source)
+    return source if source in PICTURES else PAGES.get(source)
 
 
 def follow(link, page):
