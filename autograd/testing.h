@@ -40,7 +40,7 @@ CATENA_EXPORT bool slow();                // slow tests are not skipped
 CATENA_EXPORT bool with_requires(const std::vector<std::string_view>& requirements);
 
 // ---- functions ----------------------------------------------------------------------------------
-// What a differentiable function of one variable is compared with.
+// The expected values and the inputs of a test of a differentiable function of one variable.
 struct UnaryMathFunction {
   // Returns the expected value of an element. Default: the function of <cmath> whose name is the label; ValueError if
   // there is none.

@@ -2,29 +2,9 @@
 #pragma once
 
 #include <catena/kernels/device/lane.h>
+#include <catena/kernels/turn.h>
 
 namespace catena::device {
-
-struct Turn {
-  double re, im;
-};
-
-// exp(-2 pi i k / n) for 0 <= k < n. Sine and cosine are taken of at most an eighth of a turn, where they are most
-// accurate: n * f is the number k, folded at a half, a quarter and an eighth of a turn.
-ND_FN Turn turn(int64_t k, int64_t n) {
-  const bool below = 2 * k > n;  // the lower half of the circle
-  if (below) k = n - k;
-  const bool left = 4 * k > n;
-  const int64_t quarter = left ? n - 2 * k : 2 * k;  // of 2 n
-  const bool high = 4 * quarter > n;
-  const double angle =
-      3.141592653589793238462643383279502884 * double(high ? n - 2 * quarter : 2 * quarter) / (2 * double(n));
-  const double c = ::cos(angle), s = ::sin(angle);
-  Turn t = {high ? s : c, high ? c : s};
-  if (left) t.re = -t.re;
-  if (!below) t.im = -t.im;
-  return t;
-}
 
 // to[q + s (radix j + k)] = scale w^(j k) sum_l from[q + s (j + m l)] exp(-2 pi i l k / radix) with w = exp(-2 pi i /
 // (radix m)), for j < m, q < s; the conjugate factors for an inverse transform. One thread per result; neighbouring
@@ -45,7 +25,7 @@ template <class R> ND_FN void fft_stage(const FftStageParameters& p) {
       im += a[0] * w_im + a[1] * w_re;
       a += 2 * p.s * p.m;
       // Products of many factors would add up their errors.
-      if (p.radix <= 5) w = {w.re * by.re - w.im * by.im, w.re * by.im + w.im * by.re};
+      if (p.radix <= 5) w = w * by;
       else w = turn(k * (j + p.m * (l + 1)) % (p.radix * p.m), p.radix * p.m);
     }
     to[2 * i] = R(p.scale) * re;

@@ -1,5 +1,5 @@
-// Launch skeletons of nonzero: the count of non-zero elements in each piece of the array, the running sums of these
-// counts, and the coordinates, each stored at its final position.
+// Launch skeletons of nonzero and of selections by a mask: the count of found elements in each piece of the array, the
+// running sums of these counts, and the coordinates or elements, each stored at its final position.
 #pragma once
 
 #include <catena/kernels/device/group.h>
@@ -11,73 +11,28 @@ ND_FN uint32_t ballot(bool v) { return __ballot_sync(0xffffffffu, v); }
 // The number of lanes in the mask `lanes` that are below this lane.
 ND_FN int rank_among(uint32_t lanes) { return __popc(lanes & ((1u << (threadIdx.x % kWarp)) - 1)); }
 
-template <class T, class Index, int Rank> struct Nonzero {
-  template <class P> static ND_FN bool flag(const P& p, int64_t i) {
-    if (i >= p.n) return false;
-    const char* in = static_cast<const char*>(p.in);
-    return load(element<T>(in + offset_of<Rank>(Index(i), p.length, p.stride, p.rank))) != compute_t<T>(0);
-  }
-
-  template <class P> static ND_FN void count(const P& p) {
-    for (int64_t piece = blockIdx.x; piece < p.pieces; piece += gridDim.x) {
-      int64_t found = 0;
-      for (int j = int(threadIdx.x); j < kPiece; j += kBlock) found += flag(p, piece * kPiece + j);
-      found = BlockGroup::reduce<Plus>(found);
-      if (threadIdx.x == 0) p.counts[piece] = found;
-    }
-  }
-
-  template <class P> static ND_FN void write(const P& p) {
-    constexpr int warps = kBlock / kWarp;
-    __shared__ int of_warp[warps];
-    const int warp = int(threadIdx.x) / kWarp;
-    for (int64_t piece = blockIdx.x; piece < p.pieces; piece += gridDim.x) {
-      int64_t place = p.counts[piece];
-      for (int round = 0; round < kPiece; round += kBlock) {
-        const int64_t i = piece * kPiece + round + threadIdx.x;
-        const bool found = flag(p, i);
-        const uint32_t lanes = ballot(found);
-        if (threadIdx.x % kWarp == 0) of_warp[warp] = __popc(lanes);
-        __syncthreads();
-        int below = 0, all = 0;
-        ND_UNROLL
-        for (int w = 0; w < warps; ++w) {
-          below += w < warp ? of_warp[w] : 0;
-          all += of_warp[w];
-        }
-        if (found) {
-          int64_t* out = p.out + place + below + rank_among(lanes);
-          for_each_axis<Rank>(Index(i), p.length, p.rank, [&](int a, Index c) { out[a * p.count] = int64_t(c); });
-        }
-        place += all;
-        __syncthreads();
-      }
-    }
-  }
-};
-
-// The counts and the elements of a selection by a mask, as in Nonzero.
-ND_FN void compress_count(const CompressParameters& p) {
-  for (int64_t piece = blockIdx.x; piece < p.pieces; piece += gridDim.x) {
-    int64_t found = 0;
-    for (int64_t j = threadIdx.x; j < kPiece; j += kBlock) {
-      const int64_t i = piece * kPiece + j;
-      found += i < p.n && p.mask[i] != 0;
-    }
-    found = BlockGroup::reduce<Plus>(found);
-    if (threadIdx.x == 0) p.counts[piece] = found;
+// counts[piece] = the number of positions i in each piece of kPiece positions for which found(i) is true.
+template <class Found> ND_FN void count_found(int64_t* counts, int64_t pieces, Found found) {
+  for (int64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+    int64_t number = 0;
+    for (int j = int(threadIdx.x); j < kPiece; j += kBlock) number += found(piece * kPiece + j);
+    number = BlockGroup::reduce<Plus>(number);
+    if (threadIdx.x == 0) counts[piece] = number;
   }
 }
-template <int Bytes> ND_FN void compress_write(const CompressParameters& p) {
+
+// Calls put(i, place) for the same positions, with the number of such positions before i. counts[piece] is the number
+// of those before the piece.
+template <class Found, class Put> ND_FN void place_found(const int64_t* counts, int64_t pieces, Found found, Put put) {
   constexpr int warps = kBlock / kWarp;
   __shared__ int of_warp[warps];
   const int warp = int(threadIdx.x) / kWarp;
-  for (int64_t piece = blockIdx.x; piece < p.pieces; piece += gridDim.x) {
-    int64_t place = p.counts[piece];
+  for (int64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+    int64_t place = counts[piece];
     for (int round = 0; round < kPiece; round += kBlock) {
       const int64_t i = piece * kPiece + round + threadIdx.x;
-      const bool found = i < p.n && p.mask[i] != 0;
-      const uint32_t lanes = ballot(found);
+      const bool is_found = found(i);
+      const uint32_t lanes = ballot(is_found);
       if (threadIdx.x % kWarp == 0) of_warp[warp] = __popc(lanes);
       __syncthreads();
       int below = 0, all = 0;
@@ -86,13 +41,44 @@ template <int Bytes> ND_FN void compress_write(const CompressParameters& p) {
         below += w < warp ? of_warp[w] : 0;
         all += of_warp[w];
       }
-      if (found)
-        reinterpret_cast<Word<Bytes>*>(p.out)[place + below + rank_among(lanes)] =
-            reinterpret_cast<const Word<Bytes>*>(p.in)[i];
+      if (is_found) put(i, place + below + rank_among(lanes));
       place += all;
       __syncthreads();
     }
   }
+}
+
+template <class T, class Index, int Rank> struct Nonzero {
+  template <class P> static ND_FN bool flag(const P& p, int64_t i) {
+    if (i >= p.n) return false;
+    const char* in = static_cast<const char*>(p.in);
+    return load(element<T>(in + offset_of<Rank>(Index(i), p.length, p.stride, p.rank))) != compute_t<T>(0);
+  }
+
+  template <class P> static ND_FN void count(const P& p) {
+    count_found(p.counts, p.pieces, [&](int64_t i) { return flag(p, i); });
+  }
+  template <class P> static ND_FN void write(const P& p) {
+    place_found(
+        p.counts, p.pieces, [&](int64_t i) { return flag(p, i); },
+        [&](int64_t i, int64_t place) {
+          int64_t* out = p.out + place;
+          for_each_axis<Rank>(Index(i), p.length, p.rank, [&](int a, Index c) { out[a * p.count] = int64_t(c); });
+        });
+  }
+};
+
+// Selection by a mask: the counts, and the elements, each stored at its place.
+ND_FN bool is_selected(const CompressParameters& p, int64_t i) { return i < p.n && p.mask[i] != 0; }
+ND_FN void compress_count(const CompressParameters& p) {
+  count_found(p.counts, p.pieces, [&](int64_t i) { return is_selected(p, i); });
+}
+template <int Bytes> ND_FN void compress_write(const CompressParameters& p) {
+  place_found(
+      p.counts, p.pieces, [&](int64_t i) { return is_selected(p, i); },
+      [&](int64_t i, int64_t place) {
+        static_cast<Word<Bytes>*>(p.out)[place] = static_cast<const Word<Bytes>*>(p.in)[i];
+      });
 }
 
 // One block per row of counts: each count is replaced by the sum of the counts before it.

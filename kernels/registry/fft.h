@@ -10,6 +10,12 @@
 namespace catena::bound {
 
 inline constexpr int kLargestFftFactor = 31;
+// True for a length with a larger prime factor.
+constexpr bool has_large_factor(std::int64_t n) {
+  for (int p = 2; p <= kLargestFftFactor; ++p)
+    while (n % p == 0) n /= p;
+  return n > 1;
+}
 
 enum class FftKind : std::uint8_t {
   complex,          // n complex numbers to n complex numbers

@@ -54,7 +54,7 @@ CATENA_EXPORT void memcpy_peer_async(void* to, int to_device, const void* from, 
                                      void* stream);
 CATENA_EXPORT void memset_async(void* data, int value, std::size_t size, void* stream);
 
-// What CUDA knows about an address.
+// The properties of an address, as CUDA reports them.
 struct PointerAttributes {
   int device = -1;  // -1: host memory that CUDA did not allocate
   const void* device_pointer = nullptr;

@@ -8,6 +8,7 @@
 
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/core/view.h>
+#include <catena/ndarray/core/wrap.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/memory/memory.h>

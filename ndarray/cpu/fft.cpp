@@ -2,47 +2,25 @@
 #include <catena/ndarray/cpu/fft.h>
 
 #include <algorithm>
-#include <cmath>
 #include <list>
 #include <mutex>
-#include <numbers>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/registry/fft.h>
+#include <catena/kernels/turn.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 
+using catena::Turn;
+using catena::turn;
 using catena::bound::Fft;
 using catena::bound::FftKind;
+using catena::bound::has_large_factor;
 
 namespace {
-
-struct Turn {
-  double re, im;
-};
-Turn operator*(Turn a, Turn b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
-
-// Returns exp(-2 pi i k / n). Cosine and sine are taken of at most an eighth of a turn, where they are most accurate.
-Turn turn(std::int64_t k, std::int64_t n) {
-  k %= n;
-  if (2 * k > n) {
-    const Turn t = turn(n - k, n);
-    return {t.re, -t.im};
-  }
-  if (4 * k > n) {  // half a turn minus t
-    const Turn t = turn(n - 2 * k, 2 * n);
-    return {-t.re, t.im};
-  }
-  if (8 * k > n) {  // a quarter of a turn minus t
-    const Turn t = turn(n - 4 * k, 4 * n);
-    return {-t.im, -t.re};
-  }
-  const double angle = 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-  return {std::cos(angle), -std::sin(angle)};
-}
 
 // Returns any exp(-2 pi i k / n) as the product of two numbers of tables of about sqrt(n) numbers.
 class Turns {
@@ -72,14 +50,8 @@ std::vector<int> prime_factors(std::int64_t n) {
   std::vector<int> factors;
   for (int p = 2; p <= kLargestFftFactor; ++p)
     for (; n % p == 0; n /= p) factors.push_back(p);
-  if (n > 1) factors.push_back(kLargestFftFactor + 1);  // some larger one
   return factors;
 }
-bool needs_convolution(std::int64_t n) {
-  const std::vector<int> factors = prime_factors(n);
-  return !factors.empty() && factors.back() > kLargestFftFactor;
-}
-
 // Returns n1 of n = n1 * n2: the largest divisor up to sqrt(n), or 1 for lengths that are transformed row beside row.
 std::int64_t first_length(std::int64_t n) {
   std::int64_t best = 1;
@@ -114,10 +86,10 @@ template <class T> FftStages<T>::FftStages(std::int64_t length) : n(length) {
 template <class T>
 FftPlan<T>::FftPlan(std::int64_t length)
     : n(length),
-      n1(needs_convolution(n) ? 1 : first_length(n)),
+      n1(has_large_factor(n) ? 1 : first_length(n)),
       n2(n / n1),
       first(n1),
-      second(needs_convolution(n) ? 1 : n2) {
+      second(has_large_factor(n) ? 1 : n2) {
   constexpr std::int64_t lanes = kFftLanes<T>;
   for (std::int64_t k = 0; k <= n / 2; ++k) append(half_turns, turn(k, 2 * n));
   if (is_long()) {
@@ -131,7 +103,7 @@ FftPlan<T>::FftPlan(std::int64_t length)
           twiddle_im.push_back(static_cast<T>(t.im));
         }
   }
-  if (needs_convolution(n)) {
+  if (has_large_factor(n)) {
     std::int64_t m = 1;
     while (m < 2 * n - 1) m *= 2;
     convolution = std::make_shared<const FftPlan>(m);

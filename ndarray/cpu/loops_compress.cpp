@@ -17,17 +17,6 @@ namespace {
 
 constexpr std::int64_t kWord = 8;  // bytes of the mask that are examined together
 
-CATENA_MULTIARCH std::int64_t count_true(const std::byte* mask, std::int64_t n) {
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < n; i += 128) {
-    std::uint8_t part = 0;
-    const std::int64_t end = std::min<std::int64_t>(n, i + 128);
-    for (std::int64_t j = i; j < end; ++j) part = static_cast<std::uint8_t>(part + (mask[j] != std::byte(0)));
-    count += part;
-  }
-  return count;
-}
-
 struct Word16 {
   std::uint64_t halves[2];
 };
@@ -89,7 +78,7 @@ void run(const catena::bound::Compress& call) {
   auto* const first = reinterpret_cast<std::int64_t*>(memory.data());
   const auto end_of = [&](std::int64_t block) { return std::min((block + 1) * kNonzeroBlock, call.n); };
   catena::parallel_for(blocks, 1, [&](std::int64_t b, std::int64_t e) {
-    for (; b < e; ++b) first[b] = count_true(call.mask + b * kNonzeroBlock, end_of(b) - b * kNonzeroBlock);
+    for (; b < e; ++b) first[b] = count_bytes(call.mask + b * kNonzeroBlock, end_of(b) - b * kNonzeroBlock);
   });
   std::int64_t total = 0;
   for (std::int64_t b = 0; b < blocks; ++b) total += std::exchange(first[b], total);

@@ -1,6 +1,7 @@
-// Words of eight bytes of a mask. Internal to ndarray/cpu.
+// Bytes of masks. Internal to ndarray/cpu.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace nd::cpu {
@@ -11,5 +12,8 @@ inline unsigned nonzero_bytes(std::uint64_t word) {
   const std::uint64_t high = (((word & ~high_bits) + ~high_bits) | word) & high_bits;
   return static_cast<unsigned>(((high >> 7) * 0x0102040810204080u) >> 56);
 }
+
+// Returns the number of bytes that are not 0.
+std::int64_t count_bytes(const std::byte* p, std::int64_t n);
 
 }  // namespace nd::cpu

@@ -13,6 +13,19 @@
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
+
+CATENA_MULTIARCH std::int64_t count_bytes(const std::byte* p, std::int64_t n) {
+  constexpr std::int64_t kPart = 192;  // a byte can hold the sum of that many bools
+  std::int64_t count = 0, i = 0;
+  for (; i + kPart <= n; i += kPart) {
+    std::uint8_t part = 0;
+    for (std::int64_t j = 0; j < kPart; ++j) part = std::uint8_t(part + std::uint8_t(p[i + j] != std::byte(0)));
+    count += part;
+  }
+  for (; i < n; ++i) count += p[i] != std::byte(0);
+  return count;
+}
+
 namespace {
 
 using catena::Shape;
@@ -43,18 +56,6 @@ constexpr Places kPlaces = [] {
   }
   return places;
 }();
-
-CATENA_MULTIARCH std::int64_t count_bytes(const std::byte* p, std::int64_t n) {
-  constexpr std::int64_t kPart = 3 * kGroup;  // a byte can hold the sum of that many bools
-  std::int64_t count = 0, i = 0;
-  for (; i + kPart <= n; i += kPart) {
-    std::uint8_t part = 0;
-    for (std::int64_t j = 0; j < kPart; ++j) part = std::uint8_t(part + std::uint8_t(p[i + j] != std::byte(0)));
-    count += part;
-  }
-  for (; i < n; ++i) count += p[i] != std::byte(0);
-  return count;
-}
 
 // Writes from + j for every byte j that is not 0, and returns their number. Skips groups of zeros, because masks are
 // often sparse or have runs. `found` must hold n numbers and one word more.

@@ -28,12 +28,6 @@ Shape with_last(Shape shape, std::int64_t length) {
   return shape;
 }
 
-bool has_large_factor(std::int64_t n) {
-  for (int p = 2; p <= catena::bound::kLargestFftFactor; ++p)
-    while (n % p == 0) n /= p;
-  return n > 1;
-}
-
 // Bluestein's algorithm (1970): j k = (j^2 + k^2 - (k - j)^2) / 2, so the transform is a chirp times the convolution of
 // the conjugate chirp with the product of input and chirp.
 Array convolve_rows(const Array& a, std::int64_t n, double scale) {
@@ -56,7 +50,7 @@ Array convolve_rows(const Array& a, std::int64_t n, double scale) {
 }
 
 Array complex_rows(const Array& a, std::int64_t n, bool inverse, double scale) {
-  if (!has_large_factor(n)) return fft_rows(FftKind::complex, a, n, inverse, scale);
+  if (!catena::bound::has_large_factor(n)) return fft_rows(FftKind::complex, a, n, inverse, scale);
   return inverse ? conjugate(convolve_rows(conjugate(a), n, scale)) : convolve_rows(a, n, scale);
 }
 

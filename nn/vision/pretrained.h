@@ -1,4 +1,4 @@
-// What the networks for images have in common: stages with names, weights from files, images as input.
+// The base of the networks for images: stages with names, weights from files, images as input.
 #pragma once
 
 #include <concepts>

@@ -360,7 +360,8 @@ BOOST_AUTO_TEST_CASE(files_of_googlenet) {
   BOOST_TEST(!std::filesystem::exists(root / "x.npz"));
 }
 
-// What a process of files_of_googlenet does; alone, it has no folder and says so.
+// Each process that files_of_googlenet starts runs this case. Run alone, the case is skipped: there is no file of a
+// model.
 BOOST_AUTO_TEST_CASE(of_a_child) {
   if (!std::filesystem::exists(catena::cache_root() + "/pfnet/chainer/models/bvlc_googlenet.caffemodel")) {
     std::cout << "skipped: there is no model of another process\n";

@@ -1,5 +1,5 @@
-// What the tests of networks for images share with tests/interop/make_vision_fixture.py: weights by a rule, and the
-// comparison of results with the values recorded.
+// The rule for the weights of networks for images, which tests/interop/make_vision_fixture.py follows as well, and the
+// comparison of results with the values that it recorded.
 #pragma once
 
 #include <algorithm>
