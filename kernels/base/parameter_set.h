@@ -5,7 +5,6 @@
 //   -> {dtype: float16, shape: (3, 2)}: <message>
 #pragma once
 
-#include <any>
 #include <initializer_list>
 #include <iosfwd>
 #include <string>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/pointers.h>
 #include <catena/kernels/base/testing.h>
 
 namespace catena::testing {
@@ -23,7 +23,7 @@ class Parameter {
  public:
   template <class T>
   requires(!std::is_same_v<T, Parameter> && !std::is_same_v<T, std::vector<Parameter>>) Parameter(const T& v)
-      : value_(kept(v)) {
+      : value_(Shared<ValueOf<decltype(kept(v))>>::make(kept(v))) {
     if constexpr (std::is_function_v<T> || (std::is_pointer_v<T> && !std::is_convertible_v<T, std::string_view>))
       text_ = "...";
     else if constexpr (std::is_same_v<T, bool>) text_ = v ? "true" : "false";
@@ -36,14 +36,23 @@ class Parameter {
   // TypeError if the value is of another type.
   template <class T> T get(std::string_view name) const {
     using Kept = decltype(kept(std::declval<T>()));
-    const Kept* const v = std::any_cast<Kept>(&value_);
-    if (v != nullptr) return static_cast<T>(*v);
+    if (const auto* const v = dynamic_cast<const ValueOf<Kept>*>(value_.get())) return static_cast<T>(v->value);
     if constexpr (std::is_floating_point_v<T>)
-      if (const auto* const n = std::any_cast<std::int64_t>(&value_)) return static_cast<T>(*n);
+      if (const auto* const n = dynamic_cast<const ValueOf<std::int64_t>*>(value_.get()))
+        return static_cast<T>(n->value);
     fail<TypeError>("ParameterSet", "the parameter ", name, ", ", text_, ", is not of that type");
   }
 
  private:
+  // Values do not change, so copies of a parameter share them. (<any> would make every test's headers longer.)
+  struct Value {
+    virtual ~Value() = default;
+  };
+  template <class K> struct ValueOf : Value {
+    explicit ValueOf(K v) : value(std::move(v)) {}
+    K value;
+  };
+
   template <class T> static auto kept(const T& v) {
     if constexpr (std::is_function_v<T>) return &v;
     else if constexpr (std::is_same_v<T, bool>) return v;
@@ -52,7 +61,7 @@ class Parameter {
     else if constexpr (std::is_convertible_v<const T&, std::string_view>) return std::string(std::string_view(v));
     else return v;
   }
-  std::any value_;
+  Shared<const Value> value_;
   std::string text_;
 };
 

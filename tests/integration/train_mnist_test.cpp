@@ -71,9 +71,10 @@ BOOST_AUTO_TEST_SUITE(train_mnist)
 BOOST_AUTO_TEST_CASE(killed_within_an_epoch_and_resumed) {
   if (!have_program()) return;
   const TemporaryFolder folder("train_mnist");
+  // The convolutional network has dropout and running means, whose states a snapshot must restore.
   auto arguments = [&](const std::string& out, const char* seed) {
-    return std::vector<std::string>{"--synthetic", "--epoch", "4",      "--unit", "100",   "--batchsize", "70",
-                                    "--frequency", "1",       "--seed", seed,     "--out", folder / out};
+    return std::vector<std::string>{"--synthetic", "--epoch", "4",      "--model", "cnn",   "--batchsize", "70",
+                                    "--frequency", "1",       "--seed", seed,      "--out", folder / out};
   };
   // 2000 generated images in batches of 70: epochs end within an iteration, in the 29th, 58th, 86th and 115th.
   const std::string first = "snapshot_iter_29", last = "snapshot_iter_115";
