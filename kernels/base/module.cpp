@@ -52,10 +52,12 @@ bool can_map(std::size_t bytes) noexcept {
   return all != MAP_FAILED && munmap(all, bytes) == 0;
 }
 
-bool has_space_for_onednn() noexcept {
-  constexpr std::size_t kBytes = std::size_t(32) << 20;  // several threads may compile at the same time
+bool has_space_for_onednn(int threads) noexcept {
+  // glibc's malloc maps 128 MB when a thread first uses it, and keeps an aligned half of them.
+  constexpr std::size_t kMegabyte = std::size_t(1) << 20, kOfMalloc = 128 * kMegabyte, kOfOnednn = 32 * kMegabyte;
   rlimit limit;
-  return (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) || can_map(kBytes);
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return true;
+  return can_map(std::size_t(threads) * kOfOnednn + std::size_t(threads - 1) * kOfMalloc);
 }
 
 }  // namespace catena::internal

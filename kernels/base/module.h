@@ -27,8 +27,10 @@ CATENA_EXPORT bool can_map(std::size_t bytes) noexcept;
 // True if enough addresses are left for every call of oneDNN, of which three kinds do not survive a failed allocation:
 // the compilation of a primitive writes to each of some forty mappings of 256 KB without checking it, the C library
 // ends the program if it cannot allocate a thread's variables of a loaded library, and so does OpenMP. To be asked
-// before each call. Costs a system call without a limit on the addresses.
-CATENA_EXPORT bool has_space_for_onednn() noexcept;
+// before each call, and before work that calls oneDNN is given to several threads: each further thread maps memory of
+// its own for malloc, which would otherwise take the addresses that were found free. Costs a system call without a
+// limit on the addresses.
+CATENA_EXPORT bool has_space_for_onednn(int threads = 1) noexcept;
 
 }  // namespace catena::internal
 

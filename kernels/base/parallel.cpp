@@ -181,6 +181,11 @@ class Pool {
   class alignas(64) Worker {
    public:
     void set_thread(pthread_t thread) { thread_ = thread; }
+    void begin() {
+      begun_.store(true, std::memory_order_release);
+      begun_.notify_one();
+    }
+    void wait_until_begun() { begun_.wait(false, std::memory_order_acquire); }
     void offer(Job& job) {
       offered_.store(&job, std::memory_order_release);
       calls_.fetch_add(1);
@@ -228,7 +233,7 @@ class Pool {
 
     std::atomic<Job*> offered_{nullptr};
     std::atomic<std::uint32_t> calls_{0};
-    std::atomic<bool> asleep_{false}, kept_away_{false};
+    std::atomic<bool> asleep_{false}, kept_away_{false}, begun_{false};
     pthread_t thread_{};
     std::mutex placing_;
     cpu_set_t allowed_;  // cores on which the thread may run, except while it is being woken
@@ -239,27 +244,38 @@ class Pool {
     return pool;
   }
 
+  // Returns after the threads have begun, so that none allocates its first memory while a later caller relies on free
+  // addresses (has_space_for_onednn).
   void start(int count) {
-    while (workers_.size() < std::size_t(count)) {
-      const int number = static_cast<int>(workers_.size()) + 1;
-      try {
-        auto worker = std::make_unique<Worker>();
-        workers_.reserve(workers_.size() + 1);
-        std::thread thread([this, number, w = worker.get()] { serve(*w, number); });
-        worker->set_thread(thread.native_handle());
-        thread.detach();
-        workers_.push_back(std::move(worker));
-      } catch (const std::system_error&) {  // the system refuses further threads: the job runs on those that exist
-        return;
-      } catch (const std::bad_alloc&) {  // the same
-        return;
-      }
+    const std::size_t before = workers_.size();
+    while (workers_.size() < std::size_t(count) && add_worker()) {
+    }
+    for (std::size_t w = before; w < workers_.size(); ++w) workers_[w]->wait_until_begun();
+  }
+
+  // False if the system refuses a further thread.
+  bool add_worker() {
+    const int number = static_cast<int>(workers_.size()) + 1;
+    try {
+      auto worker = std::make_unique<Worker>();
+      workers_.reserve(workers_.size() + 1);
+      std::thread thread([this, number, w = worker.get()] { serve(*w, number); });
+      worker->set_thread(thread.native_handle());
+      thread.detach();
+      workers_.push_back(std::move(worker));
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    } catch (const std::bad_alloc&) {
+      return false;
     }
   }
 
   [[noreturn]] void serve(Worker& worker, int number) {
     inside_parallel = true;
     const SingleThreadedLibraries forever;
+    ::operator delete(::operator new(1, std::nothrow));  // malloc prepares this thread
+    worker.begin();
     for (;;) {
       worker.wait_for_job().work(number);
       // The job is on the stack of the caller and may be destroyed after this decrement.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include <catena/kernels/base/module.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/cpu/convert.h>
@@ -111,7 +112,10 @@ bool multiply_in_parts(Multiply multiply, Dtype dtype, const Gemm& g, double wor
         done.store(false, std::memory_order_relaxed);
     }
   };
-  catena::parallel_for(parts.count(), 1, run);
+  if (parts.count() > 1 && catena::internal::has_space_for_onednn(catena::available_threads()))
+    catena::parallel_for(parts.count(), 1, run);
+  else
+    run(0, parts.count());
   return done.load(std::memory_order_relaxed);
 }
 

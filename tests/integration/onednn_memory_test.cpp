@@ -43,6 +43,13 @@ bool multiplies(int size) {
   return p.max().item<float>() == 300 && p.min().item<float>() == 300;
 }
 
+// On eight threads. Each further thread maps memory of its own for malloc, 64 MB or more.
+bool multiplies_on_threads(int size) {
+  catena::set_max_threads(8);
+  const nd::Array p = nd::matmul(nd::ones({1000 + 8 * size, 300}, nd::float32), nd::ones({300, 700}, nd::float32));
+  return p.max().item<float>() == 300 && p.min().item<float>() == 300;
+}
+
 // The ends of a child. Those that libraries choose where they end a program are lower.
 constexpr int kRight = 40, kOutOfMemory = 41, kWrong = 42, kOtherError = 43, kNoLimit = 44;
 
@@ -112,6 +119,7 @@ BOOST_AUTO_TEST_CASE(few_addresses_after_it_is_loaded) {
   }
   check_limits("convolution", 60, 3, convolves);
   check_limits("matmul", 60, 3, multiplies);
+  check_limits("matmul on eight threads", 600, 4, multiplies_on_threads);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@
 #include <catena/autograd/backend/derived.h>
 #include <catena/autograd/ndarray_backend/onednn/modules/plans.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/module.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal::onednn {
@@ -170,7 +171,7 @@ Array dst_of(const Array& a, const Part& part) { return band_of(a, part, part.ds
 
 // Runs f(part, problem, plan, index) for all parts in parallel.
 template <class F> void run_parts(const char* op, const Cut& c, F&& f) {
-  catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
     try {
       check_space();
@@ -183,7 +184,12 @@ template <class F> void run_parts(const char* op, const Cut& c, F&& f) {
     } catch (...) {
       rethrow_failure(op);
     }
-  });
+  };
+  const auto parts = static_cast<std::int64_t>(c.parts.size());
+  if (parts > 1 && catena::internal::has_space_for_onednn(catena::available_threads()))
+    catena::parallel_for(parts, 1, run);
+  else
+    run(0, parts);
 }
 
 // ---- passes -------------------------------------------------------------------------------------
