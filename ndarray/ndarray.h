@@ -21,6 +21,7 @@
 #include <catena/ndarray/memory/memory_snapshot.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
+#include <catena/ndarray/routines/comparison.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>

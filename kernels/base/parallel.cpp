@@ -248,8 +248,7 @@ class Pool {
   // addresses (has_space_for_onednn).
   void start(int count) {
     const std::size_t before = workers_.size();
-    while (workers_.size() < std::size_t(count) && add_worker()) {
-    }
+    while (workers_.size() < std::size_t(count) && add_worker()) {}
     for (std::size_t w = before; w < workers_.size(); ++w) workers_[w]->wait_until_begun();
   }
 

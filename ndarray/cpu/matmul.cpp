@@ -114,8 +114,7 @@ bool multiply_in_parts(Multiply multiply, Dtype dtype, const Gemm& g, double wor
   };
   if (parts.count() > 1 && catena::internal::has_space_for_onednn(catena::available_threads()))
     catena::parallel_for(parts.count(), 1, run);
-  else
-    run(0, parts.count());
+  else run(0, parts.count());
   return done.load(std::memory_order_relaxed);
 }
 

@@ -1,54 +1,21 @@
-// The texts of values that the tables record: an array is "float64 (2, 3) 1 2 3 4 5 6", a number an array of rank 0, a
-// shape "(2, 3)", a dtype its name, a text itself in quotes; several values are joined by " | ". Arrays of more than
-// kAll elements have "# sum weighted-sum" instead of their elements. The recorded text "~ float64 (2, 3)" is of an
-// array whose elements are arbitrary.
+// Checks of the recorded values of the tables.
 #pragma once
-
-#include <array>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <catena/catena.h>
 
-constexpr std::int64_t kAll = 24;
+#include "../../support/ndarray_text.h"
 
-std::string text(const nd::Array& a);
-inline std::string text(const nd::IndexProxy& p) { return text(p.get()); }
+namespace test {
+
 inline std::string text(const autograd::Array& a) { return text(nd::Array(a)); }
-std::string text(std::string_view s);
-std::string text(const nd::Shape& shape);
-inline std::string text(const std::string& s) { return text(std::string_view(s)); }
-inline std::string text(const char* s) { return text(std::string_view(s)); }
-inline std::string text(nd::Dtype t) { return std::string(nd::name_of(t)); }
-template <class E>
-requires(std::is_arithmetic_v<E>) std::string text(E number) {
-  if constexpr (std::is_same_v<E, bool>) return text(nd::array(number));
-  else if constexpr (std::is_integral_v<E>) return text(nd::array(static_cast<std::int64_t>(number)));
-  else return text(nd::array(static_cast<double>(number)));
-}
-inline std::string text(const std::vector<double>& list) { return text(nd::array(list)); }
-template <class List>
-requires(!std::convertible_to<const List&, nd::Array> &&
-         requires(const List& list) { nd::Array(*list.begin()); }) std::string text(const List& list) {
-  std::string all;
-  for (const nd::Array& a : list) all += (all.empty() ? "" : " | ") + text(a);
-  return all;
-}
-template <class A, class B> std::string text(const std::pair<A, B>& pair) {
-  return text(pair.first) + " | " + text(pair.second);
-}
 
-extern int comparisons;  // calls of compare
+}  // namespace test
 
-// Throws a std::runtime_error with both texts if the value is another than the recorded one: numbers may differ in the
-// last digits.
-void compare(const std::string& expected, const std::string& value);
+inline int comparisons = 0;  // calls of check
 
 template <class... T> void check(const char* expected, const T&... values) {
   std::string all;
-  ((all += (all.empty() ? "" : " | ") + text(values)), ...);
-  compare(expected, all);
+  ((all += (all.empty() ? "" : " | ") + test::text(values)), ...);
+  ++comparisons;
+  test::compare(expected, all);
 }

@@ -11,8 +11,9 @@ import sys
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+from numpy_text import text
 TABLE = os.path.join(ROOT, "docs", "migration", "numpy.tsv")
-ALL = 24
 
 
 def scene():
@@ -26,29 +27,6 @@ def scene():
         "f": np.array([[1, 2], [3, 4]], np.float32), "h": np.array([1., np.nan, 3., np.inf]), "z": v[:4] + 1j * w[:4],
         "xs": [1., 2., 3., 4.], "ks": [2, 0], "arrays": [a, b], "rng": np.random.default_rng(0),
     }
-
-
-def text(value, elements=True):
-    if isinstance(value, str):
-        return '"' + value.replace("\n", "\\n") + '"'
-    if isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic):
-        return np.dtype(value).name
-    if isinstance(value, tuple) and value and all(type(x) is int for x in value):
-        return "(" + ", ".join(map(str, value)) + ")"
-    if isinstance(value, (tuple, list)) and any(isinstance(x, np.ndarray) for x in value):
-        return " | ".join(text(x, elements) for x in value)
-    if isinstance(value, tuple):
-        return " | ".join(text(x, elements) for x in value)
-    array = np.asarray(value)
-    if array.dtype.kind not in "biufc":
-        raise TypeError(f"no text for {type(value)}")
-    head = array.dtype.name + " (" + ", ".join(map(str, array.shape)) + ")"
-    if not elements:
-        return head
-    flat = array.ravel().astype(np.complex128).view(np.float64) if array.dtype.kind == "c" else array.ravel().astype(np.float64)
-    if array.size <= ALL:
-        return " ".join([head] + [f"{x:.9g}" for x in flat])
-    return f"{head} # {flat.sum():.9g} {(flat * np.arange(1, flat.size + 1)).sum():.9g}"
 
 
 def value_of(theirs, ours, value):

@@ -188,8 +188,7 @@ template <class F> void run_parts(const char* op, const Cut& c, F&& f) {
   const auto parts = static_cast<std::int64_t>(c.parts.size());
   if (parts > 1 && catena::internal::has_space_for_onednn(catena::available_threads()))
     catena::parallel_for(parts, 1, run);
-  else
-    run(0, parts);
+  else run(0, parts);
 }
 
 // ---- passes -------------------------------------------------------------------------------------
