@@ -19,6 +19,7 @@
 #include <catena/kernels/base/atomic.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/routines/indexing.h>
 
 namespace autograd {
 
@@ -46,6 +47,11 @@ template <> struct foreign_array<nd::Array> {
 template <std::derived_from<nd::Array> A>
 requires(!std::same_as<A, nd::Array>) struct foreign_array<A> {
   static Array from(const A& a) { return foreign_array<nd::Array>::from(nd::Array(a)); }
+};
+
+// For the result of a(i): model(x(batch), t(batch)).
+template <> struct foreign_array<nd::IndexProxy> {
+  static Array from(const nd::IndexProxy& p) { return foreign_array<nd::Array>::from(p.get()); }
 };
 
 }  // namespace autograd

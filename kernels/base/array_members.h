@@ -38,10 +38,12 @@ template <class Derived, class... X> struct array_behind_call { using type = arr
 }  // namespace internal
 // True for a standard container of indices.
 template <class K> inline constexpr bool is_index_list = internal::is_integer_list<K>;
+// True for the class of the results of a(i), which are arrays when they are used as keys.
+template <class K> inline constexpr bool is_selection = false;
 // True for a key that is an index array or a mask.
 template <class K>
 inline constexpr bool is_index_array =
-    std::is_base_of_v<HeaderRef, K> || is_index_list<K> || std::is_same_v<K, std::vector<bool>>;
+    std::is_base_of_v<HeaderRef, K> || is_index_list<K> || std::is_same_v<K, std::vector<bool>> || is_selection<K>;
 template <class K>
 concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
 

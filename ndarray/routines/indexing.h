@@ -62,14 +62,14 @@ class IndexKey {
 };
 
 // The result of a(i). As a temporary it refers to the selected elements: a(i) = b and a(i) += b write them. Otherwise
-// it is an array of its own, a copy of the elements that is created when it is first read, and `auto p = a(i)` is used
-// like nd::Array p = a(i). It has the members of Array. RuntimeError if `a` or an index array was written before the
-// first read.
+// it is an array of its own, a copy of the elements that is created when it is first read or copied, and
+// `auto p = a(i)` is used like nd::Array p = a(i): returned, captured, stored, assigned another array (p = b), used as
+// a key. It has the members of Array. RuntimeError if `a` or an index array was written before the first read.
 class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::IndexProxy> {
  public:
   using not_a_function = void;
   IndexProxy(const Array& a, std::vector<IndexKey> keys);
-  IndexProxy(const IndexProxy&) = delete;
+  IndexProxy(const IndexProxy& o) : versions_(0), copy_(o.get()) {}
 
   const Array& get() const;                  // the copy of the elements
   Array copy(Order order = Order::C) const;  // the elements are copied once if this is the first use
@@ -89,7 +89,9 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   void operator=(const IndexProxy& value) && { std::move(*this) = Operand(value); }
   void operator=(const Operand&) & =
       delete;  // write a(i) = x for elements of a, p(nd::ellipsis) = x for those of a copy p
-  void operator=(const IndexProxy&) & = delete;
+  // p = b: from now on, p is another array, as nd::Array p would be.
+  void operator=(const Array& another) & { copy_ = another; }
+  void operator=(const IndexProxy& another) & { copy_ = another.get(); }
   // On a temporary: reads, calculates in the array's dtype (as in-place operators do) and writes; an element that is
   // selected several times changes once. (scatter_add adds all contributions.) On a named copy: changes the copy.
   void operator+=(const Operand& value) &&;
@@ -133,6 +135,7 @@ using IndexProxy = Array::IndexProxy;
 
 }  // namespace nd
 
+template <> inline constexpr bool catena::is_selection<nd::IndexProxy> = true;
 template <> struct catena::array_behind<nd::IndexProxy> : nd::internal::ArrayBehind {
   static const nd::Array& get(const nd::IndexProxy& p) { return p.get(); }
 };
