@@ -70,9 +70,9 @@ std::string number_text(double value, std::string_view spec) {
 }  // namespace
 
 std::string format_value(const LogValue& value, std::string_view spec) {
-  if (const auto* text = std::get_if<std::string>(&value)) return formatted(spec, *text);
-  if (const auto* number = std::get_if<double>(&value)) return number_text(*number, spec);
-  const std::int64_t integer = std::get<std::int64_t>(value);
+  if (value.is_text()) return formatted(spec, value.text());
+  if (!value.is_integer()) return number_text(value.number(), spec);
+  const std::int64_t integer = value.integer();
   const bool as_real = spec.find('.') != spec.npos ||
                        (!spec.empty() && std::string_view("eEfFgG%").find(spec.back()) != std::string_view::npos);
   return as_real ? number_text(double(integer), spec) : formatted(spec, integer);

@@ -35,9 +35,9 @@ std::string json_of(const std::string& text) {
 }
 
 std::string json_of(const LogValue& value) {
-  if (const auto* i = std::get_if<std::int64_t>(&value)) return std::to_string(*i);
-  if (const auto* s = std::get_if<std::string>(&value)) return json_of(*s);
-  const double d = std::get<double>(value);
+  if (value.is_integer()) return std::to_string(value.integer());
+  if (value.is_text()) return json_of(value.text());
+  const double d = value.number();
   if (std::isfinite(d)) return repr(d);
   return std::isnan(d) ? "NaN" : d < 0 ? "-Infinity" : "Infinity";
 }
@@ -156,9 +156,8 @@ bool JsonReader::word(std::string_view w) {
 
 double JsonReader::number() {
   const LogValue read = value();
-  if (const auto* integer = std::get_if<std::int64_t>(&read)) return double(*integer);
-  check<ValueError>(std::holds_alternative<double>(read), context_, "a number is needed before byte ", at_);
-  return std::get<double>(read);
+  check<ValueError>(!read.is_text(), context_, "a number is needed before byte ", at_);
+  return read.number();
 }
 
 void JsonReader::finish() {

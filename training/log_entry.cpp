@@ -32,6 +32,21 @@ void LogEntry::number() {
   for (std::size_t i = 0; i < items_.size(); ++i) places_.emplace(items_[i].first, i);
 }
 
+std::int64_t LogValue::integer() const {
+  check<catena::TypeError>(is_integer(), "LogValue", is_text() ? "a text" : "a float", " is no integer");
+  return integer_;
+}
+
+double LogValue::number() const {
+  check<catena::TypeError>(!is_text(), "LogValue", "the text '", text_, "' is no number");
+  return is_integer() ? double(integer_) : floating_;
+}
+
+const std::string& LogValue::text() const {
+  check<catena::TypeError>(is_text(), "LogValue", "a number is no text");
+  return text_;
+}
+
 void LogEntry::set(const std::string& key, LogValue value) {
   if (const std::size_t i = place(key); i < items_.size()) {
     items_[i].second = std::move(value);
@@ -57,13 +72,6 @@ const LogValue& LogEntry::at(std::string_view key) const {
   std::string keys;
   for (const Item& item : items_) keys += (keys.empty() ? "" : ", ") + item.first;
   catena::fail<KeyError>("LogEntry", "there is no value ", key, " (there are: ", keys, ")");
-}
-
-double LogEntry::number(std::string_view key) const {
-  const LogValue& value = at(key);
-  if (const auto* i = std::get_if<std::int64_t>(&value)) return double(*i);
-  check<catena::TypeError>(std::holds_alternative<double>(value), "LogEntry", "the value of ", key, " is a text");
-  return std::get<double>(value);
 }
 
 std::string repr(double value) {

@@ -1,13 +1,13 @@
 // The entries of a training log, and their JSON text, identical to Chainer's.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <catena/kernels/base/export.h>
@@ -15,7 +15,29 @@
 namespace training {
 
 // A value of a log: an integer, a float or a text.
-using LogValue = std::variant<std::int64_t, double, std::string>;
+class CATENA_EXPORT LogValue {
+ public:
+  LogValue() = default;
+  template <std::integral I> LogValue(I value) : integer_(static_cast<std::int64_t>(value)) {}
+  LogValue(double value) : kind_(Kind::floating), floating_(value) {}
+  LogValue(std::string text) : kind_(Kind::text), text_(std::move(text)) {}
+  LogValue(const char* text) : LogValue(std::string(text)) {}
+
+  bool is_integer() const noexcept { return kind_ == Kind::integer; }
+  bool is_text() const noexcept { return kind_ == Kind::text; }
+  std::int64_t integer() const;     // TypeError for another value
+  double number() const;            // TypeError for a text
+  const std::string& text() const;  // TypeError for a number
+  explicit operator double() const { return number(); }
+  friend bool operator==(const LogValue& a, const LogValue& b) = default;
+
+ private:
+  enum class Kind : std::uint8_t { integer, floating, text };
+  Kind kind_ = Kind::integer;
+  std::int64_t integer_ = 0;
+  double floating_ = 0;
+  std::string text_;
+};
 
 // A map in insertion order.
 class CATENA_EXPORT LogEntry {
@@ -25,7 +47,8 @@ class CATENA_EXPORT LogEntry {
   void erase(std::string_view key);
   const LogValue* find(std::string_view key) const noexcept;
   const LogValue& at(std::string_view key) const;  // the KeyError lists the keys
-  double number(std::string_view key) const;       // TypeError for text
+  const LogValue& operator[](std::string_view key) const { return at(key); }
+  double number(std::string_view key) const { return at(key).number(); }
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
   std::size_t size() const noexcept { return items_.size(); }
   auto begin() const noexcept { return items_.begin(); }

@@ -53,7 +53,7 @@ concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
   X(shape) X(strides) X(ndim) X(size) X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) \
   X(is_null) X(owndata) X(base) X(flags) X(shares_memory) X(len) X(version) X(begin) X(end) \
   X(T) X(swapaxes) X(ravel) X(flatten) X(view) X(real) X(imag) X(reduced_view) X(copy) X(to_device) \
-  X(to_host) X(set) X(fill) X(tofile) X(dump) X(dumps) X(tolist) \
+  X(to_host) X(set) X(fill) X(tofile) X(tobytes) X(dump) X(dumps) X(tolist) \
   X(cumsum) X(cumprod) X(clip) X(conjugate) X(conj) X(round) X(dot) X(compress) X(diagonal) X(trace) X(repeat) \
   X(choose) X(scatter_add) X(nonzero) X(argsort) X(argpartition) X(searchsorted) X(sort)
 // clang-format on
@@ -93,6 +93,9 @@ template <class Derived> class ArrayMembers {
   template <int&..., std::integral... I> auto item(I... at) const { return behind<behind_t<I...>>().item(at...); }
   template <class E, std::integral... I> E item(I... at) const {
     return behind<behind_t<E, I...>>().template item<E>(at...);
+  }
+  template <class E, std::integral... I> E& at(I... positions) const {
+    return behind<behind_t<E, I...>>().template at<E>(positions...);
   }
   template <class E, class B = array_behind<Derived>> std::vector<E> to_vector() const {
     return behind<B>().template to_vector<E>();

@@ -137,6 +137,29 @@ void Array::expose() const {
   if (catena::Storage* s = header().storage) nd::expose(*s);
 }
 
+OrderLike::OrderLike(char letter) {
+  const std::string_view letters = "CFAK";
+  const std::size_t at = letters.find(letter);
+  check<ValueError>(letter != '\0' && at != letters.npos, "order", "'", std::string_view(&letter, 1),
+                    "' is not one of the orders 'C', 'F', 'A' and 'K'");
+  order_ = static_cast<Order>(at);
+}
+
+std::byte* Array::address_of(const std::int64_t* positions, int n) const {
+  const catena::ArrayHeader& h = *h_;
+  check<ValueError>(h.device.kind == Device::Kind::cpu, "at", "the array is on the device ", h.device,
+                    "; elements of host memory only can be referred to: write item<E>(...), or a.to_host()");
+  check<ValueError>(n == h.shape.size(), "at", n, " positions were given for an array of rank ", h.shape.size());
+  std::byte* element = h.data;
+  for (int axis = 0; axis < n; ++axis) {
+    const std::int64_t length = h.shape[axis], i = positions[axis] < 0 ? positions[axis] + length : positions[axis];
+    check<IndexError>(i >= 0 && i < length, "at", "the index ", positions[axis], " is out of range for axis ", axis,
+                      " of length ", length);
+    element += i * h.strides[axis];
+  }
+  return element;
+}
+
 MemoryPointer Array::data() const {
   const catena::ArrayHeader& h = header();
   catena::Storage* const storage = h.base != nullptr ? h.base->storage : h.storage;

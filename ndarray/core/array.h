@@ -40,10 +40,20 @@ namespace nd {
 // A memory layout: C or Fortran order, or one that depends on an array. A is Fortran order if the array is F-contiguous
 // and not C-contiguous, and C order otherwise; K keeps the order of the array's axes in memory.
 enum class Order : std::uint8_t { C, F, A, K };
+// An argument that is an Order or its letter in NumPy, 'C' to 'K'; ValueError for another one.
+class OrderLike {
+ public:
+  constexpr OrderLike(Order order) noexcept : order_(order) {}
+  CATENA_EXPORT OrderLike(char letter);
+  constexpr operator Order() const noexcept { return order_; }
+
+ private:
+  Order order_;
+};
 
 struct AstypeOptions {
   bool copy = true;
-  Order order = Order::C;
+  OrderLike order = Order::C;
 };
 
 // Memory layout of an array. Axes of length 1 are ignored; an empty array is contiguous in both senses.
@@ -94,6 +104,12 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   template <class R>
   requires requires(const R& r) { r.single_output(); }
   Array& operator=(const R& r) & { return *this = r.single_output(); }
+
+  // nd::Array a{1, 2, 3}, a = {1, 2, 3}, dot(a, {1, 2, 3}): as nd::array({1, 2, 3}), on the current device.
+  template <Element E>
+  Array(std::initializer_list<E> list)
+      : Array(of_elements(list.begin(), list.size(), catena::dtype_of<E>,
+                          std::is_same_v<E, int> ? Dtype::int64 : catena::dtype_of<E>)) {}
 
   // Assignment to a named array rebinds the handle.
   Array& operator=(const Array& o) & noexcept {
@@ -180,6 +196,15 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
       throw_no_number();
     return item<E>();
   }
+  // The element at these positions, to be read or written: a.at<double>(0, 1) = 3. TypeError if E is not the element
+  // type, ValueError for a wrong number of positions or an array that is not in host memory, IndexError if there is no
+  // such element. Unless E is const, the array counts as written.
+  template <class E, std::integral... I> E& at(I... positions) const {
+    check_element_type(catena::dtype_of<std::remove_const_t<E>>, "at");
+    const std::int64_t list[sizeof...(I) + 1] = {static_cast<std::int64_t>(positions)...};
+    if constexpr (!std::is_const_v<E>) expose();
+    return *reinterpret_cast<E*>(address_of(list, sizeof...(I)));
+  }
   // All elements in C order, converted to E. Waits for the device.
   template <class E> std::vector<E> to_vector() const;
   // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError if E is not the element type,
@@ -222,7 +247,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // ---- shape: views where the strides allow it ----
   // Elements are read and placed in C order, or in Fortran order; A chooses by the layout of the array, K is a
   // ValueError. One length may be -1. ValueError if the sizes differ. Copies if the strides do not allow a view.
-  Array reshape(const Shape& shape, Order order = Order::C) const;
+  Array reshape(const Shape& shape, OrderLike order = Order::C) const;
   template <std::integral... I>
   requires(sizeof...(I) > 1) Array reshape(I... lengths)
   const { return reshape(Shape{static_cast<std::int64_t>(lengths)...}); }
@@ -237,11 +262,11 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   requires(sizeof...(I) > 1) Array transpose(I... axes)
   const { return transpose(Dims{static_cast<std::int64_t>(axes)...}); }
   Array T() const { return transpose(); }
-  Array swapaxes(int axis1, int axis2) const;   // ValueError for an axis out of range
-  Array ravel(Order order = Order::C) const;    // reshape(-1); K: in the order of the elements in memory
-  Array flatten(Order order = Order::C) const;  // as ravel, but always a copy
-  Array squeeze(const Axes& axes = {}) const;   // ValueError if a given axis is longer than 1 or out of range
-  Array view() const;                           // a new header over the same memory
+  Array swapaxes(int axis1, int axis2) const;       // ValueError for an axis out of range
+  Array ravel(OrderLike order = Order::C) const;    // reshape(-1); K: in the order of the elements in memory
+  Array flatten(OrderLike order = Order::C) const;  // as ravel, but always a copy
+  Array squeeze(const Axes& axes = {}) const;       // ValueError if a given axis is longer than 1 or out of range
+  Array view() const;                               // a new header over the same memory
   // The same bytes as elements of another dtype. If the itemsizes differ, the last axis is rescaled: ValueError unless
   // the array is C-contiguous and the bytes of that axis are a multiple of the new itemsize.
   Array view(Dtype dtype) const;
@@ -254,7 +279,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array imag() const;
 
   // ---- copies ----
-  Array copy(Order order = Order::C) const;  // on the device of this array
+  Array copy(OrderLike order = Order::C) const;  // on the device of this array
   // Casts the elements unsafely, in options.order. Returns the same array if options.copy is false and dtype and layout
   // already match (any layout does if the order is C or K).
   Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
@@ -284,9 +309,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // "%10.2e"...; ValueError for others. IOError if the file cannot be written.
   void tofile(const std::string& path, std::string_view sep = "", std::string_view format = "%s") const;
   void tofile(std::ostream& out, std::string_view sep = "", std::string_view format = "%s") const;
-  void dump(const std::string& path) const;  // as an npy file of exactly that name; nd::load reads it
-  std::string dumps() const;                 // the content of that file
-  List tolist() const;                       // nested lists of numbers; for a 0-d array, its number
+  std::string tobytes(OrderLike order = Order::C) const;  // the elements of ravel(order)
+  void dump(const std::string& path) const;               // as an npy file of exactly that name; nd::load reads it
+  std::string dumps() const;                              // the content of that file
+  List tolist() const;                                    // nested lists of numbers; for a 0-d array, its number
 
   // ---- calculation: see the free functions of the same names ----
   // The reductions (kernels/lists/members.inc): a.sum(), a.sum(0), a.sum({0, 1}), a.sum(0, nd::float64),
@@ -384,6 +410,9 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   friend CATENA_EXPORT Array operator<=(const Operand&, const Operand&);
   friend CATENA_EXPORT Array operator>(const Operand&, const Operand&);
   friend CATENA_EXPORT Array operator>=(const Operand&, const Operand&);
+  // For elements, write a & b or a | b; for truth values of whole arrays, a.all() & b.all().
+  friend void operator&&(const Array&, const Array&) = delete;
+  friend void operator||(const Array&, const Array&) = delete;
   Array operator-() const;
   Array operator~() const;
   Array operator+() const { return copy(); }
@@ -395,6 +424,9 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     return *h_;
   }
   [[noreturn]] static void throw_null();
+  friend class Operand;
+  // The n elements of dtype `stored` as an array of rank 1; in routines/creation.cpp.
+  static Array of_elements(const void* data, std::size_t n, Dtype stored, Dtype dtype);
   void copy_shape(std::int64_t* lengths, int rank) const;
   void check_element_type(Dtype t, const char* op) const {
     if (dtype() != t) [[unlikely]]
@@ -402,75 +434,13 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   }
   [[noreturn]] void throw_element_type(Dtype t, const char* op) const;
   void expose() const;
+  std::byte* address_of(const std::int64_t* positions, int n) const;  // in core/array.cpp
   void item_to(Dtype t, void* value) const;
   [[noreturn]] void throw_no_number() const;
   Array element(const Dims& at) const;             // a view of rank 0; in routines/indexing.cpp
   void assign_values(const Values& values) const;  // in routines/creation.cpp
   Array clip_to_bounds(const std::optional<Operand>& a_min, const std::optional<Operand>& a_max) const;
 };
-
-// ---- options of the calculation methods and of the free functions ----
-// The first member of the options of functions that also take axes by position. It makes initializers without names
-// fail, so that {0, 1} is a list of axes.
-struct Named {
-  explicit Named() = default;
-};
-struct ReduceOptions {
-  [[no_unique_address]] Named named = Named();
-  Axes axis = {};                   // default: all axes
-  std::optional<Dtype> dtype = {};  // dtype of the result and of the calculation
-  Array out = {};                   // must have the shape of the result; any dtype
-  bool keepdims = false;            // keep reduced axes with length 1
-};
-struct VarOptions {
-  [[no_unique_address]] Named named = Named();
-  Axes axis = {};
-  std::optional<Dtype> dtype = {};
-  Array out = {};
-  int ddof = 0;  // the divisor is the number of elements minus ddof
-  bool keepdims = false;
-};
-struct ArgReduceOptions {
-  [[no_unique_address]] Named named = Named();
-  Axes axis = {};
-  std::optional<Dtype> dtype = {};  // an integer dtype; int64 by default
-  Array out = {};
-  bool keepdims = false;
-};
-struct TestOptions {
-  [[no_unique_address]] Named named = Named();
-  Axes axis = {};
-  Array out = {};
-  bool keepdims = false;
-};
-
-namespace internal {
-// The members that catena::ArrayMembers forwards to.
-struct ArrayBehind {
-  using Array = nd::Array;
-  using ReduceOptions = nd::ReduceOptions;
-  using VarOptions = nd::VarOptions;
-  using ArgReduceOptions = nd::ArgReduceOptions;
-  using TestOptions = nd::TestOptions;
-  using AstypeOptions = nd::AstypeOptions;
-  using TakeOptions = nd::TakeOptions;
-  using Order = nd::Order;
-};
-
-// Combines an axis with the argument that follows it in a call, which is an options object or a dtype.
-template <class Options, class A> Options at_axis(const A& axis, const Options& more) {
-  Options options = more;
-  options.axis = axis;
-  return options;
-}
-template <class Options, class A> Options at_axis(const A& axis, Dtype dtype) { return {.axis = axis, .dtype = dtype}; }
-}  // namespace internal
-
-// The overload of a reduction that takes its axes by position.
-#define ND_REDUCTION_OF_AXES(name, Options)                                                       \
-  template <class O = Options> Array name(const Array& a, const Axes& axis, const O& more = {}) { \
-    return name(a, internal::at_axis<Options>(axis, more));                                       \
-  }
 
 // ---- operands ---------------------------------------------------------------------------------------
 // An argument of elementwise functions, for the duration of a call: an array or a host scalar. Scalars are weakly
@@ -487,6 +457,12 @@ class Operand {
   requires(!std::derived_from<H, Array>) Operand(const H& handle) : array_(checked(handle)) {}
   Operand(const Scalar& s) noexcept : scalar_(s) {}
   template <Element E> Operand(E value) noexcept : scalar_(value) {}
+  // add(a, {1, 2, 3}), a + vector: as nd::array of the list.
+  template <Element E> Operand(std::initializer_list<E> list) : held_(list), array_(held_.get()) {}
+  template <Element E>
+  requires(!std::same_as<E, bool>) Operand(const std::vector<E>& list)
+      : held_(Array::of_elements(list.data(), list.size(), catena::dtype_of<E>, catena::dtype_of<E>)),
+        array_(held_.get()) {}
 
   bool is_array() const noexcept { return array_ != nullptr; }
   catena::ArrayHeader* header() const noexcept { return array_; }  // null for a scalar
@@ -502,6 +478,7 @@ class Operand {
   [[noreturn]] CATENA_EXPORT static void throw_null();
   CATENA_EXPORT static catena::ArrayHeader* checked(const catena::HeaderRef& handle);
 
+  Array held_;  // of a list; null otherwise
   catena::ArrayHeader* array_ = nullptr;
   Scalar scalar_;
   Array* expiring_ = nullptr;
@@ -592,14 +569,6 @@ template <class E> std::vector<E> Array::to_vector() const try {
   catena::rethrow_standard("to_vector");
 }
 
-#define CATENA_MEMBER(name, Options)                                            \
-  inline Array Array::name() const { return name(Options{}); }                  \
-  template <class O> Array Array::name(const Axes& axis, const O& more) const { \
-    return name(internal::at_axis<Options>(axis, more));                        \
-  }
-#include <catena/kernels/lists/members.inc>
-#undef CATENA_MEMBER
-
 class Array::Iterator {
  public:
   using value_type = Array;
@@ -626,5 +595,6 @@ inline Array::Iterator Array::end() const { return Iterator(*this, len()); }
 
 }  // namespace nd
 
-// wrap() is part of this header's interface.
+// Parts of this header's interface.
+#include <catena/ndarray/core/options.h>
 #include <catena/ndarray/core/wrap.h>

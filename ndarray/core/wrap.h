@@ -27,6 +27,7 @@ CATENA_EXPORT Array wrap(void* data, const Shape& shape, Dtype dtype, const Wrap
 // Returns an array over memory of the caller, without a copy; the memory must stay valid as long as any view of the
 // array exists. ValueError for a negative length or if the number of strides is not the rank.
 template <class E> Array wrap(E* data, const Shape& shape, const WrapOptions& options = {}) {
+  static_assert(!std::is_const_v<E>, "elements of an array can be written: write nd::array(data, shape) for a copy");
   return internal::wrap(data, shape, catena::dtype_of<E>, options, nullptr, nullptr);
 }
 // As above. deleter(data) is called exactly once, when the last view is destroyed, on the thread that destroys it. It

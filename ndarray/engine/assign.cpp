@@ -144,7 +144,7 @@ void Array::fill(const Scalar& value) const { internal::assign("fill", *this, va
 void Array::operator=(const Operand& value) && { internal::assign("assignment", *this, value); }
 
 // ---- shapes that may need a copy ----------------------------------------------------------------
-Array Array::reshape(const Shape& requested, Order order) const try {
+Array Array::reshape(const Shape& requested, OrderLike order) const try {
   check<ValueError>(order != Order::K, "reshape", "elements cannot be read in order K; the orders are C, F and A");
   if (internal::order_for(order, *this) == Order::F) {
     Shape reversed = catena::resolve_reshape("reshape", shape(), requested);
@@ -160,12 +160,12 @@ Array Array::reshape(const Shape& requested, Order order) const try {
   internal::rethrow_out_of_memory("reshape");
 }
 
-Array Array::ravel(Order order) const {
+Array Array::ravel(OrderLike order) const {
   if (order != Order::K) return reshape(Shape{-1}, order);
   return transpose(catena::axes_in_memory(strides())).reshape(Shape{-1});
 }
 
-Array Array::flatten(Order order) const try {
+Array Array::flatten(OrderLike order) const try {
   if (order != Order::C) {
     const Array line = ravel(order);
     return line.shares_memory(*this) ? line.copy() : line;
@@ -232,7 +232,7 @@ Array Array::to_device(Device to) const try {
   internal::rethrow_out_of_memory("to_device");
 }
 
-Array Array::copy(Order order) const try { return internal::converted(*this, dtype(), order); } catch (...) {
+Array Array::copy(OrderLike order) const try { return internal::converted(*this, dtype(), order); } catch (...) {
   internal::rethrow_out_of_memory("copy");
 }
 

@@ -98,6 +98,13 @@ Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, cons
   return with_leading_axes(a, options.ndmin);
 }
 
+}  // namespace internal
+
+Array Array::of_elements(const void* data, std::size_t n, Dtype stored, Dtype dtype) {
+  return internal::from_elements(data, stored, Shape(n), {.dtype = dtype});
+}
+
+namespace internal {
 namespace {
 
 // Throws if an integer dtype cannot hold all elements; the least and the greatest element and NaN decide.
@@ -193,7 +200,7 @@ Array asfortranarray(const Array& a, std::optional<Dtype> dtype) try {
   internal::rethrow_out_of_memory("asfortranarray");
 }
 
-Array asnumpy(const Values& values) {
+Array internal::host_array(const Values& values) {
   const DeviceScope host(cpu_device);
   return array(values);
 }
@@ -202,7 +209,7 @@ ArrayLike::ArrayLike(const Scalar& number) : number_(number) {
   const DeviceScope host(cpu_device);
   array_ = nd::array(number);
 }
-ArrayLike::ArrayLike(const Values& list) : array_(asnumpy(list)) {}
+ArrayLike::ArrayLike(const Values& list) : array_(internal::host_array(list)) {}
 
 // ---- ranges -------------------------------------------------------------------------------------
 namespace {

@@ -27,24 +27,24 @@ class Values;
 
 struct CreateOptions {
   std::optional<Dtype> dtype = {};
-  Order order = Order::C;
+  OrderLike order = Order::C;
 };
 struct LikeOptions {
   std::optional<Dtype> dtype = {};  // default: the dtype of the array
-  Order order = Order::C;           // A and K: the layout of the array
+  OrderLike order = Order::C;       // A and K: the layout of the array
   std::optional<Shape> shape = {};  // default: the shape of the array; with a shape, K is C
 };
 struct ArrayOptions {
   std::optional<Dtype> dtype = {};
   bool copy = true;
-  int ndmin = 0;           // minimal rank: axes of length 1 are prepended
-  Order order = Order::C;  // with copy = false: K accepts any layout
+  int ndmin = 0;               // minimal rank: axes of length 1 are prepended
+  OrderLike order = Order::C;  // with copy = false: K accepts any layout
 };
 struct EyeOptions {
   std::optional<std::int64_t> M = {};  // columns; default: N
   std::int64_t k = 0;                  // number of the diagonal; above the main one for k > 0
   Dtype dtype = Dtype::float64;
-  Order order = Order::C;
+  OrderLike order = Order::C;
 };
 struct LinspaceOptions {
   bool endpoint = true;
@@ -78,6 +78,12 @@ concept DtypeOr = std::is_same_v<O, Options> || std::is_convertible_v<const O&, 
 template <class E> constexpr Dtype literal_dtype() {
   if constexpr (std::is_same_v<E, int>) return Dtype::int64;
   else return catena::dtype_of<E>;
+}
+template <class E> constexpr Dtype literal_dtype(const E& value) {
+  if constexpr (std::is_same_v<E, float>) {
+    if (!(value - value == 0)) return Dtype::float64;  // NAN, INFINITY
+  }
+  return literal_dtype<E>();
 }
 
 CATENA_EXPORT Array empty(const Shape& shape, const CreateOptions& options);
@@ -166,7 +172,7 @@ template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array ones_like(const 
 }
 
 // Every element is `value`. Unless given, the dtype is the one of the value: int64 for an int, float32 for a float,
-// float64 for a double...
+// float64 for a double... NAN and INFINITY, which are floats in C, give float64, as every float that is not finite.
 template <internal::DtypeOr<CreateOptions> O = CreateOptions>
 Array full(const Shape& shape, const Scalar& value, const O& options = {}) {
   return internal::full(shape, value, internal::with_dtype<CreateOptions>(options));
@@ -174,7 +180,7 @@ Array full(const Shape& shape, const Scalar& value, const O& options = {}) {
 template <Element E, internal::DtypeOr<CreateOptions> O = CreateOptions>
 Array full(const Shape& shape, E value, const O& options = {}) {
   CreateOptions o = internal::with_dtype<CreateOptions>(options);
-  if (!o.dtype) o.dtype = internal::literal_dtype<E>();
+  if (!o.dtype) o.dtype = internal::literal_dtype(value);
   return internal::full(shape, Scalar(value), o);
 }
 
@@ -373,7 +379,7 @@ template <class E, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
 requires(Element<E> || std::is_same_v<E, Scalar>) Array array(E value, const O& options = {}) {
   ArrayOptions o = internal::with_dtype<ArrayOptions>(options);
   if constexpr (Element<E>) {
-    if (!o.dtype) o.dtype = internal::literal_dtype<E>();
+    if (!o.dtype) o.dtype = internal::literal_dtype(value);
   }
   return internal::from_scalar(Scalar(value), o);
 }
@@ -396,12 +402,17 @@ CATENA_EXPORT Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype
 // As ascontiguousarray for Fortran order.
 CATENA_EXPORT Array asfortranarray(const Array& a, std::optional<Dtype> dtype = {});
 // Returns a copy in the given order, on the device of the array.
-inline Array copy(const Array& a, Order order = Order::C) { return a.copy(order); }
+inline Array copy(const Array& a, OrderLike order = Order::C) { return a.copy(order); }
 // Returns a new array in host memory, in C order: with the elements of an array (with a stream, complete after
 // stream.synchronize()), or with host data.
 inline Array asnumpy(const Array& a) { return a.to_host(); }
 inline Array asnumpy(const Array& a, const Stream& stream) { return a.to_host(stream); }
-CATENA_EXPORT Array asnumpy(const Values& values);
+namespace internal {
+CATENA_EXPORT Array host_array(const Values& values);
+}
+template <class V = Values> Array asnumpy(const std::type_identity_t<V>& values) {
+  return internal::host_array(values);
+}
 
 // ---- ranges -------------------------------------------------------------------------------------
 // start + k * step for 0 <= k < ceil((stop - start) / step). Unless given, the dtype is float64 if an argument is

@@ -11,7 +11,7 @@ namespace nd {
 // rank, and for elements outside of the block or not aligned for the dtype: a kernel on CUDA that reads such an element
 // makes the device unusable. TypeError for an order other than C and F.
 CATENA_EXPORT Array ndarray(const Shape& shape, Dtype dtype = Dtype::float64, const MemoryPointer& memptr = {},
-                            Order order = Order::C);
+                            OrderLike order = Order::C);
 CATENA_EXPORT Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, const Strides& strides);
 
 }  // namespace nd

@@ -370,7 +370,7 @@ const Array& IndexProxy::get() const {
   return copy_;
 }
 
-Array IndexProxy::copy(Order order) const {
+Array IndexProxy::copy(OrderLike order) const {
   return copy_.is_null() && order == Order::C && has_array(keys_) ? read() : get().copy(order);
 }
 

@@ -42,6 +42,8 @@ class IndexKey {
   requires(std::is_convertible_v<const K&, Key> && !catena::is_index_array<K>) IndexKey(const K& key)
       : key_(Key(key)) {}
   IndexKey(const Array& indices) : is_array_(true), array_(indices) {}
+  template <class P>
+  requires(catena::is_selection<P>) IndexKey(const P& indices) : IndexKey(indices.get()) {}
   IndexKey(std::initializer_list<catena::Integer> indices)
       : IndexKey(std::vector<std::int64_t>(indices.begin(), indices.end())) {}
   template <class L>
@@ -71,8 +73,8 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   IndexProxy(const Array& a, std::vector<IndexKey> keys);
   IndexProxy(const IndexProxy& o) : versions_(0), copy_(o.get()) {}
 
-  const Array& get() const;                  // the copy of the elements
-  Array copy(Order order = Order::C) const;  // the elements are copied once if this is the first use
+  const Array& get() const;                      // the copy of the elements
+  Array copy(OrderLike order = Order::C) const;  // the elements are copied once if this is the first use
   operator const Array&() const { return get(); }
   operator Operand() const { return get(); }
   template <class E>

@@ -252,6 +252,13 @@ void Array::tofile(const std::string& path, std::string_view sep, std::string_vi
   internal::rethrow_out_of_memory("tofile");
 }
 
+std::string Array::tobytes(OrderLike order) const try {
+  const Array line = ravel(order).to_host();
+  return std::string(reinterpret_cast<const char*>(line->data), line.nbytes());
+} catch (...) {
+  internal::rethrow_out_of_memory("tobytes");
+}
+
 void Array::tofile(std::ostream& out, std::string_view sep, std::string_view format) const try {
   catena::StreamSink sink(catena::io_context("tofile", "stream"), out);
   write_elements(sink, *this, sep, format);

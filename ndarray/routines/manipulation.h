@@ -29,11 +29,11 @@ CATENA_EXPORT void copyto(const Array& dst, const Operand& src, const CopytoOpti
 
 // ---- shape --------------------------------------------------------------------------------------
 // As the members of nd::Array.
-inline Array reshape(const Array& a, const Shape& newshape, Order order = Order::C) {
+inline Array reshape(const Array& a, const Shape& newshape, OrderLike order = Order::C) {
   return a.reshape(newshape, order);
 }
 inline std::int64_t len(const Array& a) { return a.len(); }  // length of axis 0; TypeError for a 0-d array
-inline Array ravel(const Array& a, Order order = Order::C) { return a.ravel(order); }
+inline Array ravel(const Array& a, OrderLike order = Order::C) { return a.ravel(order); }
 inline Array squeeze(const Array& a, const Axes& axis = {}) { return a.squeeze(axis); }
 // Inserts an axis of length 1 before position `axis` of the result (a negative axis counts from ndim + 1); a view.
 // ValueError if it is out of range.

@@ -14,8 +14,49 @@ using internal::apply_reduction;
 internal::ReductionOptions engine_options(const ReduceOptions& o) {
   return {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims};
 }
+// The elements that take part; `neutral` stands for the others.
+Array selected(std::string_view op, const Array& a, const Array& mask, const Scalar& neutral) {
+  if (mask.is_null()) return a;
+  check<ValueError>(catena::broadcasts_to(mask.shape(), a.shape()), op, "`where` of shape ", mask.shape(),
+                    " does not broadcast to the shape ", a.shape());
+  return nd::where(mask, a, neutral);
+}
+
+// The elementwise function by which a reduction combines two numbers, and the number that does not change the other.
+struct Combination {
+  const catena::KernelDef* reduction;
+  const catena::KernelDef* function;
+  std::optional<Scalar> neutral;
+};
+const Combination& combination_of(const catena::KernelDef& def) {
+  static const Combination all[] = {{&catena::kernels::sum, &catena::kernels::add, 0},
+                                    {&catena::kernels::prod, &catena::kernels::multiply, 1},
+                                    {&catena::kernels::amax, &catena::kernels::maximum, {}},
+                                    {&catena::kernels::amin, &catena::kernels::minimum, {}}};
+  for (const Combination& c : all)
+    if (c.reduction == &def) return c;
+  catena::fail<TypeError>(def.name, "no `where` and no `initial` are possible");
+}
+
+Array reduce(const catena::KernelDef& def, const Array& a, const ReduceOptions& o) {
+  if (o.where.is_null() && !o.initial) return apply_reduction(def, a, engine_options(o));
+  const Combination& combination = combination_of(def);
+  const std::optional<Scalar> start = o.initial ? o.initial : combination.neutral;
+  check<ValueError>(start.has_value(), def.name, "`where` may select nothing, so that `initial` is needed");
+  const Array of = selected(def.name, a, o.where, combination.neutral.value_or(*start));
+  internal::ReductionOptions options = engine_options(o);
+  options.of_nothing = start;
+  if (!o.initial) return apply_reduction(def, of, options);
+  options.out = Array();
+  const Operand in[] = {apply_reduction(def, of, options), *o.initial};
+  return internal::apply_ufunc(*combination.function, in, {.out = o.out});
+}
+
 internal::ReductionOptions engine_options(const TestOptions& o) {
   return {.axis = o.axis, .out = o.out, .keepdims = o.keepdims};
+}
+Array reduce(const catena::KernelDef& def, const Array& a, const TestOptions& o) {
+  return apply_reduction(def, a, engine_options(o));
 }
 
 Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOptions& o) {
@@ -42,16 +83,12 @@ Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptio
 }  // namespace
 
 #define CATENA_REDUCTION(name, Options) \
-  Array name(const Array& a, const Options& o) { return apply_reduction(catena::kernels::name, a, engine_options(o)); }
+  Array name(const Array& a, const Options& o) { return reduce(catena::kernels::name, a, o); }
 #include <catena/kernels/lists/reductions.inc>
 #undef CATENA_REDUCTION
 
-Array amax(const Array& a, const ReduceOptions& o) {
-  return apply_reduction(catena::kernels::amax, a, engine_options(o));
-}
-Array amin(const Array& a, const ReduceOptions& o) {
-  return apply_reduction(catena::kernels::amin, a, engine_options(o));
-}
+Array amax(const Array& a, const ReduceOptions& o) { return reduce(catena::kernels::amax, a, o); }
+Array amin(const Array& a, const ReduceOptions& o) { return reduce(catena::kernels::amin, a, o); }
 Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmax, a, o); }
 Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmin, a, o); }
 

@@ -8,6 +8,7 @@
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
 
@@ -77,7 +78,33 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
 
 }  // namespace
 
+namespace {
+
+// The mean of the elements that `where` selects: their sum, computed in the working dtype, by their number.
+Array mean_where(const Array& a, const ReduceOptions& o) {
+  check<ValueError>(catena::broadcasts_to(o.where.shape(), a.shape()), "mean", "`where` of shape ", o.where.shape(),
+                    " does not broadcast to the shape ", a.shape());
+  const Dtype result = o.dtype.value_or(
+      catena::is_floating(a.dtype()) || catena::is_complex_dtype(a.dtype()) ? a.dtype() : Dtype::float64);
+  const bool is_complex = catena::is_complex_dtype(result);
+  const ReduceOptions axes{.axis = o.axis, .keepdims = o.keepdims};
+  const Array values = a.astype(is_complex ? result : working_dtype(result), {.copy = false});
+  const Array total = sum(where(o.where, values, 0), axes);
+  const Array count = nd::count_nonzero(broadcast_to(o.where, a.shape()), {.axis = o.axis, .keepdims = o.keepdims});
+  const Array means =
+      true_divide(total, count.astype(catena::real_dtype(total.dtype()))).astype(result, {.copy = false});
+  if (o.out.is_null()) return means;
+  check<ValueError>(o.out.shape() == means.shape(), "mean", "the output has shape ", o.out.shape(), ", the result ",
+                    means.shape());
+  internal::assign("mean", o.out, means);
+  return o.out;
+}
+
+}  // namespace
+
 Array mean(const Array& a, const ReduceOptions& o) {
+  check<TypeError>(!o.initial, "mean", "a mean has no `initial`");
+  if (!o.where.is_null()) return mean_where(a, o);
   if (!a.is_null() && a.ndim() == 0) catena::normalize_axes("mean", o.axis, 0);  // a mean of a 0-d array has no axis
   return internal::apply_reduction(
       catena::kernels::mean, a,

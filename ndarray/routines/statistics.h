@@ -1,6 +1,7 @@
 // Means, variances and standard deviations. Axes, keepdims, outputs and their errors are as in reduction.h.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 
@@ -35,7 +36,8 @@ struct BincountOptions {
 // the device. ValueError for another rank, a negative number, weights of another shape, a minlength below 1; TypeError
 // for other dtypes.
 CATENA_EXPORT Array bincount(const Array& x, const BincountOptions& options = {});
-inline Array bincount(const Array& x, const Array& weights, std::optional<std::int64_t> minlength = {}) {
+template <std::convertible_to<const Array&> W>
+Array bincount(const Array& x, const W& weights, std::optional<std::int64_t> minlength = {}) {
   return bincount(x, {.weights = weights, .minlength = minlength});
 }
 

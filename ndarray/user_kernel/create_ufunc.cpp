@@ -188,6 +188,7 @@ std::vector<std::string> simple_reduction_function::types() const {
 }
 
 Array simple_reduction_function::operator()(const Array& a, const ReduceOptions& options) const {
+  check<TypeError>(options.where.is_null() && !options.initial, name(), "no `where` and no `initial` are possible");
   check<TypeError>(!a.is_null(), name(), "the array is null");
   const KernelDef& def = data_->types.def();
   const catena::Input input(*a.get());

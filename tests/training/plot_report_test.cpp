@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(figures_are_changed_by_the_program) {
           {.postprocess =
                [&](PlotFigure& figure, const LogEntry& entry) {
                  losses.push_back(entry.number("loss"));
-                 figure.title = "epoch " + std::to_string(std::get<std::int64_t>(entry.at("epoch")));
+                 figure.title = "epoch " + std::to_string(entry.at("epoch").integer());
                  figure.y_label = "loss";
                },
            .file_name = "plot.svg",

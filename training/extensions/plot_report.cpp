@@ -12,15 +12,6 @@
 
 namespace training {
 
-namespace {
-
-double number_of(const LogValue& v) {
-  if (const auto* integer = std::get_if<std::int64_t>(&v)) return double(*integer);
-  return std::get<double>(v);
-}
-
-}  // namespace
-
 PlotReport::PlotReport(std::vector<std::string> y_keys, Options options)
     : y_keys_(std::move(y_keys)), options_(std::move(options)), trigger_(options_.trigger.make()) {
   (void)to_svg({.marker = options_.marker, .width = 1, .height = 1});  // throws for an unknown marker before training
@@ -58,7 +49,7 @@ void PlotReport::draw(Trainer& trainer, const LogEntry& entry) const {
     if (points.empty()) continue;
     PlotSeries& series = figure.series.emplace_back();
     series.label = key;
-    for (const auto& [x, y] : points) series.points.emplace_back(number_of(x), y);
+    for (const auto& [x, y] : points) series.points.emplace_back(x.number(), y);
   }
   if (options_.postprocess) options_.postprocess(figure, entry);
   const std::filesystem::path path = std::filesystem::path(trainer.out()) / options_.file_name;
@@ -94,8 +85,8 @@ void PlotReport::read_json(const std::string& text) {
         do {
           reader.expect('[');
           const LogValue x = reader.value();
-          catena::check<catena::ValueError>(!std::holds_alternative<std::string>(x), "PlotReport: the stored curves",
-                                            "a point of ", key, " has a text in place of a number");
+          catena::check<catena::ValueError>(!x.is_text(), "PlotReport: the stored curves", "a point of ", key,
+                                            " has a text in place of a number");
           reader.expect(',');
           points.emplace_back(x, reader.number());
           reader.expect(']');

@@ -33,8 +33,7 @@ std::string PrintReport::row(const LogEntry& entry) {
   for (const std::string& name : entries_) {
     const LogValue* value = entry.find(name);
     std::string shown;
-    if (value != nullptr)
-      shown = std::holds_alternative<std::string>(*value) ? std::get<std::string>(*value) : format_value(*value, "g");
+    if (value != nullptr) shown = value->is_text() ? value->text() : format_value(*value, "g");
     text += cell(shown, width_of(name)) + "  ";
   }
   return text;
