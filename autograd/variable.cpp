@@ -186,9 +186,9 @@ void Variable::to_gpu(std::optional<int> id) {
   to_device(device);
 }
 
-void Variable::cleargrad() { checked().root()->set_grad({}, false); }
+void Variable::cleargrad() const { checked().root()->set_grad({}, false); }
 
-void Variable::zerograd() {
+void Variable::zerograd() const {
   warn("DeprecationWarning", "Variable.zerograd is deprecated. Use Variable.cleargrad instead.");
   VariableNode* n = checked().root();
   if (n->grad != nullptr && !n->grad_shared) fill(n->grad->data, 0);
@@ -215,11 +215,11 @@ void Variable::addgrad(const Variable& from) {
 
 // ---- graph --------------------------------------------------------------------------------------
 
-void Variable::backward(const BackwardOptions& options) { internal::run_backward(*this, options); }
+void Variable::backward(const BackwardOptions& options) const { internal::run_backward(*this, options); }
 
-void Variable::unchain() { checked().root()->set_creator(nullptr, 0); }
+void Variable::unchain() const { checked().root()->set_creator(nullptr, 0); }
 
-void Variable::unchain_backward() try {
+void Variable::unchain_backward() const try {
   // Unchaining a function removes its inputs, so their creators are collected first.
   std::vector<NodePtr<FunctionNode>> pending;
   const auto visit = [&pending](FunctionNode* f) {

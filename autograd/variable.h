@@ -63,6 +63,11 @@ class CATENA_EXPORT Variable {
   template <ArrayLike T> Variable(const T& data, const VariableOptions& options) : Variable(wrap(data)) {
     set_options(options);
   }
+  // A number, as in Variable loss = 0: a float32 array of rank 0 on the current device. For another dtype, write an
+  // array.
+  template <class E>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) Variable(E number)
+      : Variable(full({}, Scalar(number), Dtype::float32)) {}
   Variable(const Variable& o) noexcept : node_(o.node_) {
     if (node_) add_handle();
   }
@@ -116,17 +121,17 @@ class CATENA_EXPORT Variable {
   void to_device(Device device);  // moves data and grad in place; arrays on that device are not copied
   void to_cpu() { to_device({}); }
   void to_gpu(std::optional<int> id = {});
-  void cleargrad();
-  void zerograd();
+  void cleargrad() const;
+  void zerograd() const;
   void copydata(const Variable& from);
   void addgrad(const Variable& from);
   void set_creator(FunctionNode* creator, int output_index = 0);
   void unset_creator() { set_creator(nullptr); }
 
-  void backward(const BackwardOptions& options = {});
-  void backward(bool retain_grad) { backward(BackwardOptions{.retain_grad = retain_grad}); }
-  void unchain();           // this variable becomes a root
-  void unchain_backward();  // all variables that it depends on become roots as well; frees their memory
+  void backward(const BackwardOptions& options = {}) const;
+  void backward(bool retain_grad) const { backward(BackwardOptions{.retain_grad = retain_grad}); }
+  void unchain() const;           // this variable becomes a root
+  void unchain_backward() const;  // all variables that it depends on become roots as well; frees their memory
 
   // Returns the only element of the data, converted to E; ValueError if the size is not 1. double(loss) is
   // loss.item<double>().

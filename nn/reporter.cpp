@@ -237,16 +237,24 @@ void DictSummary::set(const std::string& key, const Summary& s) try {
   catena::rethrow_standard("DictSummary");
 }
 
-std::vector<std::pair<std::string, double>> DictSummary::compute_mean() const try {
-  std::vector<std::pair<std::string, double>> means;
+double NamedNumbers::operator[](std::string_view name) const {
+  for (const auto& [known, number] : *this)
+    if (known == name) return number;
+  std::string names;
+  for (const auto& [known, number] : *this) names += (names.empty() ? "" : ", ") + known;
+  catena::fail<catena::KeyError>("summary", "there is no ", name, "; the names are ", names);
+}
+
+NamedNumbers DictSummary::compute_mean() const try {
+  NamedNumbers means;
   for (const auto& [key, s] : summaries()) means.emplace_back(key, s.compute_mean());
   return means;
 } catch (...) {
   catena::rethrow_standard("DictSummary");
 }
 
-std::vector<std::pair<std::string, double>> DictSummary::make_statistics() const try {
-  std::vector<std::pair<std::string, double>> result;
+NamedNumbers DictSummary::make_statistics() const try {
+  NamedNumbers result;
   for (const auto& [key, s] : summaries()) {
     const auto [mean, deviation] = s.make_statistics();
     result.emplace_back(key, mean);

@@ -162,14 +162,27 @@ class CATENA_EXPORT Summary {
   mutable autograd::Array on_device_;  // float64 (2): the sums of values and squares on a device; null: none
 };
 
+// Numbers with names, in the order in which the names came.
+class CATENA_EXPORT NamedNumbers : public std::vector<std::pair<std::string, double>> {
+ public:
+  using vector::vector;
+  using vector::operator[];
+  double operator[](std::string_view name) const;  // KeyError if there is none
+};
+
 // One Summary per key, with separate counts; values that are not scalars are ignored. Device values are read when the
 // mean is computed, so adding does not synchronise.
 class CATENA_EXPORT DictSummary {
  public:
   void add(const Observation& observation, std::int64_t weight = 1);
   void add(const std::string& key, const Observed& value, std::int64_t weight = 1);
-  std::vector<std::pair<std::string, double>> compute_mean() const;
-  std::vector<std::pair<std::string, double>> make_statistics() const;  // the means, plus "<key>.std"
+  // add({{"loss", loss}, {"accuracy", accuracy}})
+  template <class E = Observation::Entry>
+  void add(std::initializer_list<std::type_identity_t<E>> values, std::int64_t weight = 1) {
+    for (const auto& [key, value] : values) add(key, value, weight);
+  }
+  NamedNumbers compute_mean() const;
+  NamedNumbers make_statistics() const;  // the means, plus "<key>.std"
   const std::vector<std::pair<std::string, Summary>>& summaries() const;
   void set(const std::string& key, const Summary& s);
   bool empty() const noexcept { return summaries_.empty() && pending_.empty(); }

@@ -389,7 +389,7 @@ Example::Example(std::vector<std::pair<std::string, ExampleValue>> map) {
   }
 }
 
-Example concat_examples(const Examples& batch, std::optional<Device> device, const Padding& padding,
+Example concat_examples(const Examples& batch, DeviceId device, const Padding& padding,
                         std::span<const std::int64_t> indices) {
   check<ValueError>(!batch.empty(), "concat_examples", "the batch is empty");
   const Stack stack{batch, indices};

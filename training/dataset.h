@@ -192,6 +192,14 @@ CATENA_EXPORT std::vector<std::int64_t> permutation(std::int64_t n, autograd::Ge
 // Returns numpy.random.RandomState(seed).permutation(n), with the Mersenne Twister MT19937.
 CATENA_EXPORT std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed);
 
+// A GPU's number, negative for the CPU; or a device; or none.
+struct DeviceId : std::optional<Device> {
+  DeviceId(std::nullopt_t = std::nullopt) {}
+  DeviceId(int id) : optional(id < 0 ? Device{} : Device{Device::Kind::cuda, static_cast<std::int16_t>(id)}) {}
+  DeviceId(Device device) : optional(device) {}
+  DeviceId(const std::optional<Device>& device) : optional(device) {}
+};
+
 // Padding of unequal shapes: one value for all components, or one per component (empty: shapes must be equal).
 struct Padding {
   std::vector<std::optional<double>> values;
@@ -204,8 +212,8 @@ struct Padding {
 // (float16 and float32) are converted to the wider dtype. ValueError for an empty batch, and for an example that
 // differs from the first one in its components, its shapes (without padding) or the kind of its dtypes. The message
 // names the example by its number in the batch and, if `indices` has it, in the dataset.
-CATENA_EXPORT Example concat_examples(const Examples& batch, std::optional<Device> device = {},
-                                      const Padding& padding = {}, std::span<const std::int64_t> indices = {});
+CATENA_EXPORT Example concat_examples(const Examples& batch, DeviceId device = {}, const Padding& padding = {},
+                                      std::span<const std::int64_t> indices = {});
 CATENA_EXPORT Example to_device(std::optional<Device> device, const Example& x);
 
 // The root folder of cached data sets: that of set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT,

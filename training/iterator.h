@@ -27,7 +27,7 @@ struct CATENA_EXPORT Batch {
 
 // Returns the arrays of a batch: those which the dataset stacked, or concat_examples(batch.examples, device, padding).
 template <std::same_as<Batch> B>
-Example concat_examples(const B& batch, std::optional<Device> device = {}, const Padding& padding = {}) {
+Example concat_examples(const B& batch, DeviceId device = {}, const Padding& padding = {}) {
   return batch.stacked ? to_device(device, *batch.stacked)
                        : concat_examples(batch.examples, device, padding, batch.indices);
 }

@@ -41,7 +41,7 @@ CATENA_EXPORT Variables variables_of(const Batch& batch, std::optional<Device> d
 //
 // ValueError if the number of components is not N.
 template <std::size_t N = 2>
-std::array<Variable, N> to_variables(const Batch& batch, std::optional<Device> device = {}) {
+std::array<Variable, N> to_variables(const Batch& batch, DeviceId device = {}) {
   Variables all = internal::variables_of(batch, device, N);
   std::array<Variable, N> variables;
   for (std::size_t i = 0; i < N; ++i) variables[i] = std::move(all[i]);
@@ -73,7 +73,7 @@ class CATENA_EXPORT StandardUpdater : public Updater {
  public:
   struct Options {
     Converter converter = default_converter;
-    std::optional<Device> device = {};  // the device to which models and batches are moved
+    DeviceId device = {};  // the device to which models and batches are moved
     // Default: the call of the optimizer's target. No gradient is computed for arguments that it releases.
     LossFunction loss_func = {};
     // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured

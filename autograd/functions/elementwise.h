@@ -60,6 +60,10 @@ struct ElementwiseFunction {
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x);
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x, const Constant& c);
+template <class E>
+requires(std::is_arithmetic_v<E>) Variable elementwise(const ElementwiseFunction& function, const Variable& x, E c) {
+  return elementwise(function, x, Constant(c));
+}
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x,
                                    std::span<const Constant> c);  // at most two
 

@@ -410,9 +410,6 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   friend CATENA_EXPORT Array operator<=(const Operand&, const Operand&);
   friend CATENA_EXPORT Array operator>(const Operand&, const Operand&);
   friend CATENA_EXPORT Array operator>=(const Operand&, const Operand&);
-  // For elements, write a & b or a | b; for truth values of whole arrays, a.all() & b.all().
-  friend void operator&&(const Array&, const Array&) = delete;
-  friend void operator||(const Array&, const Array&) = delete;
   Array operator-() const;
   Array operator~() const;
   Array operator+() const { return copy(); }
@@ -441,6 +438,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   void assign_values(const Values& values) const;  // in routines/creation.cpp
   Array clip_to_bounds(const std::optional<Operand>& a_min, const std::optional<Operand>& a_max) const;
 };
+
+// For elements, write a & b or a | b; for truth values of whole arrays, a.all() & b.all().
+template <std::same_as<Array> A, std::same_as<Array> B> void operator&&(const A&, const B&) = delete;
+template <std::same_as<Array> A, std::same_as<Array> B> void operator||(const A&, const B&) = delete;
 
 // ---- operands ---------------------------------------------------------------------------------------
 // An argument of elementwise functions, for the duration of a call: an array or a host scalar. Scalars are weakly

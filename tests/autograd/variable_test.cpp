@@ -1,6 +1,7 @@
 // Variable: properties, text, gradients as data, copies between devices, unchaining, lifetime.
 #include <catena/autograd/variable.h>
 
+#include <array>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <optional>
@@ -67,6 +68,22 @@ BOOST_AUTO_TEST_CASE(however_it_is_written_a_variable_of_an_array_is_automatic) 
   for (const Variable& v : {direct, assigned, braces, named}) BOOST_CHECK(flag(v) == AUTO);
   const auto scope = no_backprop_mode();
   for (const Variable& v : {direct, assigned, braces, named}) BOOST_CHECK((v * 2).creator() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_variables) {
+  Variable loss = 0;
+  const Variable x(from_host(std::array{2.f, 3.f}.data(), {2}, Dtype::float32));
+  for (int i = 0; i < 2; ++i) loss += sum(x * x);
+  BOOST_TEST(loss.item<float>() == 26);
+  loss.backward();
+  CHECK_VALUES(x.grad(), {8, 12});
+  x.cleargrad();  // a handle that cannot be rebound, to a variable that changes
+  BOOST_TEST(x.grad().is_null());
+  const Variable half(0.5);
+  BOOST_TEST(half.dtype() == Dtype::float32);
+  BOOST_TEST(half.ndim() == 0);
+  BOOST_TEST((half * x).data().size() == 2);
+  BOOST_TEST((!std::is_convertible_v<bool, Variable>));
 }
 
 BOOST_AUTO_TEST_CASE(handles_share) {

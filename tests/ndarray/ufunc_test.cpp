@@ -467,9 +467,10 @@ concept UfuncOperand = requires(const X& x, const Array& a) {
   nd::add(a, x);
 };
 static_assert(UfuncOperand<Array> && UfuncOperand<double> && UfuncOperand<int> && UfuncOperand<bool> &&
-              UfuncOperand<nd::Scalar>);
-static_assert(!UfuncOperand<std::vector<double>> && !UfuncOperand<std::string> && !UfuncOperand<const char*> &&
-              !UfuncOperand<double*> && !UfuncOperand<std::initializer_list<double>> &&
+              UfuncOperand<nd::Scalar> && UfuncOperand<std::vector<double>> &&
+              UfuncOperand<std::initializer_list<double>>);
+static_assert(!UfuncOperand<std::string> && !UfuncOperand<const char*> && !UfuncOperand<double*> &&
+              !UfuncOperand<std::vector<bool>> && !UfuncOperand<std::vector<std::string>> &&
               !UfuncOperand<std::array<int, 3>>);
 BOOST_AUTO_TEST_CASE(other_operands_are_refused) {
   // Beside the compiler: a null array, and by name the wrong number of operands.

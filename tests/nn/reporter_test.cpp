@@ -208,6 +208,17 @@ BOOST_AUTO_TEST_CASE(dict_summary) {
   BOOST_TEST(statistics[1].second == 0.5);
 }
 
+BOOST_AUTO_TEST_CASE(dict_summary_of_lists_and_by_name) {
+  nn::DictSummary s;
+  s.add({{"loss", 1.0}, {"accuracy", 0.5}});
+  s.add({{"loss", 4.0}}, 2);
+  BOOST_TEST(s.compute_mean()["loss"] == 3.0);
+  BOOST_TEST(s.compute_mean()["accuracy"] == 0.5);
+  BOOST_TEST(s.make_statistics()["accuracy.std"] == 0.0);
+  BOOST_TEST(s.compute_mean()[0].first == "loss");
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { s.compute_mean()["lost"]; }), "loss, accuracy"));
+}
+
 BOOST_AUTO_TEST_CASE(a_summary_keeps_the_value_of_the_moment) {
   nn::DictSummary s;
   const Variable v(floats({1}, {}));

@@ -117,6 +117,11 @@ BOOST_AUTO_TEST_CASE(reading_json) {
   BOOST_TEST(std::isinf(log[0].number("d")));
   BOOST_TEST((log[0].at("e") == LogValue(std::string("\xc3\xbc\xf0\x9f\x98\x80/"))));
   BOOST_CHECK_THROW(log[0].number("e"), catena::TypeError);
+  BOOST_TEST(log[0]["a"].integer() == 1);
+  BOOST_TEST(double(log[0]["b"]) == -2500);
+  BOOST_TEST((log[0]["e"].is_text() && !log[0]["a"].is_text() && !log[0]["b"].is_integer()));
+  BOOST_CHECK_THROW(log[0]["b"].integer(), catena::TypeError);
+  BOOST_CHECK_THROW(log[0]["b"].text(), catena::TypeError);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { log[0].at("z"); }), "a, b"));
   for (const char* bad : {"", "[", "{}", "[{\"a\":}]", "[{\"a\":1]", "[{\"a\" 1}]", "[{\"a\":[1]}]", "[{\"a\":\"x}]",
                           "[{\"a\":\"\\u12\"}]", "[{\"a\":\"\\ud800\"}]", "[{\"a\":1}] x", "[{\"a\":\"\\q\"}]"})

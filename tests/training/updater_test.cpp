@@ -118,6 +118,8 @@ BOOST_AUTO_TEST_CASE(one_and_several) {
   BOOST_TEST(&two_optimizers.get_optimizer("dis") == &b);
   StandardUpdater named_optimizer(main, {{"gen", a}}, {.device = kCpu});
   BOOST_TEST(names(named_optimizer) == "gen ");
+  StandardUpdater by_number(main, a, {.device = -1});  // the CPU, as a GPU's number below 0
+  BOOST_TEST(first.device() == kCpu);
   StandardUpdater two_iterators({{"main", main}, {"other", other}}, a);
   BOOST_TEST(names(two_iterators) == "main ");
   BOOST_TEST(&two_iterators.get_iterator("other") == &other);
@@ -140,6 +142,8 @@ BOOST_AUTO_TEST_CASE(batches_as_variables) {
     BOOST_TEST(x2.shape() == Shape({2, 2}));
     const Example arrays = concat_examples(batch);
     BOOST_TEST(values(arrays.values[1]) == (Doubles{7, 8}), each);
+    BOOST_TEST(to_variables(batch, -1)[0].device() == kCpu);
+    BOOST_TEST(concat_examples(batch, -1).values[0].device() == kCpu);
     const std::string message = message_of<catena::ValueError>([&] { to_variables<3>(batch); });
     BOOST_TEST(has(message, "an example has 2 components, not 3: write to_variables<2>(batch)"), message);
   }

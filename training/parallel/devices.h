@@ -13,14 +13,6 @@
 
 namespace training {
 
-// A GPU's number, negative for the CPU; or a device; or none (std::nullopt).
-struct CATENA_EXPORT DeviceId {
-  std::optional<Device> device;
-  DeviceId(int id) : device(id < 0 ? Device{} : Device{Device::Kind::cuda, static_cast<std::int16_t>(id)}) {}
-  DeviceId(Device d) : device(d) {}
-  DeviceId(std::nullopt_t) {}
-};
-
 // {0, 1}, where the first device is that of the main model, or {{"main", 0}, {"second", 1}}. In a list without names,
 // the others are named "replica_1", "replica_2", ...
 class CATENA_EXPORT Devices {

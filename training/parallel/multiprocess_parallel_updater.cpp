@@ -50,8 +50,8 @@ std::vector<Device> checked_devices(const Devices& given) {
                     "devices must be specified: {.devices = {0, 1}}, or {-1, -1} for the CPU");
   std::vector<Device> devices;
   for (const auto& [name, id] : given.main_first(kName)) {
-    check<ValueError>(id.device.has_value(), kName, "the device ", name, " is null");
-    devices.push_back(*id.device);
+    check<ValueError>(id.has_value(), kName, "the device ", name, " is null");
+    devices.push_back(*id);
     check<ValueError>(is_gpu(devices.back()) == is_gpu(devices[0]), kName, "the devices are ", devices[0], " and ",
                       devices.back(), "; they must be all GPUs, or all the CPU");
     check<ValueError>(!is_gpu(devices.back()) || std::count(devices.begin(), devices.end(), devices.back()) == 1, kName,

@@ -51,8 +51,8 @@ void ParallelUpdater::add_replicas(const Options& options) {
   Optimizer& optimizer = get_optimizer("main");
   for (const auto& [name, model] : options.models) {
     const DeviceId* const device = options.devices.find(name);
-    check<ValueError>(device == nullptr || device->device, kName, "the device of ", name, " is null");
-    Replica replica{name, model, device != nullptr ? device->device : std::nullopt};
+    check<ValueError>(device == nullptr || device->has_value(), kName, "the device of ", name, " is null");
+    Replica replica{name, model, device != nullptr ? std::optional<Device>(*device) : std::nullopt};
     for (const Replica& r : replicas_)
       check<ValueError>(r.name != name && r.model.get() != model.get(), kName, "the model ", name, " is given twice");
     const bool is_main = model.get() == &optimizer.target();
