@@ -72,7 +72,7 @@ struct Epochs {
         {.out = &printed}));
     trainer.extend(training::ProgressBar({.out = &printed}));
     trainer.run();
-    const auto value = [&](const char* key) { return std::get<double>(report.log().back().at(key)); };
+    const auto value = [&](const char* key) { return report.log().back().number(key); };
     return {value("main/loss"), value("validation/main/loss"), value("validation/main/accuracy")};
   }
 

@@ -485,6 +485,12 @@ class Operand {
   Array* expiring_ = nullptr;
 };
 
+// An operand in whose place options in braces may stand: it is not constructed from braces.
+struct UnbracedOperand : Operand {
+  template <class T>
+  requires(std::convertible_to<T, Operand>) UnbracedOperand(T&& x) : Operand(std::forward<T>(x)) {}
+};
+
 // ---- typed access from the host -----------------------------------------------------------------
 namespace internal {
 CATENA_EXPORT void check_accessor(const Array& a, Dtype dtype, int rank);

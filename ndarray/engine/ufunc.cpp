@@ -327,12 +327,13 @@ Array ufunc::apply(std::span<const Operand> in, const UfuncOptions& options) con
 
 Array ufunc::operator()(const Operand& x, const UfuncOptions& options) const { return apply({&x, 1}, options); }
 
-Array ufunc::operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options) const {
+Array ufunc::operator()(const Operand& x1, const UnbracedOperand& x2, const UfuncOptions& options) const {
   const Operand in[2] = {x1, x2};
   return apply(in, options);
 }
 
-Array ufunc::operator()(const Operand& x1, const Operand& x2, const Operand& x3, const UfuncOptions& options) const {
+Array ufunc::operator()(const Operand& x1, const UnbracedOperand& x2, const UnbracedOperand& x3,
+                        const UfuncOptions& options) const {
   const Operand in[3] = {x1, x2, x3};
   return apply(in, options);
 }

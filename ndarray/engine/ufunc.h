@@ -74,8 +74,9 @@ class CATENA_EXPORT ufunc {
   }
   // For functions with one output; TypeError for others. Takes the inputs, or the inputs and the output.
   Array operator()(const Operand& x, const UfuncOptions& options = {}) const;
-  Array operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) const;
-  Array operator()(const Operand& x1, const Operand& x2, const Operand& x3, const UfuncOptions& options = {}) const;
+  Array operator()(const Operand& x1, const UnbracedOperand& x2, const UfuncOptions& options = {}) const;
+  Array operator()(const Operand& x1, const UnbracedOperand& x2, const UnbracedOperand& x3,
+                   const UfuncOptions& options = {}) const;
 
  private:
   Array apply(std::span<const Operand> in, const UfuncOptions& options) const;

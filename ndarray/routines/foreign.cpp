@@ -8,7 +8,7 @@ namespace nd {
 
 using catena::check;
 
-Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, Order order) {
+Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, OrderLike order) {
   check<TypeError>(order == Order::C || order == Order::F, "ndarray", "the order of a new array is C or F");
   if (!memptr) return internal::empty_in_order(shape, dtype, current_device(), order, "ndarray");
   for (const std::int64_t n : shape) check<ValueError>(n >= 0, "ndarray", "shape ", shape, " has a negative length");

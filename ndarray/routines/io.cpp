@@ -15,6 +15,7 @@
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/array_reader.h>
+#include <catena/ndarray/routines/element_format.h>
 
 namespace nd {
 
@@ -181,55 +182,12 @@ void save(std::ostream& out, const Array& a) try {
 // ---- members of Array ---------------------------------------------------------------------------
 namespace {
 
-// One conversion of a Python format: "%s", "%5d", "%.3f"... Numbers are formatted as in the C locale.
-class ElementFormat {
- public:
-  explicit ElementFormat(std::string_view format) : text_(format) {
-    const std::size_t percent = text_.find('%'), end = text_.find_first_not_of("-+ #0123456789.", percent + 1);
-    const bool one = percent != text_.npos && end != text_.npos && text_.find('%', end) == text_.npos;
-    const bool known = one && std::string_view("sdixXoeEfFgG").find(text_[end]) != std::string_view::npos;
-    check<ValueError>(known, "tofile", "'", format,
-                      "' is no format with one of the conversions s d i x X o e E f F g G");
-    check<ValueError>(are_numbers_small(text_.substr(percent, end - percent)), "tofile", "'", format,
-                      "' asks for a width or a precision of more than ", kMaxWidth, " characters");
-    conversion_ = text_[end];
-    if (conversion_ != 's' && is_integral()) text_.insert(end, "ll");
-  }
-
-  std::string operator()(const Scalar& value) const {
-    if (text_ == "%s") return catena::concat(value);
-    if (conversion_ == 's') return catena::printf_text(text_, catena::concat(value).c_str());
-    check<TypeError>(!value.is_complex(), "tofile", "the complex number ", value, " has no conversion '", conversion_,
-                     "'");
-    if (!is_integral()) return catena::printf_text(text_, value.to_double());
-    const bool digits = conversion_ == 'd' || conversion_ == 'i';
-    check<TypeError>(digits || !value.is_floating(), "tofile", value, " is no integer, as '", conversion_, "' needs");
-    return catena::printf_text(text_, static_cast<long long>(value.to<std::int64_t>()));
-  }
-
- private:
-  bool is_integral() const { return std::string_view("dixXo").find(conversion_) != std::string_view::npos; }
-  static constexpr std::int64_t kMaxWidth = 4096;
-  static bool are_numbers_small(std::string_view flags) {
-    for (std::size_t i = 0; (i = flags.find_first_of("123456789", i)) != flags.npos;) {
-      const std::size_t end = std::min(flags.find_first_not_of("0123456789", i), flags.size());
-      const std::optional<std::int64_t> n = catena::parse_integer(flags.substr(i, end - i));
-      if (!n || *n > kMaxWidth) return false;
-      i = end;
-    }
-    return true;
-  }
-
-  std::string text_;
-  char conversion_ = 's';
-};
-
 void write_elements(catena::ByteSink& sink, const Array& a, std::string_view sep, std::string_view format) {
   if (sep.empty()) {
     const HostElements elements(a);
     return sink.write(elements.bytes().data(), elements.bytes().size());
   }
-  const ElementFormat text_of(format);
+  const internal::ElementFormat text_of("tofile", format);
   visit_dtype(a.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     std::string_view before;

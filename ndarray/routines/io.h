@@ -85,6 +85,7 @@ class CATENA_EXPORT LoadedFile : public Array {
 
   std::vector<std::string> keys() const { return archive().keys(); }
   bool contains(std::string_view key) const { return archive().contains(key); }
+  using Array::at;
   Array at(std::string_view key) const { return archive().at(key); }
   using Array::operator[];
   Array operator[](const char* key) const { return at(key); }

@@ -238,7 +238,7 @@ template <class F> Fused<F> fuse(F f) { return Fused<F>(std::move(f)); }
 
 namespace internal {
 
-template <std::size_t> using OperandNumber = const Operand&;
+template <std::size_t> using OperandNumber = const UnbracedOperand&;
 
 // The call operator with sizeof...(K) parameters. They are written out because an argument in braces (the options)
 // cannot be deduced after a parameter pack.
