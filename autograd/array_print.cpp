@@ -6,7 +6,7 @@ namespace autograd {
 
 std::string to_string(const Array& a) {
   if (!a) return "None";
-  const catena::PrintOptions options;
+  const catena::PrintOptions options = catena::get_printoptions();
   const auto ends = [](const Array& x, int axis, std::int64_t n) {
     const Array parts[] = {slice(x, axis, 0, n), slice(x, axis, x.shape(axis) - n, x.shape(axis))};
     return concatenate(parts, axis);

@@ -40,8 +40,7 @@ CATENA_EXPORT Variables variables_of(const Batch& batch, std::optional<Device> d
 //   auto [x, y, t] = training::to_variables<3>(*iterator.next());
 //
 // ValueError if the number of components is not N.
-template <std::size_t N = 2>
-std::array<Variable, N> to_variables(const Batch& batch, DeviceId device = {}) {
+template <std::size_t N = 2> std::array<Variable, N> to_variables(const Batch& batch, DeviceId device = {}) {
   Variables all = internal::variables_of(batch, device, N);
   std::array<Variable, N> variables;
   for (std::size_t i = 0; i < N; ++i) variables[i] = std::move(all[i]);

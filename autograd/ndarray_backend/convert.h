@@ -19,7 +19,6 @@
 #include <catena/kernels/base/atomic.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/routines/indexing.h>
 
 namespace autograd {
 
@@ -50,8 +49,9 @@ requires(!std::same_as<A, nd::Array>) struct foreign_array<A> {
 };
 
 // For the result of a(i): model(x(batch), t(batch)).
-template <> struct foreign_array<nd::IndexProxy> {
-  static Array from(const nd::IndexProxy& p) { return foreign_array<nd::Array>::from(p.get()); }
+template <class P>
+requires(catena::is_selection<P>) struct foreign_array<P> {
+  static Array from(const P& p) { return foreign_array<nd::Array>::from(p.get()); }
 };
 
 }  // namespace autograd

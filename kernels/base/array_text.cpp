@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 
 namespace catena {
@@ -363,5 +364,24 @@ std::string element_text(const HostElements& a, std::optional<int> precision) {
     else return number<E>(static_cast<double>(value), precision);
   });
 }
+
+namespace {
+
+PrintOptions& options_of_thread() noexcept {
+  static thread_local PrintOptions options;
+  return options;
+}
+
+}  // namespace
+
+const PrintOptions& get_printoptions() noexcept { return options_of_thread(); }
+void set_printoptions(const PrintOptions& o) {
+  check<ValueError>(o.precision >= 0 && o.threshold >= 0 && o.edgeitems >= 0 && o.linewidth >= 0, "set_printoptions",
+                    "precision ", o.precision, ", threshold ", o.threshold, ", edgeitems ", o.edgeitems,
+                    " and linewidth ", o.linewidth, " cannot be negative");
+  options_of_thread() = o;
+}
+printoptions::printoptions(const PrintOptions& options) : before_(get_printoptions()) { set_printoptions(options); }
+printoptions::~printoptions() { options_of_thread() = before_; }
 
 }  // namespace catena

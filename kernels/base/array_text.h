@@ -22,6 +22,23 @@ struct PrintOptions {
   bool suppress_small = false;  // small numbers do not cause scientific notation
 };
 
+// The options of this thread where none are given, as for operator<<.
+CATENA_EXPORT const PrintOptions& get_printoptions() noexcept;
+// Sets them. ValueError for negative numbers.
+CATENA_EXPORT void set_printoptions(const PrintOptions& options);
+inline void set_printoptions(int precision) { set_printoptions(PrintOptions{.precision = precision}); }
+// Sets them until the end of the scope: nd::printoptions scope({.precision = 3});
+class CATENA_EXPORT printoptions {
+ public:
+  explicit printoptions(const PrintOptions& options);
+  printoptions(const printoptions&) = delete;
+  printoptions& operator=(const printoptions&) = delete;
+  ~printoptions();
+
+ private:
+  PrintOptions before_;
+};
+
 // The elements of an array that are printed, in C order. In a summary these are its corners: `edgeitems` elements at
 // each end of every axis that is longer than twice that number.
 struct HostElements {

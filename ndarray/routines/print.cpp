@@ -61,8 +61,9 @@ std::ostream& operator<<(std::ostream& out, const Array& a) {
   constexpr std::streamsize kUnset = 6;  // the default precision of a stream
   if (out.precision() == kUnset) return out << array_str(a);
   const int precision = static_cast<int>(std::max<std::streamsize>(out.precision(), 0));
-  return out << (a.ndim() == 0 ? catena::element_text(elements_of(a, {}), precision)
-                               : array_str(a, {.precision = precision}));
+  PrintOptions with_precision = get_printoptions();
+  with_precision.precision = precision;
+  return out << (a.ndim() == 0 ? catena::element_text(elements_of(a, {}), precision) : array_str(a, with_precision));
 }
 
 }  // namespace nd

@@ -7,8 +7,9 @@
 //   nd::random::RandomState g(7);  g.uniform(-1, 1, {10});
 //   nd::random::RandomState replay(g.initial_seed(), g.offset());
 //
-// random_generator.h has the newer interface of NumPy, default_rng() and Generator, with more distributions. A cuRAND
-// generator can replace Philox if that library is available (routines/curand.h lists its methods):
+// random_generator.h has the newer interface of NumPy, default_rng() and Generator, and the other distributions, which
+// RandomState and this namespace have, too. A cuRAND generator can replace Philox if that library is available
+// (routines/curand.h lists its methods):
 //
 //   nd::random::RandomState g(7, nd::cuda::CurandMethod::xorwow);
 //   nd::random::get_random_state() = g;   // now used by nd::random::rand and all other functions on this device
@@ -30,50 +31,9 @@
 #include <optional>
 #include <string>
 
-#include <catena/ndarray/routines/bit_generator.h>
+#include <catena/ndarray/routines/random_generator.h>
 
 namespace nd::random {
-
-struct SampleOptions {
-  Dtype dtype = Dtype::float64;
-};
-struct IntegerOptions {
-  Dtype dtype = Dtype::int64;
-};
-
-struct ChoiceOptions {
-  [[no_unique_address]] Named named = Named();
-  bool replace = true;  // an element may be drawn more than once
-  // The probabilities of the elements, in any real dtype; by default all are equally likely.
-  Array p = {};
-  int axis = 0;  // axis along which elements are drawn
-};
-
-namespace draw {
-template <class Options> Dtype dtype_in(const Options& options) { return options.dtype; }
-inline Dtype dtype_in(Dtype dtype) { return dtype; }
-inline std::optional<Shape> size_of(std::initializer_list<catena::Integer> size) {
-  return size.size() == 0 ? std::nullopt : std::optional<Shape>(size);
-}
-CATENA_EXPORT Array random_sample(BitGenerator& g, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array uniform(BitGenerator& g, double low, double high, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array standard_normal(BitGenerator& g, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array normal(BitGenerator& g, const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
-                           Dtype dtype);
-CATENA_EXPORT Array lognormal(BitGenerator& g, const Operand& mean, const Operand& sigma,
-                              const std::optional<Shape>& size, Dtype dtype);
-CATENA_EXPORT Array gumbel(BitGenerator& g, double loc, double scale, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array randint(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
-                            Dtype dtype);
-CATENA_EXPORT Array random_integers(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high,
-                                    const Shape& size, Dtype dtype);
-CATENA_EXPORT Array choice(BitGenerator& g, std::int64_t n, const Shape& size, const ChoiceOptions& options);
-CATENA_EXPORT Array choice(BitGenerator& g, const Array& a, const Shape& size, const ChoiceOptions& options);
-CATENA_EXPORT std::string bytes(BitGenerator& g, std::int64_t length);
-CATENA_EXPORT Array permutation(BitGenerator& g, std::int64_t n);
-CATENA_EXPORT Array permutation(BitGenerator& g, const Array& a);
-CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
-}  // namespace draw
 
 // ---- samplers: members of RandomState and functions of this namespace ---------------------------
 //
@@ -177,10 +137,10 @@ CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
   ND_RANDOM_INTEGER_SAMPLER(generator, random_integers) \
   ND_RANDOM_ORDERS(generator)
 
-// A bit generator with the samplers above, as in NumPy before 1.17 and CuPy.
-class RandomState : public BitGenerator {
+// A bit generator with the samplers above, as in NumPy before 1.17 and CuPy, and with the distributions of Generator.
+class RandomState : public Generator {
  public:
-  using BitGenerator::BitGenerator;
+  using Generator::Generator;
   RandomState() = default;
 
   // Starts the sequence of a seed, by default of one from the operating system.
@@ -210,6 +170,54 @@ ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), random)
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), ranf)
 ND_RANDOM_UNIFORM_SAMPLER(get_random_state(), sample)
 ND_RANDOM_BY_LENGTHS
+
+#define ND_RANDOM_DISTRIBUTION(name, parameters, arguments) \
+  inline Array name parameters { return get_random_state().name arguments; }
+#define ND_RANDOM_DISTRIBUTION_1(name) \
+  ND_RANDOM_DISTRIBUTION(name, (const Operand& a, const Size& size = {}), (a, size))
+#define ND_RANDOM_DISTRIBUTION_2(name) \
+  ND_RANDOM_DISTRIBUTION(name, (const Operand& a, const Operand& b, const Size& size = {}), (a, b, size))
+#define ND_RANDOM_DISTRIBUTION_3(name)                                                                        \
+  ND_RANDOM_DISTRIBUTION(name, (const Operand& a, const Operand& b, const Operand& c, const Size& size = {}), \
+                         (a, b, c, size))
+#define ND_RANDOM_LOCATION(name)                                                                              \
+  ND_RANDOM_DISTRIBUTION(name, (const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}), \
+                         (loc, scale, size))
+// The distributions of Generator (random_generator.h), with the generator of the current device.
+ND_RANDOM_DISTRIBUTION(standard_exponential, (const Size& size = {}), (size))
+ND_RANDOM_DISTRIBUTION(standard_cauchy, (const Size& size = {}), (size))
+ND_RANDOM_DISTRIBUTION(exponential, (const Operand& scale = 1.0, const Size& size = {}), (scale, size))
+ND_RANDOM_DISTRIBUTION(rayleigh, (const Operand& scale = 1.0, const Size& size = {}), (scale, size))
+ND_RANDOM_DISTRIBUTION(poisson, (const Operand& lam = 1.0, const Size& size = {}), (lam, size))
+ND_RANDOM_LOCATION(laplace)
+ND_RANDOM_LOCATION(logistic)
+ND_RANDOM_DISTRIBUTION(gamma, (const Operand& k, const Operand& scale = 1.0, const Size& size = {}), (k, scale, size))
+ND_RANDOM_DISTRIBUTION_1(standard_gamma)
+ND_RANDOM_DISTRIBUTION_1(standard_t)
+ND_RANDOM_DISTRIBUTION_1(chisquare)
+ND_RANDOM_DISTRIBUTION_1(power)
+ND_RANDOM_DISTRIBUTION_1(pareto)
+ND_RANDOM_DISTRIBUTION_1(weibull)
+ND_RANDOM_DISTRIBUTION_1(geometric)
+ND_RANDOM_DISTRIBUTION_1(logseries)
+ND_RANDOM_DISTRIBUTION_2(beta)
+ND_RANDOM_DISTRIBUTION_2(f)
+ND_RANDOM_DISTRIBUTION_2(wald)
+ND_RANDOM_DISTRIBUTION_2(noncentral_chisquare)
+ND_RANDOM_DISTRIBUTION_2(binomial)
+ND_RANDOM_DISTRIBUTION_2(negative_binomial)
+ND_RANDOM_DISTRIBUTION_3(triangular)
+ND_RANDOM_DISTRIBUTION_3(noncentral_f)
+ND_RANDOM_DISTRIBUTION_3(hypergeometric)
+ND_RANDOM_DISTRIBUTION(dirichlet, (const Array& alpha, const Size& size = {}), (alpha, size))
+ND_RANDOM_DISTRIBUTION(multinomial, (std::int64_t n, const Array& pvals, const Size& size = {}), (n, pvals, size))
+ND_RANDOM_DISTRIBUTION(multivariate_normal, (const Array& mean, const Array& cov, const Size& size = {}),
+                       (mean, cov, size))
+#undef ND_RANDOM_LOCATION
+#undef ND_RANDOM_DISTRIBUTION
+#undef ND_RANDOM_DISTRIBUTION_1
+#undef ND_RANDOM_DISTRIBUTION_2
+#undef ND_RANDOM_DISTRIBUTION_3
 #undef ND_RANDOM_BY_LENGTHS
 #undef ND_RANDOM_SAMPLERS
 #undef ND_RANDOM_UNIFORM_SAMPLER

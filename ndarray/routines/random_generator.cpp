@@ -11,22 +11,18 @@
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/random_parameters.h>
 #include <catena/ndarray/routines/reduction.h>
 
 namespace nd::random {
 
 using catena::check;
 
-namespace {
-
-constexpr Dtype kReal = Dtype::float64, kInteger = Dtype::int64;
-
-Array as_array(const Operand& x, Dtype dtype) {
+Array draw::as_array(const Operand& x, Dtype dtype) {
   return x.is_array() ? x.array().astype(dtype, {.copy = false}) : full({}, x.scalar(), {.dtype = dtype});
 }
 
-// Returns the shape of a sample: the size, to which the parameters must broadcast, or their common shape.
-Shape sample_shape(std::string_view op, std::initializer_list<const Operand*> parameters, const Size& size) {
+Shape draw::sample_shape(std::string_view op, std::initializer_list<const Operand*> parameters, const Size& size) {
   catena::SmallVector<catena::Input, 4> inputs;
   for (const Operand* p : parameters) inputs.push_back(*p);
   const Shape common = catena::broadcast_shape(op, {inputs.data(), inputs.size()});
@@ -35,6 +31,28 @@ Shape sample_shape(std::string_view op, std::initializer_list<const Operand*> pa
                     " cannot be broadcast to the size ", shape);
   return shape;
 }
+
+void draw::check_range(std::string_view op, std::string_view name, const Operand& parameter, const Range& range) {
+  const auto inside = [&](double v) {
+    return (range.above_low ? v > range.low : v >= range.low) && (range.below_high ? v < range.high : v <= range.high);
+  };
+  const auto check_value = [&](double v) {
+    if (inside(v)) return;
+    std::string rule = catena::concat(range.above_low ? "> " : ">= ", range.low);
+    if (range.high != INFINITY) rule += catena::concat(range.below_high ? " and < " : " and <= ", range.high);
+    catena::fail<ValueError>(op, name, " is ", v, ", which is not ", rule);
+  };
+  if (!parameter.is_array()) return check_value(parameter.scalar().to_double());
+  const Array a = parameter.array();
+  if (a.size() == 0) return;
+  check_value(a.min().item<double>());
+  check_value(a.max().item<double>());
+}
+
+using draw::as_array, draw::check_range, draw::kInteger, draw::kNotNegative, draw::kPositive, draw::kReal, draw::Range,
+    draw::sample_shape;
+
+namespace {
 
 // Draws one number per element, each from its own counters, by a kernel whose inputs are seed, offset and the
 // parameters.
@@ -52,29 +70,6 @@ Array draw_elements(BitGenerator& g, const catena::KernelDef& row, std::string_v
   internal::execute(catena::call::Elementwise{&program, {inputs.data(), inputs.size()}, outputs, op});
   return out;
 }
-
-// The range that all elements of a parameter must be in (ValueError).
-struct Range {
-  double low, high = INFINITY;
-  bool above_low = false, below_high = false;  // the bounds themselves are excluded
-};
-void check_range(std::string_view op, std::string_view name, const Operand& parameter, const Range& range) {
-  const auto inside = [&](double v) {
-    return (range.above_low ? v > range.low : v >= range.low) && (range.below_high ? v < range.high : v <= range.high);
-  };
-  const auto check_value = [&](double v) {
-    if (inside(v)) return;
-    std::string rule = catena::concat(range.above_low ? "> " : ">= ", range.low);
-    if (range.high != INFINITY) rule += catena::concat(range.below_high ? " and < " : " and <= ", range.high);
-    catena::fail<ValueError>(op, name, " is ", v, ", which is not ", rule);
-  };
-  if (!parameter.is_array()) return check_value(parameter.scalar().to_double());
-  const Array a = parameter.array();
-  if (a.size() == 0) return;
-  check_value(a.min().item<double>());
-  check_value(a.max().item<double>());
-}
-constexpr Range kNotNegative{0}, kPositive{.low = 0, .above_low = true};
 
 Dtype checked_dtype(std::string_view op, const FillOptions& options) {
   const Dtype dtype = options.dtype.value_or(options.out.is_null() ? kReal : options.out.dtype());

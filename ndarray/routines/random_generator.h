@@ -15,8 +15,9 @@
 #include <concepts>
 #include <initializer_list>
 #include <optional>
+#include <string>
 
-#include <catena/ndarray/routines/random.h>
+#include <catena/ndarray/routines/random_draw.h>
 
 namespace nd::random {
 
@@ -73,6 +74,12 @@ class CATENA_EXPORT Generator : public BitGenerator {
   Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {});
   Array normal(std::initializer_list<catena::Integer> size) { return normal(0.0, 1.0, Size(size)); }
   Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const Size& size = {});
+  // mean: an array (k,); cov: (k, k), symmetric and without negative eigenvalues (to rounding; ValueError). The result
+  // has the shape size + (k,). Waits for the device.
+  Array multivariate_normal(const Array& mean, const Array& cov, const Size& size = {});
+  Array standard_t(const Operand& df, const Size& size = {});  // df > 0
+  Array standard_cauchy(const Size& size = {});
+  Array wald(const Operand& mean, const Operand& scale, const Size& size = {});  // both > 0; the inverse normal
 
   // ---- exponential, gamma and related. Scales, shapes and degrees of freedom must be >= 0; for beta, f, power,
   // chisquare and dirichlet they must be > 0.
@@ -84,14 +91,29 @@ class CATENA_EXPORT Generator : public BitGenerator {
   Array chisquare(const Operand& df, const Size& size = {});
   Array f(const Operand& dfnum, const Operand& dfden, const Size& size = {});
   Array power(const Operand& a, const Size& size = {});  // density a x^(a - 1) on [0, 1]
+  // Of exponential numbers e: e with either sign, sqrt(2 e), exp(e / a) - 1 (a > 0), e^(1 / a), -log(e).
+  Array laplace(const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {});
+  Array rayleigh(const Operand& scale = 1.0, const Size& size = {});
+  Array pareto(const Operand& a, const Size& size = {});
+  Array weibull(const Operand& a, const Size& size = {});
+  Array gumbel(const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {});
+  Array logistic(const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {});
+  // left <= mode <= right, left < right
+  Array triangular(const Operand& left, const Operand& mode, const Operand& right, const Size& size = {});
+  Array noncentral_chisquare(const Operand& df, const Operand& nonc, const Size& size = {});  // df > 0, nonc >= 0
+  Array noncentral_f(const Operand& dfnum, const Operand& dfden, const Operand& nonc, const Size& size = {});
   // alpha: an array (k,) of numbers > 0. The result has the shape size + (k,); its last axis adds up to 1.
   Array dirichlet(const Array& alpha, const Size& size = {});
 
   // ---- integers (int64)
-  Array poisson(const Operand& lam = 1.0, const Size& size = {});             // 0 <= lam <= 9.2e18
-  Array binomial(const Operand& n, const Operand& p, const Size& size = {});  // n >= 0 integers, 0 <= p <= 1
-  Array geometric(const Operand& p, const Size& size = {});                   // 0 < p <= 1; trials, at least 1
-  Array logseries(const Operand& p, const Size& size = {});                   // 0 < p < 1
+  Array poisson(const Operand& lam = 1.0, const Size& size = {});                      // 0 <= lam <= 9.2e18
+  Array binomial(const Operand& n, const Operand& p, const Size& size = {});           // n >= 0 integers, 0 <= p <= 1
+  Array negative_binomial(const Operand& n, const Operand& p, const Size& size = {});  // n > 0, 0 < p <= 1; failures
+  // How often each of k results occurs in n trials; pvals: an array (k,) of probabilities, of which the last one counts
+  // as the rest (ValueError if the others have a sum above 1). The result has the shape size + (k,).
+  Array multinomial(std::int64_t n, const Array& pvals, const Size& size = {});
+  Array geometric(const Operand& p, const Size& size = {});  // 0 < p <= 1; trials, at least 1
+  Array logseries(const Operand& p, const Size& size = {});  // 0 < p < 1
   // Good items among nsample taken without replacement; integers >= 0, ngood + nbad <= 10^9, nsample <= ngood + nbad.
   Array hypergeometric(const Operand& ngood, const Operand& nbad, const Operand& nsample, const Size& size = {});
 

@@ -48,7 +48,8 @@ Array reduce(const catena::KernelDef& def, const Array& a, const ReduceOptions& 
   options.of_nothing = start;
   if (!o.initial) return apply_reduction(def, of, options);
   options.out = Array();
-  const Operand in[] = {apply_reduction(def, of, options), *o.initial};
+  const Array result = apply_reduction(def, of, options);
+  const Operand in[] = {result, *o.initial};
   return internal::apply_ufunc(*combination.function, in, {.out = o.out});
 }
 

@@ -92,6 +92,11 @@ BOOST_AUTO_TEST_CASE(lists_are_arrays) {
 }
 
 BOOST_AUTO_TEST_CASE(elements_by_reference) {
+  if (nd::current_device() != nd::cpu_device) {
+    const Array elsewhere = nd::zeros({2, 3});
+    BOOST_CHECK_THROW(elsewhere.at<double>(0, 0), nd::ValueError);
+  }
+  const nd::DeviceScope host(nd::cpu_device);
   Array a = nd::zeros({2, 3});
   a.at<double>(0, 1) = 3;
   a.at<double>(-1, -1) += 2;

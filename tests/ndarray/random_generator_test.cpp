@@ -1,10 +1,11 @@
 // default_rng() and its distributions against their exact probabilities and moments, with fixed seeds and stated
 // bounds; choices, bytes, orders on both classes.
-#include <catena/ndarray/routines/random_generator.h>
+#include <catena/ndarray/routines/random.h>
 
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numbers>
 
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -228,6 +229,95 @@ BOOST_AUTO_TEST_CASE(discrete_distributions) {
                         [&, good = good, bad = bad, sample = sample](double k) {
                           return log_choose(good, k) + log_choose(bad, sample - k) - log_choose(good + bad, sample);
                         });
+}
+
+BOOST_AUTO_TEST_CASE(derived_distributions) {
+  Generator g = default_rng(11);
+  const double pi = std::numbers::pi;
+  check_moments("laplace", g.laplace(1, 2, kMany), 1, 8, 6);
+  check_moments("rayleigh", g.rayleigh(2, kMany), 2 * std::sqrt(pi / 2), 4 * (4 - pi) / 2,
+                3 - (6 * pi * pi - 24 * pi + 16) / ((4 - pi) * (4 - pi)));
+  check_moments("pareto", g.pareto(9, kMany), 1. / 8, 9. / (64 * 7), 3 + 6 * (729. + 81 - 54 - 2) / (9 * 6 * 5));
+  check_moments("weibull", g.weibull(2, kMany), std::tgamma(1.5), 1 - pi / 4,
+                3 - (6 * pi * pi - 24 * pi + 16) / ((4 - pi) * (4 - pi)));
+  check_moments("gumbel", g.gumbel(1, 2, kMany), 1 + 2 * std::numbers::egamma, 4 * pi * pi / 6, 5.4);
+  check_moments("logistic", g.logistic(-1, 3, kMany), -1, 9 * pi * pi / 3, 4.2);
+  check_moments("triangular", g.triangular(1, 2, 5, kMany), 8. / 3, (1 + 4 + 25 - 2 - 5 - 10) / 18., 2.4);
+  check_moments("standard_t", g.standard_t(10, kMany), 0, 10. / 8, 4);
+  check_moments("wald", g.wald(1, 3, kMany), 1, 1. / 3, 3 + 15. / 3);
+  check_moments("noncentral_chisquare", g.noncentral_chisquare(3, 2, kMany), 5, 14, 3 + 12 * 11. / 49);
+  const double f_mean = 12. * 5 / (3 * 10);  // of dfnum 3, dfden 12, nonc 2
+  const double f_variance = 2. * (144. / 9) * (25 + 7 * 10) / (100 * 8);
+  check_moments("noncentral_f", g.noncentral_f(3, 12, 2, kMany), f_mean, f_variance, 40);
+  const Array cauchy = nd::sort(g.standard_cauchy(kMany));
+  BOOST_TEST(std::abs(cauchy(kMany / 4).item<double>() + 1) < 0.05);
+  BOOST_TEST(std::abs(cauchy(kMany / 2).item<double>()) < 0.03);
+  BOOST_TEST(std::abs(cauchy(3 * kMany / 4).item<double>() - 1) < 0.05);
+  check_probabilities("negative_binomial", g.negative_binomial(5, 0.4, kMany),
+                      [](double k) { return log_choose(k + 4, k) + 5 * std::log(0.4) + k * std::log(0.6); });
+  // Parameters broadcast, and the ends of their ranges are possible.
+  BOOST_TEST(g.laplace(nd::zeros({2, 1}), nd::ones(3)).shape() == nd::Shape({2, 3}));
+  BOOST_TEST(g.triangular(nd::zeros(2), 0, 1).shape() == nd::Shape{2});
+  BOOST_TEST(g.weibull(0, 4).max().item<double>() == 0);
+  BOOST_TEST(g.negative_binomial(2, 1, 4).max().item<double>() == 0);
+  BOOST_CHECK_THROW(g.pareto(0), nd::ValueError);
+  BOOST_CHECK_THROW(g.triangular(1, 0, 2), nd::ValueError);
+  BOOST_CHECK_THROW(g.triangular(1, 1, 1), nd::ValueError);
+  BOOST_CHECK_THROW(g.rayleigh(-1), nd::ValueError);
+  BOOST_CHECK_THROW(g.negative_binomial(1, 0), nd::ValueError);
+  BOOST_CHECK_THROW(g.wald(0, 1), nd::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(several_variables) {
+  Generator g = default_rng(12);
+  const Array mean = nd::array({1., -2.}), cov = nd::array({{4., 1.5}, {1.5, 1.}});
+  const Array x = g.multivariate_normal(mean, cov, kMany);
+  BOOST_TEST(x.shape() == nd::Shape({kMany, 2}));
+  check_moments("multivariate_normal, first", x(nd::_, 0), 1, 4, 3);
+  check_moments("multivariate_normal, second", x(nd::_, 1), -2, 1, 3);
+  check_moments("multivariate_normal, difference", x(nd::_, 0) - x(nd::_, 1), 3, 2, 3);
+  BOOST_TEST(g.multivariate_normal(mean, cov).shape() == nd::Shape{2});
+  BOOST_TEST(g.multivariate_normal(mean, cov, {2, 3}).shape() == nd::Shape({2, 3, 2}));
+  const Array flat = g.multivariate_normal(mean, nd::array({{1., 1.}, {1., 1.}}), 100);  // singular
+  BOOST_TEST(nd::absolute(flat(nd::_, 0) - flat(nd::_, 1) - 3).max().item<double>() < 1e-6);
+  BOOST_CHECK_THROW(g.multivariate_normal(mean, nd::array({{1., 2.}, {2., 1.}})), nd::ValueError);
+  BOOST_CHECK_THROW(g.multivariate_normal(mean, nd::eye(3)), nd::ValueError);
+
+  const Array counts = g.multinomial(20, nd::array({0.2, 0.5, 0.3}), kMany);
+  BOOST_TEST(counts.dtype() == nd::int64);
+  BOOST_TEST(bool((counts.sum(-1) == 20).all()));
+  const auto binomial = [](double p) {
+    return [p](double k) { return log_choose(20, k) + k * std::log(p) + (20 - k) * std::log1p(-p); };
+  };
+  check_probabilities("multinomial, first", counts(nd::_, 0), binomial(0.2));
+  check_probabilities("multinomial, second", counts(nd::_, 1), binomial(0.5));
+  check_probabilities("multinomial, last", counts(nd::_, 2), binomial(0.3));
+  BOOST_TEST(test::same_bits(g.multinomial(5, nd::array({0., 1., 0.})), nd::array({0, 5, 0})));
+  BOOST_CHECK_THROW(g.multinomial(5, nd::array({0.8, 0.8, 0.})), nd::ValueError);
+  BOOST_CHECK_THROW(g.multinomial(-1, nd::array({1.})), nd::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_the_current_device) {
+  nd::random::seed(3);
+  const Array a = nd::random::exponential(2, {3, 4}), b = nd::random::poisson(3, {2}),
+              c = nd::random::binomial(10, 0.5);
+  const Array m = nd::random::multivariate_normal(nd::zeros(2), nd::eye(2), 3);
+  nd::random::RandomState state(3);
+  BOOST_TEST(same_bits(state.exponential(2, {3, 4}), a));
+  BOOST_TEST(same_bits(state.poisson(3, {2}), b));
+  BOOST_TEST(same_bits(state.binomial(10, 0.5), c));
+  BOOST_TEST(same_bits(state.multivariate_normal(nd::zeros(2), nd::eye(2), 3), m));
+  for (const Array& x :
+       {nd::random::laplace(), nd::random::logistic(0, 1, {2}), nd::random::rayleigh(), nd::random::gamma(2),
+        nd::random::beta(1, 2, 3), nd::random::f(3, 4), nd::random::chisquare(2), nd::random::power(2),
+        nd::random::pareto(3), nd::random::weibull(2), nd::random::standard_t(5), nd::random::wald(1, 1),
+        nd::random::standard_cauchy(3), nd::random::standard_exponential({2}), nd::random::standard_gamma(2),
+        nd::random::noncentral_chisquare(1, 1), nd::random::noncentral_f(1, 2, 3), nd::random::triangular(0, 1, 2)})
+    BOOST_TEST(bool(nd::isfinite(x).all()));
+  for (const Array& x : {nd::random::geometric(0.5), nd::random::logseries(0.5), nd::random::negative_binomial(2, 0.5),
+                         nd::random::hypergeometric(3, 4, 2), nd::random::multinomial(3, nd::array({1.}))})
+    BOOST_TEST(x.dtype() == nd::int64);
+  BOOST_TEST(nd::random::dirichlet(nd::array({1., 2.}), 3).shape() == nd::Shape({3, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(ends_of_parameters) {

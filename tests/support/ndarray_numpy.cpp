@@ -1,4 +1,4 @@
-#include "ndarray_numpy.h"
+#include <catena/tests/support/ndarray_numpy.h>
 
 #include <cmath>
 #include <complex>

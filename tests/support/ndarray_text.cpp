@@ -1,4 +1,4 @@
-#include "ndarray_text.h"
+#include <catena/tests/support/ndarray_text.h>
 
 #include <cmath>
 #include <cstdio>

@@ -14,7 +14,7 @@ class Evaluator;
 
 struct EvaluatorOptions {
   Converter converter = default_converter;
-  DeviceId device = {};                  // the device to which batches are moved
+  DeviceId device = {};                               // the device to which batches are moved
   catena::Function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
   LossFunction eval_func = {};                        // default: the call of the target
   // false: the mean of the means of batches, as in Chainer, so that a short last batch has the same weight as the

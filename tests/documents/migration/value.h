@@ -3,7 +3,7 @@
 
 #include <catena/catena.h>
 
-#include "../../support/ndarray_text.h"
+#include <catena/tests/support/ndarray_text.h>
 
 namespace test {
 

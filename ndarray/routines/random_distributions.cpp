@@ -1,0 +1,162 @@
+// Distributions of Generator that are computed from the basic ones.
+#include <algorithm>
+#include <numbers>
+
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/random_parameters.h>
+#include <catena/ndarray/routines/reduction.h>
+
+namespace nd::random {
+
+using catena::check;
+using draw::as_array, draw::check_range, draw::kInteger, draw::kNotNegative, draw::kPositive, draw::kReal,
+    draw::sample_shape;
+
+namespace {
+
+// Uniform numbers inside (0, 1): the middles of the steps of 2^-53.
+Array inside_unit(BitGenerator& g, const Shape& shape) {
+  return g.sample(catena::RandomKind::uniform, shape, kReal) + 0x1p-54;
+}
+
+}  // namespace
+
+// ---- normal and related -------------------------------------------------------------------------
+Array Generator::multivariate_normal(const Array& mean, const Array& cov, const Size& size) {
+  const char* const op = "multivariate_normal";
+  check<ValueError>(mean.ndim() == 1, op, "mean has the shape ", mean.shape(), ", not (k,)");
+  const std::int64_t k = mean.shape(0);
+  check<ValueError>(cov.shape() == Shape({k, k}), op, "cov has the shape ", cov.shape(), ", not (", k, ", ", k, ")");
+  const auto [values, vectors] = linalg::eigh(cov.astype(kReal, {.copy = false}));
+  Shape shape = size.shape().value_or(Shape());
+  shape.push_back(k);
+  const Array z = sample(catena::RandomKind::normal, shape, kReal);
+  if (k == 0) return z;
+  const double least = values.min().item<double>(), most = absolute(values).max().item<double>();
+  check<ValueError>(least >= -1e-8 * most, op, "cov has the negative eigenvalue ", least);
+  const Array factor = vectors * sqrt(maximum(values, 0.0));  // factor @ factor.T is cov
+  return matmul(z.reshape({-1, k}), factor.T()).reshape(shape) + mean.astype(kReal, {.copy = false});
+}
+
+Array Generator::standard_t(const Operand& df, const Size& size) {
+  check_range("standard_t", "df", df, kPositive);
+  const Shape shape = sample_shape("standard_t", {&df}, size);
+  const Array z = sample(catena::RandomKind::normal, shape, kReal);
+  return z / sqrt(chisquare(df, shape) / as_array(df, kReal));
+}
+
+Array Generator::standard_cauchy(const Size& size) {
+  const Array u = inside_unit(*this, size.shape().value_or(Shape()));
+  return tan(std::numbers::pi * (u - 0.5));
+}
+
+// Michael, Schucany and Haas, "Generating random variates using transformations with multiple roots", 1976.
+Array Generator::wald(const Operand& mean, const Operand& scale, const Size& size) {
+  check_range("wald", "mean", mean, kPositive);
+  check_range("wald", "scale", scale, kPositive);
+  const Shape shape = sample_shape("wald", {&mean, &scale}, size);
+  const Array mu = as_array(mean, kReal), twice = 2.0 * as_array(scale, kReal);
+  const Array y = mu * square(sample(catena::RandomKind::normal, shape, kReal));
+  // The smaller root, in a form without cancellation.
+  const Array root = mu / (1.0 + (y + sqrt(y * (2.0 * twice + y))) / twice);
+  const Array u = sample(catena::RandomKind::uniform, shape, kReal);
+  return where(u * (mu + root) <= mu, root, mu * mu / root);
+}
+
+// ---- exponential numbers and their functions ----------------------------------------------------
+Array Generator::laplace(const Operand& loc, const Operand& scale, const Size& size) {
+  check_range("laplace", "scale", scale, kNotNegative);
+  const Shape shape = sample_shape("laplace", {&loc, &scale}, size);
+  const Array positive = standard_exponential(shape);
+  return loc + scale * (positive - standard_exponential(shape));
+}
+Array Generator::rayleigh(const Operand& scale, const Size& size) {
+  check_range("rayleigh", "scale", scale, kNotNegative);
+  return scale * sqrt(2.0 * standard_exponential(sample_shape("rayleigh", {&scale}, size)));
+}
+Array Generator::pareto(const Operand& a, const Size& size) {
+  check_range("pareto", "a", a, kPositive);
+  return expm1(standard_exponential(sample_shape("pareto", {&a}, size)) / as_array(a, kReal));
+}
+Array Generator::weibull(const Operand& a, const Size& size) {
+  check_range("weibull", "a", a, kNotNegative);
+  const Array shape = as_array(a, kReal);
+  const Array e = standard_exponential(sample_shape("weibull", {&a}, size));
+  return where(shape == 0.0, 0.0, nd::power(e, 1.0 / shape));
+}
+Array Generator::gumbel(const Operand& loc, const Operand& scale, const Size& size) {
+  check_range("gumbel", "scale", scale, kNotNegative);
+  const Array u = inside_unit(*this, sample_shape("gumbel", {&loc, &scale}, size));
+  return loc - scale * log(-log(u));
+}
+Array Generator::logistic(const Operand& loc, const Operand& scale, const Size& size) {
+  check_range("logistic", "scale", scale, kNotNegative);
+  const Array u = inside_unit(*this, sample_shape("logistic", {&loc, &scale}, size));
+  return loc + scale * (log(u) - log1p(-u));
+}
+
+Array Generator::triangular(const Operand& left, const Operand& mode, const Operand& right, const Size& size) {
+  const Array low = as_array(left, kReal), top = as_array(mode, kReal), high = as_array(right, kReal);
+  const Shape shape = sample_shape("triangular", {&left, &mode, &right}, size);
+  check<ValueError>(all((low <= top) & (top <= high) & (low < high)).item<bool>(), "triangular",
+                    "left <= mode <= right and left < right must hold for all elements");
+  const Array u = sample(catena::RandomKind::uniform, shape, kReal), width = high - low;
+  const Array rising = low + sqrt(u * width * (top - low)), falling = high - sqrt((1.0 - u) * width * (high - top));
+  return where(u * width < top - low, rising, falling);
+}
+
+// A mixture of central distributions, whose degrees of freedom are drawn.
+Array Generator::noncentral_chisquare(const Operand& df, const Operand& nonc, const Size& size) {
+  check_range("noncentral_chisquare", "df", df, kPositive);
+  check_range("noncentral_chisquare", "nonc", nonc, kNotNegative);
+  const Shape shape = sample_shape("noncentral_chisquare", {&df, &nonc}, size);
+  return chisquare(as_array(df, kReal) + 2.0 * poisson(as_array(nonc, kReal) * 0.5, shape), shape);
+}
+Array Generator::noncentral_f(const Operand& dfnum, const Operand& dfden, const Operand& nonc, const Size& size) {
+  check_range("noncentral_f", "dfnum", dfnum, kPositive);
+  check_range("noncentral_f", "dfden", dfden, kPositive);
+  check_range("noncentral_f", "nonc", nonc, kNotNegative);
+  const Shape shape = sample_shape("noncentral_f", {&dfnum, &dfden, &nonc}, size);
+  const Array numerator = noncentral_chisquare(dfnum, nonc, shape) / as_array(dfnum, kReal);
+  return numerator / (chisquare(dfden, shape) / as_array(dfden, kReal));
+}
+
+// ---- integers -----------------------------------------------------------------------------------
+Array Generator::negative_binomial(const Operand& n, const Operand& p, const Size& size) {
+  check_range("negative_binomial", "n", n, kPositive);
+  check_range("negative_binomial", "p", p, {.low = 0, .high = 1, .above_low = true});
+  const Shape shape = sample_shape("negative_binomial", {&n, &p}, size);
+  const Array success = as_array(p, kReal);
+  return poisson(gamma(n, (1.0 - success) / success, shape), shape);
+}
+
+Array Generator::multinomial(std::int64_t n, const Array& pvals, const Size& size) {
+  const char* const op = "multinomial";
+  check<ValueError>(n >= 0, op, n, " trials are negative");
+  check<ValueError>(pvals.ndim() == 1 && pvals.size() > 0, op, "pvals has the shape ", pvals.shape(),
+                    ", not (k,) with k > 0");
+  const std::vector<double> p = pvals.to_vector<double>();
+  double sum = 0;
+  for (std::size_t k = 0; k + 1 < p.size(); ++k) sum += p[k];
+  check_range(op, "pvals", pvals, {.low = 0, .high = 1});
+  check<ValueError>(sum <= 1 + 1e-12, op, "the probabilities before the last one have the sum ", sum, ", above 1");
+  const Shape shape = size.shape().value_or(Shape());
+  Array left = full(shape, n, Dtype::int64);
+  double rest = 1;
+  std::vector<Array> counts;
+  for (std::size_t k = 0; k + 1 < p.size(); ++k) {
+    const Array count = binomial(left, rest > 0 ? std::min(1.0, p[k] / rest) : 0.0, shape);
+    counts.push_back(count);
+    left = left - count;
+    rest -= p[k];
+  }
+  counts.push_back(left);
+  return stack(counts, -1);
+}
+
+}  // namespace nd::random
