@@ -116,6 +116,19 @@ BOOST_AUTO_TEST_CASE(operators_and_functions_take_both) {
   BOOST_TEST((v * a + v.data() * a).data().sum().item<double>() == 20);
 }
 
+BOOST_AUTO_TEST_CASE(selections_are_arguments_of_networks) {
+  const nd::Array x = nd::arange(12, nd::float32).reshape(4, 3), t = nd::array({0, 1, 1, 0}, nd::int32);
+  const nd::Array i = nd::array({2, 0});
+  nn::Classifier model(nn::Linear(3, 2));
+  const Variable selected = model(x(i), t(i)), copied = model(nd::Array(x(i)), nd::Array(t(i)));
+  BOOST_TEST(selected.item<float>() == copied.item<float>());
+  training::SGD optimizer(0.1);
+  optimizer.setup(model);
+  optimizer.update(model, x(i), t(i));
+  BOOST_TEST(model(x(i), t(i)).item<float>() < selected.item<float>());
+  BOOST_TEST(Variable(x(x > 5)).shape() == nd::Shape{6});
+}
+
 BOOST_AUTO_TEST_CASE(assignments_go_both_ways) {
   Variable v(nd::zeros({2, 3}, nd::float32));
   nd::Array a = nd::ones({2, 3}, nd::float32);
