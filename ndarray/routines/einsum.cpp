@@ -179,11 +179,19 @@ Array matrices(const Term& t, const Labels& stack, const Labels& rows, const Lab
   return apart && all.size() > shape[last] * shape[last - 1] ? internal::contiguous(all) : all;
 }
 
-// The products of stacks of rows with columns, whose cost is that of starting them if they are short.
-bool are_short_dots(const Roles& r, const Term& x, const Term& y) {
+// True if one of the axes has neighbouring elements.
+bool runs_along(const Term& t, const Labels& labels) {
+  const auto item = static_cast<std::int64_t>(t.array.itemsize());
+  return std::any_of(labels.begin(), labels.end(), [&](int label) { return t.stride(label) == item; });
+}
+
+// Stacks of products of one row with one column, which are better multiplied and summed: short ones, for which a matrix
+// product has to be started, and those along an axis whose elements lie apart. 16-bit floats would be rounded between.
+bool are_loose_dots(const Roles& r, const Term& x, const Term& y) {
   constexpr std::int64_t kShort = 128;
-  return !r.stack.empty() && length_of(x, r.left) * length_of(y, r.right) == 1 && length_of(x, r.summed) <= kShort &&
-         catena::compute_dtype(x.array.dtype()) == x.array.dtype();
+  if (r.stack.empty() || length_of(x, r.left) * length_of(y, r.right) != 1) return false;
+  if (catena::compute_dtype(x.array.dtype()) != x.array.dtype()) return false;
+  return length_of(x, r.summed) <= kShort || !runs_along(x, r.summed) || !runs_along(y, r.summed);
 }
 
 // The contraction of two terms, as an array with the axes `kept` of them; in the order of `result` if that costs no
@@ -201,7 +209,7 @@ Term contraction(Term x, Term y, const LabelSet& kept, const Labels& result) {
     const Labels labels = result.size() == r.all_kept().size() ? result : r.all_kept();
     return {multiply(spread(x, labels), spread(y, labels)), labels};
   }
-  if (are_short_dots(r, x, y)) {
+  if (are_loose_dots(r, x, y)) {
     const Labels kept_labels = r.all_kept(), all = joined(kept_labels, r.summed);
     Dims axes;
     for (std::size_t i = kept_labels.size(); i < all.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));

@@ -112,7 +112,7 @@ Array with_rows(const Array& x, const Array& rows) {
 LUFactor lu_factor(const Array& a) try {
   const LUFactor factors = factors_in_columns("lu_factor", a);
   subtract(factors.piv, 1, {.out = factors.piv});
-  return {internal::turned(factors.lu), factors.piv};
+  return {factors.lu.swapaxes(-2, -1), factors.piv};
 } catch (...) {
   nd::internal::rethrow_out_of_memory("lu_factor");
 }
@@ -197,7 +197,7 @@ Array lu_solve(const LUFactor& factors, const Array& b, int trans) try {
                         catena::is_integer(factors.piv.dtype()),
                     op, "piv are not the integers of the factors of shape ", factors.lu.shape());
   const Array pivots = broadcast_to(factors.piv, shape).astype(Dtype::int32) + 1;
-  const Array columns = internal::columns_copy(equations.a, equations.a.dtype()),
+  const Array columns = nd::internal::contiguous(equations.a.swapaxes(-2, -1)),
               right = internal::columns_copy(conjugated(equations.b, trans == 2), equations.b.dtype());
   if (right.size() > 0)
     substitute(op, columns, nd::internal::contiguous(pivots.astype(Dtype::int32, {.copy = false})), right, trans != 0);

@@ -43,7 +43,7 @@ inline LUResult lu(const Array& a, bool permute_l, bool p_indices = false) {
 struct LUFactor {
   Array lu, piv;
 };
-// Singular matrices, too, have factors. (scipy.linalg.lu_factor)
+// Singular matrices, too, have factors. `lu` is in Fortran order, as lu_solve needs it. (scipy.linalg.lu_factor)
 CATENA_EXPORT LUFactor lu_factor(const Array& a);
 // The x of a x = b, of a^T x = b for trans = 1, of a^H x = b for 2, given the factors of square matrices. b as for
 // solve. A singular matrix gives infinities or NaN. ValueError for another trans and for shapes that do not fit.

@@ -287,8 +287,15 @@ Array toeplitz(const Operand& c, const Operand& r) try {
   };
   const Array diagonals =
       concatenate({flip(at_stack(column), -1), at_stack(row)(ellipsis, Slice(std::min<std::int64_t>(n, 1), n))}, -1);
-  const DeviceScope on(column.device());
-  return diagonals.take(expand_dims(arange(m - 1, -1, -1), 1) + arange(n), -1);
+  Shape shape = without_last(diagonals);
+  Strides strides = diagonals.strides();
+  const std::int64_t step = strides.back();
+  strides.back() = -step;
+  strides.push_back(step);
+  shape.push_back(m);
+  shape.push_back(n);
+  if (catena::size_of(shape) == 0) return Array(nd::internal::new_array(shape, diagonals.dtype(), column.device(), op));
+  return nd::internal::make_view(diagonals, shape, strides, (m - 1) * step).copy();
 } catch (...) {
   nd::internal::rethrow_out_of_memory("toeplitz");
 }
