@@ -36,9 +36,7 @@ struct LUOptions {
 // a = P L U for a (..., M, N) with K = min(M, N): P (..., M, M) permutes rows, L (..., M, K) has ones on its diagonal
 // and 0 above it, U (..., K, N) has 0 below it. (scipy.linalg.lu)
 CATENA_EXPORT LUResult lu(const Array& a, const LUOptions& options = {});
-inline LUResult lu(const Array& a, bool permute_l, bool p_indices = false) {
-  return lu(a, LUOptions{permute_l, p_indices});
-}
+inline LUResult lu(const Array& a, bool permute_l) { return lu(a, LUOptions{.permute_l = permute_l}); }
 // The factors in one matrix, L without its diagonal below U, and int32 (..., K): row i was swapped with row piv[i].
 struct LUFactor {
   Array lu, piv;

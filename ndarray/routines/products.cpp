@@ -288,9 +288,10 @@ Array toeplitz(const Operand& c, const Operand& r) try {
   const Array diagonals =
       concatenate({flip(at_stack(column), -1), at_stack(row)(ellipsis, Slice(std::min<std::int64_t>(n, 1), n))}, -1);
   Shape shape = without_last(diagonals);
-  Strides strides = diagonals.strides();
-  const std::int64_t step = strides.back();
-  strides.back() = -step;
+  const auto step = static_cast<std::int64_t>(diagonals.itemsize());
+  Strides strides;
+  for (int i = 0; i + 1 < diagonals.ndim(); ++i) strides.push_back(diagonals.strides()[i]);
+  strides.push_back(-step);
   strides.push_back(step);
   shape.push_back(m);
   shape.push_back(n);

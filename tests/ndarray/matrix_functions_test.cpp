@@ -63,9 +63,9 @@ BOOST_FIXTURE_TEST_CASE(eigenvalues, test::NumpyScene) {
         "complex128 (2, 2) 0 1 0 -1 2 0 3 0");
   NUMPY("np.linalg.eigvals(np.array([[1, 2], [3, 4]]))", linalg::eigvals(nd::array({{1, 2}, {3, 4}})),
         "float64 (2) -0.372281323 5.37228132");
-  NUMPY("np.linalg.eigvals(z[:, None] * z)", linalg::eigvals(z(nd::Slice(2), nd::newaxis) * z(nd::Slice(2)) + f),
-        "complex128 (4) -2.66453526e-15 -3.55271368e-15 17.75 52 2.80285976e-15 -1.82370382e-15 -2.18180859e-15 "
-        "9.3138276e-16");
+  NUMPY("np.linalg.eigvals(z[:2, None] * z[:2] + f)",
+        linalg::eigvals(z(nd::Slice(2), nd::newaxis) * z(nd::Slice(2)) + f),
+        "complex128 (2) 9.42144103 11.4458623 0.578558975 -1.4458623");
   NUMPY("np.linalg.eigvals(np.zeros((0, 0)))", linalg::eigvals(nd::zeros({0, 0})),
         "float64 (0)");
   NUMPY("np.linalg.eigvals(np.zeros((0, 2, 2)))", linalg::eigvals(nd::zeros({0, 2, 2})),
@@ -120,8 +120,6 @@ BOOST_FIXTURE_TEST_CASE(lu, test::NumpyScene) {
         "float64 (3, 3) 3 0.25 2 0 4.08333333 -0.0833333333 0 0 5.68622449");
   NUMPY("sl.lu(b.T, p_indices=True)[0]", linalg::lu(b.T(), {.p_indices = true}).P,
         "int32 (4) 3 1 2 0");
-  NUMPY("sl.lu(b.T, False, True)[0]", linalg::lu(b.T(), false, true).P,
-        "float64 (4, 4) 0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 0");
   NUMPY("sl.lu(t)[0]", linalg::lu(t).P,
         "float64 (4, 2, 2) 0 1 1 0 0 1 1 0 0 1 1 0 0 1 1 0");
   NUMPY("sl.lu(t, permute_l=True)[0]", linalg::lu(t, true).L,
@@ -179,7 +177,7 @@ BOOST_AUTO_TEST_CASE(factors) {
          {nd::Shape{1, 1}, nd::Shape{6, 4}, nd::Shape{3, 4, 7}, nd::Shape{2, 3, 5, 5}, nd::Shape{2, 70, 70}})
       for (const Array& a : test::layouts_of(test::normal_array(shape, t, random), random)) {
         const auto [p, l, u] = linalg::lu(a);
-        const auto permuted = linalg::lu(a, true), indices = linalg::lu(a, false, true);
+        const auto permuted = linalg::lu(a, true), indices = linalg::lu(a, {.p_indices = true});
         BOOST_TEST((permuted.P.is_null() && indices.P.dtype() == nd::int32 && l.dtype() == t && u.dtype() == t));
         const auto m = matrices_of(a), mp = matrices_of(p), ml = matrices_of(l), mu = matrices_of(u),
                    pl = matrices_of(permuted.L);
