@@ -25,6 +25,7 @@
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
+#include <catena/ndarray/routines/einsum.h>
 #include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/foreign.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -34,7 +35,9 @@
 #include <catena/ndarray/routines/list.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/matrix_functions.h>
 #include <catena/ndarray/routines/print.h>
+#include <catena/ndarray/routines/products.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/random_generator.h>
 #include <catena/ndarray/routines/random_states.h>

@@ -29,6 +29,11 @@ enum class Factorization : std::uint8_t {
           // Status: not 0 if the iteration did not converge
   eigh,   // a (n, n): destroyed, or the vectors in its columns if k != 0; b (n), real: the values in ascending order.
           // Status as for svd
+  eig,    // a (n, n) is destroyed; b (n), complex: the eigenvalues; c (n, n), complex, if k != 0: the vectors in its
+          // columns. Status as for svd. On the CPU only
+  substitute,  // a (n, n) and b as lu leaves them; c (n, k) becomes the solution x of a x = c
+  triangular,  // a (n, n), of which the triangle `upper` is read; b (n, k) becomes the solution x of a x = b. Status:
+               // the number of the first element of the diagonal that is exactly 0. On the CPU only
 };
 
 // Factorizes `count` matrices of one shape, of float32, float64, complex64 or complex128. Matrices are in column-major
@@ -40,6 +45,8 @@ struct Factorize {
   std::array<std::byte*, 4> operands = {};  // a, b, c, d
   std::span<int> status = {};               // host memory: one status per matrix; 0, or as described by the kind
   std::string_view name = {};               // used in messages
+  bool upper = true, unit = false;          // triangular: unit counts the elements of the diagonal as 1
+  bool transposed = false;                  // substitute, triangular: a^T in place of a
 };
 
 // Returns the number of elements of operand i of one matrix.
@@ -50,14 +57,23 @@ constexpr std::int64_t elements_of_operand(const Factorize& f, int i) {
     case Factorization::q: return i == 0 ? m * n : i == 1 ? k : 0;
     case Factorization::svd: return i == 0 ? m * n : i == 1 ? n : k == 0 ? 0 : i == 2 ? m * k : n * n;
     case Factorization::cholesky: return i == 0 ? n * n : 0;
+    case Factorization::eig: return i == 0 ? n * n : i == 1 ? n : i == 2 && k != 0 ? n * n : 0;
+    case Factorization::substitute: return i == 0 ? n * n : i == 1 ? n : i == 2 ? n * k : 0;
+    case Factorization::triangular: return i == 0 ? n * n : i == 1 ? n * k : 0;
     default: return i == 0 ? m * n : i == 1 ? least : 0;
   }
 }
 // Returns the dtype of operand i.
 constexpr Dtype dtype_of_operand(const Factorize& f, int i) {
+  if (f.kind == Factorization::eig && i != 0)
+    return real_dtype(f.dtype) == Dtype::float32 ? Dtype::complex64 : Dtype::complex128;
   if (i != 1) return f.dtype;
-  if (f.kind == Factorization::lu) return Dtype::int32;
+  if (f.kind == Factorization::lu || f.kind == Factorization::substitute) return Dtype::int32;
   return f.kind == Factorization::svd || f.kind == Factorization::eigh ? real_dtype(f.dtype) : f.dtype;
+}
+// True if operand i is only read.
+constexpr bool is_only_read(const Factorize& f, int i) {
+  return f.kind == Factorization::substitute ? i < 2 : f.kind == Factorization::triangular && i == 0;
 }
 // Returns the number of bytes between operand i of one matrix and of the next.
 constexpr std::int64_t stride_of_operand(const Factorize& f, int i) {

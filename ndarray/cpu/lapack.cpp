@@ -40,7 +40,7 @@ class Operands {
     }
     run(operands);
     for (int o = 0; o < 4; ++o)
-      if (copied_[at(o)])
+      if (copied_[at(o)] && !is_only_read(call_, o))
         std::memcpy(call_.operands[at(o)] + i * bytes_[at(o)], operands[at(o)], std::size_t(bytes_[at(o)]));
   }
 
@@ -64,7 +64,8 @@ void run(const Factorize& call) {
                                       "apt-get install libopenblas-openmp-dev) and build it again");
   // The sizes of the work space for singular values and eigenvalues must also fit LAPACK's integers.
   const double m = static_cast<double>(call.rows), n = static_cast<double>(call.columns);
-  const bool iterates = call.kind == Factorization::svd || call.kind == Factorization::eigh;
+  const bool iterates =
+      call.kind == Factorization::svd || call.kind == Factorization::eigh || call.kind == Factorization::eig;
   const double largest = std::max({m, n, static_cast<double>(call.other), iterates ? n * (6 * n + 2 * m + 100) : 0.0});
   catena::check<catena::ValueError>(largest <= INT_MAX, call.name, "a matrix of ", call.rows, " x ", call.columns,
                                     " is beyond LAPACK's integers");

@@ -17,19 +17,19 @@ using nd::internal::factorize;
 using nd::internal::Factorize;
 
 // In columns, the copy is conj(a) = U^H U, of which the upper triangle is given by the lower one of a; then L = U^T, in
-// rows.
-Array cholesky(const Array& a) try {
+// rows. For the upper one the copy is a itself.
+Array cholesky(const Array& a, const CholeskyOptions& options) try {
   constexpr const char* op = "cholesky";
   internal::check_square(op, a);
   const Dtype dtype = internal::working_dtype(a.dtype());
-  const Array factor = internal::rows_copy(a, dtype);
+  const Array factor = options.upper ? internal::columns_copy(a, dtype) : internal::rows_copy(a, dtype);
   const std::int64_t n = internal::rows_of(a);
   const auto status =
       factorize({.kind = Factorization::cholesky, .dtype = dtype, .rows = n, .columns = n, .name = op}, {factor});
   internal::check_status(op, a, status, [](int order) {
     return catena::concat("is not positive definite: its leading minor of order ", order, " is not positive");
   });
-  return internal::lower_part(factor);
+  return options.upper ? internal::upper_part(factor.swapaxes(-2, -1)) : internal::lower_part(factor);
 } catch (...) {
   nd::internal::rethrow_out_of_memory("cholesky");
 }

@@ -89,21 +89,39 @@ Array inv(const Array& a, const SolveOptions& options) try {
   nd::internal::rethrow_out_of_memory("inv");
 }
 
-// With the singular value decomposition a = U S Vh the pseudo-inverse is Vh^H 1/S U^H.
-Array pinv(const Array& a, const Operand& rcond) try {
+namespace {
+
+// The reciprocals of the values that are larger in size than rcond times the largest one, 0 for the others.
+Array reciprocals(const Array& values, const Operand& rcond) {
+  const Array sizes = absolute(values), largest = amax(sizes, {.axis = -1, .keepdims = true});
+  const Array limit = rcond.is_array() ? expand_dims(rcond.array().astype(sizes.dtype(), {.copy = false}), -1) * largest
+                                       : multiply(largest, rcond.scalar());
+  return where(greater(sizes, limit), reciprocal(values), Scalar(0));
+}
+
+}  // namespace
+
+// With the singular value decomposition a = U S Vh the pseudo-inverse is Vh^H 1/S U^H, with the eigenvalues w of a
+// Hermitian a = V w V^H it is V 1/w V^H.
+Array pinv(const Array& a, const PinvOptions& o) try {
   internal::check_matrices("pinv", a);
+  check<ValueError>(!o.rcond || !o.rtol, "pinv", "rcond and rtol are two names for one number");
+  const Operand rcond = o.rcond ? *o.rcond : o.rtol ? *o.rtol : Operand(1e-15);
   const Dtype dtype = internal::working_dtype(a.dtype());
   const std::int64_t m = internal::rows_of(a), n = internal::columns_of(a);
   if (std::min(m, n) == 0) return internal::new_like(a, internal::stacked(a, {n, m}), dtype);
+  if (o.hermitian) {
+    const auto [values, vectors] = eigh(a);
+    return matmul(vectors, expand_dims(reciprocals(values, rcond), -1) * conjugate(vectors.swapaxes(-2, -1)));
+  }
   const auto [u, s, vh] = svd(a, {.full_matrices = false});
-  const Array largest = s(ellipsis, Slice(0, 1));
-  const Array limit = rcond.is_array() ? expand_dims(rcond.array().astype(s.dtype(), {.copy = false}), -1) * largest
-                                       : multiply(largest, rcond.scalar());
-  const Array inverse = where(greater(s, limit), reciprocal(s), Scalar(0));
+  const Array inverse = reciprocals(s, rcond);
   return matmul(conjugate(vh.swapaxes(-2, -1)), expand_dims(inverse, -1) * conjugate(u.swapaxes(-2, -1)));
 } catch (...) {
   nd::internal::rethrow_out_of_memory("pinv");
 }
+
+Array pinv(const Array& a, const Operand& rcond) { return pinv(a, PinvOptions{.rcond = rcond}); }
 
 LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) try {
   constexpr const char* op = "lstsq";
@@ -208,24 +226,29 @@ Array det(const Array& a) try {
 // ---- numbers from singular values -----------------------------------------------------------------
 namespace {
 
-Array rank_of(const Array& a, const Operand* tol) {
-  check<TypeError>(!a.is_null(), "matrix_rank", "the array is null");
+Array rank_of(const Array& a, const MatrixRankOptions& o) {
+  constexpr const char* op = "matrix_rank";
+  check<TypeError>(!a.is_null(), op, "the array is null");
+  check<ValueError>(!o.tol || !o.rtol, op, "tol and rtol exclude each other");
   if (a.ndim() < 2) return any(a).astype(Dtype::int64);
-  const Array s = svd(a, true, false);
+  const Array s = o.hermitian ? absolute(eigvalsh(a)) : svd(a, true, false).S;
   const nd::DeviceScope on(a.device());
   if (s.shape().back() == 0) return zeros(internal::stacked(a, {}), Dtype::int64);
+  const auto column = [](const Operand& x) {
+    return x.is_array() ? expand_dims(x.array(), -1) : array(x.scalar().to_double());
+  };
+  if (o.tol) return count_nonzero(greater(s, column(*o.tol)), -1);
   const double precision =
       internal::precision_of(s.dtype()) * static_cast<double>(std::max(internal::rows_of(a), internal::columns_of(a)));
-  const Array limit = tol == nullptr    ? s(ellipsis, Slice(0, 1)) * precision
-                      : tol->is_array() ? expand_dims(tol->array(), -1)
-                                        : array(tol->scalar().to_double());
-  return count_nonzero(greater(s, limit), -1);
+  const Array largest = amax(s, {.axis = -1, .keepdims = true});
+  return count_nonzero(greater(s, o.rtol ? largest * column(*o.rtol) : largest * precision), -1);
 }
 
 }  // namespace
 
-Array matrix_rank(const Array& M) { return rank_of(M, nullptr); }
-Array matrix_rank(const Array& M, const Operand& tol) { return rank_of(M, &tol); }
+Array matrix_rank(const Array& M) { return rank_of(M, {}); }
+Array matrix_rank(const Array& M, const Operand& tol) { return rank_of(M, {.tol = tol}); }
+Array matrix_rank(const Array& M, const MatrixRankOptions& options) { return rank_of(M, options); }
 
 Array cond(const Array& x, const NormOrder& p) {
   internal::check_matrices("cond", x);

@@ -88,9 +88,12 @@ namespace linalg {
 
 using catena::LinAlgError;
 
+struct CholeskyOptions {
+  bool upper = false;  // the upper triangular U with a = U^H U, from the upper triangle of a
+};
 // The lower triangular L with a = L L^H, 0 above the diagonal; only the lower triangle of a is read. If a is not
 // positive definite, LinAlgError with the order of the first leading minor that is not positive.
-CATENA_EXPORT Array cholesky(const Array& a);
+CATENA_EXPORT Array cholesky(const Array& a, const CholeskyOptions& options = {});
 
 namespace internal {
 [[noreturn]] CATENA_EXPORT void fail_several(const char* op);
@@ -155,6 +158,12 @@ CATENA_EXPORT Array inv(const Array& a, const SolveOptions& options = {});
 // The pseudo-inverse (..., N, M) of a (..., M, N), without the singular values that are at most rcond times the largest
 // one of their matrix; rcond is a number or broadcasts to the leading axes.
 CATENA_EXPORT Array pinv(const Array& a, const Operand& rcond = 1e-15);
+struct PinvOptions {
+  std::optional<Operand> rcond = {};
+  std::optional<Operand> rtol = {};  // the same; ValueError for both
+  bool hermitian = false;            // by the eigenvalues of Hermitian matrices, whose lower triangles are read
+};
+CATENA_EXPORT Array pinv(const Array& a, const PinvOptions& options);
 
 // The solution x, the sums of squared residuals, the rank and the singular values of the matrix.
 struct LstsqResult {
@@ -184,6 +193,12 @@ CATENA_EXPORT SlogdetResult slogdet(const Array& a);
 // element is not 0, else 0.
 CATENA_EXPORT Array matrix_rank(const Array& M);
 CATENA_EXPORT Array matrix_rank(const Array& M, const Operand& tol);
+struct MatrixRankOptions {
+  std::optional<Operand> tol = {};
+  bool hermitian = false;            // by the eigenvalues of Hermitian matrices, whose lower triangles are read
+  std::optional<Operand> rtol = {};  // relative to the largest singular value; ValueError with tol
+};
+CATENA_EXPORT Array matrix_rank(const Array& M, const MatrixRankOptions& options);
 
 // A number, "fro", "f" or "nuc"; without a value: the square root of the sum of squares.
 class NormOrder {

@@ -19,19 +19,22 @@ using Length = std::size_t;  // length of a text
 
 }  // namespace
 
-#define CATENA_DECLARE(p, orthogonal, T)                                     \
-  void p##potrf_(Text, Int, T*, Int, int*, Length);                          \
-  void p##getrf_(Int, Int, T*, Int, int*, int*);                             \
-  void p##getrs_(Text, Int, Int, const T*, Int, Int, T*, Int, int*, Length); \
-  void p##geqrf_(Int, Int, T*, Int, T*, T*, Int, int*);                      \
+#define CATENA_DECLARE(p, orthogonal, T)                                                            \
+  void p##potrf_(Text, Int, T*, Int, int*, Length);                                                 \
+  void p##getrf_(Int, Int, T*, Int, int*, int*);                                                    \
+  void p##getrs_(Text, Int, Int, const T*, Int, Int, T*, Int, int*, Length);                        \
+  void p##trtrs_(Text, Text, Text, Int, Int, const T*, Int, T*, Int, int*, Length, Length, Length); \
+  void p##geqrf_(Int, Int, T*, Int, T*, T*, Int, int*);                                             \
   void p##orthogonal(Int, Int, Int, T*, Int, const T*, T*, Int, int*);
-#define CATENA_DECLARE_REAL(p, T)                                                             \
-  CATENA_DECLARE(p, orgqr_, T)                                                                \
-  void p##gesdd_(Text, Int, Int, T*, Int, T*, T*, Int, T*, Int, T*, Int, int*, int*, Length); \
+#define CATENA_DECLARE_REAL(p, T)                                                                   \
+  CATENA_DECLARE(p, orgqr_, T)                                                                      \
+  void p##geev_(Text, Text, Int, T*, Int, T*, T*, T*, Int, T*, Int, T*, Int, int*, Length, Length); \
+  void p##gesdd_(Text, Int, Int, T*, Int, T*, T*, Int, T*, Int, T*, Int, int*, int*, Length);       \
   void p##syevd_(Text, Text, Int, T*, Int, T*, T*, Int, int*, Int, int*, Length, Length);
-#define CATENA_DECLARE_COMPLEX(p, T, R)                                                           \
-  CATENA_DECLARE(p, ungqr_, T)                                                                    \
-  void p##gesdd_(Text, Int, Int, T*, Int, R*, T*, Int, T*, Int, T*, Int, R*, int*, int*, Length); \
+#define CATENA_DECLARE_COMPLEX(p, T, R)                                                             \
+  CATENA_DECLARE(p, ungqr_, T)                                                                      \
+  void p##geev_(Text, Text, Int, T*, Int, T*, T*, Int, T*, Int, T*, Int, R*, int*, Length, Length); \
+  void p##gesdd_(Text, Int, Int, T*, Int, R*, T*, Int, T*, Int, T*, Int, R*, int*, int*, Length);   \
   void p##heevd_(Text, Text, Int, T*, Int, R*, T*, Int, R*, Int, int*, Int, int*, Length, Length);
 extern "C" {
 CATENA_DECLARE_REAL(s, float)
@@ -53,6 +56,8 @@ template <class T> struct Functions;
     static constexpr auto* potrf = &p##potrf_;           \
     static constexpr auto* getrf = &p##getrf_;           \
     static constexpr auto* getrs = &p##getrs_;           \
+    static constexpr auto* trtrs = &p##trtrs_;           \
+    static constexpr auto* geev = &p##geev_;             \
     static constexpr auto* geqrf = &p##geqrf_;           \
     static constexpr auto* orgqr = &p##orthogonal;       \
     static constexpr auto* gesdd = &p##gesdd_;           \
@@ -89,7 +94,9 @@ template <class T> class Matrix {
     std::array<std::byte*, 4> none{};
     switch (f_.kind) {
       case Factorization::cholesky:
-      case Factorization::lu: w = {}; break;
+      case Factorization::lu:
+      case Factorization::substitute:
+      case Factorization::triangular: w = {}; break;
       case Factorization::solve: w = {.integers = n_}; break;
       default: {
         run(none, w, {&elements, &reals, &integers});
@@ -100,6 +107,10 @@ template <class T> class Matrix {
         if (f_.kind == Factorization::svd) {
           w.reals = kComplex ? reals_of_svd() : 0;
           w.integers = 8 * n_;
+        }
+        if (f_.kind == Factorization::eig) {
+          w.elements += own_elements_of_eig();
+          w.reals = kComplex ? 2 * n_ : 0;
         }
       }
     }
@@ -150,11 +161,54 @@ template <class T> class Matrix {
                    1, 1);
         break;
       }
+      case Factorization::eig: return eigenvalues(a, o[1], o[2], w, memory);
+      case Factorization::substitute:
+        F::getrs(f_.transposed ? "T" : "N", &n_, &k_, a, &lda_, reinterpret_cast<int*>(o[1]), c, &lda_, &status, 1);
+        break;
+      case Factorization::triangular:
+        F::trtrs(f_.upper ? "U" : "L", f_.transposed ? "T" : "N", f_.unit ? "U" : "N", &n_, &k_, a, &lda_, b, &lda_,
+                 &status, 1, 1, 1);
+        break;
     }
     return status;
   }
 
  private:
+  // For real matrices LAPACK gives the parts of the eigenvalues as two arrays of real numbers, and of two conjugate
+  // vectors the real and the imaginary part as neighbouring columns.
+  int eigenvalues(T* a, std::byte* values, std::byte* vectors, const LapackWork& w, const Memory& memory) const {
+    const char* const job = k_ == 0 ? "N" : "V";
+    const int one = 1, own = own_elements_of_eig(), size = w.elements < 0 ? -1 : w.elements - own;
+    T* const work = size < 0 ? memory.elements : memory.elements + own;
+    int status = 0;
+    if constexpr (kComplex) {
+      F::geev("N", job, &n_, a, &lda_, reinterpret_cast<T*>(values), nullptr, &one, reinterpret_cast<T*>(vectors),
+              &lda_, work, &size, memory.reals, &status, 1, 1);
+    } else {
+      T *const re = memory.elements, *const im = re + n_, *const columns = im + n_;
+      F::geev("N", job, &n_, a, &lda_, re, im, nullptr, &one, columns, &lda_, work, &size, &status, 1, 1);
+      if (size < 0 || status != 0) return status;
+      auto* const to = reinterpret_cast<catena::complex<T>*>(values);
+      for (int i = 0; i < n_; ++i) to[i] = {re[i], im[i]};
+      if (k_ != 0) join_parts(im, columns, reinterpret_cast<catena::complex<T>*>(vectors));
+    }
+    return status;
+  }
+  void join_parts(const Real* im, const Real* columns, catena::complex<Real>* vectors) const {
+    const auto n = static_cast<std::size_t>(n_);
+    for (std::size_t j = 0; j < n; ++j) {
+      const bool pair = im[j] != 0;
+      const Real *const first = columns + j * n, *const second = first + n;
+      for (std::size_t i = 0; i < n; ++i) {
+        vectors[j * n + i] = {first[i], pair ? second[i] : 0};
+        if (pair) vectors[(j + 1) * n + i] = {first[i], -second[i]};
+      }
+      if (pair) ++j;
+    }
+  }
+  // The elements of real numbers that the conversion of eigenvalues needs besides LAPACK's own.
+  int own_elements_of_eig() const { return kComplex ? 0 : n_ * (2 + (k_ == 0 ? 0 : n_)); }
+
   static std::size_t reals_at(const LapackWork& w) { return round_up_64(sizeof(T) * std::size_t(w.elements)); }
   // Converts a size that LAPACK has stored as a floating-point number, which may be rounded.
   static int rounded_up(Real size) { return int(double(size) * (std::is_same_v<Real, float> ? 1 + 1e-6 : 1)) + 1; }

@@ -33,6 +33,9 @@ template <class T> class Matrices {
       case Factorization::q: q(); break;
       case Factorization::svd: svd(); break;
       case Factorization::eigh: eigh(); break;
+      case Factorization::substitute: substitute(); break;
+      case Factorization::eig:
+      case Factorization::triangular: catena::fail<catena::RuntimeError>(f_.name, "cuSOLVER has no such function");
     }
     call_.outcome(f_.status);
   }
@@ -73,6 +76,13 @@ template <class T> class Matrices {
       F::getrs(substitution, api::cusolver_op_n, n_, k_, static_cast<const T*>(a(i)), lda_,
                static_cast<const int*>(rows), b(i), lda_);
     });
+  }
+  void substitute() {
+    for (std::int64_t i = 0; i < f_.count; ++i) {
+      call_.at_matrix(i);
+      F::getrs(call_, f_.transposed ? api::cusolver_op_t : api::cusolver_op_n, n_, k_, static_cast<const T*>(a(i)),
+               lda_, static_cast<const int*>(operand<int>(1, i)), operand<T>(2, i), lda_);
+    }
   }
   void qr() {
     const int size = F::geqrf_size(call_, m_, n_, a(0), lda_);

@@ -1,0 +1,359 @@
+// einsum by contractions of two operands. The axes of a contraction are those of both operands that the result keeps
+// (a stack), those of both that it does not (summed over), and those of one of them: the rows and the columns.
+#include <catena/ndarray/routines/einsum.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <catena/ndarray/engine/execute.h>
+#include <catena/ndarray/engine/out_of_memory.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/einsum_path.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/operand.h>
+#include <catena/ndarray/routines/reduction.h>
+
+namespace nd {
+namespace {
+
+using catena::check;
+using internal::einsum::Labels;
+using internal::einsum::LabelSet;
+using internal::einsum::Path;
+using internal::einsum::Subscripts;
+
+constexpr const char* kOp = "einsum";
+
+// An array whose axes have different labels.
+struct Term {
+  Array array;
+  Labels labels;
+
+  int axis_of(int label) const {
+    const auto at = std::find(labels.begin(), labels.end(), label);
+    return at == labels.end() ? -1 : static_cast<int>(at - labels.begin());
+  }
+  bool has(int label) const { return axis_of(label) >= 0; }
+  std::int64_t length(int label) const { return array.shape()[axis_of(label)]; }
+  std::int64_t stride(int label) const { return array.strides()[axis_of(label)]; }
+};
+
+bool is_in(const LabelSet& set, int label) { return set[static_cast<std::size_t>(label)]; }
+
+std::int64_t length_of(const Term& t, const Labels& labels) {
+  std::int64_t n = 1;
+  for (const int label : labels) n *= t.length(label);
+  return n;
+}
+
+Array ordered(const Term& t, const Labels& labels) {
+  Dims axes;
+  bool same = true;
+  for (const int label : labels) {
+    same = same && t.axis_of(label) == axes.size();
+    axes.push_back(t.axis_of(label));
+  }
+  return same ? t.array : t.array.transpose(axes);
+}
+
+// Takes the diagonals of repeated axes, and drops axes of length 1 that broadcast.
+Term term_of(const Array& operand, const Labels& labels, const std::vector<std::int64_t>& lengths) {
+  Term t{operand, labels};
+  for (std::size_t i = 0; i < t.labels.size();) {
+    const int label = t.labels[i];
+    const auto again = std::find(t.labels.begin() + static_cast<std::ptrdiff_t>(i) + 1, t.labels.end(), label);
+    if (again == t.labels.end()) {
+      ++i;
+      continue;
+    }
+    t.array = diagonal(t.array, 0, static_cast<int>(i), static_cast<int>(again - t.labels.begin()));
+    t.labels.erase(again);
+    t.labels.erase(t.labels.begin() + static_cast<std::ptrdiff_t>(i));
+    t.labels.push_back(label);
+  }
+  for (int axis = static_cast<int>(t.labels.size()) - 1; axis >= 0; --axis) {
+    if (t.array.shape()[axis] != 1 || lengths[static_cast<std::size_t>(t.labels[static_cast<std::size_t>(axis)])] == 1)
+      continue;
+    t.array = t.array.squeeze(axis);
+    t.labels.erase(t.labels.begin() + axis);
+  }
+  return t;
+}
+
+Array total(const Array& a, const Axes& axes) {
+  return a.dtype() == Dtype::bool_ ? any(a, {.axis = axes}) : sum(a, {.axis = axes, .dtype = a.dtype()});
+}
+
+void sum_all_but(Term& t, const LabelSet& kept) {
+  Dims axes;
+  Labels rest;
+  for (std::size_t i = 0; i < t.labels.size(); ++i) {
+    if (is_in(kept, t.labels[i])) rest.push_back(t.labels[i]);
+    else axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (axes.empty()) return;
+  t.array = total(t.array, axes);
+  t.labels = rest;
+}
+
+// The array with the axes of these labels, of which those that it does not have get length 1.
+Array spread(const Term& t, const Labels& labels) {
+  Labels own;
+  std::vector<Key> keys;
+  for (const int label : labels) {
+    if (t.has(label)) own.push_back(label);
+    keys.push_back(t.has(label) ? Key(Slice()) : Key(newaxis));
+  }
+  return ordered(t, own).index(keys);
+}
+
+// True if the axes, in this order, can be merged to one without a copy.
+bool merge(const Term& t, const Labels& labels) {
+  std::int64_t step = 0;
+  for (std::size_t i = labels.size(); i-- > 0;) {
+    const std::int64_t length = t.length(labels[i]), stride = t.stride(labels[i]);
+    if (length == 1) continue;
+    if (step != 0 && stride != step) return false;
+    step = stride * length;
+  }
+  return true;
+}
+
+// The labels in the order of the result if they merge so, or else in the order of the memory of `t`.
+Labels merged_order(const Term& t, const Labels& labels, const Labels& result) {
+  Labels order;
+  for (const int label : result)
+    if (std::find(labels.begin(), labels.end(), label) != labels.end()) order.push_back(label);
+  if (order.size() != labels.size()) order = labels;
+  if (merge(t, order)) return order;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return t.stride(a) > t.stride(b); });
+  return order;
+}
+
+// The position of a label, or that behind all others.
+std::ptrdiff_t place_of(int label, const Labels& labels) {
+  return std::find(labels.begin(), labels.end(), label) - labels.begin();
+}
+
+// The axes of a contraction.
+struct Roles {
+  Labels stack, left, right, summed;
+
+  Roles(const Term& x, const Term& y, const LabelSet& kept) {
+    for (const int label : x.labels) {
+      if (!y.has(label)) left.push_back(label);
+      else (is_in(kept, label) ? stack : summed).push_back(label);
+    }
+    for (const int label : y.labels)
+      if (!x.has(label)) right.push_back(label);
+  }
+  Labels all_kept() const {
+    Labels all = stack;
+    all.insert(all.end(), left.begin(), left.end());
+    all.insert(all.end(), right.begin(), right.end());
+    return all;
+  }
+};
+
+Labels joined(Labels a, const Labels& b, const Labels& c = {}) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.insert(a.end(), c.begin(), c.end());
+  return a;
+}
+
+// The stack of matrices (stack..., rows, columns). If the numbers of a matrix lie apart because those of other matrices
+// lie between them, they are brought together once for all products.
+Array matrices(const Term& t, const Labels& stack, const Labels& rows, const Labels& columns) {
+  Shape shape;
+  for (const int label : stack) shape.push_back(t.length(label));
+  shape.push_back(length_of(t, rows));
+  shape.push_back(length_of(t, columns));
+  const Array all = ordered(t, joined(stack, rows, columns)).reshape(shape);
+  const auto item = static_cast<std::int64_t>(all.itemsize());
+  const int last = all.ndim() - 1;
+  const bool apart =
+      all.strides()[last] != item && all.strides()[last - 1] != item && shape[last] * shape[last - 1] > 1;
+  return apart && all.size() > shape[last] * shape[last - 1] ? internal::contiguous(all) : all;
+}
+
+// True if one of the axes has neighbouring elements.
+bool runs_along(const Term& t, const Labels& labels) {
+  const auto item = static_cast<std::int64_t>(t.array.itemsize());
+  return std::any_of(labels.begin(), labels.end(), [&](int label) { return t.stride(label) == item; });
+}
+
+// Stacks of products of one row with one column, which are better multiplied and summed: short ones, for which a matrix
+// product has to be started, and those along an axis whose elements lie apart. 16-bit floats would be rounded between.
+bool are_loose_dots(const Roles& r, const Term& x, const Term& y) {
+  constexpr std::int64_t kShort = 128;
+  if (r.stack.empty() || length_of(x, r.left) * length_of(y, r.right) != 1) return false;
+  if (catena::compute_dtype(x.array.dtype()) != x.array.dtype()) return false;
+  return length_of(x, r.summed) <= kShort || !runs_along(x, r.summed) || !runs_along(y, r.summed);
+}
+
+// The contraction of two terms, as an array with the axes `kept` of them; in the order of `result` if that costs no
+// copy.
+Term contraction(Term x, Term y, const LabelSet& kept, const Labels& result) {
+  LabelSet of_x = kept, of_y = kept;
+  for (const int label : x.labels) of_y.set(static_cast<std::size_t>(label));
+  for (const int label : y.labels) of_x.set(static_cast<std::size_t>(label));
+  sum_all_but(x, of_x);
+  sum_all_but(y, of_y);
+  // The last axis of the result is one of the columns.
+  if (!result.empty() && x.has(result.back()) && !y.has(result.back())) std::swap(x, y);
+  Roles r(x, y, kept);
+  if (r.summed.empty()) {
+    const Labels labels = result.size() == r.all_kept().size() ? result : r.all_kept();
+    return {multiply(spread(x, labels), spread(y, labels)), labels};
+  }
+  if (are_loose_dots(r, x, y)) {
+    const Labels kept_labels = r.all_kept(), all = joined(kept_labels, r.summed);
+    Dims axes;
+    for (std::size_t i = kept_labels.size(); i < all.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+    return {total(multiply(spread(x, all), spread(y, all)), axes), kept_labels};
+  }
+  std::stable_sort(r.stack.begin(), r.stack.end(),
+                   [&](int a, int b) { return place_of(a, result) < place_of(b, result); });
+  r.left = merged_order(x, r.left, result);
+  r.right = merged_order(y, r.right, result);
+  r.summed = x.array.size() > y.array.size() ? merged_order(x, r.summed, {}) : merged_order(y, r.summed, {});
+  const Array product = matmul(matrices(x, r.stack, r.left, r.summed), matrices(y, r.stack, r.summed, r.right));
+  Shape shape;
+  for (const int label : joined(r.stack, r.left)) shape.push_back(x.length(label));
+  for (const int label : r.right) shape.push_back(y.length(label));
+  return {product.reshape(shape), r.all_kept()};
+}
+
+Path path_of(const EinsumOrder& order, const Subscripts& subscripts) {
+  constexpr std::size_t kFew = 6, kMost = 12;
+  const std::size_t n = subscripts.operands.size();
+  if (order.path()) {
+    internal::einsum::check(*order.path(), n);
+    return *order.path();
+  }
+  const std::string_view name = order.name();
+  check<ValueError>(name == "auto" || name == "optimal" || name == "greedy" || name == "none", kOp, "optimize \"", name,
+                    "\" is none of \"auto\", \"optimal\", \"greedy\", true, false and a path");
+  check<ValueError>(name != "optimal" || n <= kMost, kOp, "the optimal order of ", n,
+                    " operands takes too long to find; the limit is ", kMost, ", greedy finds a good one");
+  if (n <= 2 || name == "none") return internal::einsum::in_order(n);
+  if (name == "optimal" || (name == "auto" && n <= kFew)) return internal::einsum::optimal(subscripts);
+  return internal::einsum::greedy(subscripts);
+}
+
+LabelSet set_of(const Labels& labels) {
+  LabelSet set;
+  for (const int label : labels) set.set(static_cast<std::size_t>(label));
+  return set;
+}
+
+// Contracts the terms at these positions one after the other.
+void contract_step(std::vector<Term>& terms, const Dims& step, const Labels& output) {
+  std::vector<Term> taken;
+  for (const std::int64_t i : step) taken.push_back(terms[static_cast<std::size_t>(i)]);
+  Dims sorted = step;
+  std::sort(sorted.begin(), sorted.end());
+  for (int i = sorted.size() - 1; i >= 0; --i) terms.erase(terms.begin() + sorted[i]);
+  LabelSet others = set_of(output);
+  for (const Term& t : terms) others |= set_of(t.labels);
+  Term result = taken[0];
+  for (std::size_t i = 1; i < taken.size(); ++i) {
+    LabelSet kept = others;
+    for (std::size_t later = i + 1; later < taken.size(); ++later) kept |= set_of(taken[later].labels);
+    const bool last = terms.empty() && i + 1 == taken.size();
+    result = contraction(result, taken[i], kept, last ? output : Labels());
+  }
+  terms.push_back(result);
+}
+
+std::vector<Shape> shapes_of(const std::vector<Array>& arrays) {
+  std::vector<Shape> shapes;
+  for (const Array& a : arrays) shapes.push_back(a.shape());
+  return shapes;
+}
+
+std::vector<Array> arrays_of(const std::vector<Operand>& operands, const Array& out = {}) {
+  const Device device = internal::common_device(kOp, operands, {&out, 1});
+  std::vector<Array> arrays;
+  for (const Operand& x : operands) arrays.push_back(internal::as_array(x, device));
+  return arrays;
+}
+
+// The operands in one dtype. Products of several 16-bit floats are computed in float32 and rounded once.
+Dtype cast_to_one(std::vector<Array>& arrays, const EinsumOptions& o) {
+  Dtype dtype = arrays[0].dtype();
+  for (const Array& a : arrays) dtype = promote_types(dtype, a.dtype());
+  if (o.dtype) {
+    for (const Array& a : arrays)
+      check<TypeError>(catena::can_cast(a.dtype(), *o.dtype, o.casting), kOp, "an operand of ", a.dtype(),
+                       " does not cast to ", *o.dtype, "; another casting allows more: {.casting = Casting::unsafe}");
+    dtype = *o.dtype;
+  }
+  const Dtype working = arrays.size() > 2 ? catena::compute_dtype(dtype) : dtype;
+  for (Array& a : arrays) a = a.astype(working, {.copy = false});
+  return dtype;
+}
+
+Array einsum_of(std::string_view text, const std::vector<Operand>& operands, const EinsumOptions& o) {
+  check<ValueError>(!operands.empty(), kOp, "there are no operands");
+  std::vector<Array> arrays = arrays_of(operands, o.out);
+  const Subscripts subscripts = internal::einsum::read(text, shapes_of(arrays));
+  const Path path = path_of(o.optimize, subscripts);
+  const Dtype dtype = cast_to_one(arrays, o);
+  if (!o.out.is_null()) {
+    Shape shape;
+    for (const int label : subscripts.output) shape.push_back(subscripts.lengths[static_cast<std::size_t>(label)]);
+    check<ValueError>(o.out.shape() == shape, kOp, "the output has the shape ", o.out.shape(), ", the result has ",
+                      shape);
+    catena::check_output_cast(kOp, dtype, o.out.dtype(), o.casting);
+  }
+  std::vector<Term> terms;
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    terms.push_back(term_of(arrays[i], subscripts.operands[i], subscripts.lengths));
+  for (const Dims& step : path) contract_step(terms, step, subscripts.output);
+  Term& last = terms[0];
+  sum_all_but(last, set_of(subscripts.output));
+  const Array result = ordered(last, subscripts.output).astype(dtype, {.copy = false});
+  if (o.out.is_null()) return result;
+  copyto(o.out, result, {.casting = o.casting});
+  return o.out;
+}
+
+}  // namespace
+
+Array einsum(std::string_view subscripts, const std::vector<Operand>& operands, const EinsumOptions& options) try {
+  return einsum_of(subscripts, operands, options);
+} catch (...) {
+  internal::rethrow_out_of_memory(kOp);
+}
+
+Array einsum(const std::vector<std::pair<Operand, EinsumAxes>>& operands, const std::optional<EinsumAxes>& output,
+             const EinsumOptions& options) {
+  std::vector<Operand> arrays;
+  std::vector<Labels> labels;
+  for (const auto& [array, axes] : operands) {
+    arrays.push_back(array);
+    labels.push_back(axes.labels());
+  }
+  const std::string text = internal::einsum::text_of(labels, output ? &output->labels() : nullptr);
+  return einsum(text, arrays, options);
+}
+
+EinsumPath einsum_path(std::string_view subscripts, const std::vector<Operand>& operands,
+                       const EinsumPathOptions& options) {
+  check<ValueError>(!operands.empty(), "einsum_path", "there are no operands");
+  const Subscripts s = internal::einsum::read(subscripts, shapes_of(arrays_of(operands)));
+  EinsumPath result{.path = path_of(options.optimize, s)};
+  Dims all;
+  for (std::size_t i = 0; i < operands.size(); ++i) all.push_back(static_cast<std::int64_t>(i));
+  result.naive_multiplications = internal::einsum::cost_of({all}, s).multiplications;
+  const internal::einsum::Cost cost = internal::einsum::cost_of(result.path, s);
+  result.multiplications = cost.multiplications;
+  result.largest_intermediate = cost.largest;
+  return result;
+}
+
+}  // namespace nd
