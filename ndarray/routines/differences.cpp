@@ -24,7 +24,7 @@ using internal::on_device;
 using internal::on_one_device;
 using internal::part;
 
-bool is_inexact(Dtype t) { return catena::is_floating(t) || catena::is_complex_dtype(t); }
+bool has_fractions(Dtype t) { return catena::is_floating(t) || catena::is_complex_dtype(t); }
 
 // The elements of an axis but the first ones, and but the last ones; none if there are fewer.
 Array without_first(const Array& a, int axis, std::int64_t n = 1) {
@@ -35,7 +35,7 @@ Array without_last(const Array& a, int axis, std::int64_t n = 1) {
   return part(a, axis, 0, std::max<std::int64_t>(a.shape()[axis] - n, 0));
 }
 
-Array step(const Array& a, int axis) {
+Array neighbour_differences(const Array& a, int axis) {
   const Array later = without_first(a, axis), before = without_last(a, axis);
   return a.dtype() == Dtype::bool_ ? later != before : later - before;
 }
@@ -57,7 +57,7 @@ Spacing spacing_of(const Array& f, int axis, const ArrayLike& given) {
   check<ValueError>(x.ndim() == 1, "gradient", "coordinates have the shape ", x.shape(), ", must have rank 1");
   check<ValueError>(x.size() == f.shape()[axis], "gradient", "there are ", x.size(),
                     " coordinates for an axis of length ", f.shape()[axis]);
-  return {.array = step(is_inexact(x.dtype()) ? x : x.astype(Dtype::float64), 0)};
+  return {.array = neighbour_differences(has_fractions(x.dtype()) ? x : x.astype(Dtype::float64), 0)};
 }
 
 // The combination of three neighbours that has second order.
@@ -85,20 +85,23 @@ Weights at_last(const Array& d1, const Array& d2) {
 }
 
 // One sample of an axis, of which the axis is kept.
-Array sample(const Array& f, int axis, std::int64_t at) { return part(f, axis, at < 0 ? at + f.shape()[axis] : at, 1); }
+Array sample_at(const Array& f, int axis, std::int64_t at) {
+  return part(f, axis, at < 0 ? at + f.shape()[axis] : at, 1);
+}
 
 // Writes the one-sided difference at one end; `side` is 0 for the first sample and -1 for the last one.
 void write_end(const Array& out, const Array& f, int axis, const Spacing& d, int order, std::int64_t side) {
-  const Array target = sample(out, axis, side);
+  const Array target = sample_at(out, axis, side);
   const std::int64_t inward = side == 0 ? 1 : -1;
   if (order == 1) {
-    const Array x = sample(f, axis, std::min(side, side + inward)), y = sample(f, axis, std::max(side, side + inward));
+    const Array x = sample_at(f, axis, std::min(side, side + inward)),
+                y = sample_at(f, axis, std::max(side, side + inward));
     subtract(y, x, {.out = target});
     true_divide(target, d.uniform() ? d.distance() : Operand(d.array(side)), {.out = target});
     return;
   }
   const std::int64_t first = side == 0 ? 0 : -3;
-  const Array x = sample(f, axis, first), y = sample(f, axis, first + 1), z = sample(f, axis, first + 2);
+  const Array x = sample_at(f, axis, first), y = sample_at(f, axis, first + 1), z = sample_at(f, axis, first + 2);
   if (d.uniform()) {
     const Array sum = side == 0 ? -1.5 * x + 2.0 * y - 0.5 * z : 0.5 * x - 2.0 * y + 1.5 * z;
     true_divide(sum, d.distance(), {.out = target});
@@ -141,7 +144,7 @@ GradientResult gradient_of(const ArrayLike& samples, const std::vector<ArrayLike
   check<TypeError>(spacing.empty() || one_for_all || static_cast<int>(spacing.size()) == axes.size(), "gradient",
                    spacing.size(), " spacings are given for ", axes.size(),
                    " axes; write one number for all axes, or one item for each");
-  if (!is_inexact(f.dtype())) f = f.astype(Dtype::float64);
+  if (!has_fractions(f.dtype())) f = f.astype(Dtype::float64);
   std::vector<Spacing> distances;
   for (int k = 0; k < axes.size(); ++k) {
     const int axis = static_cast<int>(axes[k]);
@@ -168,7 +171,7 @@ std::pair<Array, Array> over_period(const Array& xp, const Array& fp, double per
 }
 
 Array interpolated(const Array& x, const Array& xp, const Array& fp) {
-  const Array behind = without_first(xp, 0), rise = step(fp, 0) / step(xp, 0);
+  const Array behind = without_first(xp, 0), rise = neighbour_differences(fp, 0) / neighbour_differences(xp, 0);
   // Numbers outside are moved to the ends. Behind the last point the function is constant.
   const Array inside = clip(x, xp(0), xp(-1));
   const Array at = searchsorted(behind, inside, "right");
@@ -206,7 +209,7 @@ Array diff(const ArrayLike& array, const DiffOptions& o) try {
     if (o.append) pieces.push_back(values(*o.append));
     a = concatenate(pieces, axis);
   }
-  for (std::int64_t k = 0; k < o.n; ++k) a = step(a, axis);
+  for (std::int64_t k = 0; k < o.n; ++k) a = neighbour_differences(a, axis);
   return a;
 } catch (...) {
   internal::rethrow_out_of_memory("diff");
@@ -265,17 +268,20 @@ Array trapezoid(const ArrayLike& samples, const TrapezoidOptions& o) try {
         along[axis] = x.size();
         x = x.reshape(along);
       }
-      widths = step(x, catena::normalize_axis("trapezoid", x.ndim() == y.ndim() ? axis : o.axis, x.ndim()));
+      widths =
+          neighbour_differences(x, catena::normalize_axis("trapezoid", x.ndim() == y.ndim() ? axis : o.axis, x.ndim()));
     }
     Array sums = without_first(y, axis) + without_last(y, axis);
     sums = (o.x ? widths * std::move(sums) : o.dx * std::move(sums)) / 2.0;
     return sum(sums, axis);
   }
   // Both ends apart from the others, which are only summed.
-  const Dtype result = is_inexact(y.dtype()) ? y.dtype() : Dtype::float64;
+  const Dtype result = has_fractions(y.dtype()) ? y.dtype() : Dtype::float64;
   const Dtype working = catena::compute_dtype(result);
   Array total = sum(without_last(without_first(y, axis), axis), axis, working);
-  const auto end = [&](std::int64_t at) { return sample(y, axis, at).astype(working, {.copy = false}).squeeze(axis); };
+  const auto end = [&](std::int64_t at) {
+    return sample_at(y, axis, at).astype(working, {.copy = false}).squeeze(axis);
+  };
   total += (end(0) + end(-1)) / 2.0;
   total *= o.dx;
   return total.astype(result, {.copy = false});
@@ -313,8 +319,8 @@ Array unwrap(const ArrayLike& p, const UnwrapOptions& o) try {
   const std::int64_t whole = exact ? o.period.to<std::int64_t>() : 0;
   check<ValueError>(!exact || whole > 0, "unwrap", "the period is ", o.period, ", must be positive");
   const Scalar middle = exact ? Scalar(whole / 2) : Scalar(o.period.to_double() / 2);
-  const Dtype dtype = exact || is_inexact(a.dtype()) ? a.dtype() : Dtype::float64;
-  const Array result = a.astype(dtype), jumps = step(result, axis);
+  const Dtype dtype = exact || has_fractions(a.dtype()) ? a.dtype() : Dtype::float64;
+  const Array result = a.astype(dtype), jumps = neighbour_differences(result, axis);
   const Array later = without_first(result, axis);
   Array turned = remainder(jumps + middle, o.period);
   subtract(turned, middle, {.out = turned});

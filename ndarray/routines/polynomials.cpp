@@ -25,20 +25,32 @@ using catena::check;
 using internal::on_device;
 using internal::on_one_device;
 
-Array coefficients(std::string_view op, const Array& p) {
+Array checked_coefficients(std::string_view op, const Array& p) {
   check<ValueError>(p.ndim() <= 1, op, "a polynomial has the shape ", p.shape(), ", must have rank 1");
   return p.ravel();
 }
 
-std::pair<Array, Array> two(std::string_view op, const ArrayLike& a1, const ArrayLike& a2) {
+std::pair<Array, Array> two_polynomials(std::string_view op, const ArrayLike& a1, const ArrayLike& a2) {
   const auto [x, y] = on_one_device(op, a1, a2);
-  return {coefficients(op, x), coefficients(op, y)};
+  return {checked_coefficients(op, x), checked_coefficients(op, y)};
+}
+
+// The position of the first true element, or the last position.
+std::int64_t first_true(const Array& mask) {
+  mask(-1).fill(true);
+  return argmax(mask).item<std::int64_t>();
+}
+
+// Without the coefficients before the first one that is not 0, but the last one; no coefficients are a 0.
+Array without_leading_zeros(const Array& p) {
+  if (p.size() == 0) return zeros_like(p, {.shape = Shape(1)});
+  return p(Slice(first_true(p != 0), {}));
 }
 
 // With zeros for higher powers, at least n coefficients.
-Array extended(const Array& a, std::int64_t n) { return a.size() < n ? pad(a, {n - a.size(), 0}) : a; }
+Array with_leading_zeros(const Array& a, std::int64_t n) { return a.size() < n ? pad(a, {n - a.size(), 0}) : a; }
 
-Array as_inexact(const Array& a) {
+Array with_fractions(const Array& a) {
   const bool is_inexact = catena::is_floating(a.dtype()) || catena::is_complex_dtype(a.dtype());
   return is_inexact ? a : a.astype(Dtype::float64);
 }
@@ -56,7 +68,7 @@ bool is_symmetric(const Array& z) {
 }
 
 // The powers deg, deg - 1, ... 0 of x, as the rows of an array.
-Array powers(const Array& x, std::int64_t deg) {
+Array powers_of(const Array& x, std::int64_t deg) {
   const Array rows = empty_like(x, {.shape = Shape{deg + 1, x.size()}});
   rows(deg).fill(1);
   for (std::int64_t k = deg; k > 0; --k) multiply(rows(k), x, {.out = rows(k - 1)});
@@ -68,7 +80,7 @@ Array on_columns(const Array& scale, const Array& y) { return y.ndim() == 2 ? sc
 }  // namespace
 
 Array poly(const ArrayLike& seq_of_zeros) try {
-  Array zeros_of = coefficients("poly", on_one_device("poly", seq_of_zeros)[0]);
+  Array zeros_of = checked_coefficients("poly", on_one_device("poly", seq_of_zeros)[0]);
   const bool keeps = zeros_of.dtype() == Dtype::float32 || catena::is_complex_dtype(zeros_of.dtype());
   if (!keeps) zeros_of = zeros_of.astype(Dtype::float64);
   const std::int64_t n = zeros_of.size();
@@ -81,32 +93,31 @@ Array poly(const ArrayLike& seq_of_zeros) try {
 }
 
 Array polyadd(const ArrayLike& a1, const ArrayLike& a2) try {
-  const auto [x, y] = two("polyadd", a1, a2);
-  return extended(x, y.size()) + extended(y, x.size());
+  const auto [x, y] = two_polynomials("polyadd", a1, a2);
+  return with_leading_zeros(x, y.size()) + with_leading_zeros(y, x.size());
 } catch (...) {
   internal::rethrow_out_of_memory("polyadd");
 }
 
 Array polysub(const ArrayLike& a1, const ArrayLike& a2) try {
-  const auto [x, y] = two("polysub", a1, a2);
-  return extended(x, y.size()) - extended(y, x.size());
+  const auto [x, y] = two_polynomials("polysub", a1, a2);
+  return with_leading_zeros(x, y.size()) - with_leading_zeros(y, x.size());
 } catch (...) {
   internal::rethrow_out_of_memory("polysub");
 }
 
 Array polymul(const ArrayLike& a1, const ArrayLike& a2) try {
-  const auto [x, y] = two("polymul", a1, a2);
-  check<ValueError>(x.size() > 0 && y.size() > 0, "polymul", "a polynomial has no coefficients");
-  return convolve(x, y);
+  const auto [x, y] = two_polynomials("polymul", a1, a2);
+  return convolve(without_leading_zeros(x), without_leading_zeros(y));
 } catch (...) {
   internal::rethrow_out_of_memory("polymul");
 }
 
 std::pair<Array, Array> polydiv(const ArrayLike& u_in, const ArrayLike& v_in) try {
-  const auto [u, v_given] = two("polydiv", u_in, v_in);
+  const auto [u, v_given] = two_polynomials("polydiv", u_in, v_in);
   check<ValueError>(u.size() > 0 && v_given.size() > 0, "polydiv", "a polynomial has no coefficients");
-  const Array v = as_inexact(v_given);
-  const Dtype dtype = catena::promote_types(as_inexact(u).dtype(), v.dtype());
+  const Array v = with_fractions(v_given);
+  const Dtype dtype = catena::promote_types(with_fractions(u).dtype(), v.dtype());
   Array r = u.astype(dtype);
   const std::int64_t steps = u.size() - v.size() + 1;
   const Array q = zeros_like(r, {.shape = Shape(std::max<std::int64_t>(steps, 1))});
@@ -116,10 +127,7 @@ std::pair<Array, Array> polydiv(const ArrayLike& u_in, const ArrayLike& v_in) tr
     multiply(scale, r(k), {.out = d});
     r(Slice(k, k + v.size())) -= d * v;
   }
-  // The position of the first coefficient that counts.
-  const Array counts = ~isclose(r, 0, 1e-14);
-  counts(-1).fill(true);
-  r = r(Slice(argmax(counts).item<std::int64_t>(), {}));
+  r = r(Slice(first_true(~isclose(r, 0, 1e-14)), {}));
   return {q, r};
 } catch (...) {
   internal::rethrow_out_of_memory("polydiv");
@@ -127,7 +135,7 @@ std::pair<Array, Array> polydiv(const ArrayLike& u_in, const ArrayLike& v_in) tr
 
 Array polyval(const ArrayLike& p_in, const ArrayLike& x_in) try {
   const auto [given, x] = on_one_device("polyval", p_in, x_in);
-  const Array p = coefficients("polyval", given);
+  const Array p = checked_coefficients("polyval", given);
   if (p.size() == 0) return zeros_like(x);
   if (p.size() == 1) return x * 0 + p(0);
   Array y = x * p(0);
@@ -142,7 +150,7 @@ Array polyval(const ArrayLike& p_in, const ArrayLike& x_in) try {
 }
 
 Array polyder(const ArrayLike& p_in, std::int64_t m) try {
-  Array p = coefficients("polyder", on_one_device("polyder", p_in)[0]);
+  Array p = checked_coefficients("polyder", on_one_device("polyder", p_in)[0]);
   check<ValueError>(m >= 0, "polyder", "the order of the derivative is ", m, ", must not be negative");
   for (; m > 0; --m) p = p(Slice({}, -1)) * descending(p, std::max<std::int64_t>(p.size() - 1, 0));
   return p;
@@ -151,9 +159,9 @@ Array polyder(const ArrayLike& p_in, std::int64_t m) try {
 }
 
 Array polyint(const ArrayLike& p_in, const PolyintOptions& o) try {
-  Array p = coefficients("polyint", on_one_device("polyint", p_in)[0]);
+  Array p = checked_coefficients("polyint", on_one_device("polyint", p_in)[0]);
   check<ValueError>(o.m >= 0, "polyint", "the order of the integral is ", o.m, ", must not be negative");
-  const Array constants = o.k ? coefficients("polyint", on_device(*o.k, p.device()))
+  const Array constants = o.k ? checked_coefficients("polyint", on_device(*o.k, p.device()))
                               : zeros_like(p, {.dtype = Dtype::float64, .shape = Shape(1)});
   check<ValueError>(constants.size() == 1 || constants.size() >= o.m, "polyint", "there are ", constants.size(),
                     " constants for ", o.m, " integrals; write one for all, or one for each");
@@ -170,7 +178,7 @@ Array polyfit(const ArrayLike& x, const ArrayLike& y, std::int64_t deg) { return
 
 PolyfitResult polyfit(const ArrayLike& x_in, const ArrayLike& y_in, std::int64_t deg, const PolyfitOptions& o) try {
   const auto [x_given, y_given] = on_one_device("polyfit", x_in, y_in);
-  const Array x = as_inexact(x_given), y = as_inexact(y_given);
+  const Array x = with_fractions(x_given), y = with_fractions(y_given);
   check<ValueError>(deg >= 0, "polyfit", "the degree is ", deg, ", must not be negative");
   check<TypeError>(x.ndim() == 1 && x.size() > 0, "polyfit", "x has the shape ", x.shape(),
                    ", must have rank 1 and elements");
@@ -182,9 +190,9 @@ PolyfitResult polyfit(const ArrayLike& x_in, const ArrayLike& y_in, std::int64_t
   check<ValueError>(!o.cov || o.full || x.size() > deg + 1, "polyfit", x.size(), " points for ", deg + 1,
                     " coefficients are too few for a covariance");
   const double rcond = o.rcond.value_or(static_cast<double>(x.size()) * linalg::internal::precision_of(x.dtype()));
-  Array rows = powers(x, deg), rhs = y;
+  Array rows = powers_of(x, deg), rhs = y;
   if (weighted) {
-    const Array w = as_inexact(o.w);
+    const Array w = with_fractions(o.w);
     rows = std::move(rows) * w;
     rhs = rhs * on_columns(w, y);
   }

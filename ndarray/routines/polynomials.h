@@ -20,9 +20,11 @@ namespace nd {
 // for the device if they are complex.
 CATENA_EXPORT Array poly(const ArrayLike& seq_of_zeros);
 
-// Sum, difference and product, in the common dtype of both; the product as convolve.
+// Sum and difference, in the common dtype of both.
 CATENA_EXPORT Array polyadd(const ArrayLike& a1, const ArrayLike& a2);
 CATENA_EXPORT Array polysub(const ArrayLike& a1, const ArrayLike& a2);
+// The product, computed by convolve. As in NumPy, zeros before the first other coefficient of an argument are left out,
+// which waits for the device.
 CATENA_EXPORT Array polymul(const ArrayLike& a1, const ArrayLike& a2);
 // Quotient and remainder; integers give float64. Leading coefficients of the remainder that are close to 0 (1e-8) are
 // left out, which waits for the device. ValueError for a polynomial without coefficients.

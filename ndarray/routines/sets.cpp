@@ -22,10 +22,12 @@ using internal::on_one_device;
 
 // ---- distinct elements ----------------------------------------------------------------------------
 // The positions that sort an array of rank 1.
-Array order_of(const Array& a) {
+Array sorting_order(const Array& a) {
   return catena::is_complex_dtype(a.dtype()) ? lexsort({a.imag(), a.real()}) : argsort(a);
 }
-Array sorted(const Array& a) { return catena::is_complex_dtype(a.dtype()) ? take(a, order_of(a)) : sort(a); }
+Array sorted_elements(const Array& a) {
+  return catena::is_complex_dtype(a.dtype()) ? take(a, sorting_order(a)) : sort(a);
+}
 
 Array new_bools(const Array& like, std::int64_t n) {
   const DeviceScope scope(like.device());
@@ -47,8 +49,8 @@ Array differs_from_previous(const Array& s, bool equal_nan) {
 
 // Positions and counts, of elements that are sorted by `order` (null if that is not needed). `first` is true for the
 // first ones of equal elements, and `starts` has their positions.
-void describe(UniqueResult& result, const Array& order, const Array& first, const Array& starts,
-              const UniqueOptions& o) {
+void describe_groups(UniqueResult& result, const Array& order, const Array& first, const Array& starts,
+                     const UniqueOptions& o) {
   if (o.return_index) result.indices = take(order, starts);
   if (o.return_inverse) {
     result.inverse_indices = empty_like(order);
@@ -66,17 +68,17 @@ UniqueResult distinct_elements(const Array& a, const UniqueOptions& o) {
   UniqueResult result;
   const Array flat = a.ravel();
   if (!o.return_index && !o.return_inverse) {
-    const Array s = sorted(flat), first = differs_from_previous(s, o.equal_nan);
+    const Array s = sorted_elements(flat), first = differs_from_previous(s, o.equal_nan);
     if (!o.return_counts) return {.values = extract(first, s)};
     const Array starts = flatnonzero(first);
     result.values = take(s, starts);
-    describe(result, Array(), first, starts, o);
+    describe_groups(result, Array(), first, starts, o);
     return result;
   }
-  const Array order = order_of(flat), s = take(flat, order);
+  const Array order = sorting_order(flat), s = take(flat, order);
   const Array first = differs_from_previous(s, o.equal_nan), starts = flatnonzero(first);
   result.values = take(s, starts);
-  describe(result, order, first, starts, o);
+  describe_groups(result, order, first, starts, o);
   if (o.return_inverse) result.inverse_indices = result.inverse_indices.reshape(a.shape());
   return result;
 }
@@ -100,9 +102,7 @@ UniqueResult distinct_slices(const Array& a, const UniqueOptions& o) {
   const int axis = catena::normalize_axis("unique", *o.axis, a.ndim());
   const Array moved = moveaxis(a, axis, 0);
   Shape shape = moved.shape();
-  const std::int64_t n = shape[0];
-  std::int64_t m = 1;
-  for (int k = 1; k < shape.size(); ++k) m *= shape[k];
+  const std::int64_t n = moved.len(), m = a.size() == 0 ? 0 : a.size() / n;
   const Array rows = moved.reshape(Shape{n, m}), order = order_of_rows(rows), s = take(rows, order, 0);
   const Array first = new_bools(a, n);
   if (n > 0) first(0).fill(true);
@@ -110,7 +110,7 @@ UniqueResult distinct_slices(const Array& a, const UniqueOptions& o) {
   const Array starts = flatnonzero(first);
   shape[0] = starts.size();
   UniqueResult result{.values = internal::contiguous(moveaxis(take(s, starts, 0).reshape(shape), 0, axis))};
-  describe(result, order, first, starts, o);
+  describe_groups(result, order, first, starts, o);
   return result;
 }
 
@@ -179,7 +179,7 @@ Array found_in_table(const Array& x, const Array& among, bool invert, bool must)
   return take(table, at.view(Dtype::int64));
 }
 
-Array found(const Sets& sets, const IsinOptions& o) {
+Array membership(const Sets& sets, const IsinOptions& o) {
   const bool sort_only = o.kind == "sort", table_only = o.kind == "table";
   check<ValueError>(o.kind.empty() || sort_only || table_only, "isin", "kind is '", o.kind,
                     "', must be 'sort' or 'table'");
@@ -197,10 +197,10 @@ Array found(const Sets& sets, const IsinOptions& o) {
 }
 
 // The sorted elements, and their positions unless `positions` is false.
-UniqueResult ordered(const Array& a, bool assume_unique, bool positions) {
+UniqueResult ordered_set(const Array& a, bool assume_unique, bool positions) {
   if (!assume_unique) return distinct_elements(a, {.return_index = positions});
-  if (!positions) return {.values = sorted(a)};
-  const Array order = order_of(a);
+  if (!positions) return {.values = sorted_elements(a)};
+  const Array order = sorting_order(a);
   return {.values = take(a, order), .indices = order};
 }
 
@@ -236,7 +236,7 @@ UniqueInverseResult unique_inverse(const ArrayLike& x) {
 Array unique_values(const ArrayLike& x) { return unique_of("unique_values", x, {.equal_nan = false}).values; }
 
 Array isin(const ArrayLike& element, const ArrayLike& test_elements, const IsinOptions& options) try {
-  return found({"isin", element, test_elements}, options).reshape(element.array().shape());
+  return membership({"isin", element, test_elements}, options).reshape(element.array().shape());
 } catch (...) {
   internal::rethrow_out_of_memory("isin");
 }
@@ -249,8 +249,8 @@ Array intersect1d(const ArrayLike& ar1, const ArrayLike& ar2) { return intersect
 
 Intersect1dResult intersect1d(const ArrayLike& ar1, const ArrayLike& ar2, const Intersect1dOptions& o) try {
   const Sets sets("intersect1d", ar1, ar2);
-  const UniqueResult first = ordered(sets.a, o.assume_unique, o.return_indices);
-  const UniqueResult second = ordered(sets.b, o.assume_unique, o.return_indices);
+  const UniqueResult first = ordered_set(sets.a, o.assume_unique, o.return_indices);
+  const UniqueResult second = ordered_set(sets.b, o.assume_unique, o.return_indices);
   const auto [x, y] = comparable(first.values, second.values);
   Array at, common;
   if (y.size() > 0) {
@@ -279,7 +279,8 @@ Array setdiff1d(const ArrayLike& ar1, const ArrayLike& ar2, const SetOptions& op
 Array setxor1d(const ArrayLike& ar1, const ArrayLike& ar2, const SetOptions& options) try {
   const Sets sets("setxor1d", ar1, ar2);
   const bool distinct = options.assume_unique;
-  const Array all = sorted(concatenate({distinct ? sets.a : unique(sets.a), distinct ? sets.b : unique(sets.b)}));
+  const Array all =
+      sorted_elements(concatenate({distinct ? sets.a : unique(sets.a), distinct ? sets.b : unique(sets.b)}));
   const Array first = new_bools(all, all.size() + 1);
   first(-1).fill(true);
   first(Slice({}, -1)) = differs_from_previous(all, false);

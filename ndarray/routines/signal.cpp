@@ -24,13 +24,13 @@ using catena::check;
 
 // ---- direct convolution ---------------------------------------------------------------------------
 // Elements [lo, hi) of the convolution of a (n) and v (m), n >= m.
-struct Range {
+struct SumRange {
   std::int64_t lo, hi;
   std::int64_t length() const { return hi - lo; }
 };
 
 // Bools are counted as integers, integers computed modulo 2^32 or 2^64, 16-bit floats as float32.
-Dtype working_dtype(Dtype t) {
+Dtype dtype_of_sums(Dtype t) {
   if (t == Dtype::int64 || t == Dtype::uint64) return Dtype::uint64;
   if (t == Dtype::bool_ || catena::is_integer(t)) return Dtype::uint32;
   return catena::compute_dtype(t);
@@ -63,7 +63,7 @@ template <class T> void sums_at(const T* a, const T* v, std::int64_t m, std::int
   for (int j = 0; j < kAtOnce; ++j) out[j] = sums[j];
 }
 
-template <class T> void convolve_host(const T* a, std::int64_t n, const T* v, std::int64_t m, Range range, T* out) {
+template <class T> void convolve_host(const T* a, std::int64_t n, const T* v, std::int64_t m, SumRange range, T* out) {
   constexpr int kAtOnce = 64 / sizeof(T);
   const std::int64_t grain = std::max<std::int64_t>(1024, (1 << 18) / m);
   catena::parallel_for(range.length(), grain, [&](std::int64_t begin, std::int64_t end) {
@@ -75,7 +75,7 @@ template <class T> void convolve_host(const T* a, std::int64_t n, const T* v, st
   });
 }
 
-Array on_host(const Array& a, const Array& v, Range range) {
+Array convolve_on_host(const Array& a, const Array& v, SumRange range) {
   const Array out(internal::new_array(Shape{range.length()}, a.dtype(), a.device(), "convolve"));
   const auto run = [&]<class T>(T) {
     convolve_host(a.data<const T>(), a.size(), v.data<const T>(), v.size(), range, out.data<T>());
@@ -92,7 +92,7 @@ Array on_host(const Array& a, const Array& v, Range range) {
 }
 
 // One pass for each sample of v.
-Array by_samples(const Array& a, const Array& v, Range range) {
+Array by_samples(const Array& a, const Array& v, SumRange range) {
   const Array out = zeros_like(a, {.shape = Shape{range.length()}});
   for (std::int64_t k = 0; k < v.size(); ++k) {
     const std::int64_t begin = std::max(range.lo, k), end = std::min(range.hi, k + a.size());
@@ -115,7 +115,7 @@ std::int64_t transform_length(std::int64_t n) {
   return best;
 }
 
-Array by_transforms(const Array& a, const Array& v, Range range) {
+Array by_transforms(const Array& a, const Array& v, SumRange range) {
   const std::int64_t n = transform_length(a.size() + v.size() - 1);
   const bool complex = catena::is_complex_dtype(a.dtype());
   Array product = complex ? fft::fft(a, n) : fft::rfft(a, n);
@@ -131,29 +131,29 @@ bool transforms_are_faster(const Array& a, const Array& v, Dtype working) {
   return static_cast<double>(a.size()) * static_cast<double>(v.size()) > 16 * n * std::log2(n) + 50000;
 }
 
-bool finite(const Array& a) { return bool(isfinite(a).all()); }
+bool all_finite(const Array& a) { return bool(isfinite(a).all()); }
 
 // a is not shorter than v.
-Array convolution(const Array& a_in, const Array& v_in, Range range) {
+Array convolution(const Array& a_in, const Array& v_in, SumRange range) {
   const Dtype result = catena::promote_types(a_in.dtype(), v_in.dtype());
   const auto as = [&](const Array& x, Dtype t) { return internal::contiguous(x.astype(t, {.copy = false})); };
-  const Dtype working = working_dtype(result);
-  if (transforms_are_faster(a_in, v_in, working) && finite(a_in) && finite(v_in))
+  const Dtype working = dtype_of_sums(result);
+  if (transforms_are_faster(a_in, v_in, working) && all_finite(a_in) && all_finite(v_in))
     return by_transforms(as(a_in, working), as(v_in, working), range).astype(result, {.copy = false});
   if (a_in.device().kind == Device::Kind::cpu)
-    return on_host(as(a_in, working), as(v_in, working), range).astype(result, {.copy = false});
+    return convolve_on_host(as(a_in, working), as(v_in, working), range).astype(result, {.copy = false});
   const Dtype on_device = catena::compute_dtype(result);
   return by_samples(as(a_in, on_device), as(v_in, on_device), range).astype(result, {.copy = false});
 }
 
-Array signal(std::string_view op, const Array& a, std::string_view name) {
+Array checked_signal(std::string_view op, const Array& a, std::string_view name) {
   check<ValueError>(a.ndim() <= 1, op, name, " has the shape ", a.shape(), ", must have rank 1");
   check<ValueError>(a.size() > 0, op, name, " has no samples");
   return a.ravel();
 }
 
 // The range of a mode. Of an even number of samples, there is one more before the middle, or behind it if `late`.
-Range range_of(std::string_view op, std::string_view mode, std::int64_t n, std::int64_t m, bool late) {
+SumRange range_of(std::string_view op, std::string_view mode, std::int64_t n, std::int64_t m, bool late) {
   const std::int64_t longer = std::max(n, m), shorter = std::min(n, m);
   if (mode == "full") return {0, n + m - 1};
   if (mode == "valid") return {shorter - 1, longer};
@@ -197,8 +197,8 @@ class BesselI0 {
 
 Array convolve(const ArrayLike& a_in, const ArrayLike& v_in, const ConvolveOptions& options) try {
   const auto [x, y] = internal::on_one_device("convolve", a_in, v_in);
-  const Array a = signal("convolve", x, "a"), v = signal("convolve", y, "v");
-  const Range range = range_of("convolve", options.mode, a.size(), v.size(), false);
+  const Array a = checked_signal("convolve", x, "a"), v = checked_signal("convolve", y, "v");
+  const SumRange range = range_of("convolve", options.mode, a.size(), v.size(), false);
   return a.size() < v.size() ? convolution(v, a, range) : convolution(a, v, range);
 } catch (...) {
   internal::rethrow_out_of_memory("convolve");
@@ -206,9 +206,9 @@ Array convolve(const ArrayLike& a_in, const ArrayLike& v_in, const ConvolveOptio
 
 Array correlate(const ArrayLike& a_in, const ArrayLike& v_in, const CorrelateOptions& options) try {
   const auto [x, y] = internal::on_one_device("correlate", a_in, v_in);
-  const Array a = signal("correlate", x, "a"), v = signal("correlate", y, "v");
+  const Array a = checked_signal("correlate", x, "a"), v = checked_signal("correlate", y, "v");
   const bool swapped = a.size() < v.size();
-  const Range range = range_of("correlate", options.mode, a.size(), v.size(), swapped);
+  const SumRange range = range_of("correlate", options.mode, a.size(), v.size(), swapped);
   const Array reversed = flip(catena::is_complex_dtype(v.dtype()) ? conjugate(v) : v, 0);
   return swapped ? convolution(reversed, a, range) : convolution(a, reversed, range);
 } catch (...) {
