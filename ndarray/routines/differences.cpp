@@ -10,6 +10,7 @@
 #include <catena/ndarray/routines/array_like.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/loops_signal.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
@@ -170,22 +171,39 @@ std::pair<Array, Array> over_period(const Array& xp, const Array& fp, double per
           concatenate({f(Slice(-1, {})), f, f(Slice({}, 1))})};
 }
 
+// Of arrays of float64.
 Array interpolated(const Array& x, const Array& xp, const Array& fp) {
-  const Array behind = without_first(xp, 0), rise = neighbour_differences(fp, 0) / neighbour_differences(xp, 0);
+  if (x.device().kind == Device::Kind::cpu) {
+    const Array values = internal::contiguous(x), points = internal::contiguous(xp), heights = internal::contiguous(fp);
+    const Array result = empty_like(values);
+    internal::interpolate_samples(values.data<const double>(), values.size(), points.data<const double>(),
+                                  heights.data<const double>(), points.size(), result.data<double>());
+    return result;
+  }
   // Numbers outside are moved to the ends. Behind the last point the function is constant.
+  const Array rise = neighbour_differences(fp, 0) / neighbour_differences(xp, 0);
+  const Array slopes = concatenate({rise, zeros_like(fp(Slice(0, 1)))});
   const Array inside = clip(x, xp(0), xp(-1));
-  const Array at = searchsorted(behind, inside, "right");
-  const Array slopes = concatenate({rise, zeros_like(rise, {.shape = Shape(1)})});
+  const Array at = searchsorted(without_first(xp, 0), inside, "right");
   const Array distance = inside - take(xp, at), slope = take(slopes, at), base = take(fp, at);
   const Array result = slope * distance + base;
-  if (xp.device().kind == Device::Kind::cpu && bool(isfinite(slopes).all()) && bool(isfinite(fp).all())) return result;
   // Next to an infinity or NaN: the value of the point itself, or one that is seen from the next point, or the common
   // value of both.
-  const Array last(minimum(at + 1, xp.size() - 1)), next = take(fp, last);
+  const Array last = minimum(at + 1, xp.size() - 1), next = take(fp, last);
   const Array from_next = slope * (inside - take(xp, last)) + next;
   const Array other = where(isnan(from_next) & (next == base), base, from_next);
   const Array in_between = where(isnan(result), other, result);
-  return where(isnan(x), x, where(distance == 0, base, in_between));
+  return where(isnan(x), x, where((distance == 0) | (at == xp.size() - 1), base, in_between));
+}
+
+// Real and imaginary parts of complex points apart.
+Array interpolated_parts(const Array& x, const Array& xp, const Array& fp) {
+  if (!catena::is_complex_dtype(fp.dtype())) return interpolated(x, xp, fp);
+  const Array result = empty_like(x, {.dtype = fp.dtype()});
+  copyto(result.real(), interpolated(x, xp, fp.real()));
+  copyto(result.imag(), interpolated(x, xp, fp.imag()));
+  copyto(result.imag(), 0, {.where = isnan(x)});
+  return result;
 }
 
 }  // namespace
@@ -301,9 +319,9 @@ Array interp(const ArrayLike& x_in, const ArrayLike& xp_in, const ArrayLike& fp_
     const double period = std::abs(o.period->to_double());
     check<ValueError>(period != 0, "interp", "the period is 0");
     std::tie(xp, fp) = over_period(xp, fp, period);
-    return interpolated(remainder(x, period), xp, fp);
+    return interpolated_parts(remainder(x, period), xp, fp);
   }
-  Array result = interpolated(x, xp, fp);
+  const Array result = interpolated_parts(x, xp, fp);
   if (o.left) copyto(result, *o.left, {.where = x < xp(0)});
   if (o.right) copyto(result, *o.right, {.where = x > xp(-1)});
   return result;

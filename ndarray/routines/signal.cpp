@@ -13,6 +13,7 @@
 #include <catena/ndarray/routines/array_like.h>
 #include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/loops_signal.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
@@ -34,61 +35,6 @@ Dtype dtype_of_sums(Dtype t) {
   if (t == Dtype::int64 || t == Dtype::uint64) return Dtype::uint64;
   if (t == Dtype::bool_ || catena::is_integer(t)) return Dtype::uint32;
   return catena::compute_dtype(t);
-}
-
-template <class T> void add_product(T& sum, T x, T y) {
-  if constexpr (catena::is_complex_dtype(catena::dtype_of<T>)) {
-    sum.re += x.re * y.re - x.im * y.im;
-    sum.im += x.re * y.im + x.im * y.re;
-  } else {
-    sum += x * y;
-  }
-}
-
-template <class T> T sum_at(const T* a, std::int64_t n, const T* v, std::int64_t m, std::int64_t i) {
-  T sum{};
-  for (std::int64_t k = std::max<std::int64_t>(0, i - n + 1); k < std::min(m, i + 1); ++k)
-    add_product(sum, a[i - k], v[k]);
-  return sum;
-}
-
-// Several elements at once, for all of which every sample of v is used.
-template <class T> void sums_at(const T* a, const T* v, std::int64_t m, std::int64_t i, T* out) {
-  constexpr int kAtOnce = 64 / sizeof(T);
-  T sums[kAtOnce] = {};
-  for (std::int64_t k = 0; k < m; ++k) {
-    const T* const x = a + i - k;
-    for (int j = 0; j < kAtOnce; ++j) add_product(sums[j], x[j], v[k]);
-  }
-  for (int j = 0; j < kAtOnce; ++j) out[j] = sums[j];
-}
-
-template <class T> void convolve_host(const T* a, std::int64_t n, const T* v, std::int64_t m, SumRange range, T* out) {
-  constexpr int kAtOnce = 64 / sizeof(T);
-  const std::int64_t grain = std::max<std::int64_t>(1024, (1 << 18) / m);
-  catena::parallel_for(range.length(), grain, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t i = range.lo + begin;
-    const std::int64_t stop = range.lo + end;
-    for (; i < std::min(stop, m - 1); ++i) out[i - range.lo] = sum_at(a, n, v, m, i);
-    for (; i + kAtOnce <= std::min(stop, n); i += kAtOnce) sums_at(a, v, m, i, out + (i - range.lo));
-    for (; i < stop; ++i) out[i - range.lo] = sum_at(a, n, v, m, i);
-  });
-}
-
-Array convolve_on_host(const Array& a, const Array& v, SumRange range) {
-  const Array out(internal::new_array(Shape{range.length()}, a.dtype(), a.device(), "convolve"));
-  const auto run = [&]<class T>(T) {
-    convolve_host(a.data<const T>(), a.size(), v.data<const T>(), v.size(), range, out.data<T>());
-    return out;
-  };
-  switch (a.dtype()) {
-    case Dtype::uint32: return run(std::uint32_t());
-    case Dtype::uint64: return run(std::uint64_t());
-    case Dtype::float32: return run(float());
-    case Dtype::float64: return run(double());
-    case Dtype::complex64: return run(complex64_t());
-    default: return run(complex128_t());
-  }
 }
 
 // One pass for each sample of v.
@@ -140,8 +86,11 @@ Array convolution(const Array& a_in, const Array& v_in, SumRange range) {
   const Dtype working = dtype_of_sums(result);
   if (transforms_are_faster(a_in, v_in, working) && all_finite(a_in) && all_finite(v_in))
     return by_transforms(as(a_in, working), as(v_in, working), range).astype(result, {.copy = false});
-  if (a_in.device().kind == Device::Kind::cpu)
-    return convolve_on_host(as(a_in, working), as(v_in, working), range).astype(result, {.copy = false});
+  if (a_in.device().kind == Device::Kind::cpu) {
+    const Array out(internal::new_array(Shape{range.length()}, working, a_in.device(), "convolve"));
+    internal::convolve_samples(as(a_in, working), as(v_in, working), range.lo, out);
+    return out.astype(result, {.copy = false});
+  }
   const Dtype on_device = catena::compute_dtype(result);
   return by_samples(as(a_in, on_device), as(v_in, on_device), range).astype(result, {.copy = false});
 }

@@ -214,13 +214,13 @@ BOOST_FIXTURE_TEST_CASE(integrals, test::NumpyScene) {
 }
 
 BOOST_FIXTURE_TEST_CASE(interpolation, test::NumpyScene) {
-  // numpy: xp = np.array([1., 2, 3, 5]); fp = np.array([1., -1, 0, 4]); x = np.array([0, 1, 1.25, 2, 2.5, 3, 4, 5, 6]);
-  // r = np.arange(13) / 2 numpy: inf = np.inf; i4 = np.array([1, inf, 0, 4.]); k4 = np.array([np.nan, -1, -1, -inf]);
-  // same = np.array([1., 2, 2, 5])
-  const nd::Array xp = nd::array({1., 2., 3., 5.}), fp = nd::array({1., -1., 0., 4.});
+  // numpy: xp = np.array([1., 2, 3, 5]); fp = np.array([1., -1, 0, 4]); same = np.array([1., 2, 2, 5])
+  const nd::Array xp = nd::array({1., 2., 3., 5.}), fp = nd::array({1., -1., 0., 4.}),
+                  same = nd::array({1., 2., 2., 5.});
+  // numpy: x = np.array([0, 1, 1.25, 2, 2.5, 3, 4, 5, 6]); r = np.arange(13) / 2
   const nd::Array x = nd::array({0., 1., 1.25, 2., 2.5, 3., 4., 5., 6.}), r = nd::arange(13) / 2;
+  // numpy: inf = np.inf; i4 = np.array([1, inf, 0, 4.]); k4 = np.array([np.nan, -1, -1, -inf])
   const nd::Array i4 = nd::array({1., nd::inf, 0., 4.}), k4 = nd::array({nd::nan, -1., -1., -nd::inf});
-  const nd::Array same = nd::array({1., 2., 2., 5.});
   NUMPY("np.interp(x, xp, fp)", nd::interp(x, xp, fp), "float64 (9) 1 1 0.5 -1 -0.5 0 2 4 4");
   NUMPY("np.interp(2.5, [1, 2, 3], [3, 2, 0])", nd::interp(2.5, {1, 2, 3}, {3, 2, 0}), "float64 () 1");
   NUMPY("np.interp(v, [1., 2.], [3., 4.])", nd::interp(v, {1., 2.}, {3., 4.}), "float64 (6) 4 3 4 4 4 3");
@@ -247,6 +247,8 @@ BOOST_FIXTURE_TEST_CASE(interpolation, test::NumpyScene) {
         "complex128 (9) 0 1 3 1 2.5 1.25 1 2 1.5 1.25 2 0.5 3.5 2.25 5 4 2 0");
   NUMPY("np.interp(x, xp, z, period=3)", nd::interp(x, xp, z, {.period = 3}),
         "complex128 (9) 2 0.5 3 1 2.5 1.25 5 4 3.5 2.25 2 0.5 3 1 5 4 2 0.5");
+  NUMPY("np.interp(h, xp, z)", nd::interp(h, xp, z), "complex128 (4) 3 1 nan 0 2 0.5 5 4");
+  NUMPY("np.interp([-inf, 0, inf], xp, fp)", nd::interp({-nd::inf, 0., nd::inf}, xp, fp), "float64 (3) 1 1 4");
   NUMPY("np.interp(x, one, [4])", nd::interp(x, one, {4}), "float64 (9) 4 4 4 4 4 4 4 4 4");
   NUMPY("np.interp(t, xp, fp)", nd::interp(t, xp, fp), "float64 (4, 2, 2) 0 4 4 4 -1 4 4 4 1 4 4 4 1 4 4 4");
   NUMPY("np.interp(e, xp, fp)", nd::interp(e, xp, fp), "float64 (0)");

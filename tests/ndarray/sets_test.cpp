@@ -130,9 +130,9 @@ BOOST_FIXTURE_TEST_CASE(standard_functions, test::NumpyScene) {
 }
 
 BOOST_FIXTURE_TEST_CASE(distinct_slices, test::NumpyScene) {
-  // numpy: r = np.array([[1, 0, 0], [1, 0, 0], [0, 2, 4], [1, 0, -1]]); k = np.array([[np.nan, 1.], [0, 1], [np.nan,
-  // 1]])
+  // numpy: r = np.array([[1, 0, 0], [1, 0, 0], [0, 2, 4], [1, 0, -1]])
   const nd::Array r = nd::array({{1, 0, 0}, {1, 0, 0}, {0, 2, 4}, {1, 0, -1}});
+  // numpy: k = np.array([[np.nan, 1.], [0, 1], [np.nan, 1]])
   const nd::Array k = nd::array({{nd::nan, 1.}, {0., 1.}, {nd::nan, 1.}});
   NUMPY("np.unique(r, axis=0)", nd::Array(nd::unique(r, {.axis = 0})), "int64 (3, 3) 0 2 4 1 0 -1 1 0 0");
   NUMPY("np.unique(r, axis=1)", nd::Array(nd::unique(r, {.axis = 1})), "int64 (4, 3) 0 0 1 0 0 1 2 4 0 0 -1 1");
