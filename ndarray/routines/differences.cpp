@@ -217,6 +217,8 @@ Array diff(const ArrayLike& array, const DiffOptions& o) try {
   if (o.prepend || o.append) {
     const auto values = [&](const ArrayLike& given) {
       const Array x = on_device(given, a.device());
+      check<ValueError>(x.ndim() == 0 || x.ndim() == a.ndim(), "diff", "values of the shape ", x.shape(),
+                        " are put before or behind an array of the shape ", a.shape(), "; the ranks must be the same");
       Shape one = a.shape();
       one[axis] = 1;
       return x.ndim() == 0 ? broadcast_to(x, one) : x;

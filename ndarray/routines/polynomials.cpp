@@ -1,7 +1,6 @@
 #include <catena/ndarray/routines/polynomials.h>
 
 #include <algorithm>
-#include <limits>
 
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
@@ -13,7 +12,6 @@
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
-#include <catena/ndarray/routines/matrices.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/signal.h>
 #include <catena/ndarray/routines/sorting.h>
@@ -65,6 +63,16 @@ Array descending(const Array& like, std::int64_t n) {
 bool is_symmetric(const Array& z) {
   const auto sorted = [](const Array& x) { return take(x, lexsort({x.imag(), x.real()})); };
   return bool((sorted(z) == sorted(conjugate(z))).all());
+}
+
+// The distance from 1 to the next number.
+double machine_precision(Dtype t) {
+  switch (catena::real_dtype(t)) {
+    case Dtype::float16: return 0x1p-10;
+    case Dtype::bfloat16: return 0x1p-7;
+    case Dtype::float32: return 0x1p-23;
+    default: return 0x1p-52;
+  }
 }
 
 // The powers deg, deg - 1, ... 0 of x, as the rows of an array.
@@ -189,8 +197,8 @@ PolyfitResult polyfit(const ArrayLike& x_in, const ArrayLike& y_in, std::int64_t
                    weighted ? o.w.shape() : Shape(), ", must be that of x, ", x.shape());
   check<ValueError>(!o.cov || o.full || x.size() > deg + 1, "polyfit", x.size(), " points for ", deg + 1,
                     " coefficients are too few for a covariance");
-  const double rcond = o.rcond.value_or(static_cast<double>(x.size()) * linalg::internal::precision_of(x.dtype()));
-  Array rows = powers_of(x, deg), rhs = y;
+  const double rcond = o.rcond.value_or(static_cast<double>(x.size()) * machine_precision(x.dtype()));
+  Array rows = powers_of(x.astype(catena::promote_types(x.dtype(), Dtype::int64), {.copy = false}), deg), rhs = y;
   if (weighted) {
     const Array w = with_fractions(o.w);
     rows = std::move(rows) * w;

@@ -68,10 +68,10 @@ struct PolyfitResult {
 
   Array single_output() const { return coefficients; }
 };
-// The polynomial of degree `deg` with the least sum of squared differences from the points (x, y); y of rank 2 has a
-// polynomial for each column. A RuntimeWarning says that the rank is lower than deg + 1. ValueError for deg < 0, and
-// for as few points as coefficients with `cov`; TypeError for x of a rank other than 1 or empty, y of a rank other than
-// 1 and 2, and different lengths of x, y and w.
+// The polynomial of degree `deg` with the least sum of squared differences from the points (x, y), as float64 or
+// complex128; y of rank 2 has a polynomial for each column. A RuntimeWarning says that the rank is lower than deg + 1.
+// ValueError for deg < 0, and for as few points as coefficients with `cov`; TypeError for x of a rank other than 1 or
+// empty, y of a rank other than 1 and 2, and different lengths of x, y and w.
 CATENA_EXPORT Array polyfit(const ArrayLike& x, const ArrayLike& y, std::int64_t deg);
 CATENA_EXPORT PolyfitResult polyfit(const ArrayLike& x, const ArrayLike& y, std::int64_t deg,
                                     const PolyfitOptions& options);

@@ -10,7 +10,7 @@ using test::each;
 namespace {
 
 std::vector<nd::Array> parts_of(const nd::PolyfitResult& r) {
-  return {r.coefficients, r.residuals, nd::array(r.rank), r.singular_values};
+  return {r.coefficients, r.residuals, nd::array(r.rank, nd::int32), r.singular_values};
 }
 
 }  // namespace

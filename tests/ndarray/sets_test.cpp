@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(standard_functions, test::NumpyScene) {
         "float64 (9) -inf 1 2 3 5 nan nan nan nan | int64 (9) 1 1 1 1 1 1 1 1 1");
   NUMPY("np.unique_inverse(d)", all_of(nd::unique_inverse(d)),
         "int64 (8) 0 1 2 3 4 5 6 7 | int64 (3, 4) 3 1 2 0 7 2 2 5 1 6 4 3");
-  NUMPY("np.unique_values(d)", nd::unique_values(d), "int64 (8) 4 6 5 7 0 2 1 3");
+  NUMPY("np.sort(np.unique_values(d))", nd::unique_values(d), "int64 (8) 0 1 2 3 4 5 6 7");
   NUMPY("np.unique(h, equal_nan=False)", nd::unique_values(h), "float64 (4) 1 3 inf nan");
 }
 
@@ -176,9 +176,9 @@ BOOST_FIXTURE_TEST_CASE(membership, test::NumpyScene) {
   NUMPY("np.isin(h, h)", nd::isin(h, h), "bool (4) 1 0 1 1");
   NUMPY("np.isin(h, h, invert=True)", nd::isin(h, h, {.invert = true}), "bool (4) 0 1 0 0");
   NUMPY("np.isin(z, z[1:3])", nd::isin(z, z(nd::Slice(1, 3))), "bool (4) 0 1 1 0");
-  NUMPY("np.isin(z, [1, 2 + 2j, 3 + 1j])",
+  NUMPY("np.isin(z, [1, 1 + 2j, 3 + 1j])",
         nd::isin(z, {std::complex<double>(1), std::complex<double>(1, 2), std::complex<double>(3, 1)}),
-        "bool (4) 1 0 0 0");
+        "bool (4) 1 1 0 0");
   NUMPY("np.isin(m, True)", nd::isin(m, true), "bool (3, 4) 0 0 0 0 1 1 1 1 1 1 1 1");
   NUMPY("np.isin(m, False)", nd::isin(m, false), "bool (3, 4) 1 1 1 1 0 0 0 0 0 0 0 0");
   NUMPY("np.isin(e, v)", nd::isin(e, v), "bool (0)");
