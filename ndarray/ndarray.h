@@ -26,6 +26,7 @@
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/einsum.h>
+#include <catena/ndarray/routines/differences.h>
 #include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/foreign.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -36,6 +37,7 @@
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/matrix_functions.h>
+#include <catena/ndarray/routines/polynomials.h>
 #include <catena/ndarray/routines/print.h>
 #include <catena/ndarray/routines/products.h>
 #include <catena/ndarray/routines/random.h>
@@ -43,6 +45,8 @@
 #include <catena/ndarray/routines/random_states.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/scan.h>
+#include <catena/ndarray/routines/sets.h>
+#include <catena/ndarray/routines/signal.h>
 #include <catena/ndarray/routines/sorting.h>
 #include <catena/ndarray/routines/statistics.h>
 #include <catena/ndarray/routines/text_files.h>
