@@ -9,6 +9,7 @@
 // Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <string>

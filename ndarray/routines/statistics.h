@@ -40,8 +40,8 @@ struct AverageOptions {
 };
 // The mean with weights: sum(a * weights) / sum(weights). The weights have the shape of the array or, with axes, the
 // lengths of these. The result has the common dtype of both, float64 for integers and bools; without weights it is
-// mean(a). ZeroDivisionError if a sum of weights is 0, which waits for the device; ValueError for weights of another
-// shape, TypeError if that is so without axes.
+// mean(a). ValueError for a sum of weights that is 0, which waits for the device (NumPy: ZeroDivisionError), and for
+// weights of another shape; TypeError for these if no axis is given.
 CATENA_EXPORT Array average(const Array& a, const AverageOptions& options = {});
 // The average, and the sums of the weights in its shape (without weights: the number of elements). NumPy's
 // average(a, returned=True).

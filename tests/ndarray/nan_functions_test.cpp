@@ -63,6 +63,13 @@ BOOST_FIXTURE_TEST_CASE(cumulative_without_nan, test::NumpyScene) {
         "float32 (3, 3) 1 0 3 1 0 3 3 5 -inf");
   NUMPY("np.nancumprod(g, 1)", nd::nancumprod(g, 1), "float64 (3, 3) 1 1 3 1 1 1 2 10 -inf");
   NUMPY("np.nancumprod(h[:3])", nd::nancumprod(h(nd::Slice(3))), "float64 (3) 1 1 3");
+  // numpy: out = np.zeros((3, 3))
+  const nd::Array out = nd::zeros({3, 3});
+  NUMPY("np.nancumsum(g, 1, out=out)", nd::nancumsum(g, {.axis = 1, .out = out}),
+        "float64 (3, 3) 1 1 4 0 0 0 2 7 -inf");
+  NUMPY("np.nancumprod(g, axis=0, dtype=np.float64, out=out)",
+        nd::nancumprod(g, {.axis = 0, .dtype = nd::float64, .out = out}), "float64 (3, 3) 1 1 3 1 1 3 2 5 -inf");
+  NUMPY("out", out, "float64 (3, 3) 1 1 3 1 1 3 2 5 -inf");
   NUMPY("[np.nancumsum(x, 0) for x in reals]", each(reals, [](auto& x) { return nd::nancumsum(x, 0); }),
         "int64 (3, 4) 1 1 1 0 2 2 2 1 3 3 3 2 | int64 (3, 4) 3 1 2 0 10 3 4 5 11 9 8 8 | uint64 (3, 4) 3 1 2 0 10 3 "
         "4 5 11 9 8 8 | int64 (3, 4) 3 1 2 0 10 3 4 5 11 9 8 8 | uint64 (3, 4) 3 1 2 0 10 3 4 5 11 9 8 8 | int64 (3, "
