@@ -8,17 +8,15 @@ namespace catena::k {
 // at = the insertion position of v in `sorted`: the number of elements that are less than v, or, with `right`, not
 // greater than v.
 struct searchsorted {
-  // Without branches, as is the search, whose number of steps depends on the number of elements alone: a processor
-  // cannot predict where a value lies.
-  template <class T> ND_FN static bool less(T a, T b) { return (a < b) | (is_nan(b) & !is_nan(a)); }
+  template <class T> ND_FN static bool less(T a, T b) { return a < b || (is_nan(b) && !is_nan(a)); }
   template <class I, class X, class T> ND_FN static void run(const I&, const X& sorted, T v, bool right, int64_t& at) {
-    int64_t first = 0, n = sorted.shape(0);  // the place is at `first` or up to n positions behind it
+    int64_t first = 0, n = sorted.shape(0);
     while (n > 0) {
-      const int64_t half = (n + 1) / 2;
-      const T x = sorted(first + half - 1);
-      const bool before = (right & !less(v, x)) | (!right & less(x, v));
-      first += before ? half : 0;
-      n -= half;
+      const int64_t half = n / 2;
+      const T x = sorted(first + half);
+      const bool before = right ? !less(v, x) : less(x, v);
+      first = before ? first + half + 1 : first;
+      n = before ? n - half - 1 : half;
     }
     at = first;
   }

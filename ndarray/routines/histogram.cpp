@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <optional>
 
 #include <catena/kernels/base/shape.h>
 #include <catena/ndarray/device/device.h>
@@ -47,7 +48,11 @@ std::pair<double, double> ends_of(std::string_view op, const Array& x, const Bin
 
 Array widths_of(const Array& x) { return x(Slice(1, {})) - x(Slice({}, -1)); }
 
-Array counts_of(const Array& x, const Array& edges, const Array& weights);
+struct BinEdges {
+  Array edges;                                         // on the device of the elements
+  std::optional<std::pair<double, double>> ends = {};  // of bins of equal width
+};
+Array counts_of(const Array& x, const BinEdges& bins, const Array& weights);
 
 // The number of bins for which an estimate of the squared error of the density is least.
 double stone_width(const Array& x, std::pair<double, double> ends, double spread) {
@@ -57,7 +62,7 @@ double stone_width(const Array& x, std::pair<double, double> ends, double spread
   std::int64_t best = 1;
   double least = 0;
   for (std::int64_t bins = 1; bins <= most; ++bins) {
-    const Array share = counts_of(x, linspace(ends.first, ends.second, bins + 1), {}) / n;
+    const Array share = counts_of(x, {linspace(ends.first, ends.second, bins + 1), ends}, {}) / n;
     const double error = (2 - (n + 1) * sum(square(share)).item<double>()) / (spread / static_cast<double>(bins));
     if (bins == 1 || error < least) least = error, best = bins;
   }
@@ -117,14 +122,13 @@ std::int64_t bin_number(std::string_view op, const Bins& bins) {
   return number;
 }
 
-// The edges of the bins, on the device of the elements `x`.
-Array edges_of(std::string_view op, const Array& x, const Bins& bins, const BinRange& range, bool has_weights) {
+BinEdges edges_of(std::string_view op, const Array& x, const Bins& bins, const BinRange& range, bool has_weights) {
   if (bins.rule().empty() && bins.array().ndim() > 0) {
     const Array& edges = bins.array();
     check<ValueError>(edges.ndim() == 1, op, "bins has rank ", edges.ndim(), ", must be a number or have rank 1");
     check<ValueError>(!any(edges(Slice({}, -1)) > edges(Slice(1, {}))).item<bool>(), op,
                       "the edges are not in ascending order");
-    return bins.is_array() ? edges : edges.to_device(x.device());
+    return {bins.is_array() ? edges : edges.to_device(x.device())};
   }
   check<TypeError>(bins.rule().empty() || !has_weights, op, "the rule '", bins.rule(),
                    "' takes no weights; give the number of bins or their edges");
@@ -136,26 +140,51 @@ Array edges_of(std::string_view op, const Array& x, const Bins& bins, const BinR
       linspace(ends.first, ends.second, n + 1, catena::is_floating(x.dtype()) ? x.dtype() : Dtype::float64);
   check<ValueError>(!any(edges(Slice({}, -1)) >= edges(Slice(1, {}))).item<bool>(), op, n, " bins from ", ends.first,
                     " to ", ends.second, " are narrower than the numbers of ", edges.dtype(), " lie apart");
-  return edges;
+  return {edges, ends};
 }
 
 // ---- counts -------------------------------------------------------------------------------------
 
-// The bin of every element, counted from 1: 0 before the first edge, the number of edges behind the last one.
-Array bin_of(const Array& x, const Array& edges) {
+// The bin of every element, counted from 1. Before the first edge it is 0 and behind the last one the number of edges;
+// for NaN it is one of both. The next three functions give the same bins.
+Array bin_by_comparisons(const Array& x, const Array& edges) {
+  Array place = (x > edges(-1)).astype(Dtype::uint8);  // the last bin includes its right edge
+  for (std::int64_t k = 0; k + 1 < edges.size(); ++k) add(place, x >= edges(k), {.out = place});
+  return place;
+}
+// For bins of equal width: calculates the bin, which rounding may make wrong by one, and compares with its edges.
+Array bin_by_width(const Array& given, const BinEdges& bins) {
+  const Array x = given.astype(Dtype::float64, {.copy = false}), edges = bins.edges.astype(Dtype::float64);
+  const auto [first, last] = *bins.ends;
+  const auto n = static_cast<double>(edges.size() - 1);
+  Array position = (x - first) * (n / (last - first));
+  fmax(position, 0, {.out = position});
+  fmin(position, n - 1, {.out = position});
+  const Array bin = position.astype(Dtype::int64), left = edges(Slice({}, -1)), right = edges(Slice(1, {})).copy();
+  right(-1) = nextafter(right(-1), inf);  // the last bin includes its right edge
+  const Array above = x >= take(right, bin);
+  add(bin, x >= take(left, bin), {.out = bin});
+  add(bin, above, {.out = bin});
+  return bin;
+}
+Array bin_by_search(const Array& x, const Array& edges) {
   const Array place = searchsorted(edges, x, "right");
   subtract(place, x == edges(-1), {.out = place});  // the last bin includes its right edge
   return place;
 }
-
+Array bin_of(const Array& x, const BinEdges& bins) {
+  constexpr std::int64_t few = 32;  // so many comparisons of all elements take less time than a search
+  if (bins.edges.size() <= few) return bin_by_comparisons(x, bins.edges);
+  return bins.ends ? bin_by_width(x, bins) : bin_by_search(x, bins.edges);
+}
 // `counts` with one more position at both ends, without these.
 Array without_ends(const Array& counts) { return counts(Slice(1, -1)).copy(); }
 
 // The counts or sums of weights, as int64 or float64, complex128 for complex weights.
-Array counts_of(const Array& x, const Array& edges, const Array& weights) {
-  const std::int64_t length = edges.size() + 1;
-  if (edges.size() < 2) return zeros(0, weights.is_null() ? Dtype::int64 : Dtype::float64);
-  const Array place = bin_of(x, edges);
+Array counts_of(const Array& x, const BinEdges& bins, const Array& weights) {
+  const std::int64_t length = bins.edges.size() + 1;
+  if (length < 3) return zeros(0, weights.is_null() ? Dtype::int64 : Dtype::float64);
+  const Array place = bin_of(x, bins);
   if (weights.is_null() || !catena::is_complex_dtype(weights.dtype()))
     return without_ends(internal::counted("histogram", place, weights, length));
   const Array real = internal::counted("histogram", place, weights.real(), length);
@@ -191,9 +220,11 @@ std::pair<Array, std::vector<Array>> count_points(std::string_view op, const std
   for (std::size_t k = 0; k < coordinates.size(); ++k) {
     const Array& x = coordinates[k];
     check<ValueError>(bins[k].rule().empty(), op, "rules such as '", bins[k].rule(), "' are for one axis only");
-    edges.push_back(edges_of(op, x, bins[k], o.range.empty() ? BinRange() : o.range[k], false));
-    const std::int64_t n = edges.back().size() + 1;
-    place = k == 0 ? bin_of(x, edges[k]) : place * n + bin_of(x, edges[k]);
+    const BinEdges along = edges_of(op, x, bins[k], o.range.empty() ? BinRange() : o.range[k], false);
+    const std::int64_t n = along.edges.size() + 1;
+    const Array bin = bin_of(x, along).astype(Dtype::int64, {.copy = false});
+    place = k == 0 ? bin : place * n + bin;
+    edges.push_back(along.edges);
     length *= n;
     shape.push_back(n);
     inner.push_back(Slice(1, -1));
@@ -216,12 +247,12 @@ std::pair<Array, Array> histogram(const Array& a, const HistogramOptions& o) try
   const Array x = elements_of("histogram", a);
   check_weights("histogram", o.weights, a.shape());
   const Array weights = o.weights.is_null() ? o.weights : o.weights.ravel();
-  const Array edges = edges_of("histogram", x, o.bins, o.range, !weights.is_null());
+  const BinEdges bins = edges_of("histogram", x, o.bins, o.range, !weights.is_null());
   const DeviceScope scope(x.device());
-  Array counts = counts_of(x, edges, weights);
+  Array counts = counts_of(x, bins, weights);
   if (!weights.is_null()) counts = counts.astype(weights.dtype(), {.copy = false});
-  if (o.density) counts = counts / widths_of(edges).astype(Dtype::float64) / sum(counts);
-  return {counts, edges};
+  if (o.density) counts = counts / widths_of(bins.edges).astype(Dtype::float64) / sum(counts);
+  return {counts, bins.edges};
 } catch (...) {
   internal::rethrow_out_of_memory("histogram");
 }
@@ -229,7 +260,7 @@ std::pair<Array, Array> histogram(const Array& a, const HistogramOptions& o) try
 Array histogram_bin_edges(const Array& a, const HistogramOptions& o) try {
   const Array x = elements_of("histogram_bin_edges", a);
   check_weights("histogram_bin_edges", o.weights, a.shape());
-  return edges_of("histogram_bin_edges", x, o.bins, o.range, !o.weights.is_null());
+  return edges_of("histogram_bin_edges", x, o.bins, o.range, !o.weights.is_null()).edges;
 } catch (...) {
   internal::rethrow_out_of_memory("histogram_bin_edges");
 }

@@ -219,6 +219,10 @@ Array variables(std::string_view op, const Array& m, bool rowvar, Dtype dtype) {
   return rowvar ? x : x.transpose();
 }
 
+Array conjugate_transpose(const Array& x) {
+  return catena::is_complex_dtype(x.dtype()) ? conjugate(x).transpose() : x.transpose();
+}
+
 // Weights of n observations as float64; null if there are none.
 Array observation_weights(std::string_view name, const Array& weights, std::int64_t n) {
   if (weights.is_null()) return weights;
@@ -256,14 +260,14 @@ Array cov(const Array& m, const CovOptions& o) try {
   if (weights.is_null()) {
     x = x - mean(x, 1, {.keepdims = true});
     const Array factor = array(1. / std::max<double>(static_cast<double>(n - ddof), 0));
-    return (matmul(x, conjugate(x).transpose()) * factor.astype(catena::real_dtype(dtype))).squeeze();
+    return (matmul(x, conjugate_transpose(x)) * factor.astype(catena::real_dtype(dtype))).squeeze();
   }
   const auto [middle, sums] = average_returned(x, {.axis = 1, .weights = weights, .keepdims = true});
   const Array total = sum(weights);
   Array divisor = total;
   if (ddof != 0) divisor = importance.is_null() ? total - ddof : total - ddof * sum(weights * importance) / total;
   x = x - middle;
-  return (matmul(x, conjugate(x * weights).transpose()) * (1. / maximum(divisor, 0.))).squeeze();
+  return (matmul(x, conjugate_transpose(x * weights)) * (1. / maximum(divisor, 0.))).squeeze();
 } catch (...) {
   internal::rethrow_out_of_memory("cov");
 }

@@ -376,10 +376,11 @@ BOOST_FIXTURE_TEST_CASE(errors_of_quantiles, test::NumpyScene) {
   BOOST_CHECK_THROW(nd::quantile(v, nd::Array()), nd::TypeError);
 }
 
-// Rows of every length around the limits of the sorting algorithms.
+// Rows of lengths around the limits of the CPU's sorting algorithms.
 BOOST_AUTO_TEST_CASE(random_rows) {
   for (const bool with_nans : {false, true})
-    for (const std::int64_t n : {1, 2, 3, 8, 33, 64, 257, 1000, 4097}) {
+    for (const std::int64_t n : {1, 2, 3, 33, 257, 1000, 4097}) {
+      if (n > 257 && nd::current_device() != nd::cpu_device) continue;
       const nd::Array a = random_numbers({5, n}, with_nans, std::uint32_t(n));
       std::vector<double> medians, lows;
       for (const auto& row : sorted_rows(a)) {
