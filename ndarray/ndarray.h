@@ -29,6 +29,7 @@
 #include <catena/ndarray/routines/differences.h>
 #include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/foreign.h>
+#include <catena/ndarray/routines/histogram.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>
@@ -40,6 +41,9 @@
 #include <catena/ndarray/routines/polynomials.h>
 #include <catena/ndarray/routines/print.h>
 #include <catena/ndarray/routines/products.h>
+#include <catena/ndarray/routines/nan_functions.h>
+#include <catena/ndarray/routines/print.h>
+#include <catena/ndarray/routines/quantiles.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/random_generator.h>
 #include <catena/ndarray/routines/random_states.h>

@@ -4,7 +4,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
-#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/nan_functions.h>
 
 namespace nd {
 namespace {
@@ -66,12 +66,6 @@ Array accumulate(std::string_view op, const KernelDef& def, const Array& a, cons
   return scan(op, def, source, o.axis ? catena::normalize_axis(op, *o.axis, source.ndim()) : 0, o, {});
 }
 
-// Returns a copy of `a` with every NaN replaced by `value`.
-Array without_nan(std::string_view op, const Array& a, int value) {
-  check<TypeError>(!a.is_null(), op, "the array is null");
-  return catena::kind_of(a.dtype()) >= catena::DtypeKind::floating ? where(isnan(a), value, a) : a;
-}
-
 Array cumulative(std::string_view op, const KernelDef& def, const Array& a, const CumulativeOptions& o, int identity) {
   check<TypeError>(!a.is_null(), op, "the array is null");
   check<ValueError>(a.ndim() > 0, op, "a 0-d array has no axis");
@@ -91,12 +85,12 @@ Array cumprod(const Array& a, const ScanOptions& options) {
   return accumulate("cumprod", catena::kernels::prod, a, options);
 }
 Array nancumsum(const Array& a, const ScanOptions& options) try {
-  return accumulate("nancumsum", catena::kernels::sum, without_nan("nancumsum", a, 0), options);
+  return accumulate("nancumsum", catena::kernels::sum, internal::without_nans("nancumsum", a, 0), options);
 } catch (...) {
   internal::rethrow_out_of_memory("nancumsum");
 }
 Array nancumprod(const Array& a, const ScanOptions& options) try {
-  return accumulate("nancumprod", catena::kernels::prod, without_nan("nancumprod", a, 1), options);
+  return accumulate("nancumprod", catena::kernels::prod, internal::without_nans("nancumprod", a, 1), options);
 } catch (...) {
   internal::rethrow_out_of_memory("nancumprod");
 }

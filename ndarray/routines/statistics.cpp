@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
@@ -160,16 +165,149 @@ Array bincount(const Array& x, const BincountOptions& options) {
   }
   const std::int64_t needed = x.size() == 0 ? 0 : count_of_numbers(x);
   const std::int64_t length = options.minlength ? std::max(needed, least) : needed;
-  const Array result(
-      internal::new_array(Shape{length}, weights.is_null() ? Dtype::int64 : Dtype::float64, x.device(), "bincount"));
-  result.fill(0);
-  if (x.size() == 0) return result;
   const Array numbers = x.dtype() == Dtype::bool_ ? as_unsigned(x) : x;
+  return internal::counted("bincount", numbers, weights, length);
+}
+
+Array internal::counted(std::string_view op, const Array& numbers, const Array& weights, std::int64_t length) {
+  const Array result(new_array(Shape{length}, weights.is_null() ? Dtype::int64 : Dtype::float64, numbers.device(), op));
+  result.fill(0);
+  if (numbers.size() == 0) return result;
   const catena::call::Index index{numbers.get(), length, static_cast<std::int64_t>(result.itemsize()), 0, true};
   const catena::Input values = weights.is_null() ? catena::Input(Scalar(1)) : catena::Input(*weights.get());
-  internal::execute(catena::call::Scatter{
-      catena::ScatterMode::add, result.get(), Strides{0}, {&index, 1}, &x.shape(), values, "bincount"});
+  execute(catena::call::Scatter{
+      catena::ScatterMode::add, result.get(), Strides{0}, {&index, 1}, &numbers.shape(), values, op});
   return result;
+}
+
+// ---- ranges and averages ------------------------------------------------------------------------
+
+Array ptp(const Array& a, const TestOptions& o) try {
+  const Array greatest = amax(a, {.axis = o.axis, .keepdims = o.keepdims});
+  const Array least = amin(a, {.axis = o.axis, .keepdims = o.keepdims});
+  return subtract(greatest, least, {.out = o.out});
+} catch (...) {
+  internal::rethrow_out_of_memory("ptp");
+}
+
+Array internal::weights_along(std::string_view op, const Array& a, const Axes& axis, const Array& weights) {
+  if (weights.shape() == a.shape()) return weights;
+  check<TypeError>(axis.given(), op, "the weights have shape ", weights.shape(), ", the array ", a.shape(),
+                   "; weights of axes need the option axis");
+  Shape lengths, broadcast = Shape::filled(a.ndim(), 1);
+  std::vector<std::int64_t> axes;
+  Dims order;
+  for (const std::int64_t k : axis.values()) {
+    axes.push_back(catena::normalize_axis(op, k, a.ndim()));
+    order.push_back(order.size());
+    lengths.push_back(broadcast[static_cast<int>(axes.back())] = a.shape()[static_cast<int>(axes.back())]);
+  }
+  check<ValueError>(weights.shape() == lengths, op, "the weights have shape ", weights.shape(),
+                    ", must have the shape ", a.shape(), " of the array or ", lengths, " of the axes");
+  std::sort(order.begin(), order.end(), [&](auto i, auto j) { return axes[std::size_t(i)] < axes[std::size_t(j)]; });
+  return weights.transpose(order).reshape(broadcast);
+}
+
+std::pair<Array, Array> average_returned(const Array& a, const AverageOptions& o) try {
+  check<TypeError>(!a.is_null(), "average", "the array is null");
+  if (o.weights.is_null()) {
+    const Array result = mean(a, {.axis = o.axis, .keepdims = o.keepdims});
+    const DeviceScope scope(a.device());
+    const std::int64_t elements = result.size() == 0 ? 0 : a.size() / result.size();
+    return {result, full(result.shape(), elements, result.dtype())};
+  }
+  const Array weights = internal::weights_along("average", a, o.axis, o.weights);
+  const bool is_exact = !catena::is_floating(a.dtype()) && !catena::is_complex_dtype(a.dtype());
+  const Dtype common = catena::promote_types(a.dtype(), weights.dtype());
+  const Dtype dtype = is_exact ? catena::promote_types(common, Dtype::float64) : common;
+  const Array scale = sum(weights, {.axis = o.axis, .dtype = dtype, .keepdims = o.keepdims});
+  check<ValueError>(!any(scale == 0).item<bool>(), "average", "the weights sum to 0, so that there is no average");
+  const Array result = sum(multiply(a, weights, {.dtype = dtype}), {.axis = o.axis, .keepdims = o.keepdims}) / scale;
+  return {result, scale.shape() == result.shape() ? scale : broadcast_to(scale, result.shape()).copy()};
+} catch (...) {
+  internal::rethrow_out_of_memory("average");
+}
+Array average(const Array& a, const AverageOptions& options) {
+  if (!a.is_null() && options.weights.is_null()) return mean(a, {.axis = options.axis, .keepdims = options.keepdims});
+  return average_returned(a, options).first;
+}
+
+// ---- covariances --------------------------------------------------------------------------------
+namespace {
+
+// The variables as rows. `op`: used in messages.
+Array variables(std::string_view op, const Array& m, bool rowvar, Dtype dtype) {
+  check<TypeError>(!m.is_null(), op, "the array is null");
+  check<ValueError>(m.ndim() <= 2, op, "an array of shape ", m.shape(), " has rank ", m.ndim(),
+                    ", must have at most 2");
+  const Array x = m.astype(dtype, {.copy = false});
+  if (m.ndim() < 2) return x.reshape({1, -1});
+  return rowvar ? x : x.transpose();
+}
+
+Array conjugate_transpose(const Array& x) {
+  return catena::is_complex_dtype(x.dtype()) ? conjugate(x).transpose() : x.transpose();
+}
+
+// Weights of n observations as float64; null if there are none.
+Array observation_weights(std::string_view name, const Array& weights, std::int64_t n) {
+  if (weights.is_null()) return weights;
+  check<ValueError>(weights.ndim() == 1 && weights.size() == n, "cov", "the ", name, " have shape ", weights.shape(),
+                    ", must have shape (", n, ",), one for each observation");
+  check<TypeError>(!catena::is_complex_dtype(weights.dtype()), "cov", "the ", name, " are complex");
+  check<ValueError>(!any(weights < 0).item<bool>(), "cov", "there are negative ", name);
+  return weights.astype(Dtype::float64, {.copy = false});
+}
+
+}  // namespace
+
+Array cov(const Array& m, const CovOptions& o) try {
+  check<TypeError>(!m.is_null(), "cov", "the array is null");
+  Dtype dtype = catena::promote_types(m.dtype(), Dtype::float64);
+  if (!o.y.is_null()) dtype = catena::promote_types(dtype, o.y.dtype());
+  if (o.dtype) dtype = *o.dtype;
+  Array x = variables("cov", m, o.rowvar, dtype);
+  const DeviceScope scope(m.device());
+  if (x.shape(0) == 0) return zeros({0, 0});
+  if (!o.y.is_null()) {
+    const Array y = variables("cov", o.y, o.rowvar || (o.y.ndim() == 2 && o.y.shape(0) == 1), dtype);
+    check<ValueError>(y.shape(1) == x.shape(1), "cov", "m has ", x.shape(1), " observations, y has ", y.shape(1));
+    x = concatenate({x, y});
+  }
+  const std::int64_t n = x.shape(1);
+  const Array frequencies = observation_weights("fweights", o.fweights, n);
+  if (!frequencies.is_null())
+    check<TypeError>(all(frequencies == rint(frequencies)).item<bool>(), "cov", "fweights must be whole numbers");
+  const Array importance = observation_weights("aweights", o.aweights, n);
+  const Array weights = frequencies.is_null()  ? importance
+                        : importance.is_null() ? frequencies
+                                               : frequencies * importance;
+  const int ddof = o.ddof.value_or(o.bias ? 0 : 1);
+  if (weights.is_null()) {
+    x = x - mean(x, 1, {.keepdims = true});
+    const Array factor = array(1. / std::max<double>(static_cast<double>(n - ddof), 0));
+    return (matmul(x, conjugate_transpose(x)) * factor.astype(catena::real_dtype(dtype))).squeeze();
+  }
+  const auto [middle, sums] = average_returned(x, {.axis = 1, .weights = weights, .keepdims = true});
+  const Array total = sum(weights);
+  Array divisor = total;
+  if (ddof != 0) divisor = importance.is_null() ? total - ddof : total - ddof * sum(weights * importance) / total;
+  x = x - middle;
+  return (matmul(x, conjugate_transpose(x * weights)) * (1. / maximum(divisor, 0.))).squeeze();
+} catch (...) {
+  internal::rethrow_out_of_memory("cov");
+}
+
+Array corrcoef(const Array& x, const CorrcoefOptions& o) try {
+  const Array c = cov(x, {.y = o.y, .rowvar = o.rowvar, .dtype = o.dtype});
+  if (c.ndim() == 0) return c / c;
+  const Array deviation = sqrt(diag(c).real());
+  const Array result = c / deviation.reshape({-1, 1}) / deviation;
+  if (!catena::is_complex_dtype(c.dtype())) return clip(result, -1, 1, {.out = result});
+  for (const Array& part : {result.real(), result.imag()}) clip(part, -1, 1, {.out = part});
+  return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("corrcoef");
 }
 
 }  // namespace nd
