@@ -41,7 +41,9 @@
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
+#include <catena/ndarray/routines/special.h>
 #include <catena/ndarray/routines/statistics.h>
+#include <catena/ndarray/routines/ufunc_methods.h>
 #include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>
