@@ -69,8 +69,8 @@ struct LogSumExpOptions {
 };
 // log(sum(b exp(a))) without overflow. Integers are converted to float64. -inf for no elements; NaN for a negative sum.
 CATENA_EXPORT Array logsumexp(const Array& a, const LogSumExpOptions& options = {});
-inline Array logsumexp(const Array& a, const Axes& axis, const Array& b = {}, bool keepdims = false) {
-  return logsumexp(a, {.axis = axis, .b = b, .keepdims = keepdims});
+template <class B = Array> Array logsumexp(const Array& a, const Axes& axis, const B& b = {}, bool keepdims = false) {
+  return logsumexp(a, LogSumExpOptions{.axis = axis, .b = b, .keepdims = keepdims});
 }
 // exp(x) / sum(exp(x)) and its logarithm. Integers are converted to float64.
 CATENA_EXPORT Array softmax(const Array& x, const Axes& axis = {});
