@@ -94,6 +94,8 @@ CATENA_EXPORT Array iscomplex(const Operand& x);
 // True if the dtype is complex, or is not, whatever the elements are.
 CATENA_EXPORT bool iscomplexobj(const Operand& x);
 inline bool isrealobj(const Operand& x) { return !iscomplexobj(x); }
+// True if the elements are adjacent in Fortran's order and not in that of C.
+inline bool isfortran(const Array& a) { return a.flags().f_contiguous && !a.flags().c_contiguous; }
 
 // Aliases.
 inline Array asin(const Operand& x, const UfuncOptions& options = {}) { return arcsin(x, options); }

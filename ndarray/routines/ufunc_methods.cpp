@@ -195,9 +195,7 @@ Array BinaryUfunc::reduce(const Array& a, const UfuncReduceOptions& o) const {
   Array result;
   if (fold.reduction != nullptr)
     result = internal::apply_reduction(*fold.reduction, x, {.axis = axes, .keepdims = o.keepdims, .of_nothing = start});
-  else if (n == 0 && !fold.identity)
-    result = full(reduce_by_halves({def_, nullptr, false, start}, x, axes, o.keepdims).shape(), *start, x.dtype());
-  else result = reduce_by_halves(fold, x, axes, o.keepdims);
+  else result = reduce_by_halves({def_, nullptr, false, fold.identity ? fold.identity : start}, x, axes, o.keepdims);
   if (o.initial) result = apply(*def_, result, of_dtype(*o.initial, result));
   return delivered(op, result, o.dtype, o.out);
 }
@@ -278,9 +276,11 @@ Array BinaryUfunc::reduceat(const Array& a, const std::vector<std::int64_t>& ind
   if (s.total() >= kLongSlices * shape[0]) {
     const DeviceScope scope(a.device());
     result = empty(shape, dtype);
-    for (std::size_t k = 0; k < s.first.size(); ++k)
-      reduce(along_first(rows, s.first[k], s.first[k] + s.length[k]),
-             {.dtype = o.dtype, .out = result(std::int64_t(k))});
+    for (std::size_t k = 0; k < s.first.size(); ++k) {
+      const Array to = result(std::int64_t(k));
+      if (s.length[k] == 1) internal::assign(def_->name, to, rows(s.first[k]));
+      else reduce(along_first(rows, s.first[k], s.first[k] + s.length[k]), {.dtype = o.dtype, .out = to});
+    }
   } else {
     result = combine_slices(*fold.function, rows.astype(dtype, {.copy = false}), s);
   }

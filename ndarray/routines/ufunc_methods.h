@@ -67,7 +67,8 @@ class CATENA_EXPORT BinaryUfunc {
   }
 
   // Reduces slices along the axis: slice i begins at indices[i] and ends before indices[i + 1], the last one with the
-  // axis. A slice that would have no element has the one at indices[i]. IndexError for indices outside of the axis and
+  // axis. A slice that would have no element has the one at indices[i]; the
+  // result of one element is the element. IndexError for indices outside of the axis and
   // no indices at all; they are read on the host, which waits for the device.
   Array reduceat(const Array& a, const Array& indices, const UfuncScanOptions& options = {}) const;
   Array reduceat(const Array& a, const std::vector<std::int64_t>& indices, const UfuncScanOptions& options = {}) const;

@@ -201,6 +201,9 @@ BOOST_FIXTURE_TEST_CASE(tests_of_kinds, test::NumpyScene) {
   BOOST_TEST(!nd::isrealobj(z));
   BOOST_TEST(nd::iscomplexobj(z * 0));
   BOOST_TEST(!nd::iscomplexobj(2.5));
+  BOOST_TEST(nd::isfortran(a.T()));
+  BOOST_TEST(!nd::isfortran(a));
+  BOOST_TEST(!nd::isfortran(v));
   BOOST_TEST(nd::isscalar(3.0));
   BOOST_TEST(!nd::isscalar(zero));
 }

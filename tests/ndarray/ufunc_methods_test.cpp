@@ -473,11 +473,11 @@ BOOST_FIXTURE_TEST_CASE(against_loops, test::NumpyScene) {
       std::vector<double> product = x, top = x;
       for (std::size_t k = 0; k < at.size(); ++k) {
         const std::int64_t end = std::max(k + 1 < at.size() ? at[k + 1] : n, at[k] + 1);
-        double sum = 0, most = x[std::size_t(at[k])], norm = 0;
+        double sum = 0, most = x[std::size_t(at[k])], norm = most;
         for (std::int64_t i = at[k]; i < end; ++i) {
           sum += x[std::size_t(i)];
           most = std::max(most, x[std::size_t(i)]);
-          norm = std::hypot(norm, x[std::size_t(i)]);
+          if (i > at[k]) norm = std::hypot(norm, x[std::size_t(i)]);
         }
         sums.push_back(sum);
         largest.push_back(most);
