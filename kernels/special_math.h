@@ -13,7 +13,7 @@ namespace catena::special {
 struct Pair {
   double high, low;
 };
-ND_FN double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+ND_FN double multiply_add(double a, double b, double c) { return ::fma(a, b, c); }
 // The exact sum.
 ND_FN Pair sum_of(double a, double b) {
   const double s = a + b, of_b = s - a;
