@@ -52,8 +52,10 @@
 #include <catena/ndarray/routines/sets.h>
 #include <catena/ndarray/routines/signal.h>
 #include <catena/ndarray/routines/sorting.h>
+#include <catena/ndarray/routines/special.h>
 #include <catena/ndarray/routines/statistics.h>
 #include <catena/ndarray/routines/text_files.h>
+#include <catena/ndarray/routines/ufunc_methods.h>
 #include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>

@@ -1,8 +1,9 @@
 // Prints the largest error of elementwise functions in units in the last place (ulp), one line each:
 //   dtype <tab> function <tab> error <tab> x[, y] of the error
 // The results of the C library's functions of long double count as exact: their own error is below 0.002 ulp of a
-// double. Arguments are random: half of them have random exponents, the others are uniform in the range where the
-// function varies. table.py makes the table of docs/accuracy.md.
+// double. Functions that the C library lacks are computed in long double by series and by Newton's method. Arguments
+// are random: half of them have random exponents, the others are uniform in the range where the function varies.
+// table.py makes the table of docs/accuracy.md.
 //
 //   CATENA_DEVICE=cpu accuracy_ulps [--numbers 1e7]
 #include <algorithm>
@@ -20,6 +21,7 @@
 namespace {
 
 using nd::Array;
+namespace special = nd::special;
 
 constexpr std::int64_t kPiece = 1 << 16;
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -39,7 +41,69 @@ struct Function {
 #define BINARY(name, function, ...)                                      \
   {#name, [](const Array& x, const Array& y) { return nd::name(x, y); }, \
    [](long double x, long double y) { return function(x, y); }, __VA_ARGS__}
+#define SPECIAL1(name, function, ...)                                    \
+  {#name, [](const Array& x, const Array&) { return special::name(x); }, \
+   [](long double x, long double) { return function(x); }, __VA_ARGS__}
+#define SPECIAL2(name, function, ...)                                         \
+  {#name, [](const Array& x, const Array& y) { return special::name(x, y); }, \
+   [](long double x, long double y) { return function(x, y); }, __VA_ARGS__}
 // clang-format on
+
+// ---- special functions in long double -------------------------------------------------------------
+using Wide = long double;
+
+// The y with f(y) = x by Newton's method for log(f) or f, from the result for a double.
+Wide inverse_of_erf(Wide x) {
+  Wide y = nd::special::erfinv(double(x)).item<double>();
+  for (int k = 0; k < 2 && std::isfinite(y); ++k) {
+    const Wide off =
+        std::fabs(x) < 0.5L ? std::erf(y) - x : std::copysign((1 - std::fabs(x)) - std::erfc(std::fabs(y)), x);
+    y -= off * std::exp(y * y) * 0.886226925452758013649L;
+  }
+  return y;
+}
+Wide inverse_of_erfc(Wide q) {
+  Wide y = nd::special::erfcinv(double(q)).item<double>();
+  for (int k = 0; k < 2 && std::isfinite(y); ++k) {
+    const Wide tail = std::erfc(y);
+    y += (q < 0.5L ? tail * std::log(tail / q) : tail - q) * std::exp(y * y) * 0.886226925452758013649L;
+  }
+  return y;
+}
+Wide quantile(Wide p) { return -1.41421356237309504880L * inverse_of_erfc(2 * p); }
+Wide normal(Wide x) { return std::erfc(-x / 1.41421356237309504880L) / 2; }
+Wide digamma(Wide x) {
+  Wide sum = 0;
+  for (; x < 40; x += 1) sum -= 1 / x;
+  const Wide z = 1 / (x * x);
+  const Wide tail = z * (1 / 12.0L - z * (1 / 120.0L - z * (1 / 252.0L - z * (1 / 240.0L - z * (1 / 132.0L)))));
+  return sum + (std::log(x) - 1 / (2 * x) - tail);
+}
+Wide bessel(Wide x, int order) {
+  const Wide z = x * x / 4;
+  Wide term = order == 0 ? 1 : x / 2, sum = term;
+  for (int k = 1; term > sum * 1e-21L; ++k) sum += term *= z / (Wide(k) * Wide(k + order));
+  return sum;
+}
+Wide bessel0(Wide x) { return bessel(std::fabs(x), 0); }
+Wide bessel1(Wide x) { return std::copysign(bessel(std::fabs(x), 1), x); }
+Wide beta(Wide a, Wide b) { return std::tgamma(a) / std::tgamma(a + b) * std::tgamma(b); }
+Wide log_beta(Wide a, Wide b) { return std::log(beta(a, b)); }
+Wide zeta(Wide x, Wide q) {
+  Wide sum = 0, a = q;
+  for (int n = 0; n < 40; ++n, a += 1) sum += std::pow(a, -x);
+  const Wide term = std::pow(a, -x), z = 1 / (a * a);
+  const Wide third = (x + 3) * (x + 4) * z / 30240 * (1 - (x + 5) * (x + 6) * z / 40);
+  return sum + term * (a / (x - 1) + 0.5L + x / a * (1 / 12.0L - (x + 1) * (x + 2) * z * (1 / 720.0L - third)));
+}
+Wide riemann(Wide x, Wide) { return zeta(x, 1); }
+Wide logit(Wide x) { return std::log(x / (1 - x)); }
+Wide expit(Wide x) { return 1 / (1 + std::exp(-x)); }
+Wide log_expit(Wide x) { return -std::log1p(std::exp(-x)); }
+Wide entropy(Wide x) { return x == 0 ? 0 : -x * std::log(x); }
+Wide xlogy(Wide x, Wide y) { return x == 0 ? 0 : x * std::log(y); }
+Wide xlog1py(Wide x, Wide y) { return x == 0 ? 0 : x * std::log1p(y); }
+Wide relative_entropy(Wide x, Wide y) { return x == 0 ? 0 : x * std::log(x / y); }
 
 const Function kFunctions[] = {
     UNARY(sqrt, std::sqrt, 0, kInf, 0),
@@ -65,6 +129,33 @@ const Function kFunctions[] = {
     BINARY(power, std::pow, 0, kInf, 0.01),
     BINARY(arctan2, std::atan2, -kInf, kInf),
     BINARY(hypot, std::hypot, -kInf, kInf),
+    UNARY(cbrt, std::cbrt, -kInf, kInf),
+    SPECIAL1(erf, std::erf, -kInf, kInf, -5, 5),
+    SPECIAL1(erfc, std::erfc, -kInf, 26, -5, 26),
+    SPECIAL1(erfinv, inverse_of_erf, -1, 1, -1, 1),
+    SPECIAL1(erfcinv, inverse_of_erfc, 1e-300, 2, 0, 2),
+    SPECIAL1(ndtr, normal, -37, kInf, -37, 6),
+    SPECIAL1(ndtri, quantile, 1e-300, 1, 0, 1),
+    SPECIAL1(gamma, std::tgamma, 0, 171, 0, 171),
+    SPECIAL1(gammaln, std::lgamma, 0, kInf, 0, 20),
+    SPECIAL1(digamma, digamma, 0, kInf, 0, 20),
+    SPECIAL2(beta, beta, 1e-3, 400, 0.01, 100),
+    SPECIAL2(betaln, log_beta, 1e-3, 400, 0.01, 0.9),
+    {"zeta(x)", [](const Array& x, const Array&) { return special::zeta(x); }, riemann, 1.001, 60, 1.001, 20},
+    {"zeta(x, q)", [](const Array& x, const Array& q) { return special::zeta(x, q); }, zeta, 1.001, 30, 1.001, 30},
+    SPECIAL1(j0, ::j0l, -2, 2, -2, 2),
+    SPECIAL1(j1, ::j1l, -3, 3, -3, 3),
+    SPECIAL1(y0, ::y0l, 0, 0.8, 0, 0.8),
+    SPECIAL1(y1, ::y1l, 0, 2, 0, 2),
+    SPECIAL1(i0, bessel0, -80, 80, -20, 20),
+    SPECIAL1(i1, bessel1, -80, 80, -20, 20),
+    SPECIAL1(expit, expit, -80, 80, -10, 10),
+    SPECIAL1(logit, logit, 0, 1, 0, 1),
+    SPECIAL1(log_expit, log_expit, -80, 80, -10, 10),
+    SPECIAL1(entr, entropy, 0, 1e30, 0, 2),
+    SPECIAL2(xlogy, xlogy, 1e-15, 1e15, 0.01, 10),
+    SPECIAL2(xlog1py, xlog1py, 1e-15, 1e15, 0.01, 10),
+    SPECIAL2(rel_entr, relative_entropy, 1e-15, 1e15, 0.01, 10),
 };
 
 template <class T> T with_random_bits(std::mt19937_64& g) {

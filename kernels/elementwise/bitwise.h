@@ -20,6 +20,16 @@ struct invert {
     else y = T(~x);
   }
 };
+// The number of bits of |x| that are set.
+struct bitwise_count {
+  template <class T> ND_FN static void run(T x, uint8_t& y) {
+    uint64_t bits = uint64_t(unsigned_of<T>(absolute(x)));
+    bits -= (bits >> 1) & 0x5555555555555555u;
+    bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    y = uint8_t((bits * 0x0101010101010101u) >> 56);
+  }
+};
 struct left_shift {
   template <class T> ND_FN static void run(T a, T count, T& y) {
     using U = unsigned_of<T>;

@@ -21,6 +21,27 @@ struct divmod {
     rest = r;
   }
 };
+// Greatest common divisor and least common multiple of |a| and |b|, by Euclid's algorithm.
+struct gcd {
+  template <class T> ND_FN static unsigned_of<T> of(T a, T b) {
+    using U = unsigned_of<T>;
+    U x = U(absolute(a)), y = U(absolute(b));
+    while (y != 0) {
+      const U rest = U(x % y);
+      x = y;
+      y = rest;
+    }
+    return x;
+  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = T(of(a, b)); }
+};
+struct lcm {
+  template <class T> ND_FN static void run(T a, T b, T& y) {
+    using U = unsigned_of<T>;
+    const U divisor = gcd::of(a, b);
+    y = divisor == 0 ? T(0) : T(wrap_mul(U(U(absolute(a)) / divisor), U(absolute(b))));
+  }
+};
 // a^0 and 1^b are 1 for every number and every NaN; compilers' functions differ for signalling NaNs.
 struct power {
   template <class T> ND_FN static void run(T a, T b, T& y) {

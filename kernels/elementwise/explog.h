@@ -6,6 +6,9 @@
 
 namespace catena::k {
 
+struct cbrt {
+  template <class T> ND_FN static void run(T x, T& y) { y = m::cbrt(x); }
+};
 struct exp {
   template <class T> ND_FN static void run(T x, T& y) { y = m::exp(x); }
 };

@@ -30,6 +30,12 @@ struct signbit {
     y = (bit_cast<U>(x) >> (8 * sizeof(T) - 1)) != 0;
   }
 };
+// 0 below 0, `at_zero` at 0, 1 above; NaN of NaN.
+struct heaviside {
+  template <class T> ND_FN static void run(T x, T at_zero, T& y) {
+    y = x != x ? x : (x == T(0) ? at_zero : T(x > T(0)));
+  }
+};
 struct copysign {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = m::copysign(a, b); }
 };

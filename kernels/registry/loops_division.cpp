@@ -18,6 +18,8 @@ CATENA_DEFINE_KERNEL floor_divide = elementwise<k::floor_divide, Numbers2, widen
 CATENA_DEFINE_KERNEL remainder = elementwise<k::remainder, Numbers2, widened>("remainder", kHeader);
 CATENA_DEFINE_KERNEL fmod = elementwise<k::fmod, Numbers2, widened>("fmod", kHeader);
 CATENA_DEFINE_KERNEL divmod = elementwise<k::divmod, Pairs, widened>("divmod", kHeader);
+CATENA_DEFINE_KERNEL gcd = elementwise<k::gcd, Ints2, widened>("gcd", kHeader);
+CATENA_DEFINE_KERNEL lcm = elementwise<k::lcm, Ints2, widened>("lcm", kHeader);
 CATENA_DEFINE_KERNEL power = transcendental<k::power, Numbers2, widened>("power", kHeader);
 
 }  // namespace catena::kernels

@@ -11,6 +11,7 @@ constexpr const char* kHeader = "catena/kernels/elementwise/explog.h";
 
 }  // namespace
 
+CATENA_DEFINE_KERNEL cbrt = transcendental<k::cbrt, Floats1>("cbrt", kHeader);
 CATENA_DEFINE_KERNEL exp = transcendental<k::exp, and_complex<Floats1, Complex1>>("exp", kHeader);
 CATENA_DEFINE_KERNEL expm1 = transcendental<k::expm1, Floats1>("expm1", kHeader);
 CATENA_DEFINE_KERNEL exp2 = transcendental<k::exp2, Floats1>("exp2", kHeader);

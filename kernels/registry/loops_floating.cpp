@@ -29,6 +29,7 @@ CATENA_DEFINE_KERNEL isnan = elementwise<k::isnan, Classes>("isnan", kHeader);
 CATENA_DEFINE_KERNEL isinf = elementwise<k::isinf, Classes>("isinf", kHeader);
 CATENA_DEFINE_KERNEL isfinite = elementwise<k::isfinite, Classes>("isfinite", kHeader);
 CATENA_DEFINE_KERNEL signbit = elementwise<k::signbit, FloatPredicates1>("signbit", kHeader);
+CATENA_DEFINE_KERNEL heaviside = elementwise<k::heaviside, Floats2>("heaviside", kHeader);
 CATENA_DEFINE_KERNEL copysign = elementwise<k::copysign, Floats2>("copysign", kHeader);
 CATENA_DEFINE_KERNEL modf = elementwise<k::modf, Splits>("modf", kHeader);
 CATENA_DEFINE_KERNEL frexp = elementwise<k::frexp, Mantissas>("frexp", kHeader);

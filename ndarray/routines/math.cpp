@@ -8,6 +8,7 @@
 #include <catena/ndarray/engine/clip_bounds.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/operand.h>
 
 namespace nd {
 
@@ -112,8 +113,46 @@ Array internal::clip_to_bounds(const Operand& a, const std::optional<Operand>& a
   return a_min ? maximum(a, *a_min, options) : minimum(a, *a_max, options);
 }
 
+namespace {
+
+Dtype own_dtype(const Operand& x) { return x.is_array() ? x.header()->dtype : x.scalar().natural_dtype(); }
+
+// One function of floats; integers are converted to float64.
+Array of_floats(const catena::KernelDef& def, const Operand& x, const UfuncOptions& options) {
+  const Dtype t = own_dtype(x);
+  check<TypeError>(!catena::is_complex_dtype(t), def.name, "complex numbers are not supported");
+  UfuncOptions as_float = options;
+  if (!catena::is_floating(t) && !options.dtype) as_float.dtype = Dtype::float64;
+  return internal::apply_ufunc(def, {&x, 1}, as_float);
+}
+Array equals(std::string_view op, const Operand& x, double number, const UfuncOptions& options) {
+  check<TypeError>(!catena::is_complex_dtype(own_dtype(x)), op, "complex numbers are not ordered");
+  return equal(x, number, options);
+}
+
+}  // namespace
+
+Array positive(const Operand& x, const UfuncOptions& options) {
+  check<TypeError>(own_dtype(x) != Dtype::bool_, "positive", "there is no loop for bools; write x.copy()");
+  return internal::apply_ufunc(catena::kernels::copy, {&x, 1}, options);
+}
+Array float_power(const Operand& x1, const Operand& x2, const UfuncOptions& options) {
+  UfuncOptions wide = options;
+  const bool complex = catena::is_complex_dtype(own_dtype(x1)) || catena::is_complex_dtype(own_dtype(x2));
+  if (!options.dtype) wide.dtype = complex ? Dtype::complex128 : Dtype::float64;
+  return power(x1, x2, wide);
+}
+Array sinc(const Operand& x, const UfuncOptions& options) { return of_floats(catena::kernels::sinc, x, options); }
+Array i0(const Operand& x, const UfuncOptions& options) { return of_floats(catena::kernels::i0, x, options); }
+
+Array isneginf(const Operand& x, const UfuncOptions& options) { return equals("isneginf", x, -inf, options); }
+Array isposinf(const Operand& x, const UfuncOptions& options) { return equals("isposinf", x, inf, options); }
+Array isreal(const Operand& x) { return imag(internal::as_arrays(x, x).first) == 0; }
+Array iscomplex(const Operand& x) { return imag(internal::as_arrays(x, x).first) != 0; }
+bool iscomplexobj(const Operand& x) { return catena::is_complex_dtype(own_dtype(x)); }
+
 Array fabs(const Operand& x, const UfuncOptions& options) {
-  const Dtype t = x.is_array() ? x.header()->dtype : x.scalar().natural_dtype();
+  const Dtype t = own_dtype(x);
   check<TypeError>(!catena::is_complex_dtype(t), "fabs", "complex numbers have absolute()");
   if (catena::is_floating(t) || options.dtype) return absolute(x, options);
   UfuncOptions as_float = options;

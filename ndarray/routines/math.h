@@ -76,6 +76,27 @@ CATENA_EXPORT Array unpackbits(const Array& a);
 // only. TypeError for complex numbers.
 CATENA_EXPORT Array fabs(const Operand& x, const UfuncOptions& options = {});
 
+// The elements themselves, as a new array. TypeError for bools.
+CATENA_EXPORT Array positive(const Operand& x, const UfuncOptions& options = {});
+// power computed in float64 at least: integers and narrower floats are converted.
+CATENA_EXPORT Array float_power(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
+// sin(pi x) / (pi x), which is 1 at 0 and exactly 0 at the other integers. Integers are converted to float64. TypeError
+// for complex numbers.
+CATENA_EXPORT Array sinc(const Operand& x, const UfuncOptions& options = {});
+// The modified Bessel function of order 0. Integers are converted to float64. TypeError for complex numbers.
+CATENA_EXPORT Array i0(const Operand& x, const UfuncOptions& options = {});
+
+// Tests as bool: -inf, +inf (TypeError for complex numbers); an imaginary part that is 0, or is not.
+CATENA_EXPORT Array isneginf(const Operand& x, const UfuncOptions& options = {});
+CATENA_EXPORT Array isposinf(const Operand& x, const UfuncOptions& options = {});
+CATENA_EXPORT Array isreal(const Operand& x);
+CATENA_EXPORT Array iscomplex(const Operand& x);
+// True if the dtype is complex, or is not, whatever the elements are.
+CATENA_EXPORT bool iscomplexobj(const Operand& x);
+inline bool isrealobj(const Operand& x) { return !iscomplexobj(x); }
+// True if the elements are adjacent in Fortran's order and not in that of C.
+inline bool isfortran(const Array& a) { return a.flags().f_contiguous && !a.flags().c_contiguous; }
+
 // Aliases.
 inline Array asin(const Operand& x, const UfuncOptions& options = {}) { return arcsin(x, options); }
 inline Array acos(const Operand& x, const UfuncOptions& options = {}) { return arccos(x, options); }
@@ -93,6 +114,14 @@ inline Array conj(const Operand& x, const UfuncOptions& options = {}) { return c
 inline Array abs(const Operand& x, const UfuncOptions& options = {}) { return absolute(x, options); }
 inline Array degrees(const Operand& x, const UfuncOptions& options = {}) { return rad2deg(x, options); }
 inline Array radians(const Operand& x, const UfuncOptions& options = {}) { return deg2rad(x, options); }
+inline Array bitwise_not(const Operand& x, const UfuncOptions& options = {}) { return invert(x, options); }
+inline Array bitwise_invert(const Operand& x, const UfuncOptions& options = {}) { return invert(x, options); }
+inline Array bitwise_left_shift(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
+  return left_shift(x1, x2, options);
+}
+inline Array bitwise_right_shift(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
+  return right_shift(x1, x2, options);
+}
 inline Array sqrt_fixed(const Operand& x, const UfuncOptions& options = {}) { return sqrt(x, options); }
 inline Array divide(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
   return true_divide(x1, x2, options);

@@ -9,6 +9,7 @@ import re
 import sys
 
 import numpy as np
+import scipy.special
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
@@ -22,7 +23,7 @@ def scene():
     v = np.array([3., 1., 2., 5., 4., 0.5])
     w = np.array([1., 2., 0.5, 4., 1.5, 3.])
     return {
-        "np": np, "math": math, "a": a, "b": b, "v": v, "w": w, "i": np.array([2, 0, 1]), "n": np.array([3, 1, 2, 1, 0, 3]), "m": a > 2, "p": v > 2,
+        "np": np, "scipy": scipy, "math": math, "a": a, "b": b, "v": v, "w": w, "i": np.array([2, 0, 1]), "n": np.array([3, 1, 2, 1, 0, 3]), "m": a > 2, "p": v > 2,
         "q": np.arange(24.).reshape(2, 3, 4), "s": np.array([[4., 1., 0.5], [1., 3., 0.25], [0.5, 0.25, 2.]]),
         "f": np.array([[1, 2], [3, 4]], np.float32), "h": np.array([1., np.nan, 3., np.inf]), "z": v[:4] + 1j * w[:4],
         "xs": [1., 2., 3., 4.], "ks": [2, 0], "arrays": [a, b], "rng": np.random.default_rng(0),
