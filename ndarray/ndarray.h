@@ -25,8 +25,11 @@
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
+#include <catena/ndarray/routines/editing.h>
+#include <catena/ndarray/routines/element_access.h>
 #include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/foreign.h>
+#include <catena/ndarray/routines/grids.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>
@@ -34,6 +37,7 @@
 #include <catena/ndarray/routines/list.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/padding.h>
 #include <catena/ndarray/routines/print.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/random_generator.h>
@@ -42,6 +46,8 @@
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
 #include <catena/ndarray/routines/statistics.h>
+#include <catena/ndarray/routines/stride_tricks.h>
+#include <catena/ndarray/routines/triangles.h>
 #include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>
