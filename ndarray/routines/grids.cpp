@@ -1,5 +1,6 @@
 #include <catena/ndarray/routines/grids.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <catena/ndarray/device/device.h>
@@ -155,6 +156,26 @@ Dtype dtype_of_ends(const Operand& start, const Operand& stop) {
   return inexact_dtype(catena::result_type(inputs));
 }
 
+// Return a sequence with equal ratios. Of real ends with the same sign.
+Array real_ratios(const Ends& given, bool endpoint) {
+  const Array direction = sign(given.start);
+  Ends logarithms = given;
+  logarithms.start = log10(given.start / direction);
+  logarithms.stop = log10(given.stop / direction);
+  Array result = power(10.0, spaced(logarithms, endpoint));
+  result *= direction;
+  return result;
+}
+// Of complex ends: the start, turned by equal angles and stretched by equal factors.
+Array complex_ratios(const Ends& given, bool endpoint) {
+  const DeviceScope scope(given.start.device());
+  const std::int64_t num = given.shape[given.axis], div = std::max<std::int64_t>(endpoint ? num - 1 : num, 1);
+  const Array ratio = given.stop / given.start;
+  const Array part = along(arange(num, real_of(ratio.dtype())), given.axis, given.shape.size()) / double(div);
+  const Array angle = part * arctan2(ratio.imag(), ratio.real());
+  return given.start * (power(absolute(ratio), part) * (cos(angle) + sin(angle) * catena::complex128(0, 1)));
+}
+
 }  // namespace
 
 Array linspace(const Operand& start, const Operand& stop, std::int64_t num, const SpacingOptions& options) try {
@@ -182,15 +203,8 @@ Array geomspace(const Operand& start, const Operand& stop, std::int64_t num, con
     const bool has_zero = end.is_array() ? bool((end.array() == 0).any()) : end.scalar() == Scalar(0);
     check<ValueError>(!has_zero, "geomspace", "a sequence with equal ratios cannot begin or end with 0");
   }
-  // The calculation is for a positive real start; the result is turned back to the direction of the start.
-  const bool is_complex = catena::is_complex_dtype(dtype);
-  const Array direction = is_complex ? given.start / absolute(given.start) : sign(given.start);
-  Ends logarithms = given;
-  logarithms.start = is_complex ? log(given.start / direction) : log10(given.start / direction);
-  logarithms.stop = is_complex ? log(given.stop / direction) : log10(given.stop / direction);
-  const Array powers = spaced(logarithms, options.endpoint);
-  Array result = is_complex ? exp(powers) : power(10.0, powers);
-  result *= direction;
+  Array result =
+      catena::is_complex_dtype(dtype) ? complex_ratios(given, options.endpoint) : real_ratios(given, options.endpoint);
   if (num > 0) internal::assign("geomspace", internal::part(result, given.axis, 0, 1), given.start);
   if (num > 1 && options.endpoint)
     internal::assign("geomspace", internal::part(result, given.axis, num - 1, 1), given.stop);
