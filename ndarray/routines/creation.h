@@ -298,6 +298,10 @@ class ArrayLike {
   template <std::derived_from<catena::HeaderRef> H>
   requires(!std::derived_from<H, Array> && std::convertible_to<const H&, Array>) ArrayLike(const H& a)
       : ArrayLike(Array(a)) {}
+  template <class P>  // what a(i) returns
+  requires(!std::derived_from<P, catena::HeaderRef> && std::convertible_to<const P&, const Array&>)
+      ArrayLike(const P& a)
+      : ArrayLike(static_cast<const Array&>(a)) {}
   template <Element E> ArrayLike(E number) : ArrayLike(Scalar(number)) {}
   CATENA_EXPORT ArrayLike(const Scalar& number);
   CATENA_EXPORT ArrayLike(const Values& list);

@@ -15,7 +15,7 @@ struct AsStridedOptions {
 };
 // Returns a view of the memory of `x` from its first element on. ValueError for lists of different lengths, a negative
 // length, and a view that would reach beyond the memory of which `x` is a part. The elements of a view may share
-// memory; such a view cannot be written (ValueError).
+// memory: writing one of them changes the others.
 CATENA_EXPORT Array as_strided(const Array& x, const AsStridedOptions& options);
 inline Array as_strided(const Array& x, std::initializer_list<catena::Integer> shape,
                         std::initializer_list<catena::Integer> strides) {

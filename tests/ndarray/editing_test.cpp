@@ -22,6 +22,7 @@ BOOST_FIXTURE_TEST_CASE(appended, test::NumpyScene) {
         "float64 (4, 4) 0.5 1 1.5 2 2.5 3 3.5 4 4.5 5 5.5 6 1 2 3 4");
   NUMPY("np.append(e, i)", nd::append(e, i), "float64 (3) 2 0 1");
   NUMPY("np.append(i, e)", nd::append(i, e), "float64 (3) 2 0 1");
+  NUMPY("np.append(v[i], w[i])", nd::append(v(i), w(i)), "float64 (6) 2 3 1 0.5 1 2");
   NUMPY("np.append(zero, one)", nd::append(zero, one), "float64 (2) 2.5 2.5");
   NUMPY("np.append(t, t, -1)", nd::append(t, t, -1), "float64 (4, 2, 4) # 368 6200");
   NUMPY("[np.append(x, f) for x in reals]", each(reals, [&](auto& x) { return nd::append(x, f); }),
