@@ -30,6 +30,11 @@
 #include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/foreign.h>
 #include <catena/ndarray/routines/histogram.h>
+#include <catena/ndarray/routines/editing.h>
+#include <catena/ndarray/routines/element_access.h>
+#include <catena/ndarray/routines/fft.h>
+#include <catena/ndarray/routines/foreign.h>
+#include <catena/ndarray/routines/grids.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>
@@ -39,6 +44,7 @@
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/matrix_functions.h>
 #include <catena/ndarray/routines/polynomials.h>
+#include <catena/ndarray/routines/padding.h>
 #include <catena/ndarray/routines/print.h>
 #include <catena/ndarray/routines/products.h>
 #include <catena/ndarray/routines/nan_functions.h>
@@ -56,6 +62,8 @@
 #include <catena/ndarray/routines/statistics.h>
 #include <catena/ndarray/routines/text_files.h>
 #include <catena/ndarray/routines/ufunc_methods.h>
+#include <catena/ndarray/routines/stride_tricks.h>
+#include <catena/ndarray/routines/triangles.h>
 #include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>

@@ -286,13 +286,15 @@ Array logspace(double start, double stop, std::int64_t num, const LogspaceOption
   internal::rethrow_out_of_memory("logspace");
 }
 
-std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options) try {
+std::vector<Array> meshgrid(const std::vector<Array>& given, const MeshgridOptions& options) try {
   check<ValueError>(options.indexing == "xy" || options.indexing == "ij", "meshgrid", "indexing is '", options.indexing,
                     "', must be 'xy' or 'ij'");
-  const auto n = static_cast<int>(xi.size());
+  const auto n = static_cast<int>(given.size());
   Shape grid;
-  for (const Array& x : xi) {
-    check<ValueError>(!x.is_null() && x.ndim() == 1, "meshgrid", "input ", grid.size(), " is no 1-D array");
+  std::vector<Array> xi;
+  for (const Array& x : given) {
+    check<ValueError>(!x.is_null() && x.ndim() <= 1, "meshgrid", "input ", grid.size(), " is no 1-D array");
+    xi.push_back(x.ndim() == 0 ? x.reshape(1) : x);
     grid.push_back(x.size());
   }
   if (n <= 1) return xi;
@@ -303,9 +305,12 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
   std::vector<Array> result;
   for (int i = 0; i < n; ++i) {
     const int axis = swapped && i < 2 ? 1 - i : i;
+    const Array& x = xi[std::size_t(i)];
     Strides strides = Strides::filled(n, 0);
-    strides[axis] = xi[std::size_t(i)].strides()[0];
-    const Array view = internal::make_view(xi[std::size_t(i)], grid, strides);
+    strides[axis] = x.strides()[0];
+    Shape shape = options.sparse ? Shape::filled(n, 1) : grid;
+    shape[axis] = x.size();
+    const Array view = internal::make_view(x, shape, strides);
     result.push_back(options.copy ? view.copy() : view);
   }
   return result;

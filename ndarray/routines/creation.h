@@ -58,6 +58,7 @@ struct LogspaceOptions {
 struct MeshgridOptions {
   std::string_view indexing = "xy";  // or "ij"
   bool copy = true;                  // false: broadcast views instead of copies
+  bool sparse = false;               // an open grid: every array has length 1 along the axes of the others
 };
 
 namespace internal {
@@ -303,6 +304,10 @@ class ArrayLike {
   template <std::derived_from<catena::HeaderRef> H>
   requires(!std::derived_from<H, Array> && std::convertible_to<const H&, Array>) ArrayLike(const H& a)
       : ArrayLike(Array(a)) {}
+  template <class P>  // what a(i) returns
+  requires(!std::derived_from<P, catena::HeaderRef> && std::convertible_to<const P&, const Array&>)
+      ArrayLike(const P& a)
+      : ArrayLike(static_cast<const Array&>(a)) {}
   template <Element E> ArrayLike(E number) : ArrayLike(Scalar(number)) {}
   CATENA_EXPORT ArrayLike(const Scalar& number);
   CATENA_EXPORT ArrayLike(const Values& list);
@@ -446,9 +451,9 @@ CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double sto
 // base to the powers linspace(start, stop, num).
 CATENA_EXPORT Array logspace(double start, double stop, std::int64_t num = 50, const LogspaceOptions& options = {});
 
-// Returns coordinate arrays over the grid of 1-D arrays (ValueError for other ranks), one per array, all of the common
-// shape. "xy" swaps the first two axes, "ij" does not (ValueError for other strings). A single array is returned
-// unchanged.
+// Returns coordinate arrays over the grid of 1-D arrays (ValueError for a higher rank; a 0-d array counts as one of
+// length 1), one per array, all of the common shape. "xy" swaps the first two axes, "ij" does not (ValueError for other
+// strings). A single array is returned unchanged.
 CATENA_EXPORT std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options = {});
 // auto [x, y] = meshgrid(columns, rows);
 template <std::convertible_to<const Array&>... A>

@@ -410,7 +410,8 @@ Array take(const Array& a, const IndexKey& key, const TakeOptions& options) {
   const Array indices = indices_of(key, a.device());
   const Array source = a.ndim() == 0 || !options.axis ? a.ravel() : a;
   const int axis = options.axis ? catena::normalize_axis("take", *options.axis, source.ndim()) : 0;
-  return take_along("take", source, AxisIndices(indices), axis, options.out);
+  const Array within = internal::indices_in_mode("take", indices, source.shape()[axis], options.mode);
+  return take_along("take", source, AxisIndices(within), axis, options.out);
 }
 
 Array Array::take(const IndexKey& indices, std::optional<int> axis) const { return take(indices, {.axis = axis}); }
@@ -436,27 +437,6 @@ void Array::scatter_add(std::initializer_list<catena::Integer> indices, const Op
 void Array::scatter_add(const IndexKey& key, const Operand& value) const { nd::scatter_add(*this, key, value); }
 Array Array::diagonal(std::int64_t offset, int axis1, int axis2) const {
   return nd::diagonal(*this, offset, axis1, axis2);
-}
-
-Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis) {
-  check<TypeError>(!a.is_null(), "take_along_axis", "the array is null");
-  check_index_array("take_along_axis", indices);
-  const Array source = axis ? a : a.ravel();
-  check<ValueError>(indices.ndim() == source.ndim(), "take_along_axis", "the indices have rank ", indices.ndim(),
-                    ", the array ", source.ndim(), "; the ranks must be the same");
-  const int along = catena::normalize_axis("take_along_axis", axis.value_or(0), source.ndim());
-  Shape others = source.shape();
-  others[along] = 1;
-  Selection s;
-  s.base = source;
-  s.shape = catena::broadcast_shapes("take_along_axis", others, indices.shape());
-  const std::int64_t length = source.shape()[along];
-  check<IndexError>(length > 0 || catena::size_of(s.shape) == 0, "take_along_axis",
-                    "an axis of length 0 has no elements for indices of shape ", indices.shape());
-  s.base_strides = catena::broadcast_strides("take_along_axis", others, source.strides(), s.shape);
-  s.base_strides[along] = 0;
-  s.indices.push_back({indices.get(), length, source.strides()[along], along});
-  return gather("take_along_axis", s);
 }
 
 Array extract(const Array& condition, const Array& a) {

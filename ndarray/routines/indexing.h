@@ -26,6 +26,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -212,14 +213,20 @@ struct TakeOptions {
   [[no_unique_address]] Named named = Named();
   std::optional<int> axis = {};  // default: index the flattened array
   Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
+  // What happens to an index out of range: "raise" is an IndexError, which waits for the device; "wrap" takes it modulo
+  // the length; "clip" takes the nearest element, also for negative indices. Without a mode: as in a(i).
+  std::optional<std::string_view> mode = {};
 };
 // Returns a copy of the elements at `indices` along an axis, of shape a.shape[:axis] + indices.shape +
-// a.shape[axis+1:]. ValueError for an axis out of range. A 0-d array counts as an array of length 1.
+// a.shape[axis+1:]. ValueError for an axis out of range or another mode. A 0-d array counts as an array of length 1.
 CATENA_EXPORT Array take(const Array& a, const IndexKey& indices, const TakeOptions& options = {});
 inline Array take(const Array& a, const IndexKey& indices, int axis) { return take(a, indices, {.axis = axis}); }
-// Picks one element along an axis (of the flattened array without one) for each element of `indices`. Both arrays have
-// the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise).
-CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis);
+namespace internal {
+// Returns indices into n elements that follow the rule of that mode; `indices` itself without a mode. IndexError and
+// ValueError as for TakeOptions.
+CATENA_EXPORT Array indices_in_mode(std::string_view op, const Array& indices, std::int64_t n,
+                                    const std::optional<std::string_view>& mode);
+}  // namespace internal
 
 // Returns the elements of the flattened array where the flattened condition (any dtype, nonzero is true) holds.
 // ValueError if the condition has more elements than the array. Waits for the device.

@@ -38,35 +38,65 @@ Array join(std::string_view op, const std::vector<Array>& arrays, int axis) try 
   internal::rethrow_out_of_memory(op);
 }
 
+// Joins arrays into an output or as elements of another dtype.
+Array join_as(std::string_view op, const std::vector<Array>& arrays, int axis, const Array& out,
+              const std::optional<Dtype>& dtype, Casting casting) try {
+  check<TypeError>(out.is_null() || !dtype, op, "an output and a dtype are given; the dtype is that of the output");
+  if (out.is_null() && !dtype) return join(op, arrays, axis);
+  std::vector<const catena::ArrayHeader*> pieces;
+  for (const Array& a : arrays) pieces.push_back(a.get());
+  const auto [shape, at, common] = catena::joined(op, pieces, axis);
+  const Dtype to = dtype.value_or(out.is_null() ? common : out.dtype());
+  for (const Array& a : arrays) catena::check_output_cast(op, a.dtype(), to, casting);
+  const std::vector<Operand> operands(arrays.begin(), arrays.end());
+  const Device device = internal::common_device(op, operands, {&out, 1});
+  check<ValueError>(out.is_null() || out.shape() == shape, op, "the output has shape ",
+                    out.is_null() ? Shape() : out.shape(), ", the result has ", shape);
+  if (!out.is_null()) internal::check_output_layout(op, *out.get());
+  const bool overlaps =
+      std::any_of(arrays.begin(), arrays.end(), [&](const Array& a) { return !out.is_null() && out.shares_memory(a); });
+  const Array result = out.is_null() || overlaps ? Array(internal::new_array(shape, to, device, op)) : out;
+  std::int64_t position = 0;
+  for (const Array& a : arrays) {
+    internal::assign(op, part(result, at, position, a.shape()[at]), a);
+    position += a.shape()[at];
+  }
+  if (overlaps) internal::assign(op, out, result);
+  return out.is_null() ? result : out;
+} catch (...) {
+  internal::rethrow_out_of_memory(op);
+}
+
+std::vector<Array> with_new_axis(const std::vector<Array>& arrays, int axis) {
+  const int rank = arrays.empty() ? 0 : arrays[0].ndim();
+  check<IndexError>(axis >= -rank - 1 && axis <= rank, "stack", "axis ", axis, " is out of range for arrays of rank ",
+                    rank, ", where it is from ", -rank - 1, " to ", rank);
+  std::vector<Array> expanded;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    check<ValueError>(arrays[i].shape() == arrays[0].shape(), "stack", "arrays 0 and ", i, " have the shapes ",
+                      arrays[0].shape(), " and ", arrays[i].shape(), "; all must have one shape");
+    expanded.push_back(expand_dims(arrays[i], axis));
+  }
+  return expanded;
+}
+
 }  // namespace
 
 Array concatenate(const std::vector<Array>& arrays, int axis) { return join("concatenate", arrays, axis); }
 Array concatenate(const std::vector<Array>& arrays, const ConcatenateOptions& options) {
   std::vector<Array> pieces = arrays;
-  for (Array& a : pieces) {
-    if (a.is_null()) continue;  // join() throws
-    if (!options.axis) a = a.ravel();
-    if (options.dtype) a = a.astype(*options.dtype, {.copy = false});
-  }
-  return join("concatenate", pieces, options.axis.value_or(0));
+  if (!options.axis)
+    for (Array& a : pieces)
+      if (!a.is_null()) a = a.ravel();  // a null array is an error below
+  return join_as("concatenate", pieces, options.axis.value_or(0), options.out, options.dtype, options.casting);
 }
 
 Array internal::from_arrays(const std::vector<Array>& arrays) { return stack(arrays, 0); }
 
-Array stack(const std::vector<Array>& arrays, int axis) try {
-  const int rank = arrays.empty() ? 0 : arrays[0].ndim();
-  check<IndexError>(axis >= -rank - 1 && axis <= rank, "stack", "axis ", axis, " is out of range for arrays of rank ",
-                    rank, ", where it is from ", -rank - 1, " to ", rank);
-  const int at = axis < 0 ? axis + rank + 1 : axis;
-  std::vector<Array> expanded;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    check<ValueError>(arrays[i].shape() == arrays[0].shape(), "stack", "arrays 0 and ", i, " have the shapes ",
-                      arrays[0].shape(), " and ", arrays[i].shape(), "; all must have one shape");
-    expanded.push_back(expand_dims(arrays[i], at));
-  }
-  return join("stack", expanded, at);
-} catch (...) {
-  internal::rethrow_out_of_memory("stack");
+Array stack(const std::vector<Array>& arrays, int axis) { return join("stack", with_new_axis(arrays, axis), axis); }
+Array stack(const std::vector<Array>& arrays, const StackOptions& options) {
+  return join_as("stack", with_new_axis(arrays, options.axis), options.axis, options.out, options.dtype,
+                 options.casting);
 }
 
 Array vstack(const std::vector<Array>& arrays) { return join("vstack", atleast_2d(arrays), 0); }

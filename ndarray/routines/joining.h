@@ -20,13 +20,25 @@ namespace nd {
 CATENA_EXPORT Array concatenate(const std::vector<Array>& arrays, int axis = 0);
 struct ConcatenateOptions {
   [[no_unique_address]] Named named = Named();
-  std::optional<int> axis = 0;      // {}: the arrays are flattened first
-  std::optional<Dtype> dtype = {};  // dtype of the result
+  std::optional<int> axis = 0;           // {}: the arrays are flattened first
+  Array out = {};                        // must have the shape of the result
+  std::optional<Dtype> dtype = {};       // dtype of the result; not together with `out`
+  Casting casting = Casting::same_kind;  // rule for the casts to the dtype of the result
 };
+// Also ValueError for an output of another shape or on another device, TypeError for both an output and a dtype, and
+// for elements that do not cast to the dtype of the result under options.casting.
 CATENA_EXPORT Array concatenate(const std::vector<Array>& arrays, const ConcatenateOptions& options);
 // Joins arrays of one shape (ValueError) along a new axis. A negative axis counts from the rank + 1 of the result;
 // IndexError if it is out of range.
 CATENA_EXPORT Array stack(const std::vector<Array>& arrays, int axis = 0);
+struct StackOptions {
+  [[no_unique_address]] Named named = Named();
+  int axis = 0;
+  Array out = {};  // these: as in ConcatenateOptions
+  std::optional<Dtype> dtype = {};
+  Casting casting = Casting::same_kind;
+};
+CATENA_EXPORT Array stack(const std::vector<Array>& arrays, const StackOptions& options);
 // atleast_2d of each array, joined along axis 0. Errors of this and the next three functions: as for concatenate.
 CATENA_EXPORT Array vstack(const std::vector<Array>& arrays);
 // atleast_1d of each array, joined along axis 0 if the first is 1-D, else along axis 1.

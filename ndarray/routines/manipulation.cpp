@@ -99,6 +99,12 @@ Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
   return a.transpose(axes);
 }
 
+Array matrix_transpose(const Array& a) {
+  check<ValueError>(a.ndim() >= 2, "matrix_transpose", "an array of rank ", a.ndim(),
+                    " is no matrix; the rank must be at least 2");
+  return a.swapaxes(-1, -2);
+}
+
 // ---- broadcasting -------------------------------------------------------------------------------
 Array broadcast_to(const Array& array, const Shape& shape) {
   return view_as(array, catena::broadcast_view("broadcast_to", array.shape(), array.strides(), shape));
@@ -108,6 +114,12 @@ broadcast::broadcast(const std::vector<Operand>& arrays) {
   for (const Operand& a : arrays)
     if (a.is_array()) shape_ = catena::broadcast_shapes("broadcast", shape_, a.header()->shape);
   for (const Operand& a : arrays) values_.push_back(a.is_array() ? broadcast_to(a.array(), shape_) : array(a.scalar()));
+}
+
+Shape broadcast_shapes(const std::vector<Shape>& shapes) {
+  Shape shape;
+  for (const Shape& s : shapes) shape = catena::broadcast_shapes("broadcast_shapes", shape, s);
+  return shape;
 }
 
 std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
@@ -153,7 +165,8 @@ Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis) try 
 }
 
 Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis) try {
-  check<ValueError>(axis.has_value(), "repeat", "a list of repetitions needs an axis");
+  if (repeats.size() == 1) return repeat(a, repeats[0], axis);
+  if (!axis) return repeat(a.ravel(), repeats, 0);
   const int at = normalize_axis("repeat", *axis, a.ndim());
   check<ValueError>(std::int64_t(repeats.size()) == a.shape()[at], "repeat", repeats.size(),
                     " repetitions are given for axis ", at, " of length ", a.shape()[at]);
@@ -170,6 +183,13 @@ Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::opti
   return take(a, indices.to_device(a.device()), {.axis = at, .out = result});
 } catch (...) {
   internal::rethrow_out_of_memory("repeat");
+}
+
+Array repeat(const Array& a, const Array& repeats, std::optional<int> axis) {
+  check<TypeError>(catena::is_integer(repeats.dtype()), "repeat", "the repetitions have the dtype ", repeats.dtype(),
+                   ", must be integers");
+  check<ValueError>(repeats.ndim() <= 1, "repeat", "the repetitions have rank ", repeats.ndim(), ", must have rank 1");
+  return repeat(a, repeats.to_vector<std::int64_t>(), axis);
 }
 
 // ---- rearranging --------------------------------------------------------------------------------
@@ -204,18 +224,35 @@ Array roll(const Array& a, std::int64_t shift, std::optional<int> axis) try {
   internal::rethrow_out_of_memory("roll");
 }
 
-Array roll(const Array& a, const Dims& shift, const Dims& axes) {
+namespace {
+
+// Copies an array whose axes from `axis` on move by by[axis]... positions: both parts of each axis in turn.
+void assign_rolled(const Array& to, const Array& from, const Dims& by, int axis) {
+  while (axis < by.size() && by[axis] == 0) ++axis;
+  if (axis == by.size()) return internal::assign("roll", to, from);
+  const std::int64_t n = from.shape()[axis], shift = by[axis];
+  assign_rolled(part(to, axis, shift, n - shift), part(from, axis, 0, n - shift), by, axis + 1);
+  assign_rolled(part(to, axis, 0, shift), part(from, axis, n - shift, shift), by, axis + 1);
+}
+
+}  // namespace
+
+Array roll(const Array& a, const Dims& shift, const Dims& axes) try {
   const int n = std::max(shift.size(), axes.size());
   check<ValueError>((shift.size() == n || shift.size() == 1) && (axes.size() == n || axes.size() == 1), "roll",
                     shift.size(), " numbers do not belong to ", axes.size(),
                     " axes; give one for each axis, or a single one");
   Dims by = Dims::filled(a.ndim(), 0);
-  for (int k = 0; k < n; ++k)
-    by[normalize_axis("roll", axes[axes.size() == 1 ? 0 : k], a.ndim())] += shift[shift.size() == 1 ? 0 : k];
-  Array result = a;
-  for (int axis = 0; axis < a.ndim(); ++axis)
-    if (by[axis] != 0) result = roll(result, by[axis], axis);
-  return result.get() == a.get() ? a.copy() : result;
+  for (int k = 0; k < n; ++k) {
+    const int axis = normalize_axis("roll", axes[axes.size() == 1 ? 0 : k], a.ndim());
+    const std::int64_t length = std::max(a.shape()[axis], std::int64_t(1));
+    by[axis] = ((by[axis] + shift[shift.size() == 1 ? 0 : k] % length) % length + length) % length;
+  }
+  const Array result = empty_beside(a, a.shape());
+  if (a.size() > 0) assign_rolled(result, a, by, 0);
+  return result;
+} catch (...) {
+  internal::rethrow_out_of_memory("roll");
 }
 
 Array rot90(const Array& a, int k, const Dims& axes) {
@@ -230,23 +267,6 @@ Array rot90(const Array& a, int k, const Dims& axes) {
     case 2: return flip(flip(a, first), second);
     default: return flip(a.swapaxes(first, second), second);
   }
-}
-
-// ---- padding ------------------------------------------------------------------------------------
-Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode,
-          const PadOptions& options) try {
-  if (mode != "constant") fail<NotImplementedError>("pad", "mode is '", mode, "', only 'constant' is supported");
-  const auto value = catena::sides_of_axes("constant_values", options.constant_values, array.ndim());
-  const catena::Padded p = catena::padded(array.shape(), catena::pad_widths(pad_width, array.ndim()), array.itemsize());
-  const Array result = empty_beside(array, p.shape);
-  internal::assign("pad", view_as(result, p.interior), array);
-  for (const catena::Padded::Side& side : p.sides) {
-    const auto& [before, after] = value[std::size_t(side.axis)];
-    view_as(result, side.view).fill(side.after ? after : before);
-  }
-  return result;
-} catch (...) {
-  internal::rethrow_out_of_memory("pad");
 }
 
 Array Array::repeat(std::int64_t repeats, std::optional<int> axis) const { return nd::repeat(*this, repeats, axis); }

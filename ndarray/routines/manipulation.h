@@ -1,4 +1,4 @@
-// Changing shapes, axes and order, repeating and padding. Functions that return a view share memory with their argument
+// Changing shapes, axes and order, and repeating. Functions that return a view share memory with their argument
 // if the strides allow it; "the same array" is another handle to the argument. dtypes never change; results other than
 // views are C-contiguous. Negative axes count from the end. Functions with the name of a method of Array call that
 // method.
@@ -8,12 +8,9 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <catena/kernels/base/arguments.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
@@ -52,7 +49,11 @@ CATENA_EXPORT std::vector<Array> atleast_3d(const std::vector<Array>& arrays);
 // As the members of nd::Array.
 inline Array transpose(const Array& a) { return a.transpose(); }
 inline Array transpose(const Array& a, const Dims& axes) { return a.transpose(axes); }
+inline Array permute_dims(const Array& a) { return a.transpose(); }
+inline Array permute_dims(const Array& a, const Dims& axes) { return a.transpose(axes); }
 inline Array swapaxes(const Array& a, int axis1, int axis2) { return a.swapaxes(axis1, axis2); }
+// The last two axes swapped; a view. ValueError for rank < 2.
+CATENA_EXPORT Array matrix_transpose(const Array& a);
 // Moves an axis before position `start` of the original axes (0 <= start <= ndim); a view, or the same array if the
 // order does not change. ValueError if either is out of range.
 CATENA_EXPORT Array rollaxis(const Array& a, int axis, int start = 0);
@@ -63,6 +64,12 @@ CATENA_EXPORT Array moveaxis(const Array& a, const Axes& source, const Axes& des
 // ---- broadcasting: views with stride 0 along repeated axes --------------------------------------
 // ValueError if the array does not broadcast to the shape.
 CATENA_EXPORT Array broadcast_to(const Array& array, const Shape& shape);
+// The common shape of arrays of these shapes: broadcast_shapes({3, 1}, {4}). ValueError if there is none.
+CATENA_EXPORT Shape broadcast_shapes(const std::vector<Shape>& shapes);
+inline Shape broadcast_shapes(const Shape& a, const Shape& b) { return broadcast_shapes(std::vector{a, b}); }
+inline Shape broadcast_shapes(const Shape& a, const Shape& b, const Shape& c) {
+  return broadcast_shapes(std::vector{a, b, c});
+}
 // Returns views of all arrays at their common shape; ValueError if there is none.
 CATENA_EXPORT std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays);
 template <std::convertible_to<const Array&>... A>
@@ -94,11 +101,12 @@ class CATENA_EXPORT broadcast {
 // Repeats the array reps[k] times along axis k; the shorter of shape and reps is extended by leading ones. Always a
 // copy. ValueError for a negative number.
 CATENA_EXPORT Array tile(const Array& a, const Dims& reps);
-// Repeats every element `repeats` times along an axis (of the flattened array without one). A list needs an axis and
-// has one number for each position along it. ValueError for negative numbers, a list of another length or without an
-// axis, an axis out of range.
+// Repeats every element `repeats` times along an axis (of the flattened array without one). A list or an array has one
+// number for each position along it, or a single one. ValueError for negative numbers, a list of another length, an
+// axis out of range; TypeError for an array whose dtype is not an integer. An array waits for its device.
 CATENA_EXPORT Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis = {});
 CATENA_EXPORT Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis = {});
+CATENA_EXPORT Array repeat(const Array& a, const Array& repeats, std::optional<int> axis = {});
 
 // ---- rearranging --------------------------------------------------------------------------------
 // Views with the elements of an axis reversed. ValueError for an axis out of range (fliplr: axis 1, flipud: axis 0).
@@ -117,22 +125,6 @@ CATENA_EXPORT Array roll(const Array& a, const Dims& shift, const Dims& axes);
 // Rotates by k times 90 degrees in the plane of two axes, from the first towards the second; a view. ValueError for
 // rank < 2, axes out of range or equal, or a number of axes other than two.
 CATENA_EXPORT Array rot90(const Array& a, int k = 1, const Dims& axes = {0, 1});
-
-// ---- padding ------------------------------------------------------------------------------------
-using catena::PadSides;
-
-struct PadOptions {
-  PadSides<Scalar> constant_values = Scalar(0);  // cast to the dtype of the array
-};
-// Returns a copy with elements added before and after each axis. Axes are padded in order, so the values of later axes
-// fill the corners. ValueError for negative widths or a list of sides whose length is neither 1 nor the rank;
-// NotImplementedError for a mode other than "constant".
-CATENA_EXPORT Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode = "constant",
-                        const PadOptions& options = {});
-template <class O = PadOptions>  // pad(a, 1, {.constant_values = 5})
-Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, const std::type_identity_t<O>& options) {
-  return pad(array, pad_width, "constant", options);
-}
 
 namespace internal {
 // Returns the view a[..., start:start+length, ...] along an axis. The range is not checked.

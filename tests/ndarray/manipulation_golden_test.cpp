@@ -6,6 +6,7 @@
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/padding.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {

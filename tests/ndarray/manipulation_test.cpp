@@ -1,5 +1,6 @@
 // Shapes, axes, broadcasting, repeating, rearranging, padding.
 #include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/padding.h>
 
 #include <iostream>
 #include <map>
@@ -183,8 +184,9 @@ BOOST_AUTO_TEST_CASE(padding) {
     BOOST_TEST(same_bits(p(Slice(2, -2), Slice(2, -2)), x), t);
     BOOST_TEST(same_bits(p(Slice(0, 2)), nd::ones({2, 6}, t)), t);
   }
-  BOOST_TEST(message_of<nd::NotImplementedError>([&] { nd::pad(a, 1, "edge"); }) ==
-             "pad: mode is 'edge', only 'constant' is supported");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::pad(a, 1, "edges"); }) ==
+             "pad: mode is 'edges', must be constant, edge, empty, linear_ramp, maximum, mean, median, minimum, "
+             "reflect, symmetric or wrap");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::pad(a, -1); }) ==
              "pad: the widths -1 and -1 of axis 0 cannot be negative");
   BOOST_TEST(message_of<nd::ValueError>([&] {
@@ -238,7 +240,7 @@ BOOST_AUTO_TEST_CASE(errors) {
              }) == "repeat: 3 repetitions are given for axis 0 of length 2");
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::repeat(a, {1, 2, 3});
-             }) == "repeat: a list of repetitions needs an axis");
+             }) == "repeat: 3 repetitions are given for axis 0 of length 6");
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::repeat(a, {1, -2}, 0);
              }) == "repeat: the number of repetitions -2 is negative");
