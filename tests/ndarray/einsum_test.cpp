@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(sixteen_bits) {
   BOOST_TEST(std::abs(sum.item<double>() - 300 * double(nd::array(0.1, nd::bfloat16).item<float>())) < 0.1);
   // The product of the first two is beyond the range of float16.
   const Array large = nd::full({2}, 300).astype(nd::float16), small = nd::full({2}, 0.01).astype(nd::float16);
-  const Array product = nd::einsum("i,i,i->i", large, large, small);
+  const Array product = nd::einsum("i,i,i->i", large, large, small, {.optimize = false});
   BOOST_TEST((product.dtype() == nd::float16));
   BOOST_TEST(std::abs(product.item<double>(0) - 900) < 1);
 }
