@@ -148,6 +148,7 @@ class Reader:
         self.source = Source(headers)
         self.wanted = wanted       # header -> bool
         self.runs = 0
+        self.last_of = {}   # scope -> (item, line) of its last declaration
         self.seen = set()
         self.bodies = {}           # functions of namespaces internal, which objects of the namespace around them call
         self.friends = []          # functions that classes declare as friends: cursors, with the namespace of each
@@ -168,7 +169,8 @@ class Reader:
         return found
 
     def walk(self, cursor, scope, found):
-        last = None
+        last = self.last_of.get(scope)   # of a namespace that is opened again, as by a macro
+        nested = []                      # of namespaces inside, behind the names of this one
         access = AccessSpecifier.PRIVATE if cursor.kind == CursorKind.CLASS_DECL else AccessSpecifier.PUBLIC
         children = list(cursor.get_children())
         for child in children:
@@ -180,7 +182,7 @@ class Reader:
                 if child.spelling == "internal":
                     self.read_bodies(child)
                 if child.spelling not in HIDDEN:
-                    self.walk(child, f"{scope}::{child.spelling}".removeprefix("::"), found)
+                    self.walk(child, f"{scope}::{child.spelling}".removeprefix("::"), nested)
                 continue
             if child.kind == CursorKind.FRIEND_DECL:
                 child = next(iter(child.get_children()), child)
@@ -194,6 +196,8 @@ class Reader:
             if item:
                 found.append(item)
                 last = (item, child.extent.start.line)
+                self.last_of[scope] = last
+        found += nested
 
     def read_bodies(self, namespace):
         for child in namespace.get_children():
@@ -265,6 +269,8 @@ class Reader:
         item.lead = [line.strip()[2:] for line in lines[at + 1:first]]
         behind = lines[end][cursor.extent.end.column - 1:]
         match = re.match(r"[;,{} ]*//(.*)", behind) or (re.search(r"[;{] *//(.*)", lines[first]) if first != end else None)
+        # Of a macro that makes several declarations, Clang gives no end.
+        match = match or re.match(r"[A-Z_]+\(\w+\) +//(.*)", lines[first])
         if match:
             item.trail = re.sub(r"^in [\w/]+\.cpp$", "", match[1].strip())   # where it is implemented
             column = lines[end].rfind("//" + match[1])

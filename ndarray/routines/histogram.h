@@ -81,6 +81,7 @@ CATENA_EXPORT Array histogram_bin_edges(const Array& a, const HistogramOptions& 
     options.range = range;                                                                                         \
     return name(a, options);                                                                                       \
   }
+// (counts, edges).
 using CountsAndEdges = std::pair<Array, Array>;
 ND_OF_BINS(histogram, CountsAndEdges)
 ND_OF_BINS(histogram_bin_edges, Array)
@@ -136,6 +137,7 @@ std::pair<Array, std::vector<Array>> histogramdd(const std::vector<Array>& coord
   return histogramdd(coordinates, options);
 }
 
+// The result of histogram2d.
 struct Histogram2d {
   Array H;  // (bins of x, bins of y)
   Array xedges, yedges;

@@ -14,7 +14,9 @@
 // Most functions are lines of kernels/lists/elementwise.inc, which state the results of special cases.
 #pragma once
 
+#include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/ufunc_methods.h>
 
 namespace nd {
 
@@ -24,11 +26,21 @@ CATENA_EXPORT Array clip_to_bounds(const Operand& a, const std::optional<Operand
 }  // namespace internal
 
 #define CATENA_UNARY(name) CATENA_EXPORT Array name(const Operand& x, const UfuncOptions& options = {});
-#define CATENA_BINARY(name) \
-  CATENA_EXPORT Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
+#define CATENA_BINARY(name)                                                                         \
+  CATENA_EXPORT Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}); \
+  namespace ufuncs {                                                                                \
+  inline constexpr BinaryUfunc name{catena::kernels::name};                                         \
+  }
 #include <catena/kernels/lists/elementwise.inc>
 #undef CATENA_UNARY
 #undef CATENA_BINARY
+namespace ufuncs {
+// Other names of the objects above; see ufunc_methods.h.
+inline constexpr const BinaryUfunc& divide = true_divide;
+inline constexpr const BinaryUfunc& mod = remainder;
+inline constexpr const BinaryUfunc& pow = power;
+inline constexpr const BinaryUfunc& atan2 = arctan2;
+}  // namespace ufuncs
 
 // floor_divide and remainder in one pass.
 CATENA_EXPORT std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2,

@@ -97,6 +97,7 @@ struct VectorNormOptions {
   bool keepdims = false;  // keep the axes with length 1
   NormOrder ord = 2;
 };
+// The norm of vectors; ValueError for an unknown order.
 CATENA_EXPORT Array vector_norm(const Array& x, const VectorNormOptions& options = {});
 struct MatrixNormOptions {
   bool keepdims = false;

@@ -139,11 +139,6 @@ Array vecmat(const Array& x1, const Array& x2) {
   return matmul(expand_dims(conjugated(x1), -2), x2).squeeze(-2);
 }
 
-Array matrix_transpose(const Array& x) {
-  check<ValueError>(x.ndim() >= 2, "matrix_transpose", "the array of shape ", x.shape(), " has fewer than two axes");
-  return x.swapaxes(-2, -1);
-}
-
 namespace linalg {
 
 Array outer(const Array& x1, const Array& x2) {

@@ -9,6 +9,7 @@
 
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/manipulation.h>
 
 namespace nd {
 
@@ -39,9 +40,6 @@ CATENA_EXPORT Array vecdot(const Array& x1, const Array& x2, const VecdotOptions
 // N); leading axes broadcast. ValueError for lengths that do not fit.
 CATENA_EXPORT Array matvec(const Array& x1, const Array& x2);
 CATENA_EXPORT Array vecmat(const Array& x1, const Array& x2);
-
-// The last two axes swapped, as a view; ValueError for fewer than two.
-CATENA_EXPORT Array matrix_transpose(const Array& x);
 
 namespace linalg {
 

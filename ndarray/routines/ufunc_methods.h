@@ -1,5 +1,5 @@
-// The methods of NumPy's binary functions. In namespace nd::ufuncs each binary function of math.h is an object, which
-// has the methods and is called like the function:
+// The methods of NumPy's binary functions. In namespace nd::ufuncs, math.h has each of its binary functions as an
+// object, which has the methods and is called like the function:
 //
 //   nd::ufuncs::add.reduce(a, 1)                np.add.reduce(a, 1)
 //   nd::ufuncs::maximum.accumulate(a)           np.maximum.accumulate(a)
@@ -14,7 +14,7 @@
 // Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
 #pragma once
 
-#include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 
@@ -42,6 +42,7 @@ struct UfuncScanOptions {
   Array out = {};
 };
 
+// A binary function with NumPy's methods.
 class CATENA_EXPORT BinaryUfunc {
  public:
   explicit constexpr BinaryUfunc(const catena::KernelDef& def) : def_(&def) {}
@@ -92,17 +93,4 @@ class CATENA_EXPORT BinaryUfunc {
   const catena::KernelDef* def_;
 };
 
-namespace ufuncs {
-
-#define CATENA_UNARY(name)
-#define CATENA_BINARY(name) inline constexpr BinaryUfunc name{catena::kernels::name};
-#include <catena/kernels/lists/elementwise.inc>
-#undef CATENA_UNARY
-#undef CATENA_BINARY
-inline constexpr const BinaryUfunc& divide = true_divide;
-inline constexpr const BinaryUfunc& mod = remainder;
-inline constexpr const BinaryUfunc& pow = power;
-inline constexpr const BinaryUfunc& atan2 = arctan2;
-
-}  // namespace ufuncs
 }  // namespace nd
