@@ -269,8 +269,8 @@ class Reader:
         item.lead = [line.strip()[2:] for line in lines[at + 1:first]]
         behind = lines[end][cursor.extent.end.column - 1:]
         match = re.match(r"[;,{} ]*//(.*)", behind) or (re.search(r"[;{] *//(.*)", lines[first]) if first != end else None)
-        # Of a macro that makes several declarations, Clang gives no end.
-        match = match or re.match(r"[A-Z_]+\(\w+\) +//(.*)", lines[first])
+        # A macro may also declare an object of the same name in a namespace inside.
+        match = match or re.match(r"; *namespace \w+ *\{.*\} *//(.*)", behind)
         if match:
             item.trail = re.sub(r"^in [\w/]+\.cpp$", "", match[1].strip())   # where it is implemented
             column = lines[end].rfind("//" + match[1])
