@@ -4,7 +4,8 @@
 #   headers/uses     the programs of uses/, each of which includes one header of the library, linked into one and run
 #   headers/sizes    lines after preprocessing
 #   headers/umbrella the umbrellas include every header of the reference
-# A header that is the first one of a compilation of the libraries compiles alone: that one shows it, and header_alone leaves it out.
+# A header that is the first one of a compilation of the libraries or of uses/ compiles alone: that one shows it, and header_alone leaves it
+# out.
 
 if(CATENA_SANITIZE)
   return()
@@ -26,7 +27,22 @@ foreach(component ndarray autograd nn training)
   endif()
 endforeach()
 
+# add_first_header(<source> <list>): appends the header of the library that the source includes first, if it does.
+function(add_first_header source list)
+  file(STRINGS "${source}" includes REGEX "^ *# *include" LIMIT_COUNT 1)
+  if(includes MATCHES "<catena/(.*)>")
+    set(${list} ${${list}} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 set(shown "")
+set(uses "")
+if("training" IN_LIST CATENA_COMPONENTS AND "ndarray" IN_LIST CATENA_COMPONENTS)
+  file(GLOB uses CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/uses/*.cpp")
+endif()
+foreach(source IN LISTS uses)
+  add_first_header("${source}" shown)
+endforeach()
 get_property(targets GLOBAL PROPERTY CATENA_TARGETS)
 foreach(target IN LISTS targets)
   get_target_property(type ${target} TYPE)
@@ -35,10 +51,7 @@ foreach(target IN LISTS targets)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
     foreach(source IN LISTS sources)
       if(EXISTS "${source}")
-        file(STRINGS "${source}" includes REGEX "^ *# *include" LIMIT_COUNT 1)
-        if(includes MATCHES "<catena/(.*)>")
-          list(APPEND shown "${CMAKE_MATCH_1}")
-        endif()
+        add_first_header("${source}" shown)
       endif()
     endforeach()
   endif()
@@ -62,13 +75,12 @@ add_library(header_alone OBJECT EXCLUDE_FROM_ALL ${alone})
 target_include_directories(header_alone PRIVATE "${CATENA_INCLUDE_DIR}")
 target_compile_options(header_alone PRIVATE -Wall -Wextra -Werror -O0 -g0)
 add_test(NAME headers/alone COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --config $<CONFIG> --target header_alone -j 1)
-set_tests_properties(headers/alone PROPERTIES LABELS "cpu;slow" TIMEOUT 900)
+set_tests_properties(headers/alone PROPERTIES LABELS "cpu;slow" TIMEOUT 900 COST 900)
 
 add_test(NAME headers/umbrella COMMAND ${CMAKE_COMMAND} "-DROOT=${CATENA_ROOT}" -P "${CMAKE_CURRENT_LIST_DIR}/umbrella_test.cmake")
 set_tests_properties(headers/umbrella PROPERTIES LABELS cpu TIMEOUT 60)
 
-if("training" IN_LIST CATENA_COMPONENTS AND "ndarray" IN_LIST CATENA_COMPONENTS)
-  file(GLOB uses CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/uses/*.cpp")
+if(uses)
   add_executable(test_header_uses ${uses})
   target_compile_options(test_header_uses PRIVATE -Wall -Wextra -Werror -O0)
   target_link_libraries(test_header_uses PRIVATE catena::catena)

@@ -141,7 +141,8 @@ if(COMPONENTS MATCHES "training")
   endif()
   cmake_path(GET examples PARENT_PATH folder)
   run("configuring the examples" ${CMAKE_COMMAND} -S "${folder}" -B "${WORK}/examples" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
-    "-DCMAKE_PREFIX_PATH=${WORK}/moved" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
+    "-DCMAKE_PREFIX_PATH=${WORK}/moved" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0
+    "-DCMAKE_PROJECT_catena_examples_INCLUDE=${CMAKE_CURRENT_LIST_DIR}/share_headers.cmake")
   run("building the examples" ${CMAKE_COMMAND} --build "${WORK}/examples")
   file(GLOB programs "${WORK}/examples/*/*")
   list(FILTER programs EXCLUDE REGEX "CMakeFiles|[.]cmake$")

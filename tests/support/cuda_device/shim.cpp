@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <sstream>
 #include <string>
@@ -125,8 +126,10 @@ struct Engine {
 
   // For blocks with barriers.
   Stacks stacks;
-  std::vector<Fiber> fibers;         // created so far; their addresses are stable
-  unsigned threads = 0;              // threads of the block
+  std::vector<Fiber> fibers;                             // created so far; their addresses are stable
+  unsigned threads = 0;                                  // threads of the block
+  unsigned ended = 0;                                    // of them
+  const unsigned *turn = nullptr, *last_turn = nullptr;  // threads whose turn in this round is still to come
   std::vector<std::uint64_t> slots;  // two per lane: a shuffle may begin while other lanes still read the previous one
   std::vector<unsigned> waiting_in_warp;
   std::vector<std::uint64_t> warp_moment;
@@ -159,14 +162,31 @@ void need_fibers(const char* what) {
     cuda_device::report(where() + ": " + what + " in a kernel that was taken to have none", false);
 }
 
+// Makes the next thread of the round that can run the current one; null: there is none.
+Fiber* next_fiber() {
+  Engine& e = *engine;
+  while (e.turn != e.last_turn) {
+    const unsigned thread = *e.turn++;
+    Fiber& f = e.fibers[thread];
+    if (f.state != State::ready) continue;
+    e.thread = thread;
+    e.place.thread = f.index;
+    return &f;
+  }
+  return nullptr;
+}
+
+// Continues the next thread of the round, or the main stack behind the last one.
 void leave() {
   Fiber& f = engine->current();
 #if defined(__SANITIZE_ADDRESS__)
+  // The sanitizer knows the stack of main only if all switches go through it.
   __sanitizer_start_switch_fiber(&f.fake_stack, engine->main_stack, engine->main_stack_size);
-#endif
   swap(f.context, engine->main);
-#if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(f.fake_stack, nullptr, nullptr);
+#else
+  Fiber* next = next_fiber();
+  swap(f.context, next != nullptr ? next->context : engine->main);
 #endif
 }
 
@@ -177,14 +197,12 @@ void leave() {
   for (;;) {
     engine->launch->call(engine->launch->parameters);
     engine->current().state = State::ended;
+    ++engine->ended;
     leave();
   }
 }
 
-void enter(unsigned thread) {
-  Fiber& f = engine->fibers[thread];
-  engine->thread = thread;
-  engine->place.thread = f.index;
+void enter(Fiber& f) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&engine->main_fake_stack, f.stack, kStack);
 #endif
@@ -217,7 +235,7 @@ void rendezvous_of_warp(bool orders) {
 
 uint3 index_of(unsigned i, dim3 size) { return {i % size.x, i / size.x % size.y, i / (size.x * size.y)}; }
 
-void run_with_barriers(std::vector<unsigned>& turns, std::mt19937& random) {
+void run_with_barriers(std::vector<unsigned>& turns, std::mt19937* random) {
   Engine& e = *engine;
   const auto n = static_cast<unsigned>(turns.size());
   e.threads = n;
@@ -239,22 +257,19 @@ void run_with_barriers(std::vector<unsigned>& turns, std::mt19937& random) {
   e.running.stacks = e.stacks.range();
   // Shared memory is filled, so that no kernel depends on the values of an earlier block: floats are NaN, integers -1.
   std::fill(e.running.shared.begin, e.running.shared.end, '\xff');
-  for (unsigned ended = 0; ended < n;) {
-    if (e.launch->order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
-    bool moved = false;
-    for (unsigned turn : turns) {
-      if (e.fibers[turn].state != State::ready) continue;
-      moved = true;
-      enter(turn);
-      ended += e.fibers[turn].state == State::ended;
-    }
-    if (!moved) report_divergence();
+  for (e.ended = 0; e.ended < n;) {
+    if (random != nullptr) std::shuffle(turns.begin(), turns.end(), *random);
+    e.turn = turns.data();
+    e.last_turn = e.turn + n;
+    Fiber* f = next_fiber();
+    if (f == nullptr) report_divergence();
+    for (; f != nullptr; f = next_fiber()) enter(*f);
   }
 }
 
-void run_directly(std::vector<unsigned>& turns, std::mt19937& random) {
+void run_directly(std::vector<unsigned>& turns, std::mt19937* random) {
   Engine& e = *engine;
-  if (e.launch->order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
+  if (random != nullptr) std::shuffle(turns.begin(), turns.end(), *random);
   for (unsigned turn : turns) {
     e.thread = turn;
     e.place.thread = index_of(turn, e.launch->block);
@@ -351,7 +366,8 @@ void run(const Launch& launch) {
   const unsigned n = launch.block.x * launch.block.y * launch.block.z;
   if (n > kMaxThreads)
     cuda_device::report(std::string("kernel ") + launch.name + ": a block of " + std::to_string(n) + " threads", false);
-  std::mt19937 random(1);
+  std::unique_ptr<std::mt19937> random;  // only for that order, because its state is large
+  if (launch.order == Order::shuffled) random = std::make_unique<std::mt19937>(1);
   std::vector<unsigned> turns(n);
   for (unsigned i = 0; i < n; ++i) turns[i] = launch.order == Order::descending ? n - 1 - i : i;
 
@@ -365,8 +381,8 @@ void run(const Launch& launch) {
     const std::uint64_t at = launch.order == Order::descending ? blocks - 1 - k : k, rest = at / launch.grid.x;
     e.place.block = {unsigned(at % launch.grid.x), unsigned(rest % launch.grid.y), unsigned(rest / launch.grid.y)};
     ++e.block_barriers;
-    if (launch.barriers) run_with_barriers(turns, random);
-    else run_directly(turns, random);
+    if (launch.barriers) run_with_barriers(turns, random.get());
+    else run_directly(turns, random.get());
   }
   e.launch = nullptr;
 }

@@ -150,6 +150,18 @@ void half_to_float(Warp& w, const Step& s, Mask lanes) {
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) { d[lane] = values[a[lane] & 0xffff]; });
 }
+// Between integers without .sat.
+template <bool FromSigned, bool ToSigned> void resize(Warp& w, const Step& s, Mask lanes) {
+  const int from_bits = number(s.count).bits, to_bits = number(s.bytes).bits;
+  const std::uint64_t* a = in(w, s.from[0]);
+  std::uint64_t* d = out(w, s.to[0]);
+  each_lane(lanes,
+            [&](unsigned lane) { d[lane] = narrowed(narrowed(a[lane], from_bits, FromSigned), to_bits, ToSigned); });
+}
+Run find_resize(bool from_signed, bool to_signed) {
+  if (from_signed) return to_signed ? &resize<true, true> : &resize<true, false>;
+  return to_signed ? &resize<false, true> : &resize<false, false>;
+}
 void widen_float(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t* a = in(w, s.from[0]);
   std::uint64_t* d = out(w, s.to[0]);
@@ -186,6 +198,8 @@ bool decode_convert(const Words& words, const std::vector<Operand>& o, Operands&
   else if (!from_float) s.run = &convert<integer_to_float>;
   else if (!to_float) s.run = &convert<float_to_integer>;
   else s.run = &convert<float_to_float>;
+  if (!pair && !to_float && !from_float && (s.extra & kSat) == 0)
+    s.run = find_resize(from.kind == Number::Kind::signed_integer, to.kind == Number::Kind::signed_integer);
   if (to_name == "f32" && from_name == "f16" && s.extra == 0) s.run = &half_to_float;
   if (to_name == "f64" && from_name == "f32" && s.extra == 0) s.run = &widen_float;
   s.to[0] = context.destination(o.at(0));

@@ -24,6 +24,8 @@ void* reserve(std::size_t bytes, int access) {
 struct Machine {
   Block block;
   std::vector<std::unique_ptr<Warp>> warps;
+  std::vector<unsigned> turns;  // the order of the warps of a block
+  std::vector<Warp*> unfinished;
 };
 Machine& machine() {
   static Machine& m = *[] {
@@ -80,20 +82,22 @@ Mask lanes_of(const Block& b, unsigned warp) {
   return rest >= kLanes ? kAllLanes : (1u << rest) - 1;
 }
 
-void run_block(Block& b, std::vector<std::unique_ptr<Warp>>& pool, std::vector<unsigned>& turns) {
+void run_block(Machine& m) {
+  Block& b = m.block;
   std::fill(b.shared.begin(), b.shared.end(), std::byte(0xff));
   b.shadow.begin_block(b.shared.size());
   b.undefined_local.clear();
   if (!b.entry->barriers) {  // one warp after the other, in the same memory
-    for (unsigned k : turns) {
-      pool[0]->begin(b, k, lanes_of(b, k));
-      pool[0]->run();
+    for (unsigned k : m.turns) {
+      m.warps[0]->begin(b, k, lanes_of(b, k));
+      m.warps[0]->run();
     }
     return;
   }
-  std::vector<Warp*> warps;
-  for (unsigned k : turns) {
-    warps.push_back(pool[k].get());
+  std::vector<Warp*>& warps = m.unfinished;
+  warps.clear();
+  for (unsigned k : m.turns) {
+    warps.push_back(m.warps[k].get());
     warps.back()->begin(b, k, lanes_of(b, k));
   }
   while (!warps.empty()) {
@@ -134,24 +138,32 @@ void run(const Program& program, const Routine& entry, dim3 grid, dim3 block, st
   ++b.grid;
   set_parameters(b, entry, parameters);
   while (m.warps.size() < b.warps) m.warps.push_back(std::make_unique<Warp>());
-  std::vector<unsigned> turns(b.warps);
-  std::iota(turns.begin(), turns.end(), 0u);
-  const shim::Order order = shim::order();
-  if (order == shim::Order::descending) std::reverse(turns.begin(), turns.end());
-  std::mt19937 random(1);
+  m.turns.resize(b.warps);
+  std::iota(m.turns.begin(), m.turns.end(), 0u);
   const std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
-  std::vector<std::uint64_t> shuffled;
-  if (order == shim::Order::shuffled) {
-    shuffled.resize(blocks);
-    std::iota(shuffled.begin(), shuffled.end(), std::uint64_t(0));
-    std::shuffle(shuffled.begin(), shuffled.end(), random);
-  }
-  for (std::uint64_t k = 0; k < blocks; ++k) {
-    const std::uint64_t n =
-        order == shim::Order::ascending ? k : (order == shim::Order::descending ? blocks - 1 - k : shuffled[k]);
+  const auto run_numbered = [&](std::uint64_t n) {
     b.index = {unsigned(n % grid.x), unsigned(n / grid.x % grid.y), unsigned(n / (std::uint64_t(grid.x) * grid.y))};
-    if (order == shim::Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
-    run_block(b, m.warps, turns);
+    run_block(m);
+  };
+  switch (shim::order()) {
+    case shim::Order::ascending:
+      for (std::uint64_t k = 0; k < blocks; ++k) run_numbered(k);
+      break;
+    case shim::Order::descending:
+      std::reverse(m.turns.begin(), m.turns.end());
+      for (std::uint64_t k = 0; k < blocks; ++k) run_numbered(blocks - 1 - k);
+      break;
+    case shim::Order::shuffled: {
+      std::mt19937 random(1);
+      std::vector<std::uint64_t> shuffled(blocks);
+      std::iota(shuffled.begin(), shuffled.end(), std::uint64_t(0));
+      std::shuffle(shuffled.begin(), shuffled.end(), random);
+      for (std::uint64_t n : shuffled) {
+        std::shuffle(m.turns.begin(), m.turns.end(), random);
+        run_numbered(n);
+      }
+      break;
+    }
   }
 }
 

@@ -123,9 +123,9 @@ std::uint64_t special_value(const Warp& w, std::uint32_t which, unsigned lane) {
   const Block& b = *w.block;
   const unsigned thread = w.number * kLanes + lane, bit = 1u << lane;
   switch (which) {
-    case 0: return thread % b.size.x;
-    case 1: return thread / b.size.x % b.size.y;
-    case 2: return thread / (b.size.x * b.size.y);
+    case 0: return thread < b.size.x ? thread : thread % b.size.x;
+    case 1: return thread < b.size.x ? 0 : thread / b.size.x % b.size.y;
+    case 2: return thread < b.size.x ? 0 : thread / (b.size.x * b.size.y);
     case 3: return b.size.x;
     case 4: return b.size.y;
     case 5: return b.size.z;
@@ -151,6 +151,12 @@ std::uint64_t special_value(const Warp& w, std::uint32_t which, unsigned lane) {
     default: return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }
 }
+// Of a size or an index: all lanes have the same value.
+void move_uniform(Warp& w, const Step& s, Mask lanes) {
+  const std::uint64_t value = special_value(w, s.extra, 0);
+  std::uint64_t* d = out(w, s.to[0]);
+  each_lane(lanes, [&](unsigned lane) { d[lane] = value; });
+}
 void move_special(Warp& w, const Step& s, Mask lanes) {
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) { d[lane] = special_value(w, s.extra, lane); });
@@ -160,7 +166,9 @@ bool decode_special(const std::vector<Operand>& o, Operands& context, Step& s) {
   if (o.size() != 2 || o[1].kind != Operand::Kind::name || !o[1].name.starts_with("%")) return false;
   for (std::size_t k = 0; k < std::size(kSpecial); ++k) {
     if (kSpecial[k] != o[1].name) continue;
-    s.run = &move_special;
+    const std::string_view name = kSpecial[k];
+    const bool uniform = name.starts_with("%ntid") || name.starts_with("%ctaid") || name.starts_with("%nctaid");
+    s.run = uniform ? &move_uniform : &move_special;
     s.extra = static_cast<std::uint32_t>(k);
     s.to[0] = context.destination(o[0]);
     return true;

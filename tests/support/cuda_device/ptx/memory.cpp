@@ -111,7 +111,7 @@ std::byte* parameter(const Request& r, std::uint64_t offset) {
 }
 
 std::byte* resolve(Request& r, std::uint64_t address) {
-  if (address % r.bytes != 0) r.refuse("at " + hex(address) + ", which is not aligned to them");
+  if ((address & (r.bytes - 1)) != 0) r.refuse("at " + hex(address) + ", which is not aligned to them");
   r.space = r.step.space == Space::generic ? Space::global : r.step.space;
   switch (r.step.space) {
     case Space::global:
@@ -139,13 +139,33 @@ std::uint64_t address_of(const Warp& w, const Step& s, unsigned lane) {
   return address;
 }
 
+// Returns true if the lanes access global memory only, all of it known: then nothing else has to be checked.
+bool all_known(const Warp& w, const Step& s, Mask lanes, std::size_t bytes) {
+  const Block& b = *w.block;
+  if (b.checks_order || (s.space != Space::global && s.space != Space::generic)) return false;
+  const std::uint64_t* addresses = in(w, s.from[0]);
+  std::uint64_t lowest = ~std::uint64_t(0), highest = 0, digits = 0;
+  each_lane(lanes, [&](unsigned lane) {
+    const std::uint64_t address = addresses[lane] + static_cast<std::uint64_t>(s.offset);
+    lowest = std::min(lowest, address);
+    highest = std::max(highest, address);
+    digits |= address;
+  });
+  if ((digits & (bytes - 1)) != 0) return false;
+  return std::any_of(std::begin(b.known), std::end(b.known), [&](const Block::Range& known) {
+    return lowest >= known.begin && highest < known.end && known.end - highest >= bytes;
+  });
+}
+
+// Returns true if all lanes read the same memory and the reads are not recorded.
+bool is_uniform_read(const Step& s) { return s.from[0] < 0 && s.space == Space::entry_param; }
+
 // ---- loads and stores -----------------------------------------------------------------------------
-std::uint64_t read(const std::byte* from, std::size_t bytes, bool extends_sign) {
-  std::uint64_t v = 0;
-  std::memcpy(&v, from, bytes);
-  if (!extends_sign) return v;
-  const auto unused = static_cast<int>(64 - 8 * bytes);
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(v << unused) >> unused);
+// The elements have the type T, whose sign is extended.
+template <class T> std::uint64_t read(const std::byte* from) {
+  T v;
+  std::memcpy(&v, from, sizeof v);
+  return static_cast<std::uint64_t>(v);
 }
 
 // Bits without a value (undefined.h): a load puts them into registers, and a store takes them from registers.
@@ -190,27 +210,71 @@ void note_stored(const Request& r) {
     r.refuse("of what was read at " + hex(origin) + " of shared memory that the block has not written");
 }
 
-void load(Warp& w, const Step& s, Mask lanes) {
-  const std::size_t bytes = std::size_t(s.bytes) * s.count;
+template <class T> void load_lane(Warp& w, const Step& s, unsigned lane) {
+  Request r{w, s, lane, sizeof(T) * s.count, Access::read};
+  const std::byte* from = resolve(r, address_of(w, s, lane));
+  for (std::size_t k = 0; k < s.count; ++k) out(w, s.to[k])[lane] = read<T>(from + k * sizeof(T));
+  if (r.undefined || w.frame->undefined.any()) note_loaded(r);
+}
+
+template <class T> void load(Warp& w, const Step& s, Mask lanes) {
+  const std::size_t bytes = sizeof(T) * s.count;
+  const bool plain = !w.frame->undefined.any();
+  if (plain && is_uniform_read(s)) {
+    Request r{w, s, static_cast<unsigned>(__builtin_ctz(lanes)), bytes, Access::read};
+    const std::byte* from = resolve(r, address_of(w, s, r.lane));
+    for (std::size_t k = 0; k < s.count; ++k) {
+      const std::uint64_t value = read<T>(from + k * sizeof(T));
+      std::uint64_t* d = out(w, s.to[k]);
+      each_lane(lanes, [&](unsigned lane) { d[lane] = value; });
+    }
+  } else if (plain && s.count == 1 && all_known(w, s, lanes, bytes)) {
+    const std::uint64_t* addresses = in(w, s.from[0]);
+    std::uint64_t* d = out(w, s.to[0]);
+    const auto offset = static_cast<std::uint64_t>(s.offset);
+    each_lane(lanes, [&](unsigned lane) { d[lane] = read<T>(reinterpret_cast<std::byte*>(addresses[lane] + offset)); });
+  } else {
+    each_lane(lanes, [&](unsigned lane) { load_lane<T>(w, s, lane); });
+  }
+}
+
+template <class T> void store_lane(Warp& w, const Step& s, unsigned lane) {
+  Request r{w, s, lane, sizeof(T) * s.count, Access::write};
+  std::byte* to = resolve(r, address_of(w, s, lane));
+  for (std::size_t k = 0; k < s.count; ++k) {
+    const auto v = static_cast<T>(in(w, s.from[k + 1])[lane]);
+    std::memcpy(to + k * sizeof v, &v, sizeof v);
+  }
+  if (w.frame->undefined.any() || !w.block->undefined_local.empty()) note_stored(r);
+}
+
+template <class T> void store(Warp& w, const Step& s, Mask lanes) {
+  const bool plain = s.count == 1 && !w.frame->undefined.any() && w.block->undefined_local.empty();
+  if (!plain || !all_known(w, s, lanes, sizeof(T)))
+    return each_lane(lanes, [&](unsigned lane) { store_lane<T>(w, s, lane); });
+  const std::uint64_t *addresses = in(w, s.from[0]), *values = in(w, s.from[1]);
+  const auto offset = static_cast<std::uint64_t>(s.offset);
   each_lane(lanes, [&](unsigned lane) {
-    Request r{w, s, lane, bytes, Access::read};
-    const std::byte* from = resolve(r, address_of(w, s, lane));
-    for (std::size_t k = 0; k < s.count; ++k) out(w, s.to[k])[lane] = read(from + k * s.bytes, s.bytes, s.extends_sign);
-    if (r.undefined || w.frame->undefined.any()) note_loaded(r);
+    const auto v = static_cast<T>(values[lane]);
+    std::memcpy(reinterpret_cast<std::byte*>(addresses[lane] + offset), &v, sizeof v);
   });
 }
 
-void store(Warp& w, const Step& s, Mask lanes) {
-  const std::size_t bytes = std::size_t(s.bytes) * s.count;
-  each_lane(lanes, [&](unsigned lane) {
-    Request r{w, s, lane, bytes, Access::write};
-    std::byte* to = resolve(r, address_of(w, s, lane));
-    for (std::size_t k = 0; k < s.count; ++k) {
-      const std::uint64_t v = in(w, s.from[k + 1])[lane];
-      std::memcpy(to + k * s.bytes, &v, s.bytes);
-    }
-    if (w.frame->undefined.any() || !w.block->undefined_local.empty()) note_stored(r);
-  });
+Run find_load(const Step& s) {
+  switch (s.bytes) {
+    case 1: return s.extends_sign ? &load<std::int8_t> : &load<std::uint8_t>;
+    case 2: return s.extends_sign ? &load<std::int16_t> : &load<std::uint16_t>;
+    case 4: return s.extends_sign ? &load<std::int32_t> : &load<std::uint32_t>;
+    default: return &load<std::uint64_t>;
+  }
+}
+Run find_store(const Step& s) {
+  switch (s.bytes) {
+    case 1: return &store<std::uint8_t>;
+    case 2: return &store<std::uint16_t>;
+    case 4: return &store<std::uint32_t>;
+    default: return &store<std::uint64_t>;
+  }
 }
 
 // ---- atomic operations ----------------------------------------------------------------------------
@@ -283,13 +347,20 @@ std::vector<Change>& changes() {
   static auto& all = *new std::vector<Change>;
   return all;
 }
+std::uint64_t read_bytes(const std::byte* from, std::size_t bytes) {
+  switch (bytes) {
+    case 2: return read<std::uint16_t>(from);
+    case 4: return read<std::uint32_t>(from);
+    default: return read<std::uint64_t>(from);
+  }
+}
 void change_numbered(Warp& w, const Step& s, Mask lanes) {
   const Change op = changes()[s.extra >> 1];
   each_lane(lanes, [&](unsigned lane) {
     Request r{w, s, lane, s.bytes, Access::atomic};
     count_atomic();
     std::byte* at = resolve(r, address_of(w, s, lane));
-    const std::uint64_t old = read(at, s.bytes, false);
+    const std::uint64_t old = read_bytes(at, s.bytes);
     const std::uint64_t value = op(old, in(w, s.from[1])[lane], in(w, s.from[2])[lane]);
     std::memcpy(at, &value, s.bytes);
     if (s.to[0] != kNoResult) out(w, s.to[0])[lane] = old;
@@ -379,7 +450,7 @@ void decode_access(const Words& words, const std::vector<Operand>& o, Operands& 
   }
   const Operand& values = o.at(loads ? 0 : 1);
   set_address(o.at(loads ? 1 : 0), context, s);
-  s.run = loads ? &load : &store;
+  s.run = loads ? find_load(s) : find_store(s);
   if (s.count != (values.kind == Operand::Kind::vector ? values.elements.size() : 1))
     throw Fault{"a vector of another length"};
   for (std::size_t k = 0; k < s.count; ++k) {

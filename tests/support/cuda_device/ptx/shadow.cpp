@@ -5,8 +5,19 @@
 namespace cuda_device::ptx {
 
 void Shadow::begin_block(std::size_t bytes) {
-  if (cells_.size() < bytes) cells_.resize(bytes);
+  const std::size_t words = (bytes + kWord - 1) / kWord;
+  if (split_.size() < words) {
+    split_.resize(words);
+    cells_.resize(words * kWord);
+  }
   block_begin_ = ++epoch_;
+}
+
+void Shadow::split(std::size_t at) {
+  if (is_split(at)) return;
+  split_[at / kWord] = block_begin_;
+  const std::size_t first = at / kWord * kWord;
+  std::fill_n(cells_.begin() + std::ptrdiff_t(first) + 1, kWord - 1, Cell(cells_[first]));
 }
 
 bool Shadow::unordered(const Mark& mark, unsigned thread, std::uint32_t moment) const {
@@ -18,7 +29,10 @@ bool Shadow::unordered(const Mark& mark, unsigned thread, std::uint32_t moment) 
 Shadow::Finding Shadow::note(std::size_t first, std::size_t bytes, Access access, unsigned thread, std::uint32_t moment,
                              std::int32_t line) {
   bool undefined_bits = false;
-  for (std::size_t k = first; k < first + bytes; ++k) {
+  const bool whole = first % kWord == 0 && bytes % kWord == 0;
+  for (std::size_t k = first, step = 0; k < first + bytes; k += step) {
+    if (!whole) split(k);
+    step = is_split(k) ? 1 : kWord;
     Cell& cell = cells_[k];
     Mark& w = cell.written;
     Mark& r = cell.read;
@@ -44,7 +58,7 @@ Shadow::Finding Shadow::note(std::size_t first, std::size_t bytes, Access access
 bool Shadow::written_near(std::size_t at) const {
   const std::size_t begin = at / 16 * 16, end = std::min(begin + 16, cells_.size());
   for (std::size_t k = begin; k < end; ++k)
-    if (cells_[k].written.epoch >= block_begin_) return true;
+    if (cell_of(k).written.epoch >= block_begin_) return true;
   return false;
 }
 

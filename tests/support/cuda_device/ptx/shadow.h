@@ -30,11 +30,15 @@ class Shadow {
 
   // Returns the bits of a byte that have no value.
   std::uint8_t undefined(std::size_t at) const {
-    const Cell& cell = cells_[at];
+    const Cell& cell = cell_of(at);
     return cell.written.epoch < block_begin_ ? 0xff : cell.undefined;
   }
   // To be called for a byte that was written.
-  void set_undefined(std::size_t at, std::uint8_t bits) { cells_[at].undefined = bits; }
+  void set_undefined(std::size_t at, std::uint8_t bits) {
+    if (cell_of(at).undefined == bits) return;
+    split(at);
+    cells_[at].undefined = bits;
+  }
   // True if the block has written a byte of the aligned 16 bytes that contain this one.
   bool written_near(std::size_t at) const;
 
@@ -52,8 +56,16 @@ class Shadow {
     std::uint8_t undefined = 0;
   };
   bool unordered(const Mark& mark, unsigned thread, std::uint32_t moment) const;
+  bool is_split(std::size_t at) const { return split_[at / kWord] == block_begin_; }
+  const Cell& cell_of(std::size_t at) const { return cells_[is_split(at) ? at : at / kWord * kWord]; }
+  // From now on in this block, the bytes of the word have cells of their own.
+  void split(std::size_t at);
 
-  std::vector<Cell> cells_;
+  // Most accesses are to whole words of kWord bytes, whose bytes are then all alike: the cell of the first byte stands
+  // for the word until the block accesses a part of it.
+  static constexpr std::size_t kWord = 4;
+  std::vector<Cell> cells_;           // of bytes
+  std::vector<std::uint64_t> split_;  // of words: the block_begin_ of the last block that split it
   std::uint64_t epoch_ = 0, block_begin_ = 0;
 };
 
