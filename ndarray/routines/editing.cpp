@@ -102,6 +102,23 @@ Array inserted_at_one(const Edited& e, std::int64_t position, bool is_number, co
   return result;
 }
 
+// Copies the array to the elements of the result that are not at the positions; order: sorts the positions.
+void copy_around(const Edited& e, const Array& result, const std::vector<std::int64_t>& positions,
+                 const std::vector<std::int64_t>& order) {
+  constexpr std::int64_t kLongRun = 64;  // from this length on, copying a run is cheaper than reading its indices
+  const auto n = e.length(), count = static_cast<std::int64_t>(positions.size());
+  const bool by_runs = count * kLongRun <= n && e.array.device().kind == Device::Kind::cpu;
+  std::vector<std::int64_t> sources(by_runs ? 0 : static_cast<std::size_t>(n + count));
+  std::int64_t from = 0;
+  for (std::int64_t k = 0; k <= count; ++k) {
+    const std::int64_t end = k < count ? positions[std::size_t(order[std::size_t(k)])] - k : n;
+    if (by_runs) e.copy("insert", result, from + k, from, end - from);
+    else std::iota(sources.begin() + from + k, sources.begin() + end + k, from);
+    from = end;
+  }
+  if (!by_runs && n > 0) take(e.array, sources, {.axis = e.axis, .out = result});
+}
+
 Array inserted(const Edited& e, std::vector<std::int64_t> positions, const Array& values) {
   const auto n = e.length(), count = static_cast<std::int64_t>(positions.size());
   for (std::int64_t& p : positions) p = in_range("insert", p, n, n + 1, e.axis);
@@ -110,15 +127,9 @@ Array inserted(const Edited& e, std::vector<std::int64_t> positions, const Array
   std::iota(order.begin(), order.end(), 0);
   const auto before = [&](auto i, auto j) { return positions[std::size_t(i)] < positions[std::size_t(j)]; };
   std::stable_sort(order.begin(), order.end(), before);
-  std::vector<std::int64_t> sources(static_cast<std::size_t>(n + count), 0);  // of the elements of the result
-  std::int64_t to = 0, from = 0;
-  for (std::int64_t k = 0; k < count; ++k) {
-    std::int64_t& p = positions[std::size_t(order[std::size_t(k)])];
-    while (from < p) sources[std::size_t(to++)] = from++;
-    p = to++;
-  }
-  while (from < n) sources[std::size_t(to++)] = from++;
-  const Array result = n == 0 ? e.empty_of(count) : take(e.array, sources, e.axis);
+  for (std::int64_t k = 0; k < count; ++k) positions[std::size_t(order[std::size_t(k)])] += k;
+  const Array result = e.empty_of(n + count);
+  copy_around(e, result, positions, order);
   std::vector<IndexKey> keys(std::size_t(e.axis), IndexKey(Slice()));
   keys.emplace_back(positions);
   setitem(result, keys, values);
@@ -173,7 +184,7 @@ Array delete_(const Array& arr, const IndexKey& obj, std::optional<int> axis) tr
   } else {
     keep(obj.basic().slice()) = false;
   }
-  return compress(keep, e.array, e.axis);
+  return e.array.ndim() == 1 ? getitem(e.array, {IndexKey(keep)}) : compress(keep, e.array, e.axis);
 } catch (...) {
   internal::rethrow_out_of_memory("delete_");
 }

@@ -1,5 +1,5 @@
 // Elements by position and by condition: reading and writing along an axis, writing flat positions and masks, choices
-// by conditions, and positions as numbers. (take, extract, compress, choose: indexing.h.)
+// by conditions, and positions as numbers. (take, take_along_axis, extract, compress, choose: indexing.h.)
 #pragma once
 
 #include <concepts>
@@ -18,9 +18,6 @@
 namespace nd {
 
 // ---- along an axis ------------------------------------------------------------------------------
-// Picks one element along an axis (of the flattened array without one) for each element of `indices`. Both arrays have
-// the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise).
-CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis);
 // Writes the elements that take_along_axis reads: `values` is broadcast to their shape (ValueError) and cast unsafely.
 // If several values have the same destination, the last one stays on the CPU, and an undefined one on other devices.
 CATENA_EXPORT void put_along_axis(const Array& arr, const Array& indices, const Operand& values,

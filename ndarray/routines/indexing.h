@@ -221,6 +221,11 @@ struct TakeOptions {
 // a.shape[axis+1:]. ValueError for an axis out of range or another mode. A 0-d array counts as an array of length 1.
 CATENA_EXPORT Array take(const Array& a, const IndexKey& indices, const TakeOptions& options = {});
 inline Array take(const Array& a, const IndexKey& indices, int axis) { return take(a, indices, {.axis = axis}); }
+// Picks one element along an axis (of the flattened array without one) for each element of `indices`. Both arrays have
+// the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise).
+CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices,
+                                    std::optional<int> axis);  // in element_access.cpp
+
 namespace internal {
 // Returns indices into n elements that follow the rule of that mode; `indices` itself without a mode. IndexError and
 // ValueError as for TakeOptions.

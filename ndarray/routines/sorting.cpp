@@ -9,7 +9,6 @@
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
-#include <catena/ndarray/routines/element_access.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>

@@ -81,6 +81,16 @@ BOOST_FIXTURE_TEST_CASE(inserted, test::NumpyScene) {
         "(3, 5) 3 5 1 2 0 7 5 2 2 5 1 5 6 4 3 | uint64 (3, 5) 3 5 1 2 0 7 5 2 2 5 1 5 6 4 3 | float16 (3, 5) 3 5 1 2 "
         "0 7 5 2 2 5 1 5 6 4 3 | float32 (3, 5) 3 5 1 2 0 7 5 2 2 5 1 5 6 4 3 | float64 (3, 5) 3 5 1 2 0 7 5 2 2 5 1 "
         "5 6 4 3");
+  // numpy: x = np.arange(400.); y = np.arange(800.).reshape(2, 400)[:, ::-1]; k = np.arange(200) * 37 % 400
+  const nd::Array x = nd::arange(400.), y = nd::arange(800.).reshape(2, 400)(nd::_, nd::Slice({}, {}, -1)),
+                  k = nd::arange(200) * 37 % 400;
+  NUMPY("np.insert(x, [7, 399, 7], [-1, -2, -3])", nd::insert(x, {7, 399, 7}, {-1, -2, -3}),
+        "float64 (403) # 79794 21492318");
+  NUMPY("np.insert(x, [400, 0], [-1, -2])", nd::insert(x, {400, 0}, {-1, -2}), "float64 (402) # 79797 21412596");
+  NUMPY("np.insert(y, [5, -5, 5], [-1, -2, -3], axis=1)", nd::insert(y, {5, -5, 5}, {-1, -2, -3}, 1),
+        "float64 (2, 403) # 319588 150677816");
+  NUMPY("np.insert(x, k, k / 8)", nd::insert(x, k, k / 8), "float64 (600) # 84687.5 34098575.4");
+  NUMPY("np.insert(y, k, -1, axis=1)", nd::insert(y, k, -1, 1), "float64 (2, 600) # 319200 224420600");
   NUMPY_RAISES("np.insert(v, 7, 9)", nd::insert(v, 7, 9), nd::IndexError);
   NUMPY_RAISES("np.insert(v, -7, 9)", nd::insert(v, -7, 9), nd::IndexError);
   NUMPY_RAISES("np.insert(v, [0, 7], 9)", nd::insert(v, {0, 7}, 9), nd::IndexError);
