@@ -56,8 +56,8 @@ using Wide = long double;
 Wide inverse_of_erf(Wide x) {
   Wide y = nd::special::erfinv(double(x)).item<double>();
   for (int k = 0; k < 2 && std::isfinite(y); ++k) {
-    const Wide off =
-        std::fabs(x) < 0.5L ? std::erf(y) - x : std::copysign((1 - std::fabs(x)) - std::erfc(std::fabs(y)), x);
+    const Wide sign = x < 0 ? -1 : 1, rest = sign * ((1 - std::fabs(x)) - std::erfc(std::fabs(y)));
+    const Wide off = std::fabs(x) < 0.5L ? std::erf(y) - x : rest;
     y -= off * std::exp(y * y) * 0.886226925452758013649L;
   }
   return y;
@@ -97,13 +97,16 @@ Wide zeta(Wide x, Wide q) {
   return sum + term * (a / (x - 1) + 0.5L + x / a * (1 / 12.0L - (x + 1) * (x + 2) * z * (1 / 720.0L - third)));
 }
 Wide riemann(Wide x, Wide) { return zeta(x, 1); }
-Wide logit(Wide x) { return std::log(x / (1 - x)); }
+Wide logit(Wide x) { return std::fabs(x - 0.5L) < 0.25L ? 2 * std::atanh(2 * x - 1) : std::log(x / (1 - x)); }
 Wide expit(Wide x) { return 1 / (1 + std::exp(-x)); }
 Wide log_expit(Wide x) { return -std::log1p(std::exp(-x)); }
 Wide entropy(Wide x) { return x == 0 ? 0 : -x * std::log(x); }
 Wide xlogy(Wide x, Wide y) { return x == 0 ? 0 : x * std::log(y); }
 Wide xlog1py(Wide x, Wide y) { return x == 0 ? 0 : x * std::log1p(y); }
-Wide relative_entropy(Wide x, Wide y) { return x == 0 ? 0 : x * std::log(x / y); }
+Wide relative_entropy(Wide x, Wide y) {
+  const Wide d = (x - y) / y;
+  return x * (std::fabs(d) < 0.5L ? std::log1p(d) : std::log(x / y));
+}
 
 const Function kFunctions[] = {
     UNARY(sqrt, std::sqrt, 0, kInf, 0),
@@ -138,9 +141,9 @@ const Function kFunctions[] = {
     SPECIAL1(ndtri, quantile, 1e-300, 1, 0, 1),
     SPECIAL1(gamma, std::tgamma, 0, 171, 0, 171),
     SPECIAL1(gammaln, std::lgamma, 0, kInf, 0, 20),
-    SPECIAL1(digamma, digamma, 0, kInf, 0, 20),
+    SPECIAL1(digamma, digamma, 1.6, kInf, 1.6, 20),
     SPECIAL2(beta, beta, 1e-3, 400, 0.01, 100),
-    SPECIAL2(betaln, log_beta, 1e-3, 400, 0.01, 0.9),
+    SPECIAL2(betaln, log_beta, 1e-3, 0.9, 0.01, 0.9),
     {"zeta(x)", [](const Array& x, const Array&) { return special::zeta(x); }, riemann, 1.001, 60, 1.001, 20},
     {"zeta(x, q)", [](const Array& x, const Array& q) { return special::zeta(x, q); }, zeta, 1.001, 30, 1.001, 30},
     SPECIAL1(j0, ::j0l, -2, 2, -2, 2),

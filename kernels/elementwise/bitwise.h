@@ -23,7 +23,7 @@ struct invert {
 // The number of bits of |x| that are set.
 struct bitwise_count {
   template <class T> ND_FN static void run(T x, uint8_t& y) {
-    uint64_t bits = uint64_t(unsigned_of<T>(absolute(x)));
+    uint64_t bits = uint64_t(unsigned_of<T>(catena::absolute(x)));
     bits -= (bits >> 1) & 0x5555555555555555u;
     bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
     bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;

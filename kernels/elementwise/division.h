@@ -25,7 +25,7 @@ struct divmod {
 struct gcd {
   template <class T> ND_FN static unsigned_of<T> of(T a, T b) {
     using U = unsigned_of<T>;
-    U x = U(absolute(a)), y = U(absolute(b));
+    U x = U(catena::absolute(a)), y = U(catena::absolute(b));
     while (y != 0) {
       const U rest = U(x % y);
       x = y;
@@ -39,7 +39,7 @@ struct lcm {
   template <class T> ND_FN static void run(T a, T b, T& y) {
     using U = unsigned_of<T>;
     const U divisor = gcd::of(a, b);
-    y = divisor == 0 ? T(0) : T(wrap_mul(U(U(absolute(a)) / divisor), U(absolute(b))));
+    y = divisor == 0 ? T(0) : T(wrap_mul(U(U(catena::absolute(a)) / divisor), U(catena::absolute(b))));
   }
 };
 // a^0 and 1^b are 1 for every number and every NaN; compilers' functions differ for signalling NaNs.
