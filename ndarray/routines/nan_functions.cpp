@@ -16,7 +16,7 @@ using catena::check;
 bool may_have_nans(Dtype t) { return catena::is_floating(t) || catena::is_complex_dtype(t); }
 
 // Returns the dtype in which elements of `t` are combined; 16-bit floats are combined in float32 and rounded once.
-Dtype dtype_of_sums(Dtype t) { return t == Dtype::float16 || t == Dtype::bfloat16 ? Dtype::float32 : t; }
+Dtype dtype_to_sum_in(Dtype t) { return t == Dtype::float16 || t == Dtype::bfloat16 ? Dtype::float32 : t; }
 
 void check_dtypes(std::string_view op, std::optional<Dtype> dtype, const Array& out) {
   check<TypeError>(!dtype || may_have_nans(*dtype), op, "the dtype is ", dtype.value_or(Dtype::float64),
@@ -37,7 +37,7 @@ Array variance_of_numbers(std::string_view op, const Array& a, const VarOptions&
   check<TypeError>(!a.is_null(), op, "the array is null");
   if (!may_have_nans(a.dtype())) return root ? nd::std(a, o) : var(a, o);
   check_dtypes(op, o.dtype, o.out);
-  const Dtype dtype = o.dtype.value_or(a.dtype()), working = dtype_of_sums(dtype);
+  const Dtype dtype = o.dtype.value_or(a.dtype()), working = dtype_to_sum_in(dtype);
   const Array x = a.astype(working, {.copy = false}), there = x == x;
   const Array numbers = count_nonzero(there, {.axis = o.axis, .keepdims = true});
   const Array average = (sum(where(there, x, 0), {.axis = o.axis, .keepdims = true}) / numbers).astype(working);
@@ -102,7 +102,8 @@ Array nanmean(const Array& a, const ReduceOptions& o) try {
   check_dtypes("nanmean", o.dtype, o.out);
   const Dtype dtype = o.dtype.value_or(a.dtype());
   const Array there = a == a;
-  const Array total = sum(where(there, a, 0), {.axis = o.axis, .dtype = dtype_of_sums(dtype), .keepdims = o.keepdims});
+  const Array total =
+      sum(where(there, a, 0), {.axis = o.axis, .dtype = dtype_to_sum_in(dtype), .keepdims = o.keepdims});
   const Array numbers = count_nonzero(there, {.axis = o.axis, .keepdims = o.keepdims});
   return nan_result("nanmean", total / numbers, dtype, o.out);
 } catch (...) {

@@ -7,6 +7,7 @@
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/element_access.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
