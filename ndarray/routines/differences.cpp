@@ -171,13 +171,19 @@ std::pair<Array, Array> over_period(const Array& xp, const Array& fp, double per
           concatenate({f(Slice(-1, {})), f, f(Slice({}, 1))})};
 }
 
+// The values below and above all points, if they are not those at the ends.
+struct Outside {
+  std::optional<double> left, right;
+};
+
 // Of arrays of float64.
-Array interpolated(const Array& x, const Array& xp, const Array& fp) {
+Array interpolated(const Array& x, const Array& xp, const Array& fp, const Outside& outside) {
   if (x.device().kind == Device::Kind::cpu) {
     const Array values = internal::contiguous(x), points = internal::contiguous(xp), heights = internal::contiguous(fp);
     const Array result = empty_like(values);
     internal::interpolate_samples(values.data<const double>(), values.size(), points.data<const double>(),
-                                  heights.data<const double>(), points.size(), result.data<double>());
+                                  heights.data<const double>(), points.size(), result.data<double>(), outside.left,
+                                  outside.right);
     return result;
   }
   // Numbers outside are moved to the ends. Behind the last point the function is constant.
@@ -193,15 +199,26 @@ Array interpolated(const Array& x, const Array& xp, const Array& fp) {
   const Array from_next = slope * (inside - take(xp, last)) + next;
   const Array other = where(isnan(from_next) & (next == base), base, from_next);
   const Array in_between = where(isnan(result), other, result);
-  return where(isnan(x), x, where((distance == 0) | (at == xp.size() - 1), base, in_between));
+  const Array all = where(isnan(x), x, where((distance == 0) | (at == xp.size() - 1), base, in_between));
+  if (outside.left) copyto(all, *outside.left, {.where = x < xp(0)});
+  if (outside.right) copyto(all, *outside.right, {.where = x > xp(-1)});
+  return all;
 }
 
 // Real and imaginary parts of complex points apart.
-Array interpolated_parts(const Array& x, const Array& xp, const Array& fp) {
-  if (!catena::is_complex_dtype(fp.dtype())) return interpolated(x, xp, fp);
+Array interpolated_parts(const Array& x, const Array& xp, const Array& fp, const InterpOptions& o) {
+  const auto outside = [&](bool imaginary) {
+    const auto part_of = [&](const std::optional<Scalar>& z) -> std::optional<double> {
+      if (!z || o.period) return {};
+      const complex128_t number = z->to<complex128_t>();
+      return imaginary ? number.im : number.re;
+    };
+    return Outside{part_of(o.left), part_of(o.right)};
+  };
+  if (!catena::is_complex_dtype(fp.dtype())) return interpolated(x, xp, fp, outside(false));
   const Array result = empty_like(x, {.dtype = fp.dtype()});
-  copyto(result.real(), interpolated(x, xp, fp.real()));
-  copyto(result.imag(), interpolated(x, xp, fp.imag()));
+  copyto(result.real(), interpolated(x, xp, fp.real(), outside(false)));
+  copyto(result.imag(), interpolated(x, xp, fp.imag(), outside(true)));
   copyto(result.imag(), 0, {.where = isnan(x)});
   return result;
 }
@@ -321,12 +338,9 @@ Array interp(const ArrayLike& x_in, const ArrayLike& xp_in, const ArrayLike& fp_
     const double period = std::abs(o.period->to_double());
     check<ValueError>(period != 0, "interp", "the period is 0");
     std::tie(xp, fp) = over_period(xp, fp, period);
-    return interpolated_parts(remainder(x, period), xp, fp);
+    return interpolated_parts(remainder(x, period), xp, fp, o);
   }
-  const Array result = interpolated_parts(x, xp, fp);
-  if (o.left) copyto(result, *o.left, {.where = x < xp(0)});
-  if (o.right) copyto(result, *o.right, {.where = x > xp(-1)});
-  return result;
+  return interpolated_parts(x, xp, fp, o);
 } catch (...) {
   internal::rethrow_out_of_memory("interp");
 }
