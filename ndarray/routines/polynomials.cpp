@@ -12,6 +12,7 @@
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/padding.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/signal.h>
 #include <catena/ndarray/routines/sorting.h>
