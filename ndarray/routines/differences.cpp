@@ -28,16 +28,16 @@ using internal::part;
 bool has_fractions(Dtype t) { return catena::is_floating(t) || catena::is_complex_dtype(t); }
 
 // The elements of an axis but the first ones, and but the last ones; none if there are fewer.
-Array without_first(const Array& a, int axis, std::int64_t n = 1) {
+Array all_but_first(const Array& a, int axis, std::int64_t n = 1) {
   const std::int64_t skipped = std::min(n, a.shape()[axis]);
   return part(a, axis, skipped, a.shape()[axis] - skipped);
 }
-Array without_last(const Array& a, int axis, std::int64_t n = 1) {
+Array all_but_last(const Array& a, int axis, std::int64_t n = 1) {
   return part(a, axis, 0, std::max<std::int64_t>(a.shape()[axis] - n, 0));
 }
 
 Array neighbour_differences(const Array& a, int axis) {
-  const Array later = without_first(a, axis), before = without_last(a, axis);
+  const Array later = all_but_first(a, axis), before = all_but_last(a, axis);
   return a.dtype() == Dtype::bool_ ? later != before : later - before;
 }
 
@@ -114,16 +114,16 @@ void write_end(const Array& out, const Array& f, int axis, const Spacing& d, int
 
 Array derivative(const Array& f, int axis, const Spacing& d, int order) {
   const Array out = empty_like(f);
-  const Array before = without_last(f, axis, 2), behind = without_first(f, axis, 2);
-  const Array inside = without_last(without_first(out, axis), axis);
+  const Array before = all_but_last(f, axis, 2), behind = all_but_first(f, axis, 2);
+  const Array inside = all_but_last(all_but_first(out, axis), axis);
   if (d.uniform()) {
     subtract(behind, before, {.out = inside});
     true_divide(inside, d.number ? Operand(2.0 * *d.number) : Operand(2.0 * d.array), {.out = inside});
   } else {
     Shape along = Shape::filled(f.ndim(), 1);
     along[axis] = d.array.size() - 1;
-    const Array d1 = without_last(d.array, 0).reshape(along), d2 = without_first(d.array, 0).reshape(along);
-    copyto(inside, central(d1, d2).of(before, without_last(without_first(f, axis), axis), behind));
+    const Array d1 = all_but_last(d.array, 0).reshape(along), d2 = all_but_first(d.array, 0).reshape(along);
+    copyto(inside, central(d1, d2).of(before, all_but_last(all_but_first(f, axis), axis), behind));
   }
   write_end(out, f, axis, d, order, 0);
   write_end(out, f, axis, d, order, -1);
@@ -171,20 +171,26 @@ std::pair<Array, Array> over_period(const Array& xp, const Array& fp, double per
           concatenate({f(Slice(-1, {})), f, f(Slice({}, 1))})};
 }
 
+// The values below and above all points, if they are not those at the ends.
+struct Outside {
+  std::optional<double> left, right;
+};
+
 // Of arrays of float64.
-Array interpolated(const Array& x, const Array& xp, const Array& fp) {
+Array interpolated(const Array& x, const Array& xp, const Array& fp, const Outside& outside) {
   if (x.device().kind == Device::Kind::cpu) {
     const Array values = internal::contiguous(x), points = internal::contiguous(xp), heights = internal::contiguous(fp);
     const Array result = empty_like(values);
     internal::interpolate_samples(values.data<const double>(), values.size(), points.data<const double>(),
-                                  heights.data<const double>(), points.size(), result.data<double>());
+                                  heights.data<const double>(), points.size(), result.data<double>(), outside.left,
+                                  outside.right);
     return result;
   }
   // Numbers outside are moved to the ends. Behind the last point the function is constant.
   const Array rise = neighbour_differences(fp, 0) / neighbour_differences(xp, 0);
   const Array slopes = concatenate({rise, zeros_like(fp(Slice(0, 1)))});
   const Array inside = clip(x, xp(0), xp(-1));
-  const Array at = searchsorted(without_first(xp, 0), inside, "right");
+  const Array at = searchsorted(all_but_first(xp, 0), inside, "right");
   const Array distance = inside - take(xp, at), slope = take(slopes, at), base = take(fp, at);
   const Array result = slope * distance + base;
   // Next to an infinity or NaN: the value of the point itself, or one that is seen from the next point, or the common
@@ -193,15 +199,26 @@ Array interpolated(const Array& x, const Array& xp, const Array& fp) {
   const Array from_next = slope * (inside - take(xp, last)) + next;
   const Array other = where(isnan(from_next) & (next == base), base, from_next);
   const Array in_between = where(isnan(result), other, result);
-  return where(isnan(x), x, where((distance == 0) | (at == xp.size() - 1), base, in_between));
+  const Array all = where(isnan(x), x, where((distance == 0) | (at == xp.size() - 1), base, in_between));
+  if (outside.left) copyto(all, *outside.left, {.where = x < xp(0)});
+  if (outside.right) copyto(all, *outside.right, {.where = x > xp(-1)});
+  return all;
 }
 
 // Real and imaginary parts of complex points apart.
-Array interpolated_parts(const Array& x, const Array& xp, const Array& fp) {
-  if (!catena::is_complex_dtype(fp.dtype())) return interpolated(x, xp, fp);
+Array interpolated_parts(const Array& x, const Array& xp, const Array& fp, const InterpOptions& o) {
+  const auto outside = [&](bool imaginary) {
+    const auto part_of = [&](const std::optional<Scalar>& z) -> std::optional<double> {
+      if (!z || o.period) return {};
+      const complex128_t number = z->to<complex128_t>();
+      return imaginary ? number.im : number.re;
+    };
+    return Outside{part_of(o.left), part_of(o.right)};
+  };
+  if (!catena::is_complex_dtype(fp.dtype())) return interpolated(x, xp, fp, outside(false));
   const Array result = empty_like(x, {.dtype = fp.dtype()});
-  copyto(result.real(), interpolated(x, xp, fp.real()));
-  copyto(result.imag(), interpolated(x, xp, fp.imag()));
+  copyto(result.real(), interpolated(x, xp, fp.real(), outside(false)));
+  copyto(result.imag(), interpolated(x, xp, fp.imag(), outside(true)));
   copyto(result.imag(), 0, {.where = isnan(x)});
   return result;
 }
@@ -246,7 +263,7 @@ Array ediff1d(const ArrayLike& ary, const Ediff1dOptions& o) try {
   const Array begin = ends(o.to_begin, "to_begin"), end = ends(o.to_end, "to_end");
   const std::int64_t n = std::max<std::int64_t>(a.size() - 1, 0);
   const Array result = empty_like(a, {.shape = Shape(begin.size() + n + end.size())});
-  subtract(without_first(a, 0), without_last(a, 0), {.out = part(result, 0, begin.size(), n)});
+  subtract(all_but_first(a, 0), all_but_last(a, 0), {.out = part(result, 0, begin.size(), n)});
   if (begin.size() > 0) copyto(part(result, 0, 0, begin.size()), begin);
   if (end.size() > 0) copyto(part(result, 0, begin.size() + n, end.size()), end);
   return result;
@@ -291,14 +308,14 @@ Array trapezoid(const ArrayLike& samples, const TrapezoidOptions& o) try {
       widths =
           neighbour_differences(x, catena::normalize_axis("trapezoid", x.ndim() == y.ndim() ? axis : o.axis, x.ndim()));
     }
-    Array sums = without_first(y, axis) + without_last(y, axis);
+    Array sums = all_but_first(y, axis) + all_but_last(y, axis);
     sums = (o.x ? widths * std::move(sums) : o.dx * std::move(sums)) / 2.0;
     return sum(sums, axis);
   }
   // Both ends apart from the others, which are only summed.
   const Dtype result = has_fractions(y.dtype()) ? y.dtype() : Dtype::float64;
   const Dtype working = catena::compute_dtype(result);
-  Array total = sum(without_last(without_first(y, axis), axis), axis, working);
+  Array total = sum(all_but_last(all_but_first(y, axis), axis), axis, working);
   const auto end = [&](std::int64_t at) {
     return sample_at(y, axis, at).astype(working, {.copy = false}).squeeze(axis);
   };
@@ -321,12 +338,9 @@ Array interp(const ArrayLike& x_in, const ArrayLike& xp_in, const ArrayLike& fp_
     const double period = std::abs(o.period->to_double());
     check<ValueError>(period != 0, "interp", "the period is 0");
     std::tie(xp, fp) = over_period(xp, fp, period);
-    return interpolated_parts(remainder(x, period), xp, fp);
+    return interpolated_parts(remainder(x, period), xp, fp, o);
   }
-  const Array result = interpolated_parts(x, xp, fp);
-  if (o.left) copyto(result, *o.left, {.where = x < xp(0)});
-  if (o.right) copyto(result, *o.right, {.where = x > xp(-1)});
-  return result;
+  return interpolated_parts(x, xp, fp, o);
 } catch (...) {
   internal::rethrow_out_of_memory("interp");
 }
@@ -341,7 +355,7 @@ Array unwrap(const ArrayLike& p, const UnwrapOptions& o) try {
   const Scalar middle = exact ? Scalar(whole / 2) : Scalar(o.period.to_double() / 2);
   const Dtype dtype = exact || has_fractions(a.dtype()) ? a.dtype() : Dtype::float64;
   const Array result = a.astype(dtype), jumps = neighbour_differences(result, axis);
-  const Array later = without_first(result, axis);
+  const Array later = all_but_first(result, axis);
   Array turned = remainder(jumps + middle, o.period);
   subtract(turned, middle, {.out = turned});
   // Half of the period, in either direction, keeps its sign.

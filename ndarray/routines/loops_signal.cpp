@@ -98,28 +98,35 @@ template <class T> void convolve_as(const Array& a, const Array& v, std::int64_t
 }
 
 // ---- interpolation --------------------------------------------------------------------------------
+constexpr int kAtOnce = 8;
+
 struct Points {
   const double *xp, *fp;
   std::int64_t m;
+  double left, right;
 
-  // The position of the last point that is not above x, or -1. `near` is a position at which x is likely to be.
-  std::int64_t below(double x, std::int64_t near) const {
-    if (x >= xp[near]) {
-      if (near + 1 == m || x < xp[near + 1]) return near;
-      if (near + 2 == m || x < xp[near + 2]) return near + 1;
-    }
-    if (x < xp[0]) return -1;
-    std::int64_t at = 0;
+  // The position of the last point that is not above x, if it is `near` or the next one; else -1.
+  std::int64_t close_to(double x, std::int64_t near) const {
+    if (!(x >= xp[near])) return -1;
+    if (near + 1 == m || x < xp[near + 1]) return near;
+    return near + 2 == m || x < xp[near + 2] ? near + 1 : -1;
+  }
+
+  // The same for several numbers, by bisection; 0 for numbers below the first point. The searches do not depend on each
+  // other, so that the processor does their steps at the same time.
+  void search(const double (&x)[kAtOnce], std::int64_t (&at)[kAtOnce]) const {
+    for (std::int64_t& place : at) place = 0;
     for (std::int64_t length = m; length > 1;) {
       const std::int64_t half = length / 2;
-      at = xp[at + half] <= x ? at + half : at;
+      for (int k = 0; k < kAtOnce; ++k) at[k] = xp[at[k] + half] <= x[k] ? at[k] + half : at[k];
       length -= half;
     }
-    return at;
   }
 
   double at(double x, std::int64_t j) const {
-    if (j < 0) return fp[0];
+    if (x != x) return x;
+    if (x < xp[0]) return left;
+    if (x > xp[m - 1]) return right;
     if (j == m - 1 || xp[j] == x) return fp[j];
     const double slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]), value = slope * (x - xp[j]) + fp[j];
     if (value == value) return value;
@@ -143,18 +150,20 @@ void convolve_samples(const Array& a, const Array& v, std::int64_t first, const 
 }
 
 void interpolate_samples(const double* x, std::int64_t n, const double* xp, const double* fp, std::int64_t m,
-                         double* out) {
-  const Points points{xp, fp, m};
+                         double* out, std::optional<double> left, std::optional<double> right) {
+  const Points points{xp, fp, m, left.value_or(fp[0]), right.value_or(fp[m - 1])};
   catena::parallel_for(n, 4096, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t j = 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (x[i] != x[i]) {
-        out[i] = x[i];
-        continue;
-      }
-      j = points.below(x[i], j);
-      out[i] = points.at(x[i], j);
-      j = std::max<std::int64_t>(j, 0);
+    double numbers[kAtOnce] = {};
+    std::int64_t places[kAtOnce] = {};
+    for (std::int64_t i = begin; i < end; i += kAtOnce) {
+      const int count = static_cast<int>(std::min<std::int64_t>(kAtOnce, end - i));
+      std::copy_n(x + i, count, numbers);
+      // Sorted numbers are found next to those before them.
+      std::int64_t near = places[kAtOnce - 1];
+      int k = 0;
+      for (; k < kAtOnce && (near = points.close_to(numbers[k], near)) >= 0; ++k) places[k] = near;
+      if (k < kAtOnce) points.search(numbers, places);
+      for (k = 0; k < count; ++k) out[i + k] = points.at(numbers[k], places[k]);
     }
   });
 }

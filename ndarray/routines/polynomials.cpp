@@ -12,6 +12,8 @@
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/matrix_functions.h>
+#include <catena/ndarray/routines/padding.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/signal.h>
 #include <catena/ndarray/routines/sorting.h>
@@ -98,6 +100,23 @@ Array poly(const ArrayLike& seq_of_zeros) try {
   return catena::is_complex_dtype(c.dtype()) && is_symmetric(zeros_of) ? c.real().copy() : c;
 } catch (...) {
   internal::rethrow_out_of_memory("poly");
+}
+
+Array roots(const ArrayLike& p_in) try {
+  const Array p = with_fractions(checked_coefficients("roots", on_one_device("roots", p_in)[0]));
+  const Array places = flatnonzero(p);
+  if (places.size() == 0) return zeros_like(p, {.dtype = Dtype::float64, .shape = Shape(0)});
+  const std::int64_t first = places(0).item<std::int64_t>(), last = places(-1).item<std::int64_t>();
+  const std::int64_t degree = last - first;
+  const Array zero = zeros_like(p, {.shape = Shape(p.size() - 1 - last)});
+  if (degree == 0) return zero.astype(Dtype::float64, {.copy = false});
+  const Array companion = zeros_like(p, {.shape = Shape{degree, degree}});
+  if (degree > 1) companion(Slice(1, {})).diagonal().fill(1);
+  companion(0) = -p(Slice(first + 1, last + 1)) / p(first);
+  const Array nonzero_roots = linalg::eigvals(companion);
+  return concatenate({nonzero_roots, zero.astype(nonzero_roots.dtype())});
+} catch (...) {
+  internal::rethrow_out_of_memory("roots");
 }
 
 Array polyadd(const ArrayLike& a1, const ArrayLike& a2) try {

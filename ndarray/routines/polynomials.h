@@ -20,6 +20,10 @@ namespace nd {
 // for the device if they are complex.
 CATENA_EXPORT Array poly(const ArrayLike& seq_of_zeros);
 
+// The zeros of a polynomial: the eigenvalues of its companion matrix, and a 0 for each 0 behind the last other
+// coefficient. Complex, but real if all are real (linalg::eigvals). Waits for the device.
+CATENA_EXPORT Array roots(const ArrayLike& p);
+
 // Sum and difference, in the common dtype of both.
 CATENA_EXPORT Array polyadd(const ArrayLike& a1, const ArrayLike& a2);
 CATENA_EXPORT Array polysub(const ArrayLike& a1, const ArrayLike& a2);

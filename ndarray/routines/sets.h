@@ -3,7 +3,8 @@
 // Arguments are arrays, numbers or lists of numbers, and are flattened unless an axis is given; results have rank 1.
 // Two arrays are compared in their common dtype. Distinct elements are in ascending order, complex numbers by their
 // real and then their imaginary parts, NaN last; of equal elements, such as 0 and -0, the first one stands for all.
-// Since their number determines the shape, all functions but isin and in1d wait for the device.
+// Since their number determines the shape, all functions but isin and in1d wait for the device; these wait if elements
+// are complex.
 //
 // TypeError for a null array, ValueError for an axis out of range and for arrays on several devices.
 #pragma once

@@ -31,7 +31,7 @@ struct SumRange {
 };
 
 // Bools are counted as integers, integers computed modulo 2^32 or 2^64, 16-bit floats as float32.
-Dtype dtype_of_sums(Dtype t) {
+Dtype dtype_of_products(Dtype t) {
   if (t == Dtype::int64 || t == Dtype::uint64) return Dtype::uint64;
   if (t == Dtype::bool_ || catena::is_integer(t)) return Dtype::uint32;
   return catena::compute_dtype(t);
@@ -83,7 +83,7 @@ bool all_finite(const Array& a) { return bool(isfinite(a).all()); }
 Array convolution(const Array& a_in, const Array& v_in, SumRange range) {
   const Dtype result = catena::promote_types(a_in.dtype(), v_in.dtype());
   const auto as = [&](const Array& x, Dtype t) { return internal::contiguous(x.astype(t, {.copy = false})); };
-  const Dtype working = dtype_of_sums(result);
+  const Dtype working = dtype_of_products(result);
   if (transforms_are_faster(a_in, v_in, working) && all_finite(a_in) && all_finite(v_in))
     return by_transforms(as(a_in, working), as(v_in, working), range).astype(result, {.copy = false});
   if (a_in.device().kind == Device::Kind::cpu) {
@@ -102,7 +102,7 @@ Array checked_signal(std::string_view op, const Array& a, std::string_view name)
 }
 
 // The range of a mode. Of an even number of samples, there is one more before the middle, or behind it if `late`.
-SumRange range_of(std::string_view op, std::string_view mode, std::int64_t n, std::int64_t m, bool late) {
+SumRange range_of_mode(std::string_view op, std::string_view mode, std::int64_t n, std::int64_t m, bool late) {
   const std::int64_t longer = std::max(n, m), shorter = std::min(n, m);
   if (mode == "full") return {0, n + m - 1};
   if (mode == "valid") return {shorter - 1, longer};
@@ -147,7 +147,7 @@ class BesselI0 {
 Array convolve(const ArrayLike& a_in, const ArrayLike& v_in, const ConvolveOptions& options) try {
   const auto [x, y] = internal::on_one_device("convolve", a_in, v_in);
   const Array a = checked_signal("convolve", x, "a"), v = checked_signal("convolve", y, "v");
-  const SumRange range = range_of("convolve", options.mode, a.size(), v.size(), false);
+  const SumRange range = range_of_mode("convolve", options.mode, a.size(), v.size(), false);
   return a.size() < v.size() ? convolution(v, a, range) : convolution(a, v, range);
 } catch (...) {
   internal::rethrow_out_of_memory("convolve");
@@ -157,7 +157,7 @@ Array correlate(const ArrayLike& a_in, const ArrayLike& v_in, const CorrelateOpt
   const auto [x, y] = internal::on_one_device("correlate", a_in, v_in);
   const Array a = checked_signal("correlate", x, "a"), v = checked_signal("correlate", y, "v");
   const bool swapped = a.size() < v.size();
-  const SumRange range = range_of("correlate", options.mode, a.size(), v.size(), swapped);
+  const SumRange range = range_of_mode("correlate", options.mode, a.size(), v.size(), swapped);
   const Array reversed = flip(catena::is_complex_dtype(v.dtype()) ? conjugate(v) : v, 0);
   return swapped ? convolution(reversed, a, range) : convolution(a, reversed, range);
 } catch (...) {

@@ -34,6 +34,19 @@ BOOST_FIXTURE_TEST_CASE(by_zeros, test::NumpyScene) {
   NUMPY("[np.poly(x[1]) for x in complexes]", each(complexes, [](auto& x) { return nd::poly(x(1)); }),
         "complex64 (5) 1 0 -16 32 -261 -348 2068 -376 -980 3360 | complex128 (5) 1 0 -16 32 -261 -348 2068 -376 -980 "
         "3360");
+  NUMPY("np.sort(np.roots([1, -6, 11, -6]))", nd::sort(nd::roots({1, -6, 11, -6})), "float64 (3) 1 2 3");
+  NUMPY("np.sort(np.roots([0, 2, -2, -4, 0, 0]))", nd::sort(nd::roots({0, 2, -2, -4, 0, 0})), "float64 (4) -1 0 0 2");
+  NUMPY("np.sort(np.roots([1., 0, 1]).imag)", nd::sort(nd::roots({1., 0., 1.}).imag()), "float64 (2) -1 1");
+  NUMPY("np.abs(np.poly(np.roots(v)) * v[0] - v) < 1e-12", nd::abs(nd::poly(nd::roots(v)) * v(0) - v) < 1e-12,
+        "bool (6) 1 1 1 1 1 1");
+  NUMPY("np.roots([2j, 4])", nd::roots({std::complex<double>(0, 2), std::complex<double>(4)}), "complex128 (1) -0 2");
+  NUMPY("np.roots([5])", nd::roots({5}), "float64 (0)");
+  NUMPY("np.roots([5, 0, 0])", nd::roots({5, 0, 0}), "float64 (2) 0 0");
+  NUMPY("np.roots([0, 0])", nd::roots({0, 0}), "float64 (0)");
+  NUMPY("np.roots(e)", nd::roots(e), "float64 (0)");
+  NUMPY("np.sort(np.roots(np.float32([2, 1, -1])))", nd::sort(nd::roots(nd::array({2, 1, -1}, nd::float32))),
+        "float32 (2) -1 0.5");
+  NUMPY_RAISES("np.roots(b)", nd::roots(b), nd::ValueError);
   BOOST_TEST(test::text(nd::poly(e)) == "float64 (1) 1");
   NUMPY_RAISES("np.poly(b)", nd::poly(b), nd::ValueError);
 }
