@@ -121,7 +121,7 @@ Array pinv(const Array& a, const PinvOptions& o) try {
   nd::internal::rethrow_out_of_memory("pinv");
 }
 
-Array pinv(const Array& a, const Operand& rcond) { return pinv(a, PinvOptions{.rcond = rcond}); }
+Array pinv(const Array& a, const UnbracedOperand& rcond) { return pinv(a, PinvOptions{.rcond = rcond}); }
 
 LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) try {
   constexpr const char* op = "lstsq";
@@ -247,7 +247,7 @@ Array rank_of(const Array& a, const MatrixRankOptions& o) {
 }  // namespace
 
 Array matrix_rank(const Array& M) { return rank_of(M, {}); }
-Array matrix_rank(const Array& M, const Operand& tol) { return rank_of(M, {.tol = tol}); }
+Array matrix_rank(const Array& M, const UnbracedOperand& tol) { return rank_of(M, {.tol = tol}); }
 Array matrix_rank(const Array& M, const MatrixRankOptions& options) { return rank_of(M, options); }
 
 Array cond(const Array& x, const NormOrder& p) {

@@ -157,7 +157,7 @@ CATENA_EXPORT Array solve(const Array& a, const Array& b, const SolveOptions& op
 CATENA_EXPORT Array inv(const Array& a, const SolveOptions& options = {});
 // The pseudo-inverse (..., N, M) of a (..., M, N), without the singular values that are at most rcond times the largest
 // one of their matrix; rcond is a number or broadcasts to the leading axes.
-CATENA_EXPORT Array pinv(const Array& a, const Operand& rcond = 1e-15);
+CATENA_EXPORT Array pinv(const Array& a, const UnbracedOperand& rcond = 1e-15);
 struct PinvOptions {
   std::optional<Operand> rcond = {};
   std::optional<Operand> rtol = {};  // the same; ValueError for both
@@ -192,7 +192,7 @@ CATENA_EXPORT SlogdetResult slogdet(const Array& a);
 // largest singular value times max(M, N) times the machine precision. For an array with fewer than 2 axes: 1 if an
 // element is not 0, else 0.
 CATENA_EXPORT Array matrix_rank(const Array& M);
-CATENA_EXPORT Array matrix_rank(const Array& M, const Operand& tol);
+CATENA_EXPORT Array matrix_rank(const Array& M, const UnbracedOperand& tol);
 struct MatrixRankOptions {
   std::optional<Operand> tol = {};
   bool hermitian = false;            // by the eigenvalues of Hermitian matrices, whose lower triangles are read

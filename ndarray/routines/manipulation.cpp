@@ -185,7 +185,7 @@ Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::opti
   internal::rethrow_out_of_memory("repeat");
 }
 
-Array repeat(const Array& a, const Array& repeats, std::optional<int> axis) {
+Array internal::repeat_each(const Array& a, const Array& repeats, std::optional<int> axis) {
   check<TypeError>(catena::is_integer(repeats.dtype()), "repeat", "the repetitions have the dtype ", repeats.dtype(),
                    ", must be integers");
   check<ValueError>(repeats.ndim() <= 1, "repeat", "the repetitions have rank ", repeats.ndim(), ", must have rank 1");

@@ -106,7 +106,13 @@ CATENA_EXPORT Array tile(const Array& a, const Dims& reps);
 // axis out of range; TypeError for an array whose dtype is not an integer. An array waits for its device.
 CATENA_EXPORT Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis = {});
 CATENA_EXPORT Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis = {});
-CATENA_EXPORT Array repeat(const Array& a, const Array& repeats, std::optional<int> axis = {});
+namespace internal {
+CATENA_EXPORT Array repeat_each(const Array& a, const Array& repeats, std::optional<int> axis);
+}
+template <std::convertible_to<const Array&> R>
+Array repeat(const Array& a, const R& repeats, std::optional<int> axis = {}) {
+  return internal::repeat_each(a, repeats, axis);
+}
 
 // ---- rearranging --------------------------------------------------------------------------------
 // Views with the elements of an axis reversed. ValueError for an axis out of range (fliplr: axis 1, flipud: axis 0).

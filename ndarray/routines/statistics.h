@@ -48,7 +48,7 @@ CATENA_EXPORT Array average(const Array& a, const AverageOptions& options = {});
 // average(a, returned=True).
 CATENA_EXPORT std::pair<Array, Array> average_returned(const Array& a, const AverageOptions& options = {});
 ND_REDUCTION_OF_AXES(average, AverageOptions)
-inline Array average(const Array& a, const Axes& axis, const Array& weights) {
+template <std::convertible_to<const Array&> W> Array average(const Array& a, const Axes& axis, const W& weights) {
   return average(a, {.axis = axis, .weights = weights});
 }
 template <class O = AverageOptions>
@@ -71,7 +71,7 @@ struct CovOptions {
 // ValueError for a higher rank, numbers of observations that differ, weights of another rank or length, negative
 // weights; TypeError for fweights that are not whole numbers. Checking weights waits for the device.
 CATENA_EXPORT Array cov(const Array& m, const CovOptions& options = {});
-inline Array cov(const Array& m, const Array& y, CovOptions options = {}) {
+template <std::convertible_to<const Array&> Y> Array cov(const Array& m, const Y& y, CovOptions options = {}) {
   options.y = y;
   return cov(m, options);
 }
@@ -88,7 +88,8 @@ struct CorrcoefOptions {
 // The matrix of correlation coefficients: the covariances divided by the standard deviations of both variables, at most
 // 1 and at least -1, in complex numbers part by part. Arguments and errors as for cov.
 CATENA_EXPORT Array corrcoef(const Array& x, const CorrcoefOptions& options = {});
-inline Array corrcoef(const Array& x, const Array& y, CorrcoefOptions options = {}) {
+template <std::convertible_to<const Array&> Y>
+Array corrcoef(const Array& x, const Y& y, CorrcoefOptions options = {}) {
   options.y = y;
   return corrcoef(x, options);
 }
