@@ -282,6 +282,9 @@ BOOST_FIXTURE_TEST_CASE(slices, test::NumpyScene) {
   NUMPY("np.logical_or.reduceat(d, [0, 2], axis=1)", ufuncs::logical_or.reduceat(d, {0, 2}, {.axis = 1}),
         "bool (3, 2) 1 1 1 1 1 1");
   NUMPY("np.gcd.reduceat(d, [0, 1], axis=1)", ufuncs::gcd.reduceat(d, {0, 1}, {.axis = 1}), "int64 (3, 2) 3 1 7 1 1 1");
+  const nd::Array sums = nd::zeros(2);
+  ufuncs::add.reduceat(v, {0, 3}, {.out = sums});
+  NUMPY("np.add.reduceat(v, [0, 3])", sums, "float64 (2) 6 9.5");
   NUMPY("np.minimum.reduceat(np.arange(2000.) % 37, [0, 900, 1500])",
         ufuncs::minimum.reduceat(nd::arange(2000.) % 37, {0, 900, 1500}), "float64 (3) 0 0 0");
   NUMPY("np.add.reduceat(np.arange(3000).reshape(1000, 3), [10, 500])",
