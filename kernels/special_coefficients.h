@@ -377,8 +377,8 @@ ND_FN double digamma_tail(double t) {
 
 // (x + n - 1) (x + n) / a^2
 ND_FN double rising(double x, double n, double a) { return (x + n - 1) / a * ((x + n) / a); }
-// The sum of B(2k) / (2k)! x (x + 1) ... (x + 2k - 2) / a^(2k - 2) over k, without the first factor x: the corrections of
-// the Euler-Maclaurin formula for the sum of (a + n)^-x (Abramowitz and Stegun 23.2.9).
+// The sum of B(2k) / (2k)! x (x + 1) ... (x + 2k - 2) / a^(2k - 2) over k, without the first factor x: the corrections
+// of the Euler-Maclaurin formula for the sum of (a + n)^-x (Abramowitz and Stegun 23.2.9).
 ND_FN double zeta_corrections(double x, double a) {
   double p = -1.3954464685812522e-19;
   p = rising(x, 22, a) * p + 5.5090028283602295e-18;

@@ -26,10 +26,14 @@ CATENA_EXPORT std::string array_str(const Array& a, const PrintOptions& options 
 CATENA_EXPORT std::string array_repr(const Array& a, const PrintOptions& options = get_printoptions());
 
 // NumPy's other name of array_str.
-inline std::string array2string(const Array& a, const PrintOptions& options = get_printoptions()) { return array_str(a, options); }
+inline std::string array2string(const Array& a, const PrintOptions& options = get_printoptions()) {
+  return array_str(a, options);
+}
 
 // The text that operator<< prints.
-inline std::string to_string(const Array& a, const PrintOptions& options = get_printoptions()) { return array_str(a, options); }
+inline std::string to_string(const Array& a, const PrintOptions& options = get_printoptions()) {
+  return array_str(a, options);
+}
 using catena::to_string;  // for shapes and devices
 
 // Writes array_str; "null" for a null array. If the precision of the stream is not the default 6, it is the number of

@@ -50,11 +50,16 @@ struct Cancelling {
   std::vector<std::vector<int>> groups;
 };
 const Cancelling* cancelling(const KernelDef& def, std::size_t output) {
-  static const Cancelling all[] = {{"lstm", {0, 1}, {{4}}},           {"slstm", {0, 1}, {{4, 9}}},
-                                   {"lstm_bwd", {0, 1, 4}, {{7, 8}}}, {"lstm_bwd", {2}, {{7, 8}, {4}}},
-                                   {"lstm_bwd", {3}, {{8}}},          {"ctc_step", {0}, {{0, 1, 2, 3, 4}}},
-                                   {"j0", {0}, {}},                   {"j1", {0}, {}},
-                                   {"y0", {0}, {}},                   {"y1", {0}, {}}};
+  static const Cancelling all[] = {{"lstm", {0, 1}, {{4}}},
+                                   {"slstm", {0, 1}, {{4, 9}}},
+                                   {"lstm_bwd", {0, 1, 4}, {{7, 8}}},
+                                   {"lstm_bwd", {2}, {{7, 8}, {4}}},
+                                   {"lstm_bwd", {3}, {{8}}},
+                                   {"ctc_step", {0}, {{0, 1, 2, 3, 4}}},
+                                   {"j0", {0}, {}},
+                                   {"j1", {0}, {}},
+                                   {"y0", {0}, {}},
+                                   {"y1", {0}, {}}};
   const auto found = std::find_if(std::begin(all), std::end(all), [&](const Cancelling& c) {
     return c.row == def.name && std::find(c.outputs.begin(), c.outputs.end(), output) != c.outputs.end();
   });

@@ -19,8 +19,7 @@ template <class F> nd::Array changed(const nd::Array& x, F&& f) {
 }  // namespace
 
 BOOST_FIXTURE_TEST_CASE(modes_of_take, test::NumpyScene) {
-  NUMPY("np.take(v, [5, -1, 0], mode='raise')", nd::take(v, {5, -1, 0}, {.mode = "raise"}),
-        "float64 (3) 0.5 0.5 3");
+  NUMPY("np.take(v, [5, -1, 0], mode='raise')", nd::take(v, {5, -1, 0}, {.mode = "raise"}), "float64 (3) 0.5 0.5 3");
   NUMPY("np.take(v, [7, -8, 0, 600], mode='wrap')", nd::take(v, {7, -8, 0, 600}, {.mode = "wrap"}),
         "float64 (4) 1 4 3 3");
   NUMPY("np.take(v, [7, -8, 0, -1], mode='clip')", nd::take(v, {7, -8, 0, -1}, {.mode = "clip"}),
@@ -32,8 +31,7 @@ BOOST_FIXTURE_TEST_CASE(modes_of_take, test::NumpyScene) {
   NUMPY("np.take(a, n.astype(np.uint8) * 80, 0, mode='wrap')",
         nd::take(a, n.astype(nd::uint8) * 80, {.axis = 0, .mode = "wrap"}),
         "float64 (6, 4) 0.5 1 1.5 2 4.5 5 5.5 6 2.5 3 3.5 4 4.5 5 5.5 6 0.5 1 1.5 2 0.5 1 1.5 2");
-  NUMPY("np.take(v, np.array([], int), mode='clip')", nd::take(v, std::vector<int>{}, {.mode = "clip"}),
-        "float64 (0)");
+  NUMPY("np.take(v, np.array([], int), mode='clip')", nd::take(v, std::vector<int>{}, {.mode = "clip"}), "float64 (0)");
   NUMPY_RAISES("np.take(v, [6], mode='raise')", nd::take(v, {6}, {.mode = "raise"}), nd::IndexError);
   NUMPY_RAISES("np.take(v, [0, -7], mode='raise')", nd::take(v, {0, -7}, {.mode = "raise"}), nd::IndexError);
   NUMPY_RAISES("np.take(v, 1, mode='foo')", nd::take(v, 1, {.mode = "foo"}), nd::ValueError);
@@ -45,8 +43,7 @@ BOOST_FIXTURE_TEST_CASE(along_an_axis, test::NumpyScene) {
   NUMPY("np.take_along_axis(b, np.argsort(b, 1), 1)", nd::take_along_axis(b, nd::argsort(b, 1), 1),
         "float64 (3, 4) -1 0.5 2 3 -2.5 0.25 1 4 -0.75 1.5 2 6");
   NUMPY("np.take_along_axis(b, np.argsort(b, 0)[:2], axis=0)",
-        nd::take_along_axis(b, nd::argsort(b, 0)(nd::Slice(2)), 0),
-        "float64 (2, 4) -2.5 -1 0.5 0.25 1.5 -0.75 1 2");
+        nd::take_along_axis(b, nd::argsort(b, 0)(nd::Slice(2)), 0), "float64 (2, 4) -2.5 -1 0.5 0.25 1.5 -0.75 1 2");
   NUMPY("np.take_along_axis(t, t.astype(int) % 2, -1)", nd::take_along_axis(t, t.astype(nd::int64) % 2, -1),
         "float64 (4, 2, 2) 11 11 23 23 2 2 14 14 9 9 21 21 0 0 12 12");
   NUMPY("np.take_along_axis(a, np.array([5, -1]), None)", nd::take_along_axis(a, nd::array({5, -1}), {}),
@@ -88,8 +85,7 @@ BOOST_FIXTURE_TEST_CASE(along_an_axis, test::NumpyScene) {
   // The same through a view with other strides, so that the flattened array is no view.
   const nd::Array base = q.copy(), view = base.transpose(2, 0, 1)(nd::Slice({}, {}, -1), nd::_, nd::Slice({}, {}, 2));
   nd::put_along_axis(view, nd::array({3, -1}), nd::array({98, 99}), {});
-  NUMPY("t2", view,
-        "float64 (4, 2, 2) 3 11 15 98 2 10 14 22 1 9 13 21 0 8 12 99");
+  NUMPY("t2", view, "float64 (4, 2, 2) 3 11 15 98 2 10 14 22 1 9 13 21 0 8 12 99");
   NUMPY_RAISES("np.put_along_axis(a, i, 0, 1)", nd::put_along_axis(a, i, 0, 1), nd::ValueError);
   NUMPY_RAISES("np.put_along_axis(a, b, 0, 1)", nd::put_along_axis(a, b, 0, 1), nd::IndexError);
   NUMPY_RAISES("np.put_along_axis(a, d, b[0, :3], 1)", nd::put_along_axis(a, d % 3, b(0, nd::Slice(3)), 1),
@@ -105,10 +101,8 @@ BOOST_FIXTURE_TEST_CASE(flat_positions, test::NumpyScene) {
                   nd::put(x, {0, 1}, {8, 9});
                 }),
         "float64 (6) 8 9 2 5 4 0.5");
-  NUMPY("put(v.copy(), i, 3.)", changed(v.copy(), [&](auto& x) { nd::put(x, i, 3.); }),
-        "float64 (6) 3 3 3 5 4 0.5");
-  NUMPY("put(v.copy(), -1, 7)", changed(v.copy(), [](auto& x) { nd::put(x, -1, 7); }),
-        "float64 (6) 3 1 2 5 4 7");
+  NUMPY("put(v.copy(), i, 3.)", changed(v.copy(), [&](auto& x) { nd::put(x, i, 3.); }), "float64 (6) 3 3 3 5 4 0.5");
+  NUMPY("put(v.copy(), -1, 7)", changed(v.copy(), [](auto& x) { nd::put(x, -1, 7); }), "float64 (6) 3 1 2 5 4 7");
   NUMPY("put(v.copy(), [0, 2, 4, 5], [7, 8])",
         changed(v.copy(),
                 [](auto& x) {
@@ -247,8 +241,7 @@ BOOST_FIXTURE_TEST_CASE(masked_elements, test::NumpyScene) {
 BOOST_FIXTURE_TEST_CASE(selected, test::NumpyScene) {
   NUMPY("np.select([a > 4, a > 2], [a, -a], 0)", nd::select({a > 4, a > 2}, {a, -a}, 0),
         "float64 (3, 4) 0 0 0 0 -2.5 -3 -3.5 -4 4.5 5 5.5 6");
-  NUMPY("np.select([m, ~m], [a, b])", nd::select({m, ~m}, {a, b}),
-        "float64 (3, 4) 2 -1 0.5 3 2.5 3 3.5 4 4.5 5 5.5 6");
+  NUMPY("np.select([m, ~m], [a, b])", nd::select({m, ~m}, {a, b}), "float64 (3, 4) 2 -1 0.5 3 2.5 3 3.5 4 4.5 5 5.5 6");
   NUMPY("np.select([m, ~m], [1, 2], default=9)", nd::select({m, ~m}, {1, 2}, 9),
         "int64 (3, 4) 2 2 2 2 1 1 1 1 1 1 1 1");
   NUMPY("np.select([a > 5], [d], -1.5)", nd::select({a > 5}, {d}, -1.5),
@@ -286,25 +279,19 @@ BOOST_FIXTURE_TEST_CASE(pieces, test::NumpyScene) {
   NUMPY("np.piecewise(a, [a < 2, a < 4], [lambda x: -x, 7.5])",
         nd::piecewise(a, {a < 2, a < 4}, {[](auto& x) { return -x; }, 7.5}),
         "float64 (3, 4) 7.5 7.5 7.5 7.5 7.5 7.5 7.5 0 0 0 0 0");
-  NUMPY("np.piecewise(n, [n > 1], [2.75, -1])", nd::piecewise(n, {n > 1}, {2.75, -1}),
-        "int64 (6) 2 -1 2 -1 -1 2");
+  NUMPY("np.piecewise(n, [n > 1], [2.75, -1])", nd::piecewise(n, {n > 1}, {2.75, -1}), "int64 (6) 2 -1 2 -1 -1 2");
   NUMPY("np.piecewise(a, [a > 99], [lambda x: x.max(), 3])",
-        nd::piecewise(a, {a > 99}, {[](auto& x) { return x.max(); }, 3}),
-        "float64 (3, 4) 3 3 3 3 3 3 3 3 3 3 3 3");
+        nd::piecewise(a, {a > 99}, {[](auto& x) { return x.max(); }, 3}), "float64 (3, 4) 3 3 3 3 3 3 3 3 3 3 3 3");
   NUMPY("np.piecewise(t, [t > 9], [1, lambda x: x])", nd::piecewise(t, {t > 9}, {1, [](auto& x) { return x; }}),
         "float64 (4, 2, 2) 3 1 1 1 2 1 1 1 1 9 1 1 0 8 1 1");
   NUMPY_RAISES("np.piecewise(a, [a < 2], [1, 2, 3])", nd::piecewise(a, {a < 2}, {1, 2, 3}), nd::ValueError);
 }
 
 BOOST_FIXTURE_TEST_CASE(found_elements, test::NumpyScene) {
-  NUMPY("np.argwhere(m)", nd::argwhere(m),
-        "int64 (8, 2) 1 0 1 1 1 2 1 3 2 0 2 1 2 2 2 3");
-  NUMPY("np.argwhere(t > 9)", nd::argwhere(t > 9),
-        "int64 (10, 3) # 27 518");
-  NUMPY("np.argwhere(e3)", nd::argwhere(e3),
-        "int64 (0, 2)");
-  NUMPY("np.argwhere(zero)", nd::argwhere(zero),
-        "int64 (1, 0)");
+  NUMPY("np.argwhere(m)", nd::argwhere(m), "int64 (8, 2) 1 0 1 1 1 2 1 3 2 0 2 1 2 2 2 3");
+  NUMPY("np.argwhere(t > 9)", nd::argwhere(t > 9), "int64 (10, 3) # 27 518");
+  NUMPY("np.argwhere(e3)", nd::argwhere(e3), "int64 (0, 2)");
+  NUMPY("np.argwhere(zero)", nd::argwhere(zero), "int64 (1, 0)");
   NUMPY("[np.argwhere(x - x[0, 0]) for x in reals[1:]]",
         each({reals.begin() + 1, reals.end()}, [](auto& x) { return nd::argwhere(x - x(0, 0)); }),
         "int64 (10, 2) 0 1 0 2 0 3 1 0 1 1 1 2 1 3 2 0 2 1 2 2 | int64 (10, 2) 0 1 0 2 0 3 1 0 1 1 1 2 1 3 2 0 2 1 2 "
@@ -313,47 +300,36 @@ BOOST_FIXTURE_TEST_CASE(found_elements, test::NumpyScene) {
         "0 2 1 2 2 | int64 (10, 2) 0 1 0 2 0 3 1 0 1 1 1 2 1 3 2 0 2 1 2 2 | int64 (10, 2) 0 1 0 2 0 3 1 0 1 1 1 2 1 "
         "3 2 0 2 1 2 2 | int64 (10, 2) 0 1 0 2 0 3 1 0 1 1 1 2 1 3 2 0 2 1 2 2 | int64 (10, 2) 0 1 0 2 0 3 1 0 1 1 1 "
         "2 1 3 2 0 2 1 2 2 | int64 (10, 2) 0 1 0 2 0 3 1 0 1 1 1 2 1 3 2 0 2 1 2 2");
-  NUMPY("np.extract(m, a)", nd::extract(m, a),
-        "float64 (8) 2.5 3 3.5 4 4.5 5 5.5 6");
-  NUMPY("np.extract(d % 2, t)", nd::extract(d % 2, t),
-        "float64 (6) 3 11 2 22 1 21");
+  NUMPY("np.extract(m, a)", nd::extract(m, a), "float64 (8) 2.5 3 3.5 4 4.5 5 5.5 6");
+  NUMPY("np.extract(d % 2, t)", nd::extract(d % 2, t), "float64 (6) 3 11 2 22 1 21");
   NUMPY("np.compress([True, False, True], a, axis=1)", nd::compress(nd::array({true, false, true}), a, 1),
         "float64 (3, 2) 0.5 1.5 2.5 3.5 4.5 5.5");
 }
 
 BOOST_FIXTURE_TEST_CASE(positions_as_numbers, test::NumpyScene) {
-  NUMPY("np.ravel_multi_index((1, 2), (3, 4))", nd::ravel_multi_index({1, 2}, {3, 4}),
-        "int64 () 6");
-  NUMPY("np.ravel_multi_index((i, i), (3, 4))", nd::ravel_multi_index({i, i}, {3, 4}),
-        "int64 (3) 10 0 5");
+  NUMPY("np.ravel_multi_index((1, 2), (3, 4))", nd::ravel_multi_index({1, 2}, {3, 4}), "int64 () 6");
+  NUMPY("np.ravel_multi_index((i, i), (3, 4))", nd::ravel_multi_index({i, i}, {3, 4}), "int64 (3) 10 0 5");
   NUMPY("np.ravel_multi_index((i, 3), (3, 4), order='F')",
-        nd::ravel_multi_index({i, 3}, {3, 4}, {.order = nd::Order::F}),
-        "int64 (3) 11 9 10");
+        nd::ravel_multi_index({i, 3}, {3, 4}, {.order = nd::Order::F}), "int64 (3) 11 9 10");
   NUMPY("np.ravel_multi_index((n, -n), (3, 4), mode='clip')",
-        nd::ravel_multi_index({n, -n}, {3, 4}, {.mode = {"clip"}}),
-        "int64 (6) 8 4 8 4 0 8");
+        nd::ravel_multi_index({n, -n}, {3, 4}, {.mode = {"clip"}}), "int64 (6) 8 4 8 4 0 8");
   NUMPY("np.ravel_multi_index((n, -n), (3, 4), mode=('clip', 'wrap'))",
-        nd::ravel_multi_index({n, -n}, {3, 4}, {.mode = {"clip", "wrap"}}),
-        "int64 (6) 9 7 10 7 0 9");
+        nd::ravel_multi_index({n, -n}, {3, 4}, {.mode = {"clip", "wrap"}}), "int64 (6) 9 7 10 7 0 9");
   NUMPY("np.ravel_multi_index(np.nonzero(m), m.shape)", nd::ravel_multi_index(nd::nonzero(m), m.shape()),
         "int64 (8) 4 5 6 7 8 9 10 11");
   NUMPY("np.ravel_multi_index((d % 2, d % 3, d % 4), (2, 3, 4))",
-        nd::ravel_multi_index({d % 2, d % 3, d % 4}, {2, 3, 4}),
-        "int64 (3, 4) 15 17 10 0 19 10 10 21 17 2 4 15");
+        nd::ravel_multi_index({d % 2, d % 3, d % 4}, {2, 3, 4}), "int64 (3, 4) 15 17 10 0 19 10 10 21 17 2 4 15");
   NUMPY("np.ravel_multi_index((i[:, None], n[:2]), (3, 4))",
-        nd::ravel_multi_index({i(nd::_, nd::newaxis), n(nd::Slice(2))}, {3, 4}),
-        "int64 (3, 2) 11 9 3 1 7 5");
+        nd::ravel_multi_index({i(nd::_, nd::newaxis), n(nd::Slice(2))}, {3, 4}), "int64 (3, 2) 11 9 3 1 7 5");
   NUMPY("np.ravel_multi_index((i.astype(np.uint8),), (3,))",
-        nd::ravel_multi_index(std::vector<nd::Array>{i.astype(nd::uint8)}, 3),
-        "int64 (3) 2 0 1");
+        nd::ravel_multi_index(std::vector<nd::Array>{i.astype(nd::uint8)}, 3), "int64 (3) 2 0 1");
   NUMPY_RAISES("np.ravel_multi_index((3, 0), (3, 4))", nd::ravel_multi_index({3, 0}, {3, 4}), nd::ValueError);
   NUMPY_RAISES("np.ravel_multi_index((-1, 0), (3, 4))", nd::ravel_multi_index({-1, 0}, {3, 4}), nd::ValueError);
   NUMPY_RAISES("np.ravel_multi_index((1,), (3, 4))", nd::ravel_multi_index({i}, {3, 4}), nd::ValueError);
   NUMPY_RAISES("np.ravel_multi_index((v, v), (3, 4))", nd::ravel_multi_index({v, v}, {3, 4}), nd::TypeError);
   NUMPY_RAISES("np.ravel_multi_index((1, 1), (3, 4), mode='x')", nd::ravel_multi_index({1, 1}, {3, 4}, {.mode = {"x"}}),
                nd::ValueError);
-  NUMPY("np.unravel_index(6, (3, 4))", nd::unravel_index(6, {3, 4}),
-        "int64 () 1 | int64 () 2");
+  NUMPY("np.unravel_index(6, (3, 4))", nd::unravel_index(6, {3, 4}), "int64 () 1 | int64 () 2");
   NUMPY("np.unravel_index(d, (3, 4))", nd::unravel_index(d, {3, 4}),
         "int64 (3, 4) 0 0 0 0 1 0 0 1 0 1 1 0 | int64 (3, 4) 3 1 2 0 3 2 2 1 1 2 0 3");
   NUMPY("np.unravel_index(d * 2, (2, 3, 4))", nd::unravel_index(d * 2, {2, 3, 4}),
@@ -363,8 +339,7 @@ BOOST_FIXTURE_TEST_CASE(positions_as_numbers, test::NumpyScene) {
         "int64 (3, 4) 0 1 2 0 1 2 2 2 1 0 1 0 | int64 (3, 4) 1 0 0 0 2 0 0 1 0 2 1 1");
   NUMPY("np.unravel_index(np.array([], int), (3, 4))", nd::unravel_index(nd::zeros(0, nd::int64), {3, 4}),
         "int64 (0) | int64 (0)");
-  NUMPY("np.unravel_index(i.astype(np.uint8), (5,))", nd::unravel_index(i.astype(nd::uint8), 5),
-        "int64 (3) 2 0 1");
+  NUMPY("np.unravel_index(i.astype(np.uint8), (5,))", nd::unravel_index(i.astype(nd::uint8), 5), "int64 (3) 2 0 1");
   NUMPY("np.unravel_index(np.arange(1000) * 7919 % 1729, (7, 13, 19))",
         nd::unravel_index(nd::arange(1000) * 7919 % 1729, {7, 13, 19}),
         "int64 (1000) # 3004 1506449 | int64 (1000) # 5974 2999977 | int64 (1000) # 9008 4511523");

@@ -47,15 +47,12 @@ Array triangle(const nd::Shape& shape, nd::Dtype dtype, bool lower, std::mt19937
 BOOST_AUTO_TEST_SUITE(matrix_functions)
 
 BOOST_FIXTURE_TEST_CASE(eigenvalues, test::NumpyScene) {
-  NUMPY("np.linalg.eig(s).eigenvalues", linalg::eig(s).eigenvalues,
-        "float64 (3) 4.73155942 2.38676037 1.88168021");
+  NUMPY("np.linalg.eig(s).eigenvalues", linalg::eig(s).eigenvalues, "float64 (3) 4.73155942 2.38676037 1.88168021");
   NUMPY("abs(np.linalg.eig(s).eigenvectors)", nd::absolute(linalg::eig(s).eigenvectors),
         "float64 (3, 3) 0.835736731 0.503029647 0.220239168 0.511495352 0.85902763 0.0210721478 0.199791445 "
         "0.0950405425 0.97521827");
-  NUMPY("np.linalg.eigvals(s)", linalg::eigvals(s),
-        "float64 (3) 4.73155942 2.38676037 1.88168021");
-  NUMPY("np.linalg.eigvals(f)", linalg::eigvals(f),
-        "float32 (2) -0.372281313 5.37228155");
+  NUMPY("np.linalg.eigvals(s)", linalg::eigvals(s), "float64 (3) 4.73155942 2.38676037 1.88168021");
+  NUMPY("np.linalg.eigvals(f)", linalg::eigvals(f), "float32 (2) -0.372281313 5.37228155");
   NUMPY("np.linalg.eigvals(np.array([[0., 1.], [-1., 0.]]))", linalg::eigvals(nd::array({{0., 1.}, {-1., 0.}})),
         "complex128 (2) 0 1 0 -1");
   NUMPY("np.linalg.eigvals(np.array([[[0., 1.], [-1., 0.]], [[2., 0.], [0., 3.]]]))",
@@ -66,12 +63,9 @@ BOOST_FIXTURE_TEST_CASE(eigenvalues, test::NumpyScene) {
   NUMPY("np.linalg.eigvals(z[:2, None] * z[:2] + f)",
         linalg::eigvals(z(nd::Slice(2), nd::newaxis) * z(nd::Slice(2)) + f),
         "complex128 (2) 9.42144103 11.4458623 0.578558975 -1.4458623");
-  NUMPY("np.linalg.eigvals(np.zeros((0, 0)))", linalg::eigvals(nd::zeros({0, 0})),
-        "float64 (0)");
-  NUMPY("np.linalg.eigvals(np.zeros((0, 2, 2)))", linalg::eigvals(nd::zeros({0, 2, 2})),
-        "float64 (0, 2)");
-  NUMPY("np.linalg.eig(np.zeros((0, 0))).eigenvectors", linalg::eig(nd::zeros({0, 0})).eigenvectors,
-        "float64 (0, 0)");
+  NUMPY("np.linalg.eigvals(np.zeros((0, 0)))", linalg::eigvals(nd::zeros({0, 0})), "float64 (0)");
+  NUMPY("np.linalg.eigvals(np.zeros((0, 2, 2)))", linalg::eigvals(nd::zeros({0, 2, 2})), "float64 (0, 2)");
+  NUMPY("np.linalg.eig(np.zeros((0, 0))).eigenvectors", linalg::eig(nd::zeros({0, 0})).eigenvectors, "float64 (0, 0)");
   NUMPY("np.linalg.eig(np.array([[2.]])).eigenvectors", linalg::eig(nd::array({{2.}})).eigenvectors,
         "float64 (1, 1) 1");
   NUMPY_RAISES("np.linalg.eig(a)", linalg::eig(a), nd::LinAlgError);
@@ -79,8 +73,7 @@ BOOST_FIXTURE_TEST_CASE(eigenvalues, test::NumpyScene) {
   NUMPY_RAISES("np.linalg.eig(g)", linalg::eig(g), nd::LinAlgError);
   BOOST_CHECK_THROW(linalg::eig(Array()), nd::TypeError);
   BOOST_TEST((linalg::eig(nd::eye(2, nd::bfloat16)).eigenvalues.dtype() == nd::float32));
-  NUMPY("np.linalg.svdvals(a)", linalg::svdvals(a),
-        "float64 (3) 12.7184178 0.861306124 1.32419867e-16");
+  NUMPY("np.linalg.svdvals(a)", linalg::svdvals(a), "float64 (3) 12.7184178 0.861306124 1.32419867e-16");
   NUMPY("np.linalg.svdvals(q)", linalg::svdvals(q),
         "float64 (2, 3) 22.4092982 1.95534034 2.11510991e-16 61.7858969 0.709187805 6.88747809e-16");
   NUMPY_RAISES("np.linalg.svdvals(v)", linalg::svdvals(v), nd::LinAlgError);
@@ -100,61 +93,44 @@ BOOST_AUTO_TEST_CASE(eigenvectors) {
 
 BOOST_FIXTURE_TEST_CASE(lu, test::NumpyScene) {
   // numpy: import scipy.linalg as sl
-  NUMPY("sl.lu(s)[1]", linalg::lu(s).L,
-        "float64 (3, 3) 1 0 0 0.25 1 0 0.125 0.0454545455 1");
-  NUMPY("sl.lu(b)[0]", linalg::lu(b).P,
-        "float64 (3, 3) 0 1 0 1 0 0 0 0 1");
-  NUMPY("sl.lu(b)[1]", linalg::lu(b).L,
-        "float64 (3, 3) 1 0 0 -0.8 1 0 -0.6 0.75 1");
-  NUMPY("sl.lu(b)[2]", linalg::lu(b).U,
-        "float64 (3, 4) -2.5 4 1 0.25 0 2.2 1.3 3.2 0 0 5.625 -0.25");
-  NUMPY("sl.lu(b.T)[0]", linalg::lu(b.T()).P,
-        "float64 (4, 4) 0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 0");
+  NUMPY("sl.lu(s)[1]", linalg::lu(s).L, "float64 (3, 3) 1 0 0 0.25 1 0 0.125 0.0454545455 1");
+  NUMPY("sl.lu(b)[0]", linalg::lu(b).P, "float64 (3, 3) 0 1 0 1 0 0 0 0 1");
+  NUMPY("sl.lu(b)[1]", linalg::lu(b).L, "float64 (3, 3) 1 0 0 -0.8 1 0 -0.6 0.75 1");
+  NUMPY("sl.lu(b)[2]", linalg::lu(b).U, "float64 (3, 4) -2.5 4 1 0.25 0 2.2 1.3 3.2 0 0 5.625 -0.25");
+  NUMPY("sl.lu(b.T)[0]", linalg::lu(b.T()).P, "float64 (4, 4) 0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 0");
   NUMPY("sl.lu(b.T)[1]", linalg::lu(b.T()).L,
         "float64 (4, 3) 1 0 0 -0.333333333 1 0 0.166666667 0.234693878 1 0.666666667 -0.653061224 0.0197397936");
-  NUMPY("sl.lu(b.T)[2]", linalg::lu(b.T()).U,
-        "float64 (3, 3) 3 0.25 2 0 4.08333333 -0.0833333333 0 0 5.68622449");
+  NUMPY("sl.lu(b.T)[2]", linalg::lu(b.T()).U, "float64 (3, 3) 3 0.25 2 0 4.08333333 -0.0833333333 0 0 5.68622449");
   NUMPY("sl.lu(b.T, permute_l=True)[0]", linalg::lu(b.T(), {.permute_l = true}).L,
         "float64 (4, 3) 0.666666667 -0.653061224 0.0197397936 -0.333333333 1 0 0.166666667 0.234693878 1 1 0 0");
   NUMPY("sl.lu(b.T, True)[1]", linalg::lu(b.T(), true).U,
         "float64 (3, 3) 3 0.25 2 0 4.08333333 -0.0833333333 0 0 5.68622449");
-  NUMPY("sl.lu(b.T, p_indices=True)[0]", linalg::lu(b.T(), {.p_indices = true}).P,
-        "int32 (4) 3 1 2 0");
-  NUMPY("sl.lu(t)[0]", linalg::lu(t).P,
-        "float64 (4, 2, 2) 0 1 1 0 0 1 1 0 0 1 1 0 0 1 1 0");
+  NUMPY("sl.lu(b.T, p_indices=True)[0]", linalg::lu(b.T(), {.p_indices = true}).P, "int32 (4) 3 1 2 0");
+  NUMPY("sl.lu(t)[0]", linalg::lu(t).P, "float64 (4, 2, 2) 0 1 1 0 0 1 1 0 0 1 1 0 0 1 1 0");
   NUMPY("sl.lu(t, permute_l=True)[0]", linalg::lu(t, true).L,
         "float64 (4, 2, 2) 0.2 1 1 0 0.142857143 1 1 0 0.0769230769 1 1 0 0 1 1 0");
-  NUMPY("sl.lu(f)[0]", linalg::lu(f).P,
-        "float32 (2, 2) 0 1 1 0");
+  NUMPY("sl.lu(f)[0]", linalg::lu(f).P, "float32 (2, 2) 0 1 1 0");
   NUMPY("sl.lu(z[:2, None] * z[:2] + f)[2]", linalg::lu(z(nd::Slice(2), nd::newaxis) * z(nd::Slice(2)) + f).U,
         "complex128 (2, 2) 9 6 3 7 0 0 1.33333333 -1.66666667");
   NUMPY("sl.lu(z[:2, None] * z[:2] + f)[0]", linalg::lu(z(nd::Slice(2), nd::newaxis) * z(nd::Slice(2)) + f).P,
         "float64 (2, 2) 1 0 0 1");
-  NUMPY("sl.lu(np.ones((2, 3)))[2]", linalg::lu(nd::ones({2, 3})).U,
-        "float64 (2, 3) 1 1 1 0 0 0");
-  NUMPY("sl.lu(e3)[0]", linalg::lu(e3).P,
-        "float64 (0, 0)");
-  NUMPY("sl.lu(e3)[2]", linalg::lu(e3).U,
-        "float64 (0, 3)");
-  NUMPY("sl.lu(e3.T)[1]", linalg::lu(e3.T()).L,
-        "float64 (3, 0)");
+  NUMPY("sl.lu(np.ones((2, 3)))[2]", linalg::lu(nd::ones({2, 3})).U, "float64 (2, 3) 1 1 1 0 0 0");
+  NUMPY("sl.lu(e3)[0]", linalg::lu(e3).P, "float64 (0, 0)");
+  NUMPY("sl.lu(e3)[2]", linalg::lu(e3).U, "float64 (0, 3)");
+  NUMPY("sl.lu(e3.T)[1]", linalg::lu(e3.T()).L, "float64 (3, 0)");
   BOOST_CHECK_THROW(linalg::lu(v), nd::LinAlgError);
   NUMPY("sl.lu_factor(s)[0]", linalg::lu_factor(s).lu,
         "float64 (3, 3) 4 1 0.5 0.25 2.75 0.125 0.125 0.0454545455 1.93181818");
   NUMPY("sl.lu_factor(b.T[:3])[0]", linalg::lu_factor(b.T()(nd::Slice(3))).lu,
         "float64 (3, 3) 2 -2.5 1.5 -0.5 2.75 0 0.25 0.590909091 5.625");
-  NUMPY("sl.lu_factor(b.T[:3])[1]", linalg::lu_factor(b.T()(nd::Slice(3))).piv,
-        "int32 (3) 0 1 2");
-  NUMPY("sl.lu_factor(b)[1]", linalg::lu_factor(b).piv,
-        "int32 (3) 1 1 2");
+  NUMPY("sl.lu_factor(b.T[:3])[1]", linalg::lu_factor(b.T()(nd::Slice(3))).piv, "int32 (3) 0 1 2");
+  NUMPY("sl.lu_factor(b)[1]", linalg::lu_factor(b).piv, "int32 (3) 1 1 2");
   NUMPY("sl.lu_factor(t)[0]", linalg::lu_factor(t).lu,
         "float64 (4, 2, 2) 15 23 0.2 6.4 14 22 0.142857143 6.85714286 13 21 0.0769230769 7.38461538 12 20 0 8");
-  NUMPY("sl.lu_factor(np.ones((2, 2)))[0]", linalg::lu_factor(nd::ones({2, 2})).lu,
-        "float64 (2, 2) 1 1 1 0");
+  NUMPY("sl.lu_factor(np.ones((2, 2)))[0]", linalg::lu_factor(nd::ones({2, 2})).lu, "float64 (2, 2) 1 1 1 0");
   // numpy: factors = sl.lu_factor(b.T[:3])
   const linalg::LUFactor factors = linalg::lu_factor(b.T()(nd::Slice(3)));
-  NUMPY("sl.lu_solve(factors, i)", linalg::lu_solve(factors, i),
-        "float64 (3) 1.46666667 0.363636364 -0.0161616162");
+  NUMPY("sl.lu_solve(factors, i)", linalg::lu_solve(factors, i), "float64 (3) 1.46666667 0.363636364 -0.0161616162");
   NUMPY("sl.lu_solve(factors, i, trans=1)", linalg::lu_solve(factors, i, 1),
         "float64 (3) 1.5030303 0.961616162 -0.0888888889");
   NUMPY("sl.lu_solve(factors, a)", linalg::lu_solve(factors, a),
@@ -206,8 +182,7 @@ BOOST_AUTO_TEST_CASE(factors) {
 
 BOOST_FIXTURE_TEST_CASE(triangular, test::NumpyScene) {
   // numpy: import scipy.linalg as sl
-  NUMPY("sl.solve_triangular(s, i)", linalg::solve_triangular(s, i),
-        "float64 (3) 0.447916667 -0.0416666667 0.5");
+  NUMPY("sl.solve_triangular(s, i)", linalg::solve_triangular(s, i), "float64 (3) 0.447916667 -0.0416666667 0.5");
   NUMPY("sl.solve_triangular(s, i, lower=True)", linalg::solve_triangular(s, i, {.lower = true}),
         "float64 (3) 0.5 -0.166666667 0.395833333");
   NUMPY("sl.solve_triangular(s, i, trans=1)", linalg::solve_triangular(s, i, {.trans = 1}),
@@ -225,8 +200,7 @@ BOOST_FIXTURE_TEST_CASE(triangular, test::NumpyScene) {
   NUMPY("sl.solve_triangular(t + 1, t)", linalg::solve_triangular(t + 1, t),
         "float64 (4, 2, 2) -1.125 -0.125 0.625 0.958333333 -1.56521739 -0.173913043 0.608695652 0.956521739 "
         "-2.45454545 -0.272727273 0.590909091 0.954545455 -5.14285714 -0.571428571 0.571428571 0.952380952");
-  NUMPY("sl.solve_triangular(np.zeros((0, 0)), e)", linalg::solve_triangular(nd::zeros({0, 0}), e),
-        "float64 (0)");
+  NUMPY("sl.solve_triangular(np.zeros((0, 0)), e)", linalg::solve_triangular(nd::zeros({0, 0}), e), "float64 (0)");
   NUMPY_RAISES("sl.solve_triangular(s * (s != 3), i)", linalg::solve_triangular(s * (s != 3), i), nd::LinAlgError);
   NUMPY_RAISES("sl.solve_triangular(s, v)", linalg::solve_triangular(s, v), nd::ValueError);
   NUMPY_RAISES("sl.solve_triangular(a, i)", linalg::solve_triangular(a, i), nd::LinAlgError);
@@ -298,12 +272,9 @@ BOOST_FIXTURE_TEST_CASE(exponential, test::NumpyScene) {
   NUMPY("sl.expm(t / 8 - 1)", linalg::expm(t / 8 - 1),
         "float64 (4, 2, 2) 0.786761532 0.943184938 2.20076486 7.07466112 0.597560108 0.543367886 1.63010366 "
         "6.03123897 0.462433306 0.235847629 1.17923814 5.17938588 0.367879441 0 0.822761926 4.48168907");
-  NUMPY("sl.expm(np.array([[3.]]))", linalg::expm(nd::array({{3.}})),
-        "float64 (1, 1) 20.0855369");
-  NUMPY("sl.expm(np.zeros((2, 2)))", linalg::expm(nd::zeros({2, 2})),
-        "float64 (2, 2) 1 0 0 1");
-  NUMPY("sl.expm(np.zeros((0, 0)))", linalg::expm(nd::zeros({0, 0})),
-        "float64 (0, 0)");
+  NUMPY("sl.expm(np.array([[3.]]))", linalg::expm(nd::array({{3.}})), "float64 (1, 1) 20.0855369");
+  NUMPY("sl.expm(np.zeros((2, 2)))", linalg::expm(nd::zeros({2, 2})), "float64 (2, 2) 1 0 0 1");
+  NUMPY("sl.expm(np.zeros((0, 0)))", linalg::expm(nd::zeros({0, 0})), "float64 (0, 0)");
   NUMPY("sl.expm(np.array([[0., 1.], [0., 0.]]))", linalg::expm(nd::array({{0., 1.}, {0., 0.}})),
         "float64 (2, 2) 1 1 0 1");
   NUMPY("sl.expm(np.array([[1, 2], [3, 4]]))", linalg::expm(nd::array({{1, 2}, {3, 4}})),
@@ -333,10 +304,8 @@ BOOST_FIXTURE_TEST_CASE(tensors, test::NumpyScene) {
         linalg::tensorsolve(x.transpose(0, 2, 1, 3), b, {.axes = nd::Dims{1, 3}}),
         "float64 (2, 6) 0.79388413 -1.17324551 0.894364466 -1.74049296 -2.08458815 0.54155751 -0.435495935 "
         "-0.95611587 1.32675449 -0.355635534 1.25950704 2.41541185");
-  NUMPY("np.linalg.tensorsolve(s, i)", linalg::tensorsolve(s, i),
-        "float64 (3) 0.5 -0.2 0.4");
-  NUMPY("np.linalg.tensorinv(x).sum(0)", linalg::tensorinv(x).sum(0),
-        "float64 (6, 3, 4) # 0.323355695 11.8545686");
+  NUMPY("np.linalg.tensorsolve(s, i)", linalg::tensorsolve(s, i), "float64 (3) 0.5 -0.2 0.4");
+  NUMPY("np.linalg.tensorinv(x).sum(0)", linalg::tensorinv(x).sum(0), "float64 (6, 3, 4) # 0.323355695 11.8545686");
   NUMPY("np.linalg.tensorinv(x.reshape(12, 2, 6), ind=1).sum(2)", linalg::tensorinv(x.reshape(12, 2, 6), 1).sum(2),
         "float64 (2, 6) 0.023235513 0.0229766481 0.021220505 0.0250986046 0.0212940267 0.0492452739 0.0464598267 "
         "0.023235513 0.0229766481 0.021220505 0.0250986046 0.0212940267");
@@ -368,20 +337,15 @@ BOOST_FIXTURE_TEST_CASE(more_options, test::NumpyScene) {
         "0.0292697203 0.00597389683 0.017638238 0.0107702878 0.0317998294 0.00561774717 0.0185541585 0.0104968566 "
         "0.0346687623");
   NUMPY_RAISES("np.linalg.pinv(a, 0.1, rtol=0.1)", linalg::pinv(a, {.rcond = 0.1, .rtol = 0.1}), nd::ValueError);
-  NUMPY("np.linalg.matrix_rank(a, rtol=0.1)", linalg::matrix_rank(a, {.rtol = 0.1}),
-        "int64 () 1");
-  NUMPY("np.linalg.matrix_rank(a, rtol=1e-3)", linalg::matrix_rank(a, {.rtol = 1e-3}),
-        "int64 () 2");
-  NUMPY("np.linalg.matrix_rank(a, tol=1)", linalg::matrix_rank(a, {.tol = 1}),
-        "int64 () 1");
+  NUMPY("np.linalg.matrix_rank(a, rtol=0.1)", linalg::matrix_rank(a, {.rtol = 0.1}), "int64 () 1");
+  NUMPY("np.linalg.matrix_rank(a, rtol=1e-3)", linalg::matrix_rank(a, {.rtol = 1e-3}), "int64 () 2");
+  NUMPY("np.linalg.matrix_rank(a, tol=1)", linalg::matrix_rank(a, {.tol = 1}), "int64 () 1");
   NUMPY("np.linalg.matrix_rank(np.outer(i, i), hermitian=True)",
-        linalg::matrix_rank(nd::outer(i, i), {.hermitian = true}),
-        "int64 () 1");
+        linalg::matrix_rank(nd::outer(i, i), {.hermitian = true}), "int64 () 1");
   NUMPY("np.linalg.matrix_rank(-s, hermitian=True, tol=2.0)", linalg::matrix_rank(-s, {.tol = 2.0, .hermitian = true}),
         "int64 () 2");
   NUMPY("np.linalg.matrix_rank(q, rtol=np.array([1e-3, 0.5]))",
-        linalg::matrix_rank(q, {.rtol = nd::array({1e-3, 0.5})}),
-        "int64 (2) 2 1");
+        linalg::matrix_rank(q, {.rtol = nd::array({1e-3, 0.5})}), "int64 (2) 2 1");
   NUMPY_RAISES("np.linalg.matrix_rank(a, 0.1, rtol=0.1)", linalg::matrix_rank(a, {.tol = 0.1, .rtol = 0.1}),
                nd::ValueError);
   NUMPY("np.linalg.cholesky(s, upper=True)", linalg::cholesky(s, {.upper = true}),
@@ -397,49 +361,35 @@ BOOST_FIXTURE_TEST_CASE(more_options, test::NumpyScene) {
 }
 
 BOOST_FIXTURE_TEST_CASE(norms, test::NumpyScene) {
-  NUMPY("np.linalg.vector_norm(v)", linalg::vector_norm(v),
-        "float64 () 7.43303437");
-  NUMPY("np.linalg.vector_norm(q)", linalg::vector_norm(q),
-        "float64 () 65.7571289");
+  NUMPY("np.linalg.vector_norm(v)", linalg::vector_norm(v), "float64 () 7.43303437");
+  NUMPY("np.linalg.vector_norm(q)", linalg::vector_norm(q), "float64 () 65.7571289");
   NUMPY("np.linalg.vector_norm(q, axis=1)", linalg::vector_norm(q, {.axis = 1}),
         "float64 (2, 4) 8.94427191 10.3440804 11.8321596 13.3790882 28.2842712 29.9833287 31.685959 33.3916157");
   NUMPY("np.linalg.vector_norm(q, axis=(0, 2), ord=3)", linalg::vector_norm(q, {.axis = {0, 2}, .ord = 3}),
         "float64 (3) 21.601646 28.2093157 35.2090886");
   NUMPY("np.linalg.vector_norm(q, axis=(2, 0), ord=np.inf, keepdims=True)",
-        linalg::vector_norm(q, {.axis = {2, 0}, .keepdims = true, .ord = nd::inf}),
-        "float64 (1, 3, 1) 15 19 23");
+        linalg::vector_norm(q, {.axis = {2, 0}, .keepdims = true, .ord = nd::inf}), "float64 (1, 3, 1) 15 19 23");
   NUMPY("np.linalg.vector_norm(q, keepdims=True, ord=1)", linalg::vector_norm(q, {.keepdims = true, .ord = 1}),
         "float64 (1, 1, 1) 276");
-  NUMPY("np.linalg.vector_norm(d, ord=-1)", linalg::vector_norm(d, {.ord = -1}),
-        "float64 () 0");
-  NUMPY("np.linalg.vector_norm(a, ord=-np.inf)", linalg::vector_norm(a, {.ord = -nd::inf}),
-        "float64 () 0.5");
-  NUMPY("np.linalg.vector_norm(z)", linalg::vector_norm(z),
-        "float64 () 7.76208735");
-  NUMPY("np.linalg.vector_norm(e)", linalg::vector_norm(e),
-        "float64 () 0");
-  NUMPY("np.linalg.vector_norm(e3, axis=(0, 1))", linalg::vector_norm(e3, {.axis = {0, 1}}),
-        "float64 () 0");
-  NUMPY("np.linalg.vector_norm(zero)", linalg::vector_norm(zero),
-        "float64 () 2.5");
+  NUMPY("np.linalg.vector_norm(d, ord=-1)", linalg::vector_norm(d, {.ord = -1}), "float64 () 0");
+  NUMPY("np.linalg.vector_norm(a, ord=-np.inf)", linalg::vector_norm(a, {.ord = -nd::inf}), "float64 () 0.5");
+  NUMPY("np.linalg.vector_norm(z)", linalg::vector_norm(z), "float64 () 7.76208735");
+  NUMPY("np.linalg.vector_norm(e)", linalg::vector_norm(e), "float64 () 0");
+  NUMPY("np.linalg.vector_norm(e3, axis=(0, 1))", linalg::vector_norm(e3, {.axis = {0, 1}}), "float64 () 0");
+  NUMPY("np.linalg.vector_norm(zero)", linalg::vector_norm(zero), "float64 () 2.5");
   NUMPY("[np.linalg.vector_norm(x) for x in reals[1:9]]",
         each({reals.begin() + 1, reals.begin() + 9}, [](auto& x) { return linalg::vector_norm(x); }),
         "float64 () 12.5698051 | float64 () 12.5698051 | float64 () 12.5698051 | float64 () 12.5698051 | float64 () "
         "12.5698051 | float64 () 12.5698051 | float64 () 12.5698051 | float64 () 12.5698051");
   NUMPY_RAISES("np.linalg.vector_norm(q, axis=3)", linalg::vector_norm(q, {.axis = 3}), nd::Error);
   NUMPY_RAISES("np.linalg.vector_norm(q, axis=(0, 0))", linalg::vector_norm(q, {.axis = {0, 0}}), nd::ValueError);
-  NUMPY("np.linalg.matrix_norm(a)", linalg::matrix_norm(a),
-        "float64 () 12.7475488");
-  NUMPY("np.linalg.matrix_norm(q)", linalg::matrix_norm(q),
-        "float64 (2) 22.4944438 61.7899668");
-  NUMPY("np.linalg.matrix_norm(q, ord=2)", linalg::matrix_norm(q, {.ord = 2}),
-        "float64 (2) 22.4092982 61.7858969");
+  NUMPY("np.linalg.matrix_norm(a)", linalg::matrix_norm(a), "float64 () 12.7475488");
+  NUMPY("np.linalg.matrix_norm(q)", linalg::matrix_norm(q), "float64 (2) 22.4944438 61.7899668");
+  NUMPY("np.linalg.matrix_norm(q, ord=2)", linalg::matrix_norm(q, {.ord = 2}), "float64 (2) 22.4092982 61.7858969");
   NUMPY("np.linalg.matrix_norm(q, ord='nuc', keepdims=True)", linalg::matrix_norm(q, {.keepdims = true, .ord = "nuc"}),
         "float64 (2, 1, 1) 24.3646385 62.4950847");
-  NUMPY("np.linalg.matrix_norm(t, ord=1)", linalg::matrix_norm(t, {.ord = 1}),
-        "float64 (4) 34 32 30 28");
-  NUMPY("np.linalg.matrix_norm(t, ord=-np.inf)", linalg::matrix_norm(t, {.ord = -nd::inf}),
-        "float64 (4) 14 12 10 8");
+  NUMPY("np.linalg.matrix_norm(t, ord=1)", linalg::matrix_norm(t, {.ord = 1}), "float64 (4) 34 32 30 28");
+  NUMPY("np.linalg.matrix_norm(t, ord=-np.inf)", linalg::matrix_norm(t, {.ord = -nd::inf}), "float64 (4) 14 12 10 8");
   NUMPY_RAISES("np.linalg.matrix_norm(v)", linalg::matrix_norm(v), nd::ValueError);
   NUMPY_RAISES("np.linalg.matrix_norm(a, ord=3)", linalg::matrix_norm(a, {.ord = 3}), nd::ValueError);
 }
