@@ -1,0 +1,66 @@
+// A graph as a list of edges: names to numbers, degrees, connected parts, distances, and PageRank.
+// prints: 9 towns, 2 parts
+// prints: first of the ranking: Bern
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <catena/ndarray/ndarray.h>
+
+namespace {
+
+void check(bool condition, const char* what) {
+  if (condition) return;
+  std::cerr << "wrong: " << what << "\n";
+  std::exit(1);
+}
+
+}  // namespace
+
+int main() {
+  const std::vector<std::string> names{"Basel", "Bern", "Chur", "Genf", "Olten", "Thun", "Zug", "Malta", "Gozo"};
+  const nd::Array edges =
+      nd::array({{0, 1}, {0, 4}, {1, 3}, {1, 4}, {1, 5}, {4, 6}, {2, 6}, {7, 8}});  // numbers of towns
+  const auto towns = nd::unique(edges);
+  const std::int64_t n = towns.size();
+  const nd::Array from = nd::concatenate({edges(nd::_, 0), edges(nd::_, 1)}),
+                  to = nd::concatenate({edges(nd::_, 1), edges(nd::_, 0)});  // both directions
+  const nd::Array degree = nd::bincount(from, {.minlength = n});
+  check(bool(nd::array_equal(degree, {2, 4, 1, 1, 3, 1, 2, 1, 1})), "degrees");
+
+  // Every town takes the least number of its neighbours until nothing changes.
+  nd::Array part = nd::arange(n);
+  for (nd::Array before; before.is_null() || !bool(nd::array_equal(part, before));) {
+    before = part.copy();
+    nd::ufuncs::minimum.at(part, {to}, before(from));
+  }
+  const auto [first, index, inverse, size] = nd::unique(part, {.return_counts = true});
+  std::cout << n << " towns, " << first.size() << " parts of " << size << "\n";
+  check(bool(nd::array_equal(size, {7, 2})), "the islands are a part of their own");
+
+  // Distances by a wave that spreads from Basel.
+  nd::Array steps = nd::where(nd::arange(n) == 0, 0., nd::inf);
+  for (std::int64_t k = 1; k < n; ++k) nd::ufuncs::minimum.at(steps, {to}, steps(from) + 1);
+  std::cout << "steps from Basel: " << steps << "\n";
+  check(double(steps(2)) == 3 && std::isinf(double(steps(7))), "Chur is three steps away, Malta cannot be reached");
+
+  // PageRank: a walker goes along an edge, or, with a probability of 0.15, to any town.
+  nd::Array rank = nd::full(n, 1. / double(n));
+  for (int k = 0; k < 100; ++k) {
+    nd::Array next = nd::full(n, 0.15 / double(n));
+    nd::scatter_add(next, to, 0.85 * (rank / degree)(from));
+    rank = next;
+  }
+  const auto best = int(nd::argmax(rank));
+  std::cout << "first of the ranking: " << names[std::size_t(best)] << ", " << double(rank(best)) << "\n";
+  check(bool(nd::isclose(rank.sum(), 1)), "the ranks add up to 1");
+
+  // The same as the eigenvector of the largest eigenvalue of the walker's matrix.
+  nd::Array walk = nd::full({n, n}, 0.15 / double(n));
+  walk(to, from) += 0.85 / degree(from);
+  const auto [values, vectors] = nd::linalg::eig(walk);
+  const nd::Array vector = nd::real(vectors(nd::_, nd::argmax(nd::real(values))));
+  check(bool(nd::allclose(vector / vector.sum(), rank)), "both methods agree");
+}
