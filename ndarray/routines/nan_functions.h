@@ -46,9 +46,9 @@ struct NanToNumOptions {
 // NaN and both infinities replaced by numbers, in complex elements part by part. Integers and bools stay as they are. A
 // scalar with options.copy = false is copied.
 CATENA_EXPORT Array nan_to_num(const Operand& x, const NanToNumOptions& options = {});
-inline Array nan_to_num(const Operand& x, bool copy, const Scalar& nan = 0.0, std::optional<Scalar> posinf = {},
+inline Array nan_to_num(const Operand& x, bool copy, const Scalar& number = 0.0, std::optional<Scalar> posinf = {},
                         std::optional<Scalar> neginf = {}) {
-  return nan_to_num(x, {.copy = copy, .nan = nan, .posinf = posinf, .neginf = neginf});
+  return nan_to_num(x, {.copy = copy, .nan = number, .posinf = posinf, .neginf = neginf});
 }
 
 namespace internal {

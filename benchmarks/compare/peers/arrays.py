@@ -260,6 +260,46 @@ def of_complex(f):
     return lambda p: rotating(p, lambda seed: complex_signal(p, seed), f)
 
 
+def of_line(f):
+    return lambda p: rotating(p, lambda seed: line(p, seed, -1), f)
+
+
+def with_nan(f):
+    def make(p, seed):
+        a = matrix(p, seed, -1)
+        return xp.where(a < -0.8, xp.nan, a).astype(a.dtype)
+    return lambda p: rotating(p, lambda seed: make(p, seed), f)
+
+
+def interpolation(p):
+    x = xp.linspace(-1, 1, 1001)
+    y = xp.sin(5 * x)
+    return of_line(lambda a: xp.interp(a, x, y))(p)
+
+
+def convolution_with_window(p):
+    taps = xp.hanning(101).astype(xp.float32)
+    return of_line(lambda a: xp.convolve(a, taps, "same"))(p)
+
+
+def chain(p):
+    n = p["n"]
+
+    def make(seed):
+        return input(p, (n, n), 3 * seed, -1), input(p, (n, n), 3 * seed + 1, -1), input(p, (n, 4), 3 * seed + 2, -1)
+    return rotating(p, make, lambda s: xp.einsum("ij,jk,kl->il", *s, optimize=True))
+
+
+def write_elements(p):
+    a = xp.zeros((100, 100))
+
+    def write():
+        for i in range(100):
+            a[i, 99 - i] = 1.5
+        return a
+    return write
+
+
 def default(setup):
     return {"default": setup}
 
@@ -323,6 +363,16 @@ table = {
     "fft/complex_1000x1024": default(of_complex(lambda a: xp.fft.fft(a).real)),
     "fft/real_1000x1024": default(of_signed(lambda a: xp.fft.rfft(a).real)),
     "fft/plane_1024": default(of_signed(lambda a: xp.fft.rfft2(a).real)),
+    "numerics/median": default(of_line(lambda a: xp.asarray(xp.median(a)))),
+    "numerics/percentile": default(of_line(lambda a: xp.percentile(a, [5, 50, 95]))),
+    "numerics/histogram": default(of_line(lambda a: xp.histogram(a, bins=100)[0])),
+    "numerics/unique": default(of_line(xp.unique)),
+    "numerics/interp": default(interpolation),
+    "numerics/convolve": default(convolution_with_window),
+    "numerics/nansum": default(with_nan(lambda a: xp.nansum(a, axis=1))),
+    "numerics/nanmean": default(with_nan(lambda a: xp.nanmean(a, axis=0))),
+    "numerics/einsum_chain": default(chain),
+    "numerics/write_elements": default(write_elements),
     "linalg/solve_512": default(solve),
     "linalg/inverses_1000x16x16": default(inverses),
     "linalg/svd_256": default(of_signed(lambda a: xp.linalg.svd(a, full_matrices=False)[1])),
