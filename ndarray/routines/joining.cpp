@@ -83,32 +83,46 @@ std::vector<Array> with_new_axis(const std::vector<Array>& arrays, int axis) {
 }  // namespace
 
 Array concatenate(const std::vector<Array>& arrays, int axis) { return join("concatenate", arrays, axis); }
-Array concatenate(const std::vector<Array>& arrays, const ConcatenateOptions& options) {
+Array concatenate(const std::vector<Array>& arrays, const ConcatenateOptions& options) try {
   std::vector<Array> pieces = arrays;
   if (!options.axis)
     for (Array& a : pieces)
       if (!a.is_null()) a = a.ravel();  // a null array is an error below
   return join_as("concatenate", pieces, options.axis.value_or(0), options.out, options.dtype, options.casting);
+} catch (...) {
+  internal::rethrow_out_of_memory("concatenate");
 }
 
 Array internal::from_arrays(const std::vector<Array>& arrays) { return stack(arrays, 0); }
 
-Array stack(const std::vector<Array>& arrays, int axis) { return join("stack", with_new_axis(arrays, axis), axis); }
-Array stack(const std::vector<Array>& arrays, const StackOptions& options) {
+Array stack(const std::vector<Array>& arrays, int axis) try {
+  return join("stack", with_new_axis(arrays, axis), axis);
+} catch (...) {
+  internal::rethrow_out_of_memory("stack");
+}
+Array stack(const std::vector<Array>& arrays, const StackOptions& options) try {
   return join_as("stack", with_new_axis(arrays, options.axis), options.axis, options.out, options.dtype,
                  options.casting);
+} catch (...) {
+  internal::rethrow_out_of_memory("stack");
 }
 
-Array vstack(const std::vector<Array>& arrays) { return join("vstack", atleast_2d(arrays), 0); }
+Array vstack(const std::vector<Array>& arrays) try { return join("vstack", atleast_2d(arrays), 0); } catch (...) {
+  internal::rethrow_out_of_memory("vstack");
+}
 
-Array hstack(const std::vector<Array>& arrays) {
+Array hstack(const std::vector<Array>& arrays) try {
   const std::vector<Array> lines = atleast_1d(arrays);
   return join("hstack", lines, lines.empty() || lines[0].ndim() == 1 ? 0 : 1);
+} catch (...) {
+  internal::rethrow_out_of_memory("hstack");
 }
 
-Array dstack(const std::vector<Array>& arrays) { return join("dstack", atleast_3d(arrays), 2); }
+Array dstack(const std::vector<Array>& arrays) try { return join("dstack", atleast_3d(arrays), 2); } catch (...) {
+  internal::rethrow_out_of_memory("dstack");
+}
 
-Array column_stack(const std::vector<Array>& arrays) {
+Array column_stack(const std::vector<Array>& arrays) try {
   std::vector<Array> columns;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const int rank = arrays[i].ndim();
@@ -116,6 +130,8 @@ Array column_stack(const std::vector<Array>& arrays) {
     columns.push_back(rank == 1 ? expand_dims(arrays[i], 1) : arrays[i]);
   }
   return join("column_stack", columns, 1);
+} catch (...) {
+  internal::rethrow_out_of_memory("column_stack");
 }
 
 // ---- joining by position ------------------------------------------------------------------------
