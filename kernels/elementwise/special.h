@@ -78,7 +78,8 @@ struct entr {
     y = x < T(0) ? limits<T>::min() : (x == T(0) ? T(0) : product);
   }
 };
-// a log(a / b) for positive numbers; 0 for a = 0, b >= 0; else inf. Where a and b are alike, by their difference.
+// a log(a / b) for positive numbers; 0 for a = 0, b >= 0; else inf. Where a and b are close to each other, by their
+// difference.
 struct rel_entr {
   template <class T> ND_FN static void run(T a, T b, T& y) {
     const T d = (a - b) / b, near_one = m::log1p(d), far = m::log(a / b);

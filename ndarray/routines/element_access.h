@@ -25,8 +25,8 @@ CATENA_EXPORT void put_along_axis(const Array& arr, const Array& indices, const 
 
 // ---- flat positions and masks -------------------------------------------------------------------
 struct PutOptions {
-  // What happens to an index out of range: "raise" is an IndexError, which waits for the device; "wrap" takes it modulo
-  // the size; "clip" takes the nearest element, also for negative indices. Without a mode, as in a(i) = v: an
+  // The rule for an index out of range: "raise" is an IndexError, which waits for the device; "wrap" takes the index
+  // modulo the size; "clip" takes the nearest element, also for negative indices. Without a mode, as in a(i) = v: an
   // IndexError on the CPU, and wrap on CUDA.
   std::optional<std::string_view> mode = {};
 };
@@ -52,7 +52,7 @@ CATENA_EXPORT void putmask(const Array& a, const Array& mask, const ArrayLike& v
 CATENA_EXPORT Array select(const std::vector<Array>& condlist, const std::vector<Operand>& choicelist,
                            const Operand& default_ = 0);
 
-// What piecewise computes where a condition holds: a number, or a function of the elements.
+// A value of piecewise where a condition holds: a number, or a function of the elements.
 class Piece {
  public:
   template <Element E> Piece(E number) : number_(number) {}

@@ -213,8 +213,8 @@ struct TakeOptions {
   [[no_unique_address]] Named named = Named();
   std::optional<int> axis = {};  // default: index the flattened array
   Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
-  // What happens to an index out of range: "raise" is an IndexError, which waits for the device; "wrap" takes it modulo
-  // the length; "clip" takes the nearest element, also for negative indices. Without a mode: as in a(i).
+  // The rule for an index out of range: "raise" is an IndexError, which waits for the device; "wrap" takes the index
+  // modulo the length; "clip" takes the nearest element, also for negative indices. Without a mode: as in a(i).
   std::optional<std::string_view> mode = {};
 };
 // Returns a copy of the elements at `indices` along an axis, of shape a.shape[:axis] + indices.shape +

@@ -333,9 +333,9 @@ Array expm(const Array& A) try {
   if (most == 0) return approximation(a, order.b);
   const Shape column = internal::stacked(a, {1, 1});
   Array x = approximation(a * array(scale, catena::real_dtype(dtype)).reshape(column), order.b);
-  const bool alike = std::all_of(halvings.begin(), halvings.end(), [&](std::int64_t s) { return s == most; });
-  const Array times = alike ? Array() : array(halvings).reshape(column);
-  for (std::int64_t i = 0; i < most; ++i) x = alike ? matmul(x, x) : where(greater(times, i), matmul(x, x), x);
+  const bool equal_counts = std::all_of(halvings.begin(), halvings.end(), [&](std::int64_t s) { return s == most; });
+  const Array times = equal_counts ? Array() : array(halvings).reshape(column);
+  for (std::int64_t i = 0; i < most; ++i) x = equal_counts ? matmul(x, x) : where(greater(times, i), matmul(x, x), x);
   return x;
 } catch (...) {
   nd::internal::rethrow_out_of_memory("expm");

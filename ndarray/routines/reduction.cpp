@@ -14,43 +14,22 @@ using internal::apply_reduction;
 internal::ReductionOptions engine_options(const ReduceOptions& o) {
   return {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims};
 }
-// The elements that take part; `neutral` stands for the others.
-Array selected(std::string_view op, const Array& a, const Array& mask, const Scalar& neutral) {
-  if (mask.is_null()) return a;
-  check<ValueError>(catena::broadcasts_to(mask.shape(), a.shape()), op, "`where` of shape ", mask.shape(),
-                    " does not broadcast to the shape ", a.shape());
-  return nd::where(mask, a, neutral);
-}
-
-// The elementwise function by which a reduction combines two numbers, and the number that does not change the other.
-struct Combination {
-  const catena::KernelDef* reduction;
-  const catena::KernelDef* function;
-  std::optional<Scalar> neutral;
-};
-const Combination& combination_of(const catena::KernelDef& def) {
-  static const Combination all[] = {{&catena::kernels::sum, &catena::kernels::add, 0},
-                                    {&catena::kernels::prod, &catena::kernels::multiply, 1},
-                                    {&catena::kernels::amax, &catena::kernels::maximum, {}},
-                                    {&catena::kernels::amin, &catena::kernels::minimum, {}}};
-  for (const Combination& c : all)
-    if (c.reduction == &def) return c;
+// The elementwise function by which a reduction combines two numbers.
+const BinaryUfunc& combination_of(const catena::KernelDef& def) {
+  static const std::pair<const catena::KernelDef*, BinaryUfunc> all[] = {{&catena::kernels::sum, ufuncs::add},
+                                                                         {&catena::kernels::prod, ufuncs::multiply},
+                                                                         {&catena::kernels::amax, ufuncs::maximum},
+                                                                         {&catena::kernels::amin, ufuncs::minimum}};
+  for (const auto& [reduction, function] : all)
+    if (reduction == &def) return function;
   catena::fail<TypeError>(def.name, "no `where` and no `initial` are possible");
 }
 
 Array reduce(const catena::KernelDef& def, const Array& a, const ReduceOptions& o) {
   if (o.where.is_null() && !o.initial) return apply_reduction(def, a, engine_options(o));
-  const Combination& combination = combination_of(def);
-  const std::optional<Scalar> start = o.initial ? o.initial : combination.neutral;
-  check<ValueError>(start.has_value(), def.name, "`where` may select nothing, so that `initial` is needed");
-  const Array of = selected(def.name, a, o.where, combination.neutral.value_or(*start));
-  internal::ReductionOptions options = engine_options(o);
-  options.of_nothing = start;
-  if (!o.initial) return apply_reduction(def, of, options);
-  options.out = Array();
-  const Array result = apply_reduction(def, of, options);
-  const Operand in[] = {result, *o.initial};
-  return internal::apply_ufunc(*combination.function, in, {.out = o.out});
+  return combination_of(def).reduce(
+      a,
+      {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .initial = o.initial, .where = o.where});
 }
 
 internal::ReductionOptions engine_options(const TestOptions& o) {

@@ -152,7 +152,7 @@ std::optional<Scalar> parsed(std::string_view text, Dtype dtype) {
   return x ? std::optional(Scalar(*x)) : std::nullopt;
 }
 
-// What both readers of tables are told.
+// The options of loadtxt and genfromtxt that the reader of tables needs.
 struct TableOptions {
   std::string_view op;
   Dtype dtype;

@@ -5,7 +5,7 @@ In a test with the variables of tests/support/ndarray_numpy.h,
 gets its last argument, the text of NumPy's value (numpy_text.py). The first argument is evaluated here, after the statements of a
 preceding comment "// numpy: x = ..." of the same case. Of
     NUMPY_RAISES("np.median(a, axis=2)", nd::median(a, 2), nd::IndexError);
-it is checked that NumPy raises an exception. Names of scipy are those of scipy and scipy.special.
+it is checked that NumPy raises an exception. Other modules are imported by such a comment.
 """
 import os
 import re
@@ -15,22 +15,17 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
-from numpy_text import text
+from numpy_text import text, variables as common_variables
 
 
 def scene():
-    a = (np.arange(12.).reshape(3, 4) + 1) / 2
-    v = np.array([3., 1., 2., 5., 4., 0.5])
-    w = np.array([1., 2., 0.5, 4., 1.5, 3.])
+    common = common_variables()
     d = np.array([[3, 1, 2, 0], [7, 2, 2, 5], [1, 6, 4, 3]])
     names = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"]
     return {
-        "np": np, "a": a, "v": v, "w": w, "i": np.array([2, 0, 1]), "m": a > 2, "p": v > 2, "d": d,
-        "b": np.array([[2., -1., 0.5, 3.], [-2.5, 4., 1., 0.25], [1.5, -0.75, 6., 2.]]),
-        "n": np.array([3, 1, 2, 1, 0, 3]), "q": np.arange(24.).reshape(2, 3, 4), "t": np.arange(24.).reshape(2, 3, 4).transpose(2, 0, 1)[::-1, :, ::2],
-        "s": np.array([[4., 1., 0.5], [1., 3., 0.25], [0.5, 0.25, 2.]]), "f": np.array([[1, 2], [3, 4]], np.float32),
-        "h": np.array([1., np.nan, 3., np.inf]), "g": np.array([[1., np.nan, 3.], [np.nan, np.nan, np.nan], [2., 5., -np.inf]]),
-        "z": v[:4] + 1j * w[:4], "e": np.zeros(0), "e3": np.zeros((0, 3)), "one": np.array([2.5]), "zero": np.array(2.5),
+        **common, "d": d, "t": common["q"].transpose(2, 0, 1)[::-1, :, ::2],
+        "g": np.array([[1., np.nan, 3.], [np.nan, np.nan, np.nan], [2., 5., -np.inf]]),
+        "e": np.zeros(0), "e3": np.zeros((0, 3)), "one": np.array([2.5]), "zero": np.array(2.5),
         "reals": [d.astype(name) for name in names], "floats": [d.astype(name) / np.array(4, name) for name in names[-3:]],
         "complexes": [(d - 2j * d[::-1]).astype(name) for name in ("complex64", "complex128")],
     }

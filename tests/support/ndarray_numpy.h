@@ -20,19 +20,11 @@
 namespace test {
 
 // The variables that numpy_values.py has, too.
-struct NumpyScene {
+struct NumpyScene : NumpyVariables {
   NumpyScene();
-  nd::Array a, b;                    // (3, 4), float64
-  nd::Array v, w;                    // (6), float64
-  nd::Array i, n;                    // (3) and (6), int64
-  nd::Array m, p;                    // (3, 4) and (6), bool
   nd::Array d;                       // (3, 4), int64, with equal elements
-  nd::Array q;                       // (2, 3, 4), float64
   nd::Array t;                       // (4, 2, 2), float64: a view of q with negative and larger strides
-  nd::Array s;                       // (3, 3), float64, symmetric and positive definite
-  nd::Array f;                       // (2, 2), float32
-  nd::Array h, g;                    // (4) and (3, 3), float64, with NaN and infinities; a row of g is all NaN
-  nd::Array z;                       // (4), complex128
+  nd::Array g;                       // (3, 3), float64, with NaN and an infinity; a row is all NaN
   nd::Array e, e3;                   // (0) and (0, 3), float64
   nd::Array one, zero;               // (1) and (), float64
   std::vector<nd::Array> reals;      // d in the dtypes of real numbers that NumPy has, from bool to float64

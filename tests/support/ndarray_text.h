@@ -42,6 +42,20 @@ template <class A, class B> std::string text(const std::pair<A, B>& pair) {
   return text(pair.first) + " | " + text(pair.second);
 }
 
+// The variables of tests and tables, as variables() of numpy_text.py has them.
+struct NumpyVariables {
+  NumpyVariables();
+  nd::Array a, b;  // (3, 4), float64
+  nd::Array v, w;  // (6), float64
+  nd::Array i, n;  // (3) and (6), int64
+  nd::Array m, p;  // (3, 4) and (6), bool
+  nd::Array q;     // (2, 3, 4), float64
+  nd::Array s;     // (3, 3), float64, symmetric and positive definite
+  nd::Array f;     // (2, 2), float32
+  nd::Array h;     // (4), float64, with a NaN and an infinity
+  nd::Array z;     // (4), complex128
+};
+
 // Throws a std::runtime_error with both texts if the value is another than the recorded one: numbers may differ in the
 // last digits.
 void compare(const std::string& expected, const std::string& value);

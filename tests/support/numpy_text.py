@@ -23,3 +23,16 @@ def text(value, elements=True):
     if array.size <= ALL:
         return " ".join([head] + [f"{x:.9g}" for x in flat])
     return f"{head} # {flat.sum():.9g} {(flat * np.arange(1, flat.size + 1)).sum():.9g}"
+
+
+def variables():
+    """The variables of tests and tables, as struct NumpyVariables of tests/support/ndarray_text.h has them."""
+    a = (np.arange(12.).reshape(3, 4) + 1) / 2
+    v = np.array([3., 1., 2., 5., 4., 0.5])
+    w = np.array([1., 2., 0.5, 4., 1.5, 3.])
+    return {
+        "np": np, "a": a, "v": v, "w": w, "i": np.array([2, 0, 1]), "n": np.array([3, 1, 2, 1, 0, 3]), "m": a > 2, "p": v > 2,
+        "b": np.array([[2., -1., 0.5, 3.], [-2.5, 4., 1., 0.25], [1.5, -0.75, 6., 2.]]), "q": np.arange(24.).reshape(2, 3, 4),
+        "s": np.array([[4., 1., 0.5], [1., 3., 0.25], [0.5, 0.25, 2.]]), "f": np.array([[1, 2], [3, 4]], np.float32),
+        "h": np.array([1., np.nan, 3., np.inf]), "z": v[:4] + 1j * w[:4],
+    }

@@ -30,20 +30,11 @@ struct Table {
   Table(const char* name, int rows, int offered, int absent);
 };
 
-// The variables of NumPy's table stand in values.py, too.
-struct numpy_scene {
+// The other variables of NumPy's table stand in values.py, too.
+struct numpy_scene : test::NumpyVariables {
   numpy_scene();
   ~numpy_scene();
-  nd::Array a, b;  // (3, 4), float64
-  nd::Array v, w;  // (6), float64
-  nd::Array i, n;  // (3) and (6), int64
-  nd::Array m, p;  // (3, 4) and (6), bool
-  nd::Array q;     // (2, 3, 4), float64
-  nd::Array s;     // (3, 3), float64, symmetric and positive definite
-  nd::Array f;     // (2, 2), float32
-  nd::Array h;     // (4), float64, with a NaN and an infinity
-  nd::Array z;     // (4), complex128
-  nd::Array row;   // the first row of a
+  nd::Array row;  // the first row of a
   std::vector<double> xs;
   std::vector<int> ks;
   std::vector<nd::Array> arrays;

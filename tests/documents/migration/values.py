@@ -13,20 +13,15 @@ import scipy.special
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
-from numpy_text import text
+from numpy_text import text, variables
 TABLE = os.path.join(ROOT, "docs", "migration", "numpy.tsv")
 
 
 def scene():
-    a = (np.arange(12.).reshape(3, 4) + 1) / 2
-    b = np.array([[2., -1., 0.5, 3.], [-2.5, 4., 1., 0.25], [1.5, -0.75, 6., 2.]])
-    v = np.array([3., 1., 2., 5., 4., 0.5])
-    w = np.array([1., 2., 0.5, 4., 1.5, 3.])
+    common = variables()
     return {
-        "np": np, "scipy": scipy, "math": math, "a": a, "b": b, "v": v, "w": w, "i": np.array([2, 0, 1]), "n": np.array([3, 1, 2, 1, 0, 3]), "m": a > 2, "p": v > 2,
-        "q": np.arange(24.).reshape(2, 3, 4), "s": np.array([[4., 1., 0.5], [1., 3., 0.25], [0.5, 0.25, 2.]]),
-        "f": np.array([[1, 2], [3, 4]], np.float32), "h": np.array([1., np.nan, 3., np.inf]), "z": v[:4] + 1j * w[:4],
-        "xs": [1., 2., 3., 4.], "ks": [2, 0], "arrays": [a, b], "rng": np.random.default_rng(0),
+        **common, "scipy": scipy, "math": math, "xs": [1., 2., 3., 4.], "ks": [2, 0], "arrays": [common["a"], common["b"]],
+        "rng": np.random.default_rng(0),
     }
 
 

@@ -61,8 +61,8 @@ class Shadow {
   // From now on in this block, the bytes of the word have cells of their own.
   void split(std::size_t at);
 
-  // Most accesses are to whole words of kWord bytes, whose bytes are then all alike: the cell of the first byte stands
-  // for the word until the block accesses a part of it.
+  // Most accesses are to whole words of kWord bytes. All bytes of such a word have the same history, so the cell of the
+  // first byte stands for the word until the block accesses a part of it.
   static constexpr std::size_t kWord = 4;
   std::vector<Cell> cells_;           // of bytes
   std::vector<std::uint64_t> split_;  // of words: the block_begin_ of the last block that split it
