@@ -1,5 +1,6 @@
 #include <catena/tests/support/training_fixtures.h>
 
+#include <cstdio>
 #include <iostream>
 
 namespace test {
@@ -20,6 +21,7 @@ std::string file_content(const std::string& path) {
 }
 
 void write_file(const std::string& path, const std::string& content) {
+  std::remove(path.c_str());  // replacing the content of a file waits for the disk, a new file does not
   std::ofstream(path, std::ios::binary).write(content.data(), std::streamsize(content.size()));
 }
 
