@@ -39,5 +39,15 @@ template <class T> struct real_of<complex<T>> { using type = T; };
 
 template <class T> ND_FN bool operator==(complex<T> a, complex<T> b) { return (a.re == b.re) & (a.im == b.im); }
 template <class T> ND_FN bool operator!=(complex<T> a, complex<T> b) { return (a.re != b.re) | (a.im != b.im); }
+// NumPy's order: by the real parts, equal ones by the imaginary parts. False if a part that decides, or an imaginary
+// part beside it, is NaN.
+template <class T> ND_FN bool operator<(complex<T> a, complex<T> b) {
+  return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im < b.im));
+}
+template <class T> ND_FN bool operator<=(complex<T> a, complex<T> b) {
+  return ((a.re < b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im <= b.im));
+}
+template <class T> ND_FN bool operator>(complex<T> a, complex<T> b) { return b < a; }
+template <class T> ND_FN bool operator>=(complex<T> a, complex<T> b) { return b <= a; }
 
 }  // namespace catena

@@ -85,5 +85,16 @@ template <class T> ND_FN complex<T> sqrt(complex<T> z) {
   return {m::fabs(other) * back, copysign(root, b) * back};
 }
 
+// z / |z|; 0 of 0, NaN of NaN and of two infinite parts, as NumPy's.
+template <class T> ND_FN complex<T> sign(complex<T> z) {
+  const T size = abs(z), infinity = limits<T>::max();
+  if (size == T(0)) return {T(0), T(0)};
+  if (size < infinity) return {z.re / size, z.im / size};
+  const bool x = fabs(z.re) == infinity, y = fabs(z.im) == infinity;
+  const T nan = infinity - infinity;
+  if (x == y || z.re != z.re || z.im != z.im) return {nan, nan};
+  return {x ? copysign(T(1), z.re) : T(0), y ? copysign(T(1), z.im) : T(0)};
+}
+
 }  // namespace m
 }  // namespace catena

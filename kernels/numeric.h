@@ -80,20 +80,20 @@ template <class T> ND_FN T int_power(T base, T exponent) {
 
 // Minimum and maximum that propagate NaN; if both operands are NaN the first is returned.
 template <class T> ND_FN T nan_max(T a, T b) {
-  if constexpr (is_float<T>) return (a != a) | (a >= b) ? a : b;
+  if constexpr (is_float<T> || is_complex<T>) return (a != a) | (a >= b) ? a : b;
   return a >= b ? a : b;
 }
 template <class T> ND_FN T nan_min(T a, T b) {
-  if constexpr (is_float<T>) return (a != a) | (a <= b) ? a : b;
+  if constexpr (is_float<T> || is_complex<T>) return (a != a) | (a <= b) ? a : b;
   return a <= b ? a : b;
 }
 // Minimum and maximum that ignore NaN unless both operands are NaN.
 template <class T> ND_FN T skip_nan_max(T a, T b) {
-  if constexpr (is_float<T>) return (b != b) | (a >= b) ? a : b;
+  if constexpr (is_float<T> || is_complex<T>) return (b != b) | (a >= b) ? a : b;
   return a >= b ? a : b;
 }
 template <class T> ND_FN T skip_nan_min(T a, T b) {
-  if constexpr (is_float<T>) return (b != b) | (a <= b) ? a : b;
+  if constexpr (is_float<T> || is_complex<T>) return (b != b) | (a <= b) ? a : b;
   return a <= b ? a : b;
 }
 
@@ -103,9 +103,10 @@ template <class T> ND_FN real_of_t<T> absolute(T a) {
   else if constexpr (is_signed_int<T>) return a < T(0) ? T(unsigned_of<T>(0) - unsigned_of<T>(a)) : a;
   else return a;
 }
-// -1, 0 or 1; NaN stays NaN.
+// -1, 0 or 1; NaN stays NaN. Complex numbers: a / |a|.
 template <class T> ND_FN T sign_of(T a) {
   if constexpr (is_float<T>) return a > T(0) ? T(1) : (a < T(0) ? T(-1) : (a == T(0) ? T(0) : a));
+  else if constexpr (is_complex<T>) return m::sign(a);
   else if constexpr (is_signed_int<T>) return T((a > T(0)) - (a < T(0)));
   else return T(a != T(0));
 }

@@ -6,7 +6,7 @@
 // complex<double>, and with an integer complex<float>. Assignment narrows, as for real numbers.
 #pragma once
 
-#include <catena/kernels/complex_math.h>
+#include <catena/kernels/complex_functions.h>
 
 namespace thrust {
 
@@ -122,109 +122,41 @@ template <class A, class B> ND_FN complex<wider<A, B>> max(complex<A> a, complex
   return a.re > b.re || (a.re == b.re && a.im > b.im) ? complex<wider<A, B>>(a) : complex<wider<A, B>>(b);
 }
 
-// ---- functions ----------------------------------------------------------------------------------
-template <class T> ND_FN complex<T> exp(complex<T> z) { return catena::m::exp(catena::complex<T>(z)); }
-template <class T> ND_FN complex<T> sqrt(complex<T> z) { return catena::m::sqrt(catena::complex<T>(z)); }
+// ---- functions: those of nd -----------------------------------------------------------------------
+#define CATENA_FUNCTION(name) \
+  template <class T> ND_FN complex<T> name(complex<T> z) { return catena::m::name(catena::complex<T>(z)); }
+// clang-format off
+CATENA_FUNCTION(exp)
+CATENA_FUNCTION(expm1)
+CATENA_FUNCTION(sqrt)
+CATENA_FUNCTION(log)
+CATENA_FUNCTION(log2)
+CATENA_FUNCTION(log10)
+CATENA_FUNCTION(log1p)
+CATENA_FUNCTION(sin)
+CATENA_FUNCTION(cos)
+CATENA_FUNCTION(tan)
+CATENA_FUNCTION(asin)
+CATENA_FUNCTION(acos)
+CATENA_FUNCTION(atan)
+CATENA_FUNCTION(sinh)
+CATENA_FUNCTION(cosh)
+CATENA_FUNCTION(tanh)
+CATENA_FUNCTION(asinh)
+CATENA_FUNCTION(acosh)
+CATENA_FUNCTION(atanh)
+// clang-format on
+#undef CATENA_FUNCTION
 
-// Near |z| = 1, computes half of log1p(|z|^2 - 1), because the logarithm of the length would lose its digits.
-template <class T> ND_FN complex<T> log(complex<T> z) {
-  using namespace catena;
-  const T a = m::fabs(z.re), b = m::fabs(z.im), large = a > b ? a : b, small = a > b ? b : a, size = abs(z);
-  const bool near = size > T(0.5) && size < T(2);
-  return {near ? T(0.5) * m::log1p((large - T(1)) * (large + T(1)) + small * small) : m::log(size), arg(z)};
-}
-template <class T> ND_FN complex<T> log2(complex<T> z) { return log(z) / T(0.69314718055994530942); }
-template <class T> ND_FN complex<T> log10(complex<T> z) { return log(z) / T(2.30258509299404568402); }
-template <class T> ND_FN complex<T> log1p(complex<T> z) {
-  const bool near = abs(z) < T(0.5);
-  const complex<T> w = log(z + T(1));
-  return {near ? T(0.5) * catena::m::log1p(z.re * (T(2) + z.re) + z.im * z.im) : w.re, w.im};
-}
-template <class T> ND_FN complex<T> expm1(complex<T> z) {
-  using namespace catena;
-  const T half = m::sin(z.im * T(0.5));
-  return {m::expm1(z.re) * m::cos(z.im) - T(2) * half * half, m::exp(z.re) * m::sin(z.im)};
-}
-
-// Computes whole exponents up to 100 by multiplication, as NumPy does.
-template <class T> ND_FN complex<T> pow(complex<T> z, complex<T> exponent) {
-  if (exponent.re == T(0) && exponent.im == T(0)) return {T(1), T(0)};
-  if (z == T(0) && exponent.re > T(0)) return {T(0), T(0)};
-  if (exponent.im == T(0) && catena::m::fabs(exponent.re) <= T(100) && exponent.re == catena::m::trunc(exponent.re)) {
-    complex<T> power(T(1)), square = z;
-    for (int n = int(catena::m::fabs(exponent.re)); n != 0; n /= 2) {
-      if (n % 2 != 0) power = power * square;
-      square = square * square;
-    }
-    return exponent.re < T(0) ? complex<T>(T(1)) / power : power;
-  }
-  return exp(exponent * log(z));
-}
 template <class A, class B> ND_FN complex<wider<A, B>> pow(complex<A> z, complex<B> exponent) {
-  return pow(complex<wider<A, B>>(z), complex<wider<A, B>>(exponent));
+  using C = catena::complex<wider<A, B>>;
+  return catena::m::pow(C(complex<wider<A, B>>(z)), C(complex<wider<A, B>>(exponent)));
 }
 template <class T, real_number S> ND_FN complex<wider<T, S>> pow(complex<T> z, S exponent) {
   return pow(z, complex<wider<T, S>>(wider<T, S>(exponent)));
 }
 template <class T, real_number S> ND_FN complex<wider<T, S>> pow(S s, complex<T> exponent) {
   return pow(complex<wider<T, S>>(wider<T, S>(s)), exponent);
-}
-
-template <class T> ND_FN complex<T> sinh(complex<T> z) {
-  using namespace catena;
-  return {m::sinh(z.re) * m::cos(z.im), m::cosh(z.re) * m::sin(z.im)};
-}
-template <class T> ND_FN complex<T> cosh(complex<T> z) {
-  using namespace catena;
-  return {m::cosh(z.re) * m::cos(z.im), m::sinh(z.re) * m::sin(z.im)};
-}
-// W. Kahan, Branch cuts for complex elementary functions, 1987. Beyond 20 the result is 1 up to rounding.
-template <class T> ND_FN complex<T> tanh(complex<T> z) {
-  using namespace catena;
-  if (m::fabs(z.re) > T(20)) {
-    const T e = m::exp(-m::fabs(z.re));
-    return {m::copysign(T(1), z.re), T(4) * m::sin(z.im) * m::cos(z.im) * e * e};
-  }
-  const T t = m::tan(z.im), s = m::sinh(z.re), b = T(1) + t * t, size = T(1) + b * s * s;
-  return {b * m::sqrt(T(1) + s * s) * s / size, t / size};
-}
-template <class T> ND_FN complex<T> asinh(complex<T> z);
-template <class T> ND_FN complex<T> atanh(complex<T> z);
-// The trigonometric functions from the hyperbolic ones: f(iz) = i g(z).
-template <class T> ND_FN complex<T> sin(complex<T> z) {
-  const complex<T> w = sinh(complex<T>(-z.im, z.re));
-  return {w.im, -w.re};
-}
-template <class T> ND_FN complex<T> cos(complex<T> z) { return cosh(complex<T>(-z.im, z.re)); }
-template <class T> ND_FN complex<T> tan(complex<T> z) {
-  const complex<T> w = tanh(complex<T>(-z.im, z.re));
-  return {w.im, -w.re};
-}
-// W. Kahan, as above.
-template <class T> ND_FN complex<T> asin(complex<T> z) {
-  const complex<T> a = sqrt(T(1) - z), b = sqrt(T(1) + z);
-  return {catena::m::atan2(z.re, real(a * b)), catena::m::asinh(imag(conj(a) * b))};
-}
-template <class T> ND_FN complex<T> acos(complex<T> z) {
-  const complex<T> a = sqrt(T(1) - z), b = sqrt(T(1) + z);
-  return {T(2) * catena::m::atan2(a.re, b.re), catena::m::asinh(imag(conj(b) * a))};
-}
-template <class T> ND_FN complex<T> acosh(complex<T> z) {
-  const complex<T> a = sqrt(z - T(1)), b = sqrt(z + T(1));
-  return {catena::m::asinh(real(conj(a) * b)), T(2) * catena::m::atan2(a.im, b.re)};
-}
-template <class T> ND_FN complex<T> asinh(complex<T> z) {
-  const complex<T> w = asin(complex<T>(-z.im, z.re));
-  return {w.im, -w.re};
-}
-template <class T> ND_FN complex<T> atanh(complex<T> z) {
-  using namespace catena;
-  const T x = z.re, y = z.im, d = T(1) - x;
-  return {T(0.25) * m::log1p(T(4) * x / (d * d + y * y)), T(0.5) * m::atan2(T(2) * y, d * (T(1) + x) - y * y)};
-}
-template <class T> ND_FN complex<T> atan(complex<T> z) {
-  const complex<T> w = atanh(complex<T>(-z.im, z.re));
-  return {w.im, -w.re};
 }
 
 }  // namespace thrust

@@ -1,6 +1,7 @@
 // Division with a remainder, and powers. An integer divided by 0 gives 0.
 #pragma once
 
+#include <catena/kernels/complex_functions.h>
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {
@@ -48,6 +49,8 @@ struct power {
     if constexpr (is_float<T>) {
       const T p = m::pow(a, b);
       y = (b == T(0)) | (a == T(1)) ? T(1) : p;
+    } else if constexpr (is_complex<T>) {
+      y = m::pow(a, b);
     } else {
       y = int_power(a, b);
     }

@@ -1,6 +1,7 @@
 // Exponentials and logarithms.
 #pragma once
 
+#include <catena/kernels/complex_functions.h>
 #include <catena/kernels/exp_log.h>
 #include <catena/kernels/numeric.h>
 

@@ -1,7 +1,7 @@
 // Hyperbolic functions and their inverses.
 #pragma once
 
-#include <catena/kernels/math.h>
+#include <catena/kernels/complex_functions.h>
 
 namespace catena::k {
 

@@ -1,13 +1,17 @@
 // Rounding to integral values. All functions but rint leave integers unchanged.
 #pragma once
 
+#include <catena/kernels/complex.h>
 #include <catena/kernels/math.h>
 #include <catena/kernels/traits.h>
 
 namespace catena::k {
 
 struct rint {
-  template <class T> ND_FN static void run(T x, T& y) { y = m::rint(x); }
+  template <class T> ND_FN static void run(T x, T& y) {
+    if constexpr (is_complex<T>) y = {m::rint(x.re), m::rint(x.im)};
+    else y = m::rint(x);
+  }
 };  // ties to even
 struct floor {
   template <class T> ND_FN static void run(T x, T& y) {

@@ -1,6 +1,7 @@
 // Trigonometric functions, their inverses, and angles.
 #pragma once
 
+#include <catena/kernels/complex_functions.h>
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {

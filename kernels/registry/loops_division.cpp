@@ -20,6 +20,6 @@ CATENA_DEFINE_KERNEL fmod = elementwise<k::fmod, Numbers2, widened>("fmod", kHea
 CATENA_DEFINE_KERNEL divmod = elementwise<k::divmod, Pairs, widened>("divmod", kHeader);
 CATENA_DEFINE_KERNEL gcd = elementwise<k::gcd, Ints2, widened>("gcd", kHeader);
 CATENA_DEFINE_KERNEL lcm = elementwise<k::lcm, Ints2, widened>("lcm", kHeader);
-CATENA_DEFINE_KERNEL power = transcendental<k::power, Numbers2, widened>("power", kHeader);
+CATENA_DEFINE_KERNEL power = transcendental<k::power, and_complex<Numbers2, Complex2>, widened>("power", kHeader);
 
 }  // namespace catena::kernels

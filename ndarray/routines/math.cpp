@@ -125,6 +125,12 @@ Array of_floats(const catena::KernelDef& def, const Operand& x, const UfuncOptio
   if (!catena::is_floating(t) && !options.dtype) as_float.dtype = Dtype::float64;
   return internal::apply_ufunc(def, {&x, 1}, as_float);
 }
+// As an array that has parts.
+Array with_parts(const Operand& z) {
+  const Dtype t = own_dtype(z);
+  return internal::as_arrays(z, z).first.astype(catena::is_integer(t) || t == Dtype::bool_ ? Dtype::float64 : t,
+                                                {.copy = false});
+}
 Array equals(std::string_view op, const Operand& x, double number, const UfuncOptions& options) {
   check<TypeError>(!catena::is_complex_dtype(own_dtype(x)), op, "complex numbers are not ordered");
   return equal(x, number, options);
@@ -149,6 +155,12 @@ Array isneginf(const Operand& x, const UfuncOptions& options) { return equals("i
 Array isposinf(const Operand& x, const UfuncOptions& options) { return equals("isposinf", x, inf, options); }
 Array isreal(const Operand& x) { return imag(internal::as_arrays(x, x).first) == 0; }
 Array iscomplex(const Operand& x) { return imag(internal::as_arrays(x, x).first) != 0; }
+Array angle(const Operand& z, bool deg) try {
+  const Array a = with_parts(z), radians = arctan2(imag(a), real(a));
+  return deg ? rad2deg(radians) : radians;
+} catch (...) {
+  internal::rethrow_out_of_memory("angle");
+}
 bool iscomplexobj(const Operand& x) { return catena::is_complex_dtype(own_dtype(x)); }
 
 Array fabs(const Operand& x, const UfuncOptions& options) {

@@ -103,6 +103,8 @@ CATENA_EXPORT Array isneginf(const Operand& x, const UfuncOptions& options = {})
 CATENA_EXPORT Array isposinf(const Operand& x, const UfuncOptions& options = {});
 CATENA_EXPORT Array isreal(const Operand& x);
 CATENA_EXPORT Array iscomplex(const Operand& x);
+// The angle of a complex number in radians between -pi and pi, or in degrees; of a real number 0, or pi below 0.
+CATENA_EXPORT Array angle(const Operand& z, bool deg = false);
 // True if the dtype is complex, or is not, whatever the elements are.
 CATENA_EXPORT bool iscomplexobj(const Operand& x);
 inline bool isrealobj(const Operand& x) { return !iscomplexobj(x); }

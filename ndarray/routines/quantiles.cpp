@@ -12,6 +12,7 @@
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduced_axes.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
@@ -36,24 +37,7 @@ struct Rows {
     n = array.shape(-1);
   }
   // The same of another array of that shape.
-  Array arranged(const Array& a) const {
-    const int rank = a.ndim(), reduced = axes.size();
-    if (reduced == rank) return a.ravel();
-    Dims order;
-    Shape rows;
-    for (int k = 0; k < rank; ++k)
-      if (std::find(axes.begin(), axes.end(), k) == axes.end()) {
-        order.push_back(k);
-        rows.push_back(a.shape()[k]);
-      }
-    for (const std::int64_t k : axes) order.push_back(k);
-    const Array last = a.transpose(order);
-    if (reduced == 1) return last;
-    std::int64_t length = 1;
-    for (const std::int64_t k : axes) length *= a.shape()[static_cast<int>(k)];
-    rows.push_back(length);
-    return last.reshape(rows);
-  }
+  Array arranged(const Array& a) const { return internal::reduced_axes_last(a, axes); }
   // The result in its shape or in `out`. `before`: the shape of the fractions, whose axes come first.
   Array finished(const Array& result, const Shape& before, bool keepdims, const Array& out) const {
     Shape full = before;

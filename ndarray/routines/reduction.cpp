@@ -2,6 +2,7 @@
 
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/reduction.h>
+#include <catena/ndarray/routines/complex_order.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/statistics.h>
 
@@ -25,6 +26,8 @@ const BinaryUfunc& combination_of(const catena::KernelDef& def) {
   catena::fail<TypeError>(def.name, "no `where` and no `initial` are possible");
 }
 
+bool is_complex(const Array& a) { return !a.is_null() && catena::is_complex_dtype(a.dtype()); }
+
 Array reduce(const catena::KernelDef& def, const Array& a, const ReduceOptions& o) {
   if (o.where.is_null() && !o.initial) return apply_reduction(def, a, engine_options(o));
   return combination_of(def).reduce(
@@ -39,8 +42,14 @@ Array reduce(const catena::KernelDef& def, const Array& a, const TestOptions& o)
   return apply_reduction(def, a, engine_options(o));
 }
 
-Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOptions& o) {
+Array extremum(const catena::KernelDef& def, const Array& a, const ReduceOptions& o, bool greatest) {
+  if (is_complex(a) && o.where.is_null() && !o.initial) return internal::complex_extremum(def.name, a, o, greatest);
+  return reduce(def, a, o);
+}
+
+Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOptions& o, bool greatest) {
   if (o.dtype) check<TypeError>(catena::is_integer(*o.dtype), def.name, "positions cannot have the dtype ", *o.dtype);
+  if (is_complex(a)) return internal::complex_position(def.name, a, o, greatest);
   const catena::Input input = Operand(a);
   const int loop = catena::choose_loop(def, {&input, 1});
   return internal::reduce_with_loop(def, loop, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims},
@@ -67,13 +76,17 @@ Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptio
 #include <catena/kernels/lists/reductions.inc>
 #undef CATENA_REDUCTION
 
-Array amax(const Array& a, const ReduceOptions& o) { return reduce(catena::kernels::amax, a, o); }
-Array amin(const Array& a, const ReduceOptions& o) { return reduce(catena::kernels::amin, a, o); }
+Array amax(const Array& a, const ReduceOptions& o) { return extremum(catena::kernels::amax, a, o, true); }
+Array amin(const Array& a, const ReduceOptions& o) { return extremum(catena::kernels::amin, a, o, false); }
 Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmax, a, o); }
 Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmin, a, o); }
 
-Array argmax(const Array& a, const ArgReduceOptions& options) { return position(catena::kernels::argmax, a, options); }
-Array argmin(const Array& a, const ArgReduceOptions& options) { return position(catena::kernels::argmin, a, options); }
+Array argmax(const Array& a, const ArgReduceOptions& options) {
+  return position(catena::kernels::argmax, a, options, true);
+}
+Array argmin(const Array& a, const ArgReduceOptions& options) {
+  return position(catena::kernels::argmin, a, options, false);
+}
 
 Array count_nonzero(const Array& a, const TestOptions& o) {
   return apply_reduction(catena::kernels::count_nonzero, a, engine_options(o));

@@ -20,7 +20,8 @@ namespace nd {
 #include <catena/kernels/lists/reductions.inc>
 #undef CATENA_REDUCTION
 
-// Extreme elements, in the dtype of the array; NaN if there is a NaN. ValueError for an empty reduction.
+// Extreme elements, in the dtype of the array; NaN if there is a NaN. Complex numbers are compared by their real parts,
+// equal ones by their imaginary parts. ValueError for an empty reduction.
 CATENA_EXPORT Array amax(const Array& a, const ReduceOptions& options = {});
 CATENA_EXPORT Array amin(const Array& a, const ReduceOptions& options = {});
 inline Array max(const Array& a, const ReduceOptions& options = {}) { return amax(a, options); }

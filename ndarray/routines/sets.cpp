@@ -21,14 +21,6 @@ using catena::check;
 using internal::on_one_device;
 
 // ---- distinct elements ----------------------------------------------------------------------------
-// The positions that sort an array of rank 1.
-Array sorting_order(const Array& a) {
-  return catena::is_complex_dtype(a.dtype()) ? lexsort({a.imag(), a.real()}) : argsort(a);
-}
-Array sorted_elements(const Array& a) {
-  return catena::is_complex_dtype(a.dtype()) ? take(a, sorting_order(a)) : sort(a);
-}
-
 Array new_bools(const Array& like, std::int64_t n) {
   const DeviceScope scope(like.device());
   return empty(n, Dtype::bool_);
@@ -68,14 +60,14 @@ UniqueResult distinct_elements(const Array& a, const UniqueOptions& o) {
   UniqueResult result;
   const Array flat = a.ravel();
   if (!o.return_index && !o.return_inverse) {
-    const Array s = sorted_elements(flat), first = differs_from_previous(s, o.equal_nan);
+    const Array s = sort(flat), first = differs_from_previous(s, o.equal_nan);
     if (!o.return_counts) return {.values = extract(first, s)};
     const Array starts = flatnonzero(first);
     result.values = take(s, starts);
     describe_groups(result, Array(), first, starts, o);
     return result;
   }
-  const Array order = sorting_order(flat), s = take(flat, order);
+  const Array order = argsort(flat), s = take(flat, order);
   const Array first = differs_from_previous(s, o.equal_nan), starts = flatnonzero(first);
   result.values = take(s, starts);
   describe_groups(result, order, first, starts, o);
@@ -199,8 +191,8 @@ Array membership(const Sets& sets, const IsinOptions& o) {
 // The sorted elements, and their positions unless `positions` is false.
 UniqueResult ordered_set(const Array& a, bool assume_unique, bool positions) {
   if (!assume_unique) return distinct_elements(a, {.return_index = positions});
-  if (!positions) return {.values = sorted_elements(a)};
-  const Array order = sorting_order(a);
+  if (!positions) return {.values = sort(a)};
+  const Array order = argsort(a);
   return {.values = take(a, order), .indices = order};
 }
 
@@ -279,8 +271,7 @@ Array setdiff1d(const ArrayLike& ar1, const ArrayLike& ar2, const SetOptions& op
 Array setxor1d(const ArrayLike& ar1, const ArrayLike& ar2, const SetOptions& options) try {
   const Sets sets("setxor1d", ar1, ar2);
   const bool distinct = options.assume_unique;
-  const Array all =
-      sorted_elements(concatenate({distinct ? sets.a : unique(sets.a), distinct ? sets.b : unique(sets.b)}));
+  const Array all = sort(concatenate({distinct ? sets.a : unique(sets.a), distinct ? sets.b : unique(sets.b)}));
   const Array first = new_bools(all, all.size() + 1);
   first(-1).fill(true);
   first(Slice({}, -1)) = differs_from_previous(all, false);

@@ -9,6 +9,7 @@
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/complex_order.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
@@ -40,6 +41,10 @@ Array at_least_one_axis(const Array& a) { return !a.is_null() && a.ndim() == 0 ?
 
 // kth: the positions that matter, in ascending order; empty: all.
 Array run_sort(const AlongAxis& a, bool positions, std::span<const std::int64_t> kth = {}) {
+  if (catena::is_complex_dtype(a.array.dtype())) {
+    const Array order = internal::complex_argsort(a.array, a.axis);
+    return positions ? order : take_along_axis(a.array, order, a.axis);
+  }
   const Array out(internal::new_array(a.array.shape(), positions ? Dtype::int64 : a.array.dtype(), a.array.device()));
   internal::execute(catena::call::Sort{a.array.get(), a.axis, positions, out.get(), kth});
   return out;
@@ -111,6 +116,15 @@ Array argsort(const Array& a, const SortOptions& options) try {
   return run_sort({"argsort", at_least_one_axis(a), options.axis}, true);
 } catch (...) {
   internal::rethrow_out_of_memory("argsort");
+}
+
+Array sort_complex(const Array& a) try {
+  const Array sorted = sort(a);
+  if (catena::is_complex_dtype(a.dtype())) return sorted;
+  const bool narrow = catena::is_integer(a.dtype()) && a.itemsize() <= 2;
+  return sorted.astype(narrow ? Dtype::complex64 : Dtype::complex128);
+} catch (...) {
+  internal::rethrow_out_of_memory("sort_complex");
 }
 
 Array msort(const Array& a) try { return run_sort({"msort", a, 0}, false); } catch (...) {

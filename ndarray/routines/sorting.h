@@ -22,7 +22,8 @@ struct SortOptions {
   std::string_view kind =
       {};  // "quicksort", "mergesort", "heapsort" or "stable", all equivalent (ValueError for other names)
 };
-// A sorted copy with the shape of the array. (a.sort(axis) sorts in place.)
+// A sorted copy with the shape of the array. (a.sort(axis) sorts in place.) NaN comes last. Complex numbers are sorted
+// by their real parts, equal ones by their imaginary parts.
 CATENA_EXPORT Array sort(const Array& a, const SortOptions& options = {});
 inline Array sort(const Array& a, std::optional<int> axis) { return sort(a, {.axis = axis}); }
 // Returns the int64 positions that sort along the axis: take_along_axis(a, argsort(a), -1) equals sort(a).
@@ -30,6 +31,8 @@ CATENA_EXPORT Array argsort(const Array& a, const SortOptions& options = {});
 inline Array argsort(const Array& a, std::optional<int> axis) { return argsort(a, {.axis = axis}); }
 // sort(a, {.axis = 0}).
 CATENA_EXPORT Array msort(const Array& a);
+// sort(a) along the last axis as complex numbers: complex64 for integers of 8 and 16 bits, else at least complex128.
+CATENA_EXPORT Array sort_complex(const Array& a);
 // Returns the int64 positions that sort by several keys, the last of which is the primary one. All keys have one shape
 // (ValueError); TypeError for no keys.
 CATENA_EXPORT Array lexsort(const std::vector<Array>& keys, int axis = -1);
