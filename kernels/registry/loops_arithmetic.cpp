@@ -43,7 +43,8 @@ CATENA_DEFINE_KERNEL square = elementwise<k::square, and_complex<Numbers1, Compl
 CATENA_DEFINE_KERNEL sqrt = elementwise<k::sqrt, and_complex<Floats1, Complex1>>("sqrt", kHeader);
 CATENA_DEFINE_KERNEL rsqrt = elementwise<k::rsqrt, and_complex<Floats1, Complex1>>("rsqrt", kHeader);
 CATENA_DEFINE_KERNEL sign = elementwise<k::sign, and_complex<Numbers1, Complex1>, widened_but_8_bits>("sign", kHeader);
-CATENA_DEFINE_KERNEL clip = elementwise<k::clip, Clips, widened_but_8_bits>("clip", kHeader);
+CATENA_DEFINE_KERNEL clip =
+    elementwise<k::clip, and_complex<Clips, loops<"FFF->F", "DDD->D">>, widened_but_8_bits>("clip", kHeader);
 CATENA_DEFINE_KERNEL copy = elementwise<k::copy, and_complex<All1, Complex1>, as_bits>("copy", kHeader).with(is_copy);
 
 }  // namespace catena::kernels

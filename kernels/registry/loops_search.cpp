@@ -8,7 +8,7 @@ namespace {
 using namespace define;
 
 using Places = loops<"*???->l", "*bb?->l", "*BB?->l", "*hh?->l", "*HH?->l", "*ii?->l", "*II?->l", "*ll?->l", "*LL?->l",
-                     "*ee?->l", "*EE?->l", "*ff?->l", "*dd?->l">;
+                     "*ee?->l", "*EE?->l", "*ff?->l", "*dd?->l", "*FF?->l", "*DD?->l">;
 
 }  // namespace
 

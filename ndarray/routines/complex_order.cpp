@@ -12,8 +12,9 @@ namespace {
 
 using catena::check;
 
-// The positions of the first extreme numbers of the rows, of shape (the other axes..., 1).
-Array positions_in_rows(const Array& rows, bool greatest) {
+// The positions of the first extreme numbers of the rows, of shape (the other axes..., 1). A number with a NaN counts
+// as the most extreme one, or not at all if `skips_nan`.
+Array positions_in_rows(const Array& rows, bool greatest, bool skips_nan = false) {
   const auto extremum = [&](const Array& x) {
     return greatest ? amax(x, {.axis = -1, .keepdims = true}) : amin(x, {.axis = -1, .keepdims = true});
   };
@@ -22,6 +23,7 @@ Array positions_in_rows(const Array& rows, bool greatest) {
   const Array first = (x == extremum(x)) & logical_not(is_nan), y = where(first, rows.imag(), beyond);
   const Array best = first & (y == extremum(y));
   const ArgReduceOptions last = {.axis = -1, .keepdims = true};
+  if (skips_nan) return argmax(best, last);
   return where(any(is_nan, {.axis = -1, .keepdims = true}), argmax(is_nan, last), argmax(best, last));
 }
 
@@ -62,6 +64,11 @@ Array internal::complex_extremum(std::string_view op, const Array& a, const Redu
   const Rows r(op, a, o.axis, o.keepdims);
   const Array found = take_along_axis(r.rows, positions_in_rows(r.rows, greatest), -1);
   return r.finished(op, o.dtype ? found.astype(*o.dtype, {.copy = false}) : found, o.out);
+}
+
+Array internal::complex_nan_extremum(std::string_view op, const Array& a, const TestOptions& o, bool greatest) {
+  const Rows r(op, a, o.axis, o.keepdims);
+  return r.finished(op, take_along_axis(r.rows, positions_in_rows(r.rows, greatest, true), -1), o.out);
 }
 
 }  // namespace nd

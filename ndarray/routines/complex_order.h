@@ -16,5 +16,8 @@ CATENA_EXPORT Array complex_argsort(const Array& a, int axis);
 CATENA_EXPORT Array complex_position(std::string_view op, const Array& a, const ArgReduceOptions& options,
                                      bool greatest);
 CATENA_EXPORT Array complex_extremum(std::string_view op, const Array& a, const ReduceOptions& options, bool greatest);
+// Among the numbers without NaN, if there is one.
+CATENA_EXPORT Array complex_nan_extremum(std::string_view op, const Array& a, const TestOptions& options,
+                                         bool greatest);
 
 }  // namespace nd::internal

@@ -57,12 +57,14 @@ Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOpti
 }
 
 // Warns before the output is written, because the handler of warnings may throw.
-Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptions& o) {
-  const Array result = apply_reduction(def, a, {.axis = o.axis, .keepdims = o.keepdims});
+Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptions& o, bool greatest) {
+  const TestOptions new_result = {.axis = o.axis, .keepdims = o.keepdims};
+  const Array result = is_complex(a) ? internal::complex_nan_extremum(def.name, a, new_result, greatest)
+                                     : apply_reduction(def, a, engine_options(new_result));
   if (!o.out.is_null())
     check<ValueError>(o.out.shape() == result.shape(), def.name, "the output has shape ", o.out.shape(),
                       ", the result ", result.shape());
-  if (catena::is_floating(a.dtype()) && any(isnan(result)).item<bool>())
+  if ((catena::is_floating(a.dtype()) || is_complex(a)) && any(isnan(result)).item<bool>())
     catena::warn("RuntimeWarning", catena::concat(def.name, ": a slice has no elements but NaN"));
   if (o.out.is_null()) return result;
   internal::assign(def.name, o.out, result);
@@ -78,8 +80,8 @@ Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptio
 
 Array amax(const Array& a, const ReduceOptions& o) { return extremum(catena::kernels::amax, a, o, true); }
 Array amin(const Array& a, const ReduceOptions& o) { return extremum(catena::kernels::amin, a, o, false); }
-Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmax, a, o); }
-Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmin, a, o); }
+Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmax, a, o, true); }
+Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::kernels::nanmin, a, o, false); }
 
 Array argmax(const Array& a, const ArgReduceOptions& options) {
   return position(catena::kernels::argmax, a, options, true);

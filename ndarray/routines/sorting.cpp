@@ -188,6 +188,8 @@ Array searchsorted(const Array& a, const Operand& values, const SearchOptions& o
 Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& options) try {
   check<TypeError>(!bins.is_null(), "digitize", "the array of bins is null");
   check<ValueError>(bins.ndim() == 1, "digitize", "the bins have rank ", bins.ndim(), ", must have rank 1");
+  const bool complex = catena::is_complex_dtype(bins.dtype()) || iscomplexobj(x);
+  check<TypeError>(!complex, "digitize", "complex numbers are in no interval");
   const Array before = bins(Slice({}, -1)), behind = bins(Slice(1, {}));
   // The interval is open at its right end, or with `right` at its left end, whichever way the bins are ordered. NaN is
   // the greatest number, as in all sorted arrays.

@@ -301,6 +301,15 @@ BOOST_FIXTURE_TEST_CASE(order, NumpyScene) {
                nd::ValueError);
   NUMPY("parts(np.partition(w, 1)[:, :2])", parts(nd::partition(w, 1)(nd::_, nd::Slice(2))),
         "float64 (2, 2, 2) 0 1 -1 -1 9 -1 -5 0");
+  NUMPY("np.searchsorted(np.sort(w, None), w)", nd::searchsorted(nd::sort(w, std::nullopt), w),
+        "int64 (2, 4) 4 3 2 4 6 1 7 0");
+  NUMPY("np.searchsorted(np.sort(z, None), z, 'right')",
+        nd::searchsorted(nd::sort(z, std::nullopt), z, {.side = "right"}), "int64 (3, 4) 6 4 3 6 7 2 8 1 12 10 11 9");
+  NUMPY("np.lexsort((w[0], w[1].real))", nd::lexsort({w(0), w(1).real()}), "int64 (4) 1 3 2 0");
+  NUMPY("np.clip(w, 0, 2 - 1j)", nd::clip(w, 0, 2.0 - 1i), "complex128 (2, 4) 1 2 1 -1 0 9 1 2 2 -3 0 0 2 -1 0 0");
+  NUMPY("parts(np.nanmax(z, axis=0))", parts(nd::nanmax(z, 0)), "float64 (2, 4) 2 3 2 3 -3 1 0 0");
+  NUMPY("parts(np.nanmin(z, axis=1))", parts(nd::nanmin(z, 1)), "float64 (2, 3) 0 -1 3 9 -5 0");
+  NUMPY_RAISES("np.digitize(w[0], [1.0, 2.0])", nd::digitize(w(0), nd::array({1.0, 2.0})), nd::TypeError);
   NUMPY("np.unique(w)", nd::unique(w), "complex128 (7) -1 -5 -1 0 0 9 1 -1 1 2 2 -3 2 0");
 }
 
