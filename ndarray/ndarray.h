@@ -22,6 +22,7 @@
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
 #include <catena/ndarray/routines/comparison.h>
+#include <catena/ndarray/routines/cosine_transforms.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>

@@ -1,5 +1,6 @@
 #include <catena/ndarray/routines/fft.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -8,6 +9,7 @@
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/fft.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/fft_common.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
@@ -71,17 +73,39 @@ Array transform_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse,
   return complex_rows(concatenate({first, rest}, -1), n, true, scale).real();
 }
 
-// ---- one axis -------------------------------------------------------------------------------------
-bool is_single(Dtype dtype) {
+}  // namespace
+}  // namespace nd::fft
+
+namespace nd {
+
+bool internal::is_single_precision(Dtype dtype) {
   return dtype == Dtype::float16 || dtype == Dtype::bfloat16 || dtype == Dtype::float32 || dtype == Dtype::complex64;
 }
 
-double scale_of(std::string_view op, std::string_view norm, std::int64_t n, bool inverse) {
-  check<ValueError>(norm == "backward" || norm == "ortho" || norm == "forward", op, "norm \"", norm,
-                    "\" is none of \"backward\", \"ortho\" and \"forward\"");
-  if (norm == "ortho") return 1 / std::sqrt(static_cast<double>(n));
-  return (norm == "backward") == inverse ? 1 / static_cast<double>(n) : 1;
+double internal::fft_scale(std::string_view op, std::string_view norm, double size, bool inverse) {
+  catena::check<ValueError>(norm == "backward" || norm == "ortho" || norm == "forward", op, "norm \"", norm,
+                            "\" is none of \"backward\", \"ortho\" and \"forward\"");
+  if (norm == "ortho") return 1 / std::sqrt(size);
+  return (norm == "backward") == inverse ? 1 / size : 1;
 }
+
+Array internal::rows_of_length(const Array& a, std::int64_t length, Dtype dtype) {
+  if (a.shape(-1) == length) return ascontiguousarray(a, dtype);
+  const DeviceScope scope(a.device());
+  Shape shape = a.shape();
+  shape.back() = length;
+  const Array rows = zeros(shape, {.dtype = dtype});
+  const Slice common(0, std::min(a.shape(-1), length));
+  if (rows.size() != 0) rows(ellipsis, common) = a(ellipsis, common);
+  return rows;
+}
+
+}  // namespace nd
+
+namespace nd::fft {
+namespace {
+
+// ---- one axis -------------------------------------------------------------------------------------
 std::string_view swapped(std::string_view norm) {
   return norm == "backward" ? "forward" : norm == "forward" ? "backward" : norm;
 }
@@ -94,20 +118,12 @@ Array transform(std::string_view op, FftKind kind, const Array& a, const FftOpti
   const std::int64_t given = a.shape(axis);
   const std::int64_t n = o.n.value_or(kind == FftKind::complex_to_real ? 2 * (given - 1) : given);
   check<ValueError>(n > 0, op, "the length is ", n, " and should be at least 1");
-  const double scale = scale_of(op, o.norm, n, inverse);
-  const bool single = is_single(a.dtype());
+  const double scale = internal::fft_scale(op, o.norm, static_cast<double>(n), inverse);
+  const bool single = internal::is_single_precision(a.dtype());
   const Dtype dtype = kind == FftKind::real_to_complex ? (single ? Dtype::float32 : Dtype::float64)
                                                        : (single ? Dtype::complex64 : Dtype::complex128);
-  const std::int64_t wanted = kind == FftKind::complex_to_real ? n / 2 + 1 : n, common = std::min(given, wanted);
-  const Array last = moveaxis(a, axis, -1);
-  Array rows;
-  if (given == wanted) {
-    rows = ascontiguousarray(last, dtype);
-  } else {
-    const DeviceScope scope(a.device());
-    rows = zeros(with_last(last.shape(), wanted), {.dtype = dtype});
-    if (rows.size() != 0) rows(ellipsis, Slice(0, common)) = last(ellipsis, Slice(0, common));
-  }
+  const std::int64_t wanted = kind == FftKind::complex_to_real ? n / 2 + 1 : n;
+  const Array rows = internal::rows_of_length(moveaxis(a, axis, -1), wanted, dtype);
   return ascontiguousarray(moveaxis(transform_rows(kind, rows, n, inverse, scale), -1, axis));
 }
 
@@ -141,7 +157,7 @@ Array transform_all(std::string_view op, const Array& a, const FftnOptions& o, b
   Array x = a;
   for (std::size_t k = axes.size(); k-- > 0;)
     x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, inverse);
-  return axes.empty() ? a.astype(is_single(a.dtype()) ? Dtype::complex64 : Dtype::complex128) : x;
+  return axes.empty() ? a.astype(internal::is_single_precision(a.dtype()) ? Dtype::complex64 : Dtype::complex128) : x;
 }
 Array real_forward(std::string_view op, const Array& a, const FftnOptions& o) {
   const std::vector<Axis> axes = axes_of(op, a, o);

@@ -170,6 +170,11 @@ BOOST_AUTO_TEST_CASE(norms_axes_and_lengths) {
   BOOST_TEST(error(fft::rfft(real, 4), signal_of(fft::rfft(real(nd::ellipsis, nd::Slice(0, 4))))) == 0);
   BOOST_TEST(error(fft::irfft(x, 4), signal_of(fft::irfft(x(nd::ellipsis, nd::Slice(0, 3)), 4))) == 0);
   BOOST_TEST(fft::irfft(x, {.n = 20, .axis = 1}).shape() == Shape({4, 20, 5}));
+  const Array first = x(nd::_, nd::Slice(0, 4));
+  BOOST_TEST(error(fft::ifft(x, {.n = 4, .axis = 1}), signal_of(fft::ifft(first, {.axis = 1}))) == 0);
+  BOOST_TEST(error(fft::fft(fft::ifft(x, {.axis = 1}), {.axis = 1}), signal_of(x)) < kDouble);
+  const Array half = fft::rfft(real, {.n = 4, .axis = 1});
+  BOOST_TEST(error(half, signal_of(fft::fft(first.real(), {.axis = 1})(nd::_, nd::Slice(0, 3)))) < kDouble);
 }
 
 BOOST_AUTO_TEST_CASE(dtypes) {
@@ -206,6 +211,8 @@ BOOST_AUTO_TEST_CASE(several_axes) {
   BOOST_TEST(error(fft::rfftn(real), signal_of(fft::fftn(real)(nd::ellipsis, nd::Slice(0, 4)))) < kDouble);
   BOOST_TEST(error(fft::rfft2(real), signal_of(fft::fft2(real)(nd::ellipsis, nd::Slice(0, 4)))) < kDouble);
   BOOST_TEST(error(fft::irfftn(fft::rfftn(real)), signal_of(real)) < kDouble);
+  const Array planes = fft::rfftn(real, {.axes = {1, 0}, .norm = "ortho"});
+  BOOST_TEST(error(planes, signal_of(fft::fftn(real, {.axes = {0, 1}, .norm = "ortho"})(nd::Slice(0, 2)))) < kDouble);
   BOOST_TEST(error(fft::irfft2(fft::rfft2(real), {.s = Shape{8, 6}}), signal_of(real)) < kDouble);
   BOOST_TEST(fft::irfftn(fft::rfftn(real), {.s = Shape{3, 8, 5}}).shape() == Shape({3, 8, 5}));
 }
