@@ -34,6 +34,8 @@ Stream::Stream(StreamOptions options) {
 
 Stream Stream::null_stream(Device device) { return Stream(StreamRef{device, nullptr}); }
 
+Stream Stream::external(void* handle, Device device) { return Stream(StreamRef{device, handle}); }
+
 bool Stream::done() const { return runtime(ref_.device.kind).stream_done(ref_); }
 void Stream::synchronize() const { runtime(ref_.device.kind).synchronize(ref_); }
 

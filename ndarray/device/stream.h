@@ -24,6 +24,9 @@ class CATENA_EXPORT Stream {
  public:
   Stream(StreamOptions options = {});
   static Stream null_stream(Device device = current_device());  // the default stream of that device
+  // A stream of another library, given by its handle (cudaStream_t), which the program destroys. It must exist until
+  // the arrays that were used on it are gone. On the CPU every handle stands for work that is done.
+  static Stream external(void* handle, Device device = current_device());
 
   StreamRef ref() const noexcept { return ref_; }
   void* ptr() const noexcept { return ref_.handle; }
@@ -46,6 +49,11 @@ class CATENA_EXPORT Stream {
   StreamRef ref_;
   catena::Shared<void> owned_;
 };
+
+// Stream::external, by CuPy's name.
+inline Stream ExternalStream(void* handle, Device device = current_device()) {
+  return Stream::external(handle, device);
+}
 
 // An event: a point in the work of a stream.
 class CATENA_EXPORT Event {

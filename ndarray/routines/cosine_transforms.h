@@ -47,11 +47,13 @@ struct DctnOptions {
   std::optional<bool> orthogonalize = {};
 };
 
+// Along one axis. The result has the shape of `a`, with the length n along the axis.
 CATENA_EXPORT Array dct(const Array& a, const DctOptions& options = {});
 CATENA_EXPORT Array idct(const Array& a, const DctOptions& options = {});
 CATENA_EXPORT Array dst(const Array& a, const DctOptions& options = {});
 CATENA_EXPORT Array idst(const Array& a, const DctOptions& options = {});
 
+// Along several axes. ValueError if `s` and `axes` have different lengths.
 CATENA_EXPORT Array dctn(const Array& a, const DctnOptions& options = {});
 CATENA_EXPORT Array idctn(const Array& a, const DctnOptions& options = {});
 CATENA_EXPORT Array dstn(const Array& a, const DctnOptions& options = {});

@@ -40,4 +40,25 @@ Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, cons
   return Array(h);
 }
 
+Array empty_pinned(const Shape& shape, Dtype dtype, OrderLike order) {
+  const std::size_t bytes = static_cast<std::size_t>(catena::checked_size(shape)) * catena::itemsize(dtype);
+  const DeviceScope host(cpu_device);
+  return ndarray(shape, dtype, alloc_pinned_memory(bytes), order);
+}
+Array zeros_pinned(const Shape& shape, Dtype dtype, OrderLike order) {
+  const Array a = empty_pinned(shape, dtype, order);
+  a.fill(0);
+  return a;
+}
+Array empty_like_pinned(const Array& a, std::optional<Dtype> dtype) {
+  check<TypeError>(!a.is_null(), "empty_like_pinned", "the array is null");
+  const bool columns = a.is_f_contiguous() && !a.is_c_contiguous();
+  return empty_pinned(a.shape(), dtype.value_or(a.dtype()), columns ? Order::F : Order::C);
+}
+Array zeros_like_pinned(const Array& a, std::optional<Dtype> dtype) {
+  const Array zeros = empty_like_pinned(a, dtype);
+  zeros.fill(0);
+  return zeros;
+}
+
 }  // namespace nd

@@ -14,4 +14,12 @@ CATENA_EXPORT Array ndarray(const Shape& shape, Dtype dtype = Dtype::float64, co
                             OrderLike order = Order::C);
 CATENA_EXPORT Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, const Strides& strides);
 
+// Arrays on the CPU in page-locked memory from alloc_pinned_memory, from and to which copies of a GPU need no staging
+// and can run beside kernels: uninitialised, of zeros, or with the shape and the dtype of an array. RuntimeError where
+// CUDA is unavailable.
+CATENA_EXPORT Array empty_pinned(const Shape& shape, Dtype dtype = Dtype::float64, OrderLike order = Order::C);
+CATENA_EXPORT Array zeros_pinned(const Shape& shape, Dtype dtype = Dtype::float64, OrderLike order = Order::C);
+CATENA_EXPORT Array empty_like_pinned(const Array& a, std::optional<Dtype> dtype = {});
+CATENA_EXPORT Array zeros_like_pinned(const Array& a, std::optional<Dtype> dtype = {});
+
 }  // namespace nd

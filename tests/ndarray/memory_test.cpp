@@ -127,6 +127,26 @@ BOOST_AUTO_TEST_CASE(pinned_memory) {
   BOOST_TEST(nd::alloc_pinned_memory(900).ptr() == address);  // the same rounded size
 }
 
+BOOST_AUTO_TEST_CASE(pinned_arrays) {
+  if (!nd::is_available(nd::Device::Kind::cuda)) {
+    BOOST_TEST(
+        test::message_of<catena::RuntimeError>([] { nd::empty_pinned({2}); }).starts_with("CUDA is unavailable: "));
+    return;
+  }
+  const nd::Array zeros = nd::zeros_pinned({2, 3}, nd::int32);
+  BOOST_TEST((zeros.device() == nd::cpu_device && zeros.dtype() == nd::int32 && zeros.shape() == nd::Shape{2, 3}));
+  BOOST_TEST(zeros.to_vector<int>() == std::vector<int>(6));
+  BOOST_TEST((nd::empty_pinned({4}).dtype() == nd::float64));
+  BOOST_TEST(nd::empty_pinned({2, 3}, nd::float32, nd::Order::F).is_f_contiguous());
+  BOOST_TEST(nd::empty_like_pinned(zeros.T()).is_f_contiguous());
+  BOOST_TEST((nd::zeros_like_pinned(zeros, nd::float16).dtype() == nd::float16));
+  BOOST_TEST(nd::zeros_pinned({0, 3}).size() == 0);
+  zeros(1, 2) = 7;
+  BOOST_TEST(zeros.to_device(nd::current_device()).sum().item<int>() == 7);
+  BOOST_CHECK_THROW(nd::empty_pinned({-1}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::empty_like_pinned(nd::Array()), nd::TypeError);
+}
+
 // A pool of one's own: its blocks are kept for their size, and outlive it.
 BOOST_AUTO_TEST_CASE(pinned_pools) {
   nd::PinnedMemoryPool pool;

@@ -43,6 +43,22 @@ BOOST_AUTO_TEST_CASE(current_stream_follows_scopes) {
   BOOST_TEST((nd::current_stream() == before));
 }
 
+// A stream that another library made is used and not destroyed.
+BOOST_AUTO_TEST_CASE(streams_of_other_libraries) {
+  const nd::Stream owner({.non_blocking = true});
+  {
+    const nd::Stream foreign = nd::ExternalStream(owner.ptr());
+    BOOST_TEST((foreign == owner && foreign == nd::Stream::external(owner.ptr(), owner.device())));
+    const nd::StreamScope scope(foreign);
+    BOOST_TEST((nd::current_stream() == owner.ref()));
+    const nd::Array twice = nd::full({1000}, 4) * 2;
+    foreign.synchronize();
+    BOOST_TEST(twice(999).item<int>() == 8);
+  }
+  BOOST_TEST(owner.done());  // an error if it were destroyed
+  owner.synchronize();
+}
+
 // The memory of an array waits for the streams that have used it, also for those that are gone before it.
 BOOST_AUTO_TEST_CASE(arrays_outlive_the_streams_that_used_them) {
   std::vector<nd::Array> used;
