@@ -127,6 +127,19 @@ BOOST_AUTO_TEST_CASE(pinned_memory) {
   BOOST_TEST(nd::alloc_pinned_memory(900).ptr() == address);  // the same rounded size
 }
 
+// Longer copies than one buffer of page-locked memory; the source changes at once.
+BOOST_AUTO_TEST_CASE(long_copies) {
+  for (const std::int64_t n : {(4 << 20) - 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 77}) {
+    std::vector<std::uint8_t> values(static_cast<std::size_t>(n));
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<std::uint8_t>(k * 2654435761u >> 13);
+    std::vector<std::uint8_t> source = values;
+    const nd::MemoryPointer p = nd::alloc(static_cast<std::size_t>(n));
+    p.copy_from_async(source.data(), static_cast<std::size_t>(n), nd::Stream::null_stream());
+    std::fill(source.begin(), source.end(), std::uint8_t(0));
+    BOOST_TEST((content(p, values.size()) == values), n << " bytes");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(pinned_arrays) {
   if (!nd::is_available(nd::Device::Kind::cuda)) {
     BOOST_TEST(

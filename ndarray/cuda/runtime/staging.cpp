@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 
+#include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/memory/memory.h>
@@ -25,7 +26,10 @@ PooledEvent pooled_event(int device) {
 // ---- staging ------------------------------------------------------------------------------------
 namespace {
 
-constexpr std::size_t kSmallestStage = 4096, kLargestStage = std::size_t(64) << 20;
+// Long copies go in pieces, so that the device reads one while the host writes the next, and buffers are soon free for
+// further ones. A piece is long enough for two threads, because one thread is slower than the bus.
+constexpr std::size_t kSmallestStage = 4096, kLargestStage = std::size_t(4) << 20;
+constexpr std::int64_t kBytesPerThread = std::int64_t(1) << 20;
 
 // Buffers whose copies may still be running, oldest first.
 struct InFlight {
@@ -52,7 +56,9 @@ void copy_one_stage(api::cu_deviceptr to, const std::byte* from, std::size_t byt
   PooledEvent done = pooled_event(stream.device.id);
   MemoryPointer stage = pinned_memory_pool().malloc(std::max(std::bit_ceil(bytes), kSmallestStage));
   use_device(stream.device.id);  // a new buffer may have been allocated for another device
-  std::memcpy(stage.ptr(), from, bytes);
+  catena::parallel_for(static_cast<std::int64_t>(bytes), kBytesPerThread, [&](std::int64_t begin, std::int64_t end) {
+    std::memcpy(stage.ptr() + begin, from + begin, static_cast<std::size_t>(end - begin));
+  });
   record_call(api::DriverNames::copy_to_device_async, stream, {static_cast<std::int64_t>(bytes)});
   CATENA_CU(copy_to_device_async, to, stage.ptr(), bytes, stream_of(stream));
   if (const api::cu_result status = driver().event_record(done.get(), stream_of(stream)); status != api::cu_success) {
@@ -72,9 +78,10 @@ void copy_one_stage(api::cu_deviceptr to, const std::byte* from, std::size_t byt
 
 void copy_staged(api::cu_deviceptr to, const std::byte* from, std::size_t bytes, StreamRef stream) {
   use_device(stream.device.id);
-  collect();
-  for (std::size_t at = 0; at < bytes; at += kLargestStage)
+  for (std::size_t at = 0; at < bytes; at += kLargestStage) {
+    collect();
     copy_one_stage(to + at, from + at, std::min(kLargestStage, bytes - at), stream);
+  }
 }
 
 }  // namespace nd::cuda
