@@ -21,7 +21,7 @@ using catena::Strides;
 // From this order on, the matrices one after the other take less time: each of them has enough work for the device.
 constexpr std::int64_t kLarge = 512;
 // From this order on, one or two matrices are not a stack: cuBLAS's functions have a block for each matrix. Smaller
-// ones are, even a single one, so that a matrix has the same result alone and in a stack.
+// ones are, even a single one, so that a solution has the same bits alone and in a stack.
 constexpr std::int64_t kMedium = 64;
 // cuBLAS's and cuSOLVER's limit for the functions that keep a matrix in the registers of a warp or a block.
 constexpr std::int64_t kSmall = 32;
@@ -187,14 +187,14 @@ bool fits(const Factorize& f) {
 
 }  // namespace
 
-bool is_jacobi_stack(const Factorize& f) { return fits(f) && f.rows <= kSmall && f.columns == f.rows; }
+bool is_jacobi_stack(const Factorize& f) { return fits(f) && f.count > 1 && f.rows <= kSmall && f.columns == f.rows; }
 
 bool factorize_stack(const Factorize& f, StreamRef stream) {
   if (!fits(f) || f.rows != f.columns) return false;
   switch (f.kind) {
     case Factorization::cholesky:
     case Factorization::eigh:
-      if (f.kind == Factorization::eigh && f.rows > kSmall) return false;
+      if (f.kind == Factorization::eigh && !is_jacobi_stack(f)) return false;
       solver::with_type(f.dtype, [&]<class T>() { StackBySolver<T>(f, stream).run(); });
       return true;
     case Factorization::lu:

@@ -9,7 +9,7 @@ namespace nd::cuda {
 // with nothing done, for kinds and sizes that take no less time this way, and without cuBLAS.
 bool factorize_stack(const Factorize& call, StreamRef stream);
 
-// True if Jacobi's method for stacks computes the singular values of these matrices.
+// True if Jacobi's methods for stacks compute the singular values or eigenvalues of these matrices.
 bool is_jacobi_stack(const Factorize& call);
 
 }  // namespace nd::cuda
