@@ -10,7 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/cuda/vendor/linear.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/ndarray_values.h>
@@ -230,6 +232,43 @@ BOOST_AUTO_TEST_CASE(epilogues) {
   }
 }
 
+// x w^T + b: one launch where the library adds the bias, otherwise nothing is done.
+BOOST_AUTO_TEST_CASE(products_with_a_bias) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(12);
+  const auto linear = [](const nd::Array& x, const nd::Array& w, const nd::Array& b) {
+    const nd::Array out = nd::full({x.shape(0), w.shape(0)}, 9, {.dtype = x.dtype()});
+    bool done = false;
+    const auto names = launches_of([&] { done = nd::cuda::linear(*x.get(), *w.get(), *b.get(), *out.get()); });
+    if (cuda_device::Control::available())
+      BOOST_TEST(names == std::vector<std::string>(done, "cublasLtMatmul"), boost::test_tools::per_element());
+    const nd::Array expected =
+        done ? product_on_cpu(x, w.transpose()) + on_cpu(b) : on_cpu(nd::full(out.shape(), 9, {.dtype = x.dtype()}));
+    CHECK_SAME(difference(on_cpu(out), expected.astype(x.dtype())), x.dtype() << " " << x.shape() << " " << w.shape());
+    return done;
+  };
+  for (const nd::Dtype dtype : {nd::float16, nd::bfloat16, nd::float32}) {
+    for (const std::int64_t rows : {1, 2, 33})
+      for (const std::int64_t outputs : {1, 3, 40})
+        BOOST_TEST(linear(integers({rows, 24}, dtype, random), integers({outputs, 24}, dtype, random),
+                          integers({outputs}, dtype, random)));
+    const nd::Array x = integers({6, 10}, dtype, random), w = integers({4, 10}, dtype, random),
+                    b = integers({9}, dtype, random);
+    BOOST_TEST(linear(swapped(integers({10, 6}, dtype, random)), swapped(integers({10, 4}, dtype, random)),
+                      b(nd::Slice(0, 4))));
+    BOOST_TEST(!linear(x, w, b(nd::Slice(1, 5))));     // not aligned
+    BOOST_TEST(!linear(x, w, b(nd::Slice(0, 8, 2))));  // with gaps
+    BOOST_TEST(!linear(x(nd::Slice({}, {}, -1)), w, b(nd::Slice(0, 4))));
+    BOOST_TEST(!linear(integers({1, 9000}, dtype, random), integers({4, 9000}, dtype, random), b(nd::Slice(0, 4))));
+  }
+  BOOST_TEST(!linear(integers({6, 10}, nd::float64, random), integers({4, 10}, nd::float64, random),
+                     integers({4}, nd::float64, random)));
+  // Equal products with different biases.
+  const nd::Array x = integers({2, 10}, nd::float32, random), w = integers({4, 10}, nd::float32, random);
+  for (int i = 0; i < 3; ++i) BOOST_TEST(linear(x, w, integers({4}, nd::float32, random)));
+}
+
 // float64 has no epilogue in the library: it is refused, not forgotten.
 BOOST_AUTO_TEST_CASE(an_epilogue_is_done_or_refused) {
   if (!have_cublaslt()) return;
@@ -241,6 +280,37 @@ BOOST_AUTO_TEST_CASE(an_epilogue_is_done_or_refused) {
   const nd::Array product = product_on_cpu(a, a);
   CHECK_SAME(difference(on_cpu(out), done ? nd::maximum(product, 0) : on_cpu(nd::zeros({5, 5}))),
              (done ? "done" : "refused"));
+}
+
+// A product that is timed runs all algorithms of the software device twice; its later equals run the fastest one.
+BOOST_AUTO_TEST_CASE(large_products_are_timed_once) {
+  if (!have_cublaslt() || !cuda_device::Control::available()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(11);
+  const double before = nd::cuda::timed_operations();
+  nd::cuda::set_timed_operations(2.0 * 13 * 14 * 15);
+  const auto run = [&](const nd::Array& a, const nd::Array& b) {
+    nd::Array out;
+    const auto names = launches_of([&] { out = nd::matmul(a, b); });
+    CHECK_SAME(difference(on_cpu(out), product_on_cpu(a, b)), a.shape() << " @ " << b.shape());
+    return names;
+  };
+  const std::string first = "cublasLtMatmul", second = first + ", algorithm 1", third = first + ", algorithm 2";
+  const nd::Array a = integers({13, 14}, nd::float32, random), b = integers({14, 15}, nd::float32, random);
+  const std::vector<std::string> all = {first, first, second, second, third, third, second}, one = {second},
+                                 not_timed = {first};
+  BOOST_TEST(run(a, b) == all, boost::test_tools::per_element());
+  BOOST_TEST(run(a, b) == one, boost::test_tools::per_element());
+  BOOST_TEST(run(a.copy(), b.copy()) == one, boost::test_tools::per_element());
+  BOOST_TEST(run(integers({12, 14}, nd::float32, random), b) == not_timed, boost::test_tools::per_element());
+  // Recorded in a graph: the first one, whose choice is kept.
+  const nd::Array c = integers({14, 16}, nd::float32, random);
+  nd::Array out;
+  nd::cuda::Graph graph([&] { out = nd::matmul(a, c); });
+  graph.replay();
+  CHECK_SAME(difference(on_cpu(out), product_on_cpu(a, c)), "recorded");
+  BOOST_TEST(run(a, c) == not_timed, boost::test_tools::per_element());
+  nd::cuda::set_timed_operations(before);
 }
 
 BOOST_AUTO_TEST_CASE(products_are_ordered_by_their_stream) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -14,6 +15,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/plans/execute.h>
 #include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
 
@@ -273,6 +275,68 @@ std::vector<Algorithm> algorithms(const CublasLt& lt, api::cublaslt_handle handl
   return all;
 }
 
+// ---- timing ------------------------------------------------------------------------------------
+std::atomic<double>& timed_from() noexcept {
+  // A product of so many operations takes about a millisecond in float32 on a current device.
+  constexpr double kTimed = 0x1p35;
+  static std::atomic<double> operations = [] {
+    const char* value = std::getenv("CATENA_TIME_PRODUCTS");
+    const bool never = value != nullptr && std::strcmp(value, "0") == 0;
+    return never ? std::numeric_limits<double>::infinity() : kTimed;
+  }();
+  return operations;
+}
+
+// Products that run for longer than this are not repeated: all candidates together would take seconds.
+bool is_timed(const Request& r) {
+  constexpr double kMost = 0x1p41;
+  const BlasMatrix &a = r.problem.a, &d = r.problem.d;
+  const double each = catena::is_complex_dtype(r.dtype) ? 8 : 2;
+  const double operations = each * static_cast<double>(d.rows) * static_cast<double>(d.columns) *
+                            static_cast<double>(a.transpose ? a.rows : a.columns) *
+                            static_cast<double>(r.problem.batch) * static_cast<double>(r.problem.calls());
+  return operations >= timed_operations() && operations <= kMost && !is_recording();
+}
+
+class Event {
+ public:
+  explicit Event(int device) : device_(device), event_(cuda().create_event(device, {})) {}
+  ~Event() { cuda().destroy_event(device_, event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(StreamRef stream) { cuda().record_event(event_, stream); }
+  // Waits for both.
+  double ms_since(const Event& start) {
+    cuda().synchronize_event(event_);
+    return cuda().elapsed_ms(start.event_, event_);
+  }
+
+ private:
+  static Runtime& cuda() { return runtime(Device::Kind::cuda); }
+  int device_;
+  void* event_;
+};
+
+// Runs every algorithm twice, because the first run loads its kernel, and returns the one with the shortest second run.
+// One that the library refuses to run is no candidate, unless it is the first choice, which later calls would use.
+Algorithm fastest(const CublasLt& lt, api::cublaslt_handle handle, const Request& r, const Description& with,
+                  const std::vector<Algorithm>& all, StreamRef stream) {
+  if (all.size() == 1) return all.front();
+  Event start(stream.device.id), stop(stream.device.id);
+  const Algorithm* best = &all.front();
+  double least = std::numeric_limits<double>::infinity();
+  for (const Algorithm& one : all) try {
+      enqueue_all(lt, handle, r, with, one, stream);
+      start.record(stream);
+      enqueue_all(lt, handle, r, with, one, stream);
+      stop.record(stream);
+      if (const double ms = stop.ms_since(start); ms < least) best = &one, least = ms;
+    } catch (const catena::CudaError&) {
+      if (&one == &all.front()) throw;
+    }
+  return *best;
+}
+
 // Choices are kept until the process ends, because the heuristic takes longer than a small product. Returns null if the
 // library has no algorithm.
 std::shared_ptr<const Choice> find_choice(const CublasLt& lt, api::cublaslt_handle handle, const Request& r,
@@ -286,9 +350,13 @@ std::shared_ptr<const Choice> find_choice(const CublasLt& lt, api::cublaslt_hand
     if (const auto found = choices.find(key); found != choices.end()) return found->second;
   }
   Description description(lt, r);
-  const std::vector<Algorithm> all = algorithms(lt, handle, r, description, 1);
+  constexpr int kCandidates = 8;
+  const std::vector<Algorithm> all = algorithms(lt, handle, r, description, is_timed(r) ? kCandidates : 1);
   std::shared_ptr<const Choice> choice;
-  if (!all.empty()) choice = std::make_shared<const Choice>(Choice{std::move(description), all.front()});
+  if (!all.empty()) {
+    const Algorithm best = fastest(lt, handle, r, description, all, stream);
+    choice = std::make_shared<const Choice>(Choice{std::move(description), best});
+  }
   const std::unique_lock lock(mutex);
   if (choices.size() >= kMaxChoices) choices.clear();
   return choices.emplace(key, std::move(choice)).first->second;
@@ -341,6 +409,9 @@ bool blas_matmul(const catena::bound::Matmul& call, StreamRef stream, const Epil
 }
 
 std::string_view last_matmul() noexcept { return last; }
+
+double timed_operations() noexcept { return timed_from().load(std::memory_order_relaxed); }
+void set_timed_operations(double operations) noexcept { timed_from().store(operations, std::memory_order_relaxed); }
 
 bool tf32_allowed() noexcept { return tf32_flag().load(std::memory_order_relaxed); }
 void allow_tf32(bool allow) noexcept { tf32_flag().store(allow, std::memory_order_relaxed); }

@@ -1,9 +1,10 @@
 // Matrix products by cuBLASLt, opened at the first product.
 //
-// float16, bfloat16, float32 and complex64 accumulate in float32, float64 and complex128 in float64. float32 is
-// computed in full precision unless TF32 is allowed. The algorithm is the library's first choice for the shapes,
-// strides, alignment and dtype; equal calls on one kind of device give equal bits. Partial sums of long products are
-// kept in the accumulator's type.
+// float16, bfloat16, float32 and complex64 accumulate in float32, float64 and complex128 in float64. float32 is computed
+// in full precision unless TF32 is allowed. The algorithm is the library's first choice for the shapes, strides,
+// alignment and dtype; for products of timed_operations() or more it is the fastest of the first choices. Equal calls
+// of a process on one kind of device give equal bits, and so do those of other processes, unless they are timed.
+// Partial sums of long products are kept in the accumulator's type.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -59,6 +60,13 @@ CATENA_EXPORT std::string_view last_matmul() noexcept;
 // true only if CATENA_ALLOW_TF32=1.
 CATENA_EXPORT bool tf32_allowed() noexcept;
 CATENA_EXPORT void allow_tf32(bool allow) noexcept;
+
+// Products of at least this many operations (a multiplication and an addition are two) are timed: the first one with
+// its shapes, strides, alignments and dtype runs every candidate twice and waits for the device, unless it is recorded
+// in a graph; later ones use the fastest. Applies to the whole process. Initially 2^35; infinite, so that no product is
+// timed, if CATENA_TIME_PRODUCTS=0.
+CATENA_EXPORT double timed_operations() noexcept;
+CATENA_EXPORT void set_timed_operations(double operations) noexcept;
 
 namespace internal {
 

@@ -3,9 +3,13 @@
 // It checks combinations of arguments as strictly as cuBLASLt, and requires workspace, which it overwrites with
 // garbage, so that a workspace that is too small or still in use elsewhere causes an error.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <iterator>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,7 +23,9 @@
 
 using namespace nd::cuda::api;
 
-struct cublasLtContext {};
+struct cublasLtContext {
+  std::atomic<bool> several = false;  // some caller has asked for more than one algorithm
+};
 namespace nd::cuda::api {
 struct cublaslt_opaque_matmul_desc {
   int compute_type = 0, scale_type = 0;
@@ -58,7 +64,11 @@ using Desc = cublaslt_opaque_matmul_desc;
 using Layout = cublaslt_opaque_matrix_layout;
 
 constexpr std::size_t kWorkspaceBytes = 4096;
-constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // data[0] of an algorithm of this library
+constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // data[0] of the first algorithm of this library
+// The algorithms have equal results. All but one wait, so that a measurement can tell which is the fastest.
+constexpr const char* kLaunchNames[] = {"cublasLtMatmul", "cublasLtMatmul, algorithm 1", "cublasLtMatmul, algorithm 2"};
+constexpr std::uint64_t kAlgorithms = std::size(kLaunchNames), kFastest = 1;
+constexpr std::chrono::milliseconds kDelay{3};
 
 std::size_t bytes_of(int type) {
   switch (type) {
@@ -301,11 +311,15 @@ cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_ma
   for (const Layout* m : {a, b, c, d})
     if (m->ld < std::int64_t(m->rows)) return cublas_invalid_value;
   if (!is_supported(*desc, *a, *b, *d) || preference->workspace_bytes < kWorkspaceBytes) return cublas_not_supported;
-  *results = {};
+  if (requested > 1) handle->several = true;
   const std::uint32_t* alignment = preference->alignment;
-  results->algo = {{kAlgorithm, l.m, l.n, l.k, alignment[0], alignment[1], alignment[3], desc->epilogue}};
-  results->workspace_bytes = kWorkspaceBytes;
-  *returned = 1;
+  for (; *returned < std::min(requested, int(kAlgorithms)); ++*returned) {
+    cublaslt_heuristic_result& result = results[*returned];
+    result = {};
+    result.algo = {
+        {kAlgorithm + unsigned(*returned), l.m, l.n, l.k, alignment[0], alignment[1], alignment[3], desc->epilogue}};
+    result.workspace_bytes = kWorkspaceBytes;
+  }
   return cublas_success;
 }
 
@@ -323,7 +337,8 @@ cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, 
     return reinterpret_cast<std::uintptr_t>(p) % bytes == 0;
   };
   const std::uint64_t* found = algo->data;
-  if (found[0] != kAlgorithm || found[1] != l.m || found[2] != l.n || found[3] != l.k || !aligned(a, found[4]) ||
+  const std::uint64_t number = found[0] - kAlgorithm;
+  if (number >= kAlgorithms || found[1] != l.m || found[2] != l.n || found[3] != l.k || !aligned(a, found[4]) ||
       !aligned(b, found[5]) || !aligned(d, found[6]) || found[7] != desc->epilogue)
     return cublas_invalid_value;
   if (c != d || workspace_bytes < kWorkspaceBytes || !is_device_memory(workspace, workspace_bytes) ||
@@ -341,6 +356,10 @@ cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, 
   };
   if (scalar(beta) != 0 || imaginary(alpha) != 0 || imaginary(beta) != 0) return cublas_not_supported;
   const Product product{*desc, *la, *lb, *ld, l, scalar(alpha), a, b, d, workspace, workspace_bytes};
-  const bool taken = cuda_device::submit_library_work("cublasLtMatmul", stream, [product] { execute(product); });
+  const bool waits = handle->several && number != kFastest;
+  const bool taken = cuda_device::submit_library_work(kLaunchNames[number], stream, [product, waits] {
+    if (waits) std::this_thread::sleep_for(kDelay);
+    execute(product);
+  });
   return taken ? cublas_success : cublas_execution_failed;
 }
