@@ -1,10 +1,10 @@
 // Matrix products by cuBLASLt, opened at the first product.
 //
-// float16, bfloat16, float32 and complex64 accumulate in float32, float64 and complex128 in float64. float32 is computed
-// in full precision unless TF32 is allowed. The algorithm is the library's first choice for the shapes, strides,
-// alignment and dtype; for products of timed_operations() or more it is the fastest of the first choices. Equal calls
-// of a process on one kind of device give equal bits, and so do those of other processes, unless they are timed.
-// Partial sums of long products are kept in the accumulator's type.
+// float16, bfloat16, float32 and complex64 accumulate in float32, float64 and complex128 in float64. float32 is
+// computed in full precision unless TF32 is allowed. The algorithm is the library's first choice for the shapes,
+// strides, alignment and dtype; for products of timed_operations() or more it is the fastest of the first choices.
+// Equal calls of a process on one kind of device give equal bits, and so do those of other processes, unless they are
+// timed. Partial sums of long products are kept in the accumulator's type.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
