@@ -11,6 +11,7 @@
 #include <catena/autograd/ndarray_backend/device_extension.h>
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
+#include <catena/autograd/ndarray_backend/product_extension.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/profile/nvtx.h>
@@ -134,6 +135,7 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
     warn_without_cudnn();
     return cudnn_extension();
   }
+  if (name == ProductExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_product_extension() : nullptr;
   if (name == LinalgExtension::kName) return ndarray_linalg_extension(device);
   return nullptr;
 }

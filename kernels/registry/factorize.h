@@ -47,6 +47,7 @@ struct Factorize {
   std::string_view name = {};               // used in messages
   bool upper = true, unit = false;          // triangular: unit counts the elements of the diagonal as 1
   bool transposed = false;                  // substitute, triangular: a^T in place of a
+  bool unit_right = false;                  // solve: b is the unit matrix, and becomes the inverse
 };
 
 // Returns the number of elements of operand i of one matrix.

@@ -117,6 +117,7 @@ void list_config(catena::internal::ConfigList& list) {
                            "CATENA_DUMP_KERNELS", "CATENA_KERNEL_STATISTICS"})
     list.add_variable(name);
   list.add_variable("CATENA_ALLOW_TF32", tf32);
+  list.add_variable("CATENA_TIME_PRODUCTS");
   for (const char* name : {"CATENA_HOST_COMPILER", "CXX", "TMPDIR", "CATENA_COMPILE_FUSED", "OPENBLAS_CORETYPE",
                            "CUPY_TEST_FULL_COMBINATION"})
     list.add_variable(name);

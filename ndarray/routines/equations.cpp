@@ -81,8 +81,14 @@ Array inv(const Array& a, const SolveOptions& options) try {
   const Dtype dtype = internal::working_dtype(a.dtype());
   const std::int64_t n = internal::rows_of(a);
   const Array left = internal::rows_copy(a, dtype), x = internal::identities(a, n, dtype);
-  const auto status = factorize(
-      {.kind = Factorization::solve, .dtype = dtype, .rows = n, .columns = n, .other = n, .name = op}, {left, x});
+  const auto status = factorize({.kind = Factorization::solve,
+                                 .dtype = dtype,
+                                 .rows = n,
+                                 .columns = n,
+                                 .other = n,
+                                 .name = op,
+                                 .unit_right = true},
+                                {left, x});
   treat_singular(op, a, status, x, options.check);
   return x;
 } catch (...) {

@@ -274,7 +274,8 @@ void fails_once(const Library& library, const std::string& entry, int code, cons
       return;
     }
     BOOST_TEST(o.first.starts_with("error: "));
-    BOOST_TEST(contains(o.first, library.name));
+    // Missing memory in a function of nd::linalg is reported with the name of that function instead.
+    BOOST_TEST((contains(o.first, library.name) || code == library.no_memory));
     BOOST_TEST(contains(o.first, symbol));
     if (is_asked_once(entry)) {
       BOOST_TEST(o.first_type == "RuntimeError");

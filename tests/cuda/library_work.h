@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <type_traits>
 #include <vector>
 
@@ -67,6 +68,11 @@ inline bool cublaslt_work() {
   };
   const bool done = nd::cuda::blas_matmul({operand(a), operand(b), operand(out)}, nd::current_stream(kCuda),
                                           {bias->data, nd::cuda::Activation::relu});
+  // Refused: float64 has no activation.
+  const nd::Array wide = filled({2, 2}, 1, nd::float64);
+  if (nd::cuda::blas_matmul({operand(wide), operand(wide), operand(wide)}, nd::current_stream(kCuda),
+                            {nullptr, nd::cuda::Activation::relu}))
+    return false;
   return done && all_are(out, 0) &&
          all_are(nd::matmul(filled({2, 3}, 1, nd::float64), filled({3, 2}, 5, nd::float64)), 15) &&
          lt.get_version() > 0;
@@ -132,6 +138,36 @@ template <class T> bool cublas_work_of(cublas_handle h) {
   return good && is(r, {0.5, 0, 0, 0.25}) && is(info, {0});
 }
 
+// Functions of stacks of ((4, 1), (1, 3)): those that give the matrix itself after a product, for every dtype.
+inline bool stacks_work(std::initializer_list<nd::Array (*)(const nd::Array& a)> restorations) {
+  for (const nd::Dtype dtype : {nd::float32, nd::float64, nd::complex64, nd::complex128}) {
+    const nd::Array one = nd::array({4, 1, 1, 3}, {2, 2}, {.dtype = dtype}), a = nd::broadcast_to(one, {3, 2, 2});
+    for (nd::Array (*const restored)(const nd::Array&) : restorations)
+      if (nd::amax(nd::absolute(restored(a) - a)).item<double>() > 1e-5) return false;
+  }
+  return true;
+}
+inline nd::Array cublas_inverses(const nd::Array& a) { return nd::matmul(nd::matmul(a, nd::linalg::inv(a)), a); }
+inline nd::Array cublas_solutions(const nd::Array& a) {
+  return nd::matmul(a, nd::linalg::solve(a, nd::broadcast_to(nd::eye(2, a.dtype()), a.shape()))) + a -
+         nd::eye(2, a.dtype());
+}
+inline nd::Array by_cholesky(const nd::Array& a) {
+  const nd::Array lower = nd::linalg::cholesky(a);
+  return nd::matmul(lower, nd::conjugate(lower.swapaxes(-2, -1)));
+}
+inline nd::Array by_eigenvalues(const nd::Array& a) {
+  const auto [values, vectors] = nd::linalg::eigh(a);
+  return nd::matmul(vectors * nd::expand_dims(values, -2), nd::conjugate(vectors.swapaxes(-2, -1)));
+}
+inline nd::Array by_singular_values(const nd::Array& a) {
+  const auto [u, s, vh] = nd::linalg::svd(a);
+  return nd::matmul(u * nd::expand_dims(s, -2), vh);
+}
+inline nd::Array by_singular_values_of_one(const nd::Array& a) {
+  return nd::broadcast_to(by_singular_values(a(0)), a.shape());
+}
+
 inline bool cublas_work() {
   using namespace nd::cuda;
   const Handle<cublas::destroy, cublas_handle> h{cublas::create()};
@@ -146,7 +182,7 @@ inline bool cublas_work() {
                    &zero, c->data, cuda_r_32f, 2);
   return cublas::get_pointer_mode(h.handle) == cublas_pointer_mode_host && cublas::get_version(h.handle) > 0 &&
          c.to_vector<double>() == std::vector<double>(4, 2) && cublas_work_of<float>(h.handle) &&
-         cublas_work_of<double>(h.handle);
+         cublas_work_of<double>(h.handle) && stacks_work({cublas_inverses, cublas_solutions});
 }
 
 // Every distribution of a generator of the device, a quasi-random one, and one of the host.
@@ -267,7 +303,7 @@ inline bool cusolver_work() {
         !is(w, {low, high}) || std::abs(std::abs(q.real().to_vector<double>()[0]) - c) > 1e-5)
       return false;
   }
-  return true;
+  return stacks_work({by_cholesky, by_eigenvalues, by_singular_values, by_singular_values_of_one});
 }
 
 // Every descriptor with what is read back from it, activations with their gradients, and a handle of its own.

@@ -7,6 +7,8 @@
 #include <catena/ndarray/cuda/api/cublaslt.h>
 
 struct cublasContext;  // the library's name of the opaque type
+struct float2;         // complex numbers
+struct double2;
 
 namespace nd::cuda::api {
 
@@ -61,11 +63,20 @@ inline constexpr int cublas_op_c = 2;
                   const T* beta, const T* b, int ldb, T* c, int ldc))                                                \
   X(cublas##L##dgmm, l##dgmm,                                                                                        \
     cublas_status(cublas_handle, int side, int m, int n, const T* a, int lda, const T* x, int incx, T* c, int ldc))  \
-  X(cublas##L##getrfBatched, l##getrf_batched,                                                                       \
-    cublas_status(cublas_handle, int n, T* const* a, int lda, int* pivots, int* info, int batch))                    \
   X(cublas##L##getriBatched, l##getri_batched,                                                                       \
     cublas_status(cublas_handle, int n, const T* const* a, int lda, const int* pivots, T* const* c, int ldc,         \
                   int* info, int batch))
+
+// Functions for stacks of matrices that are given by the addresses of the matrices, for complex types, too.
+#define CATENA_CUBLAS_STACK_FUNCTIONS(X, L, l, T)                                                                 \
+  X(cublas##L##getrfBatched, l##getrf_batched,                                                                    \
+    cublas_status(cublas_handle, int n, T* const* a, int lda, int* pivots, int* info, int batch))                 \
+  X(cublas##L##getrsBatched, l##getrs_batched,                                                                    \
+    cublas_status(cublas_handle, int trans, int n, int columns, const T* const* a, int lda, const int* pivots,    \
+                  T* const* b, int ldb, int* host_info, int batch))                                               \
+  X(cublas##L##matinvBatched, l##matinv_batched,                                                                  \
+    cublas_status(cublas_handle, int n, const T* const* a, int lda, T* const* inverse, int ld_inverse, int* info, \
+                  int batch))
 
 // For messages; the function returns no status.
 #define CATENA_CUBLAS_NAMING_FUNCTIONS(X) X(cublasGetStatusName, get_status_name, const char*(cublas_status))
@@ -77,7 +88,11 @@ inline constexpr int cublas_op_c = 2;
 #define CATENA_CUBLAS_FUNCTIONS_WITHOUT_VALUE(X) \
   CATENA_CUBLAS_COMMON_FUNCTIONS(X)              \
   CATENA_CUBLAS_TYPED_FUNCTIONS(X, S, s, float)  \
-  CATENA_CUBLAS_TYPED_FUNCTIONS(X, D, d, double)
+  CATENA_CUBLAS_TYPED_FUNCTIONS(X, D, d, double) \
+  CATENA_CUBLAS_STACK_FUNCTIONS(X, S, s, float)  \
+  CATENA_CUBLAS_STACK_FUNCTIONS(X, D, d, double) \
+  CATENA_CUBLAS_STACK_FUNCTIONS(X, C, c, float2) \
+  CATENA_CUBLAS_STACK_FUNCTIONS(X, Z, z, double2)
 #define CATENA_CUBLAS_FUNCTIONS(X)  \
   CATENA_CUBLAS_NAMING_FUNCTIONS(X) \
   CATENA_CUBLAS_VALUES(X)           \

@@ -38,7 +38,7 @@ inline constexpr cublas_status cublas_execution_failed = 13;
 inline constexpr cublas_status cublas_not_supported = 15;
 
 // cudaDataType_t, cublasComputeType_t, cublasOperation_t
-inline constexpr int cuda_r_32f = 0, cuda_r_64f = 1, cuda_r_16f = 2, cuda_r_16bf = 14;
+inline constexpr int cuda_r_32f = 0, cuda_r_64f = 1, cuda_r_16f = 2, cuda_r_16bf = 14, cuda_c_32f = 4, cuda_c_64f = 5;
 inline constexpr int cublas_compute_32f = 68, cublas_compute_64f = 70, cublas_compute_32f_fast_tf32 = 77;
 inline constexpr int cublas_op_n = 0, cublas_op_t = 1;
 

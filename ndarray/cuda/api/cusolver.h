@@ -5,7 +5,9 @@
 
 #include <cstddef>
 
-struct cusolverDnContext;  // the library's name of the opaque type
+struct cusolverDnContext;  // the library's names of the opaque types
+struct syevjInfo;
+struct gesvdjInfo;
 struct CUstream_st;
 struct float2;  // complex numbers
 struct double2;
@@ -13,6 +15,10 @@ struct double2;
 namespace nd::cuda::api {
 
 using cusolver_handle = cusolverDnContext*;
+// Settings of Jacobi's methods, and memory for what they found. By default they iterate to the precision of the dtype
+// and sort the values.
+using cusolver_syevj = syevjInfo*;
+using cusolver_gesvdj = gesvdjInfo*;
 
 // cusolverStatus_t
 using cusolver_status = int;
@@ -27,11 +33,15 @@ inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
 
 // Name of the function in the library, its name in the table of entry points, and its type. Matrices are column-major;
 // sizes of work space count elements.
-#define CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                          \
-  X(cusolverDnCreate, create, cusolver_status(cusolver_handle*))                     \
-  X(cusolverDnDestroy, destroy, cusolver_status(cusolver_handle))                    \
-  X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*)) \
-  X(cusolverDnGetStream, get_stream, cusolver_status(cusolver_handle, CUstream_st**))
+#define CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                           \
+  X(cusolverDnCreate, create, cusolver_status(cusolver_handle*))                      \
+  X(cusolverDnDestroy, destroy, cusolver_status(cusolver_handle))                     \
+  X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*))  \
+  X(cusolverDnGetStream, get_stream, cusolver_status(cusolver_handle, CUstream_st**)) \
+  X(cusolverDnCreateSyevjInfo, create_syevj, cusolver_status(cusolver_syevj*))        \
+  X(cusolverDnDestroySyevjInfo, destroy_syevj, cusolver_status(cusolver_syevj))       \
+  X(cusolverDnCreateGesvdjInfo, create_gesvdj, cusolver_status(cusolver_gesvdj*))     \
+  X(cusolverDnDestroyGesvdjInfo, destroy_gesvdj, cusolver_status(cusolver_gesvdj))
 
 // The functions of one type: its letter, the type, the type of its real part, the suffix of the names in the table, and
 // the names of the functions that are named differently for complex types.
@@ -80,11 +90,39 @@ inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
   X(cusolverDn##L##syevd, syevd_##suffix,                                                                             \
     cusolver_status(cusolver_handle, int job, int uplo, int n, T* a, int lda, R* w, T* work, int size, int* info))
 
-#define CATENA_CUSOLVER_FUNCTIONS(X)                                                       \
-  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                                      \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float, float, orgqr, ormqr, syevd)          \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, D, double, double, double, orgqr, ormqr, syevd)       \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, C, float2, float, complex_float, ungqr, unmqr, heevd) \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, Z, double2, double, complex_double, ungqr, unmqr, heevd)
+// Functions for stacks and Jacobi's methods; the parameters are as above. a = u diag(s) v^H, and v, unlike vt, is not
+// transposed. Those for stacks take matrices of at most 32 rows, and u and v have all columns.
+#define CATENA_CUSOLVER_JACOBI_FUNCTIONS(X, L, T, R, suffix, syevj)                                                   \
+  X(cusolverDn##L##potrfBatched, potrf_batched_##suffix,                                                              \
+    cusolver_status(cusolver_handle, int uplo, int n, T** a, int lda, int* info, int batch))                          \
+  X(cusolverDn##L##syevj##Batched_bufferSize, syevj_batched_size_##suffix,                                            \
+    cusolver_status(cusolver_handle, int job, int uplo, int n, const T* a, int lda, const R* w, int* size,            \
+                    cusolver_syevj, int batch))                                                                       \
+  X(cusolverDn##L##syevj##Batched, syevj_batched_##suffix,                                                            \
+    cusolver_status(cusolver_handle, int job, int uplo, int n, T* a, int lda, R* w, T* work, int size, int* info,     \
+                    cusolver_syevj, int batch))                                                                       \
+  X(cusolverDn##L##gesvdj_bufferSize, gesvdj_size_##suffix,                                                           \
+    cusolver_status(cusolver_handle, int job, int reduced, int m, int n, const T* a, int lda, const R* s, const T* u, \
+                    int ldu, const T* v, int ldv, int* size, cusolver_gesvdj))                                        \
+  X(cusolverDn##L##gesvdj, gesvdj_##suffix,                                                                           \
+    cusolver_status(cusolver_handle, int job, int reduced, int m, int n, T* a, int lda, R* s, T* u, int ldu, T* v,    \
+                    int ldv, T* work, int size, int* info, cusolver_gesvdj))                                          \
+  X(cusolverDn##L##gesvdjBatched_bufferSize, gesvdj_batched_size_##suffix,                                            \
+    cusolver_status(cusolver_handle, int job, int m, int n, const T* a, int lda, const R* s, const T* u, int ldu,     \
+                    const T* v, int ldv, int* size, cusolver_gesvdj, int batch))                                      \
+  X(cusolverDn##L##gesvdjBatched, gesvdj_batched_##suffix,                                                            \
+    cusolver_status(cusolver_handle, int job, int m, int n, T* a, int lda, R* s, T* u, int ldu, T* v, int ldv,        \
+                    T* work, int size, int* info, cusolver_gesvdj, int batch))
+
+#define CATENA_CUSOLVER_FUNCTIONS(X)                                                          \
+  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                                         \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float, float, orgqr, ormqr, syevd)             \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, D, double, double, double, orgqr, ormqr, syevd)          \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, C, float2, float, complex_float, ungqr, unmqr, heevd)    \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, Z, double2, double, complex_double, ungqr, unmqr, heevd) \
+  CATENA_CUSOLVER_JACOBI_FUNCTIONS(X, S, float, float, float, syevj)                          \
+  CATENA_CUSOLVER_JACOBI_FUNCTIONS(X, D, double, double, double, syevj)                       \
+  CATENA_CUSOLVER_JACOBI_FUNCTIONS(X, C, float2, float, complex_float, heevj)                 \
+  CATENA_CUSOLVER_JACOBI_FUNCTIONS(X, Z, double2, double, complex_double, heevj)
 
 }  // namespace nd::cuda::api

@@ -7,10 +7,10 @@
 #include <catena/ndarray/cuda/plans/index_errors.h>
 #include <catena/ndarray/cuda/plans/long_products.h>
 #include <catena/ndarray/cuda/plans/multi_tensor.h>
+#include <catena/ndarray/cuda/plans/products.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
-#include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/factorize.h>
 
 namespace nd::cuda {
@@ -91,7 +91,7 @@ void run(const catena::bound::Fft& call, StreamRef stream) {
 }
 
 void run(const catena::bound::Matmul& call, StreamRef stream) {
-  if (is_long_product(call) ? multiply_in_pieces(call, stream) : blas_matmul(call, stream)) return;
+  if (is_long_product(call) ? multiply_in_pieces(call, stream) : multiply_by_library(call, stream)) return;
   launch_sequence(plan_matmul(call, processors_of(stream)), stream);
 }
 

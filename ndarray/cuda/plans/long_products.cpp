@@ -51,14 +51,16 @@ struct Rest {
 bool is_long_product(const catena::bound::Matmul& call) {
   const std::int64_t results = catena::size_of(*call.out.shape);
   const bool narrow = catena::itemsize(call.out.dtype) == 2 && catena::compute_dtype(call.out.dtype) != call.out.dtype;
+  const bool single = catena::real_dtype(call.out.dtype) == catena::Dtype::float32 && !narrow;
   return call.a.shape->back() > kShort && results > 0 &&
-         (narrow ? results <= kNarrowResults : call.out.dtype == catena::Dtype::float32 && results <= kFewResults);
+         (narrow ? results <= kNarrowResults : single && results <= kFewResults);
 }
 
 bool multiply_in_pieces(const catena::bound::Matmul& call, StreamRef stream) {
   Executor& backend = executor(stream.device.kind);
   const int rank = call.out.shape->size();
-  // Pieces of a 16-bit product would be rounded to 16 bits.
+  // Pieces of a 16-bit product would be rounded to 16 bits; those of a complex one would need a complex sum of pieces,
+  // which the portable kernel has.
   if (rank == catena::kMaxRank || call.out.dtype != catena::Dtype::float32) return false;
   const std::int64_t k = call.a.shape->back(), results = catena::size_of(*call.out.shape);
   const std::int64_t length = piece_length(results), pieces = k / length, cut = pieces * length,

@@ -13,12 +13,15 @@ void load_cublas(Cublas& table) {
   table.path = library.path();
 }
 
+const Loaded<Cublas>& loaded_cublas() {
+  static const auto& loaded = *new Loaded<Cublas>(load_cublas);
+  return loaded;
+}
+
 }  // namespace
 
-const Cublas& cublas_library() {
-  static const auto& loaded = *new Loaded<Cublas>(load_cublas);
-  return loaded.get();
-}
+const Cublas& cublas_library() { return loaded_cublas().get(); }
+bool cublas_is_available() { return loaded_cublas().error.empty(); }
 
 namespace cublas {
 

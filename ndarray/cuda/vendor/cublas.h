@@ -34,6 +34,7 @@ struct Cublas : api::CublasFunctions {
 };
 // RuntimeError "cuBLAS is unavailable: libcublas.so.13 not found (tried: ...)", with the same text at every call.
 CATENA_EXPORT const Cublas& cublas_library();
+bool cublas_is_available();
 
 namespace cublas {
 

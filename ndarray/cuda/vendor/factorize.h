@@ -9,8 +9,8 @@ namespace nd::cuda {
 using catena::bound::Factorization;
 using catena::bound::Factorize;
 
-// Enqueues the factorizations of all matrices, one after the other, and waits for them. RuntimeError if cuSOLVER is not
-// available.
+// Enqueues the factorizations of all matrices and waits for them: stacks of small matrices by functions that take the
+// whole stack (factorize_stacks.h), others one after the other. RuntimeError if cuSOLVER is not available.
 void solver_factorize(const Factorize& call, StreamRef stream);
 
 }  // namespace nd::cuda

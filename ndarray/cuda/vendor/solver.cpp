@@ -92,6 +92,17 @@ Call::Call(std::string_view op, StreamRef stream, std::int64_t rows, std::int64_
 
 Call::~Call() = default;
 
+Settings<syevjInfo> new_syevj() {
+  api::cusolver_syevj made = nullptr;
+  CATENA_SOLVER(create_syevj, &made);
+  return {made, cusolver().destroy_syevj};
+}
+Settings<gesvdjInfo> new_gesvdj() {
+  api::cusolver_gesvdj made = nullptr;
+  CATENA_SOLVER(create_gesvdj, &made);
+  return {made, cusolver().destroy_gesvdj};
+}
+
 std::unique_ptr<Scratch> Call::scratch(std::size_t bytes) const { return std::make_unique<Scratch>(bytes, stream_); }
 
 void Call::outcome(std::span<int> status) const {

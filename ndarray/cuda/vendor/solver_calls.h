@@ -58,8 +58,13 @@ class Call {
   int* first_info_;
 };
 
+// Settings of Jacobi's methods, for one call at a time.
+template <class T> using Settings = std::unique_ptr<T, api::cusolver_status (*)(T*)>;
+Settings<syevjInfo> new_syevj();
+Settings<gesvdjInfo> new_gesvdj();
+
 // The functions for one element type of kBytes bytes, under common names: functions that return the size of the work
-// space, and functions that compute.
+// space, and functions that compute. Those for stacks and by Jacobi's methods have all of the library's arguments.
 template <class T> struct Functions;
 #define CATENA_SIZE(name, suffix)                                                  \
   template <class... A> static int name##_size(const Call& call, A... arguments) { \
@@ -71,6 +76,15 @@ template <class T> struct Functions;
   template <class... A> static void name(const Call& call, A... arguments) {                    \
     enqueue(api::CusolverNames::name##_##suffix, call.stream(), {call.rows(), call.columns()},  \
             [&] { CATENA_SOLVER(name##_##suffix, call.handle(), arguments..., call.info()); }); \
+  }
+#define CATENA_ASK(name, suffix)                                             \
+  template <class... A> static void name(const Call& call, A... arguments) { \
+    CATENA_SOLVER(name##_##suffix, call.handle(), arguments...);             \
+  }
+#define CATENA_ENQUEUE(name, suffix)                                                           \
+  template <class... A> static void name(const Call& call, A... arguments) {                   \
+    enqueue(api::CusolverNames::name##_##suffix, call.stream(), {call.rows(), call.columns()}, \
+            [&] { CATENA_SOLVER(name##_##suffix, call.handle(), arguments...); });             \
   }
 #define CATENA_TYPED_FUNCTIONS(T, R, parts, suffix)          \
   template <> struct Functions<T> {                          \
@@ -96,12 +110,21 @@ template <class T> struct Functions;
     CATENA_WORK(gebrd, suffix)                               \
     CATENA_WORK(gesvd, suffix)                               \
     CATENA_WORK(syevd, suffix)                               \
+    CATENA_ASK(syevj_batched_size, suffix)                   \
+    CATENA_ASK(gesvdj_size, suffix)                          \
+    CATENA_ASK(gesvdj_batched_size, suffix)                  \
+    CATENA_ENQUEUE(potrf_batched, suffix)                    \
+    CATENA_ENQUEUE(syevj_batched, suffix)                    \
+    CATENA_ENQUEUE(gesvdj, suffix)                           \
+    CATENA_ENQUEUE(gesvdj_batched, suffix)                   \
   };
 CATENA_TYPED_FUNCTIONS(float, float, 1, float)
 CATENA_TYPED_FUNCTIONS(double, double, 1, double)
 CATENA_TYPED_FUNCTIONS(float2, float, 2, complex_float)
 CATENA_TYPED_FUNCTIONS(double2, double, 2, complex_double)
 #undef CATENA_TYPED_FUNCTIONS
+#undef CATENA_ENQUEUE
+#undef CATENA_ASK
 #undef CATENA_WORK
 #undef CATENA_SIZE
 

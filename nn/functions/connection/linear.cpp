@@ -9,6 +9,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/autograd/product_extension.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/nn/functions/connection.h>
 
@@ -29,6 +30,15 @@ namespace {
 
 Variable product(const Variable& a, const Variable& b, bool transa, bool transb) {
   return autograd::internal::matmul(a, b, transa, transb, "MatMul");
+}
+
+// Returns null if the backend has no product with a bias for these arrays.
+Array product_with_bias(const Array& x, const Array& W, const Array& b) {
+  auto* const products = x.backend().extension<autograd::ProductExtension>(x.device());
+  if (products == nullptr) return {};
+  const Array operands[] = {x, W, b};
+  autograd::check_same_device("linear", operands);
+  return products->linear(x, W, b);
 }
 
 // x W^T + b in a 16-bit dtype, rounded once: the bias is an additional column of W, for which x has ones, so the
@@ -66,6 +76,8 @@ class LinearFunction final : public FunctionNode {
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const Array x = autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}), W = autograd::astype(in[1], x.dtype());
+    if (in.size() == 3)
+      if (const Array y = product_with_bias(x, W, in[2])) return {y};
     if (in.size() == 3 && catena::itemsize(x.dtype()) == 2) return {biased_product(x, W, in[2])};
     // Without cuDNN, which has no matrix products and would only be loaded here.
     if (!has_graph_) return {nn_extension(x, false).linear(x, W, in.size() == 3 ? in[2] : Array())};

@@ -3,8 +3,13 @@
 // It checks combinations of arguments as strictly as cuBLASLt, and requires workspace, which it overwrites with
 // garbage, so that a workspace that is too small or still in use elsewhere causes an error.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <complex>
 #include <cstring>
+#include <iterator>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,7 +23,9 @@
 
 using namespace nd::cuda::api;
 
-struct cublasLtContext {};
+struct cublasLtContext {
+  std::atomic<bool> several = false;  // some caller has asked for more than one algorithm
+};
 namespace nd::cuda::api {
 struct cublaslt_opaque_matmul_desc {
   int compute_type = 0, scale_type = 0;
@@ -57,12 +64,26 @@ using Desc = cublaslt_opaque_matmul_desc;
 using Layout = cublaslt_opaque_matrix_layout;
 
 constexpr std::size_t kWorkspaceBytes = 4096;
-constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // data[0] of an algorithm of this library
+constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // data[0] of the first algorithm of this library
+// The algorithms have equal results. All but one wait, so that a measurement can tell which is the fastest.
+constexpr const char* kLaunchNames[] = {"cublasLtMatmul", "cublasLtMatmul, algorithm 1", "cublasLtMatmul, algorithm 2"};
+constexpr std::uint64_t kAlgorithms = std::size(kLaunchNames), kFastest = 1;
+constexpr std::chrono::milliseconds kDelay{3};
 
-std::size_t bytes_of(int type) { return type == cuda_r_64f ? 8 : type == cuda_r_32f ? 4 : 2; }
-bool is_known(int type) {
-  return type == cuda_r_64f || type == cuda_r_32f || type == cuda_r_16f || type == cuda_r_16bf;
+std::size_t bytes_of(int type) {
+  switch (type) {
+    case cuda_c_64f: return 16;
+    case cuda_c_32f:
+    case cuda_r_64f: return 8;
+    case cuda_r_32f: return 4;
+    default: return 2;
+  }
 }
+bool is_known(int type) {
+  return type == cuda_r_64f || type == cuda_r_32f || type == cuda_r_16f || type == cuda_r_16bf || type == cuda_c_32f ||
+         type == cuda_c_64f;
+}
+bool is_complex(int type) { return type == cuda_c_32f || type == cuda_c_64f; }
 
 template <class T> bool set_field(T& field, const void* value, std::size_t bytes) {
   if (value == nullptr || bytes != sizeof(T)) return false;
@@ -93,15 +114,17 @@ bool lengths_of(const Desc& desc, const Layout& a, const Layout& b, const Layout
 
 bool is_supported(const Desc& desc, const Layout& a, const Layout& b, const Layout& d) {
   if (!is_known(d.type) || a.type != d.type || b.type != d.type) return false;
-  if (d.type == cuda_r_64f)
-    return desc.compute_type == cublas_compute_64f && desc.scale_type == cuda_r_64f &&
-           desc.epilogue == cublaslt_epilogue_default;
+  if (d.type == cuda_r_64f || is_complex(d.type))
+    return desc.compute_type == (d.type == cuda_c_32f ? cublas_compute_32f : cublas_compute_64f) &&
+           desc.scale_type == d.type && desc.epilogue == cublaslt_epilogue_default;
   const bool fast = desc.compute_type == cublas_compute_32f_fast_tf32 && d.type == cuda_r_32f;
   return (desc.compute_type == cublas_compute_32f || fast) && desc.scale_type == cuda_r_32f;
 }
 
+// The elements as they are computed with.
 template <class T> double load(const T* p) { return static_cast<double>(static_cast<float>(*p)); }
 template <> double load(const double* p) { return *p; }
+template <class T> std::complex<T> load(const std::complex<T>* p) { return *p; }
 
 double activated(double x, std::uint32_t epilogue) {
   if ((epilogue & cublaslt_epilogue_relu) != 0) return x > 0 ? x : 0;
@@ -125,7 +148,7 @@ struct Product {
 template <class T> struct Matrix {
   Matrix(const void* data, const Layout& layout, bool transpose, std::int64_t batch)
       : first(static_cast<const T*>(data) + batch * layout.batch_stride), ld(layout.ld), transposed(transpose) {}
-  double operator()(std::uint64_t row, std::uint64_t column) const {
+  auto operator()(std::uint64_t row, std::uint64_t column) const {
     if (transposed) std::swap(row, column);
     return load(first + std::int64_t(column) * ld + std::int64_t(row));
   }
@@ -157,9 +180,25 @@ template <class T, class Accumulator> void multiply(const Product& p) {
   }
 }
 
+template <class T> void multiply_complex(const Product& p) {
+  for (std::int32_t i = 0; i < p.d_layout.batch; ++i) {
+    const Matrix<T> a(p.a, p.a_layout, p.desc.transpose_a == cublas_op_t, i),
+        b(p.b, p.b_layout, p.desc.transpose_b == cublas_op_t, i);
+    T* const to = static_cast<T*>(p.d) + i * p.d_layout.batch_stride;
+    for (std::uint64_t n = 0; n < p.lengths.n; ++n)
+      for (std::uint64_t m = 0; m < p.lengths.m; ++m) {
+        T sum = 0;
+        for (std::uint64_t k = 0; k < p.lengths.k; ++k) sum += a(m, k) * b(k, n);
+        to[std::int64_t(n) * p.d_layout.ld + std::int64_t(m)] = typename T::value_type(p.alpha) * sum;
+      }
+  }
+}
+
 void execute(const Product& p) {
   std::memset(p.workspace, 0xA5, p.workspace_bytes);
   switch (p.d_layout.type) {
+    case cuda_c_32f: return multiply_complex<std::complex<float>>(p);
+    case cuda_c_64f: return multiply_complex<std::complex<double>>(p);
     case cuda_r_64f: return multiply<double, double>(p);
     case cuda_r_32f: return multiply<float, float>(p);
     case cuda_r_16f: return multiply<catena::float16, float>(p);
@@ -272,11 +311,15 @@ cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_ma
   for (const Layout* m : {a, b, c, d})
     if (m->ld < std::int64_t(m->rows)) return cublas_invalid_value;
   if (!is_supported(*desc, *a, *b, *d) || preference->workspace_bytes < kWorkspaceBytes) return cublas_not_supported;
-  *results = {};
+  if (requested > 1) handle->several = true;
   const std::uint32_t* alignment = preference->alignment;
-  results->algo = {{kAlgorithm, l.m, l.n, l.k, alignment[0], alignment[1], alignment[3], desc->epilogue}};
-  results->workspace_bytes = kWorkspaceBytes;
-  *returned = 1;
+  for (; *returned < std::min(requested, int(kAlgorithms)); ++*returned) {
+    cublaslt_heuristic_result& result = results[*returned];
+    result = {};
+    result.algo = {
+        {kAlgorithm + unsigned(*returned), l.m, l.n, l.k, alignment[0], alignment[1], alignment[3], desc->epilogue}};
+    result.workspace_bytes = kWorkspaceBytes;
+  }
   return cublas_success;
 }
 
@@ -294,7 +337,8 @@ cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, 
     return reinterpret_cast<std::uintptr_t>(p) % bytes == 0;
   };
   const std::uint64_t* found = algo->data;
-  if (found[0] != kAlgorithm || found[1] != l.m || found[2] != l.n || found[3] != l.k || !aligned(a, found[4]) ||
+  const std::uint64_t number = found[0] - kAlgorithm;
+  if (number >= kAlgorithms || found[1] != l.m || found[2] != l.n || found[3] != l.k || !aligned(a, found[4]) ||
       !aligned(b, found[5]) || !aligned(d, found[6]) || found[7] != desc->epilogue)
     return cublas_invalid_value;
   if (c != d || workspace_bytes < kWorkspaceBytes || !is_device_memory(workspace, workspace_bytes) ||
@@ -302,12 +346,20 @@ cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, 
     return cublas_invalid_value;
   const bool with_bias = (desc->epilogue & cublaslt_epilogue_bias) != 0;
   if (with_bias && !is_device_memory(desc->bias, l.m * bytes_of(ld->type))) return cublas_invalid_value;
-  const bool wide = desc->scale_type == cuda_r_64f;
+  const bool wide = desc->scale_type == cuda_r_64f || desc->scale_type == cuda_c_64f;
   const auto scalar = [wide](const void* p) {
     return wide ? *static_cast<const double*>(p) : double(*static_cast<const float*>(p));
   };
-  if (scalar(beta) != 0) return cublas_not_supported;
+  const auto imaginary = [&](const void* p) {
+    if (!is_complex(desc->scale_type)) return 0.0;
+    return wide ? static_cast<const double*>(p)[1] : double(static_cast<const float*>(p)[1]);
+  };
+  if (scalar(beta) != 0 || imaginary(alpha) != 0 || imaginary(beta) != 0) return cublas_not_supported;
   const Product product{*desc, *la, *lb, *ld, l, scalar(alpha), a, b, d, workspace, workspace_bytes};
-  const bool taken = cuda_device::submit_library_work("cublasLtMatmul", stream, [product] { execute(product); });
+  const bool waits = handle->several && number != kFastest;
+  const bool taken = cuda_device::submit_library_work(kLaunchNames[number], stream, [product, waits] {
+    if (waits) std::this_thread::sleep_for(kDelay);
+    execute(product);
+  });
   return taken ? cublas_success : cublas_execution_failed;
 }

@@ -2,7 +2,9 @@
 // increments, and that operands are device memory.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -167,6 +169,83 @@ template <class T> int invert(int n, const T* a, int lda, const int* pivots, T* 
     std::copy(x.begin(), x.end(), c + std::ptrdiff_t(j) * ldc);
   }
   return 0;
+}
+
+// Solves op(a) x = b from the factors: a = P^T L U, so op(a) is U^T L^T P for the transposed one.
+template <class T> void solve(int trans, int n, int columns, const T* a, int lda, const int* pivots, T* b, int ldb) {
+  const auto e = [&](int i, int j) { return a[std::ptrdiff_t(j) * lda + i]; };
+  for (int j = 0; j < columns; ++j) {
+    T* const x = b + std::ptrdiff_t(j) * ldb;
+    if (trans == cublas_op_n) {
+      for (int i = 0; i < n; ++i) std::swap(x[i], x[pivots[i] - 1]);
+      for (int i = 0; i < n; ++i)
+        for (int l = 0; l < i; ++l) x[i] -= e(i, l) * x[l];
+      for (int i = n - 1; i >= 0; --i) {
+        for (int l = i + 1; l < n; ++l) x[i] -= e(i, l) * x[l];
+        x[i] /= e(i, i);
+      }
+    } else {
+      for (int i = 0; i < n; ++i) {
+        for (int l = 0; l < i; ++l) x[i] -= e(l, i) * x[l];
+        x[i] /= e(i, i);
+      }
+      for (int i = n - 1; i >= 0; --i)
+        for (int l = i + 1; l < n; ++l) x[i] -= e(l, i) * x[l];
+      for (int i = n - 1; i >= 0; --i) std::swap(x[i], x[pivots[i] - 1]);
+    }
+  }
+}
+
+// Complex numbers with operators.
+template <class T> T* host(T* p) { return p; }
+std::complex<float>* host(float2* p) { return reinterpret_cast<std::complex<float>*>(p); }
+std::complex<double>* host(double2* p) { return reinterpret_cast<std::complex<double>*>(p); }
+const std::complex<float>* host(const float2* p) { return reinterpret_cast<const std::complex<float>*>(p); }
+const std::complex<double>* host(const double2* p) { return reinterpret_cast<const std::complex<double>*>(p); }
+
+bool is_list(const void* addresses, int batch) {
+  return batch > 0 && is_device_memory(addresses, sizeof(void*) * std::size_t(batch));
+}
+bool is_info(const int* info, int batch) {
+  return batch > 0 && is_device_memory(info, sizeof(int) * std::size_t(batch));
+}
+
+template <class T>
+cublas_status getrf_stack(cublas_handle h, int n, T* const* a, int lda, int* pivots, int* info, int batch) {
+  const bool valid = n >= 0 && lda >= std::max(n, 1) && is_list(a, batch) && is_info(info, batch);
+  return submit(h, "cublasgetrfBatched", valid, [=] {
+    for (int i = 0; i < batch; ++i)
+      info[i] = factorize(n, host(a[i]), lda, pivots != nullptr ? pivots + std::ptrdiff_t(i) * n : nullptr);
+  });
+}
+template <class T>
+cublas_status getrs_stack(cublas_handle h, int trans, int n, int columns, const T* const* a, int lda, const int* pivots,
+                          T* const* b, int ldb, int* info, int batch) {
+  if (info == nullptr) return cublas_invalid_value;
+  const bool valid = n >= 0 && columns >= 0 && std::min(lda, ldb) >= std::max(n, 1) && is_list(a, batch) &&
+                     is_list(b, batch) && is_device_memory(pivots, sizeof(int) * std::size_t(n) * std::size_t(batch));
+  *info = 0;
+  return submit(h, "cublasgetrsBatched", valid && trans != cublas_op_c, [=] {
+    for (int i = 0; i < batch; ++i)
+      solve(trans, n, columns, host(a[i]), lda, pivots + std::ptrdiff_t(i) * n, host(b[i]), ldb);
+  });
+}
+// At most 32 rows; the matrices stay as they are.
+template <class T>
+cublas_status matinv_stack(cublas_handle h, int n, const T* const* a, int lda, T* const* inverse, int ld_inverse,
+                           int* info, int batch) {
+  const bool valid = n >= 0 && n <= 32 && std::min(lda, ld_inverse) >= std::max(n, 1) && is_list(a, batch) &&
+                     is_list(inverse, batch) && is_info(info, batch);
+  return submit(h, "cublasmatinvBatched", valid, [=] {
+    for (int i = 0; i < batch; ++i) {
+      const auto* const from = host(a[i]);
+      std::vector<std::remove_cvref_t<decltype(*from)>> lu(std::size_t(n) * std::size_t(n));
+      std::vector<int> pivots(static_cast<std::size_t>(n));
+      for (int j = 0; j < n; ++j) std::copy_n(from + std::ptrdiff_t(j) * lda, n, lu.data() + std::ptrdiff_t(j) * n);
+      info[i] = factorize(n, lu.data(), n, pivots.data());
+      if (info[i] == 0) invert(n, lu.data(), n, pivots.data(), host(inverse[i]), ld_inverse);
+    }
+  });
 }
 
 template <class A, class C>
@@ -362,17 +441,6 @@ cublas_status cublasSgemmEx(cublas_handle h, int trans_a, int trans_b, int m, in
               a[std::ptrdiff_t(j) * lda + i] * at(x, length, incx, side == cublas_side_left ? i : j);                \
     });                                                                                                              \
   }                                                                                                                  \
-  cublas_status cublas##L##getrfBatched(cublas_handle h, int n, T* const* a, int lda, int* pivots, int* info,        \
-                                        int batch) {                                                                 \
-    CATENA_LIBRARY_CALL(cublas##L##getrfBatched);                                                                    \
-    const bool valid = n >= 0 && batch > 0 && lda >= std::max(n, 1) &&                                               \
-                       is_device_memory(a, sizeof(void*) * std::size_t(batch)) &&                                    \
-                       is_device_memory(info, sizeof(int) * std::size_t(batch));                                     \
-    return submit(h, "cublasgetrfBatched", valid, [=] {                                                              \
-      for (int i = 0; i < batch; ++i)                                                                                \
-        info[i] = factorize(n, a[i], lda, pivots != nullptr ? pivots + std::ptrdiff_t(i) * n : nullptr);             \
-    });                                                                                                              \
-  }                                                                                                                  \
   cublas_status cublas##L##getriBatched(cublas_handle h, int n, const T* const* a, int lda, const int* pivots,       \
                                         T* const* c, int ldc, int* info, int batch) {                                \
     CATENA_LIBRARY_CALL(cublas##L##getriBatched);                                                                    \
@@ -387,3 +455,24 @@ cublas_status cublasSgemmEx(cublas_handle h, int trans_a, int trans_b, int m, in
   }
 CATENA_BLAS_ENTRIES(s, S, float)
 CATENA_BLAS_ENTRIES(d, D, double)
+
+#define CATENA_STACK_ENTRIES(L, T)                                                                                  \
+  cublas_status cublas##L##getrfBatched(cublas_handle h, int n, T* const* a, int lda, int* pivots, int* info,       \
+                                        int batch) {                                                                \
+    CATENA_LIBRARY_CALL(cublas##L##getrfBatched);                                                                   \
+    return getrf_stack(h, n, a, lda, pivots, info, batch);                                                          \
+  }                                                                                                                 \
+  cublas_status cublas##L##getrsBatched(cublas_handle h, int trans, int n, int columns, const T* const* a, int lda, \
+                                        const int* pivots, T* const* b, int ldb, int* info, int batch) {            \
+    CATENA_LIBRARY_CALL(cublas##L##getrsBatched);                                                                   \
+    return getrs_stack(h, trans, n, columns, a, lda, pivots, b, ldb, info, batch);                                  \
+  }                                                                                                                 \
+  cublas_status cublas##L##matinvBatched(cublas_handle h, int n, const T* const* a, int lda, T* const* inverse,     \
+                                         int ld_inverse, int* info, int batch) {                                    \
+    CATENA_LIBRARY_CALL(cublas##L##matinvBatched);                                                                  \
+    return matinv_stack(h, n, a, lda, inverse, ld_inverse, info, batch);                                            \
+  }
+CATENA_STACK_ENTRIES(S, float)
+CATENA_STACK_ENTRIES(D, double)
+CATENA_STACK_ENTRIES(C, float2)
+CATENA_STACK_ENTRIES(Z, double2)

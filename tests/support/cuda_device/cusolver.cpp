@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <type_traits>
@@ -17,6 +18,8 @@ using namespace nd::cuda::api;
 struct cusolverDnContext {
   CUstream_st* stream = nullptr;
 };
+struct syevjInfo {};
+struct gesvdjInfo {};
 
 namespace cuda_device::exports {
 #define CATENA_TYPE(symbol, field, ...) using symbol##_type = __VA_ARGS__;
@@ -107,11 +110,12 @@ template <class T, class Call> void with_workspace(Call call) {
   call(work.data(), &size);
 }
 
+template <class T> void potrf_of_host(char letter, int n, T* a, int lda, int* info) {
+  CATENA_LAPACK(potrf, &letter, &n, a, &lda, info);
+}
 template <class T> cusolver_status potrf(cusolver_handle h, int uplo, int n, T* a, int lda, int* info) {
-  return submit(h, "cusolverDnpotrf", a, extent(lda, n, sizeof(T)), info, [=] {
-    const char letter = triangle(uplo);
-    CATENA_LAPACK(potrf, &letter, &n, a, &lda, info);
-  });
+  return submit(h, "cusolverDnpotrf", a, extent(lda, n, sizeof(T)), info,
+                [=] { potrf_of_host<T>(triangle(uplo), n, a, lda, info); });
 }
 template <class T>
 cusolver_status potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb, int* info) {
@@ -173,40 +177,116 @@ cusolver_status gebrd(cusolver_handle h, int m, int n, T* a, int lda, Real<T>* d
   });
 }
 template <class T>
+void gesvd_of_host(char letter_u, char letter_vt, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* vt,
+                   int ldvt, int* info) {
+  with_workspace<T>([&](T* work, int* size) {
+    std::vector<Real<T>> reals(is_complex<T> ? 5 * std::size_t(n) : 0);
+    if constexpr (is_complex<T>)
+      CATENA_LAPACK(gesvd, &letter_u, &letter_vt, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, size, reals.data(),
+                    info);
+    else CATENA_LAPACK(gesvd, &letter_u, &letter_vt, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, size, info);
+  });
+}
+template <class T>
 cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, Real<T>* s,
                       T* u, int ldu, T* vt, int ldvt, int* info) {
   if (m < n) return cusolver_invalid_value;
   return submit(h, "cusolverDngesvd", a, extent(lda, n, sizeof(T)), info, [=] {
-    const char letter_u = static_cast<char>(job_u), letter_vt = static_cast<char>(job_vt);
-    with_workspace<T>([&](T* work, int* size) {
-      std::vector<Real<T>> reals(is_complex<T> ? 5 * std::size_t(n) : 0);
-      if constexpr (is_complex<T>)
-        CATENA_LAPACK(gesvd, &letter_u, &letter_vt, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, size, reals.data(),
-                      info);
-      else CATENA_LAPACK(gesvd, &letter_u, &letter_vt, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, size, info);
-    });
+    gesvd_of_host<T>(static_cast<char>(job_u), static_cast<char>(job_vt), m, n, a, lda, s, u, ldu, vt, ldvt, info);
   });
+}
+template <class T> void syevd_of_host(int job, int uplo, int n, T* a, int lda, Real<T>* w, int* info) {
+  const char letter_job = job == cusolver_vectors ? 'V' : 'N', letter = triangle(uplo);
+  const auto call = [=](T* work, int* size, Real<T>* reals, int* real_size, int* integers, int* integer_size) {
+    if constexpr (is_complex<T>)
+      CATENA_LAPACK(heevd, &letter_job, &letter, &n, a, &lda, w, work, size, reals, real_size, integers, integer_size,
+                    info);
+    else CATENA_LAPACK(syevd, &letter_job, &letter, &n, a, &lda, w, work, size, integers, integer_size, info);
+  };
+  T best = 0;
+  Real<T> best_reals = 0;
+  int best_integers = 0, query = -1;
+  call(&best, &query, &best_reals, &query, &best_integers, &query);
+  int size = std::max(1, static_cast<int>(std::real(best))), reals = std::max(1, static_cast<int>(best_reals)),
+      integers = std::max(1, best_integers);
+  std::vector<T> work(static_cast<std::size_t>(size));
+  std::vector<Real<T>> real_work(static_cast<std::size_t>(reals));
+  std::vector<int> integer_work(static_cast<std::size_t>(integers));
+  call(work.data(), &size, real_work.data(), &reals, integer_work.data(), &integers);
 }
 template <class T>
 cusolver_status syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, Real<T>* w, int* info) {
-  return submit(h, "cusolverDnsyevd", a, extent(lda, n, sizeof(T)), info, [=] {
-    const char letter_job = job == cusolver_vectors ? 'V' : 'N', letter = triangle(uplo);
-    const auto call = [=](T* work, int* size, Real<T>* reals, int* real_size, int* integers, int* integer_size) {
-      if constexpr (is_complex<T>)
-        CATENA_LAPACK(heevd, &letter_job, &letter, &n, a, &lda, w, work, size, reals, real_size, integers, integer_size,
-                      info);
-      else CATENA_LAPACK(syevd, &letter_job, &letter, &n, a, &lda, w, work, size, integers, integer_size, info);
-    };
-    T best = 0;
-    Real<T> best_reals = 0;
-    int best_integers = 0, query = -1;
-    call(&best, &query, &best_reals, &query, &best_integers, &query);
-    int size = std::max(1, static_cast<int>(std::real(best))), reals = std::max(1, static_cast<int>(best_reals)),
-        integers = std::max(1, best_integers);
-    std::vector<T> work(static_cast<std::size_t>(size));
-    std::vector<Real<T>> real_work(static_cast<std::size_t>(reals));
-    std::vector<int> integer_work(static_cast<std::size_t>(integers));
-    call(work.data(), &size, real_work.data(), &reals, integer_work.data(), &integers);
+  return submit(h, "cusolverDnsyevd", a, extent(lda, n, sizeof(T)), info,
+                [=] { syevd_of_host<T>(job, uplo, n, a, lda, w, info); });
+}
+
+// ---- stacks and Jacobi's methods ----------------------------------------------------------------
+template <class T>
+cusolver_status potrf_stack(cusolver_handle h, int uplo, int n, T* const* a, int lda, int* info, int batch) {
+  if (!cuda_device::is_device_memory(a, sizeof(void*) * std::size_t(std::max(batch, 1)))) return cusolver_invalid_value;
+  return submit(h, "cusolverDnpotrfBatched", info, sizeof(int) * std::size_t(batch), info, [=] {
+    const char letter = triangle(uplo);
+    for (int i = 0; i < batch; ++i) {
+      auto* matrix = host(a[i]);
+      potrf_of_host<std::remove_pointer_t<decltype(matrix)>>(letter, n, matrix, lda, info + i);
+    }
+  });
+}
+template <class T>
+cusolver_status syevj_stack(cusolver_handle h, int job, int uplo, int n, T* a, int lda, Real<T>* w, int* info,
+                            const void* settings, int batch) {
+  if (settings == nullptr || n > 32 || batch < 1) return cusolver_invalid_value;
+  return submit(h, "cusolverDnsyevjBatched", a, extent(lda, n * batch, sizeof(T)), info, [=] {
+    for (int i = 0; i < batch; ++i)
+      syevd_of_host<T>(job, uplo, n, a + std::ptrdiff_t(i) * lda * n, lda, w + std::ptrdiff_t(i) * n, info + i);
+  });
+}
+// By LAPACK's gesvd, of whose vt the function gives the conjugate transposed. It fails as Jacobi's method would for
+// matrices with numbers that are not finite.
+template <class T>
+void svd_of_host(int job, bool reduced, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* v, int ldv,
+                 int* info) {
+  const auto at = [](T* x, int ld, int row, int column) -> T& { return x[std::ptrdiff_t(column) * ld + row]; };
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i)
+      if (!std::isfinite(std::real(at(a, lda, i, j)))) {
+        *info = n + 1;
+        return;
+      }
+  const char letter_u = job == cusolver_values_only ? 'N'
+                        : reduced                   ? 'S'
+                                                    : 'A',
+             letter_vt = job == cusolver_values_only ? 'N' : 'A';
+  std::vector<T> vt(std::size_t(n) * std::size_t(n));
+  gesvd_of_host<T>(letter_u, letter_vt, m, n, a, lda, s, u, ldu, vt.data(), n, info);
+  if (job == cusolver_values_only) return;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      if constexpr (is_complex<T>) at(v, ldv, j, i) = std::conj(at(vt.data(), n, i, j));
+      else at(v, ldv, j, i) = at(vt.data(), n, i, j);
+    }
+}
+template <class T>
+cusolver_status gesvdj(cusolver_handle h, int job, int reduced, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu,
+                       T* v, int ldv, int* info, const void* settings) {
+  if (settings == nullptr || m < n || ldu < m || ldv < n) return cusolver_invalid_value;
+  // As the library, it needs u and v even where they are not wanted.
+  const int columns = reduced != 0 || job == cusolver_values_only ? n : m;
+  if (!cuda_device::is_device_memory(u, extent(ldu, columns, sizeof(T))) ||
+      !cuda_device::is_device_memory(v, extent(ldv, n, sizeof(T))))
+    return cusolver_invalid_value;
+  return submit(h, "cusolverDngesvdj", a, extent(lda, n, sizeof(T)), info,
+                [=] { svd_of_host<T>(job, reduced != 0, m, n, a, lda, s, u, ldu, v, ldv, info); });
+}
+template <class T>
+cusolver_status gesvdj_stack(cusolver_handle h, int job, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* v,
+                             int ldv, int* info, const void* settings, int batch) {
+  if (settings == nullptr || std::max(m, n) > 32 || m < n || batch < 1 || ldu < m || ldv < n)
+    return cusolver_invalid_value;
+  return submit(h, "cusolverDngesvdjBatched", a, extent(lda, n * batch, sizeof(T)), info, [=] {
+    for (std::ptrdiff_t i = 0; i < batch; ++i)
+      svd_of_host<T>(job, false, m, n, a + i * lda * n, lda, s + i * n, u + i * ldu * m, ldu, v + i * ldv * n, ldv,
+                     info + i);
   });
 }
 
@@ -223,6 +303,28 @@ cusolver_status cusolverDnCreate(cusolver_handle* handle) {
 cusolver_status cusolverDnSetStream(cusolver_handle h, CUstream_st* stream) {
   CATENA_LIBRARY_CALL(cusolverDnSetStream);
   h->stream = stream;
+  return cusolver_success;
+}
+
+// The settings are the defaults.
+cusolver_status cusolverDnCreateSyevjInfo(cusolver_syevj* settings) {
+  CATENA_LIBRARY_CALL(cusolverDnCreateSyevjInfo);
+  *settings = new syevjInfo;
+  return cusolver_success;
+}
+cusolver_status cusolverDnDestroySyevjInfo(cusolver_syevj settings) {
+  CATENA_LIBRARY_CALL(cusolverDnDestroySyevjInfo);
+  delete settings;
+  return cusolver_success;
+}
+cusolver_status cusolverDnCreateGesvdjInfo(cusolver_gesvdj* settings) {
+  CATENA_LIBRARY_CALL(cusolverDnCreateGesvdjInfo);
+  *settings = new gesvdjInfo;
+  return cusolver_success;
+}
+cusolver_status cusolverDnDestroyGesvdjInfo(cusolver_gesvdj settings) {
+  CATENA_LIBRARY_CALL(cusolverDnDestroyGesvdjInfo);
+  delete settings;
   return cusolver_success;
 }
 
@@ -332,3 +434,46 @@ CATENA_SOLVER_ENTRIES(S, float, float, orgqr, ormqr, syevd)
 CATENA_SOLVER_ENTRIES(D, double, double, orgqr, ormqr, syevd)
 CATENA_SOLVER_ENTRIES(C, float2, float, ungqr, unmqr, heevd)
 CATENA_SOLVER_ENTRIES(Z, double2, double, ungqr, unmqr, heevd)
+
+#define CATENA_JACOBI_ENTRIES(L, T, R, syevj)                                                                         \
+  cusolver_status cusolverDn##L##potrfBatched(cusolver_handle h, int uplo, int n, T** a, int lda, int* info,          \
+                                              int batch) {                                                            \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrfBatched);                                                                 \
+    return potrf_stack<T>(h, uplo, n, a, lda, info, batch);                                                           \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##syevj##Batched_bufferSize(cusolver_handle, int, int, int, const T*, int, const R*,   \
+                                                           int* size, cusolver_syevj, int) {                          \
+    CATENA_LIBRARY_CALL(cusolverDn##L##syevj##Batched_bufferSize);                                                    \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##syevj##Batched(cusolver_handle h, int job, int uplo, int n, T* a, int lda, R* w, T*, \
+                                                int, int* info, cusolver_syevj settings, int batch) {                 \
+    CATENA_LIBRARY_CALL(cusolverDn##L##syevj##Batched);                                                               \
+    return syevj_stack(h, job, uplo, n, host(a), lda, w, info, settings, batch);                                      \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##gesvdj_bufferSize(cusolver_handle, int, int, int, int, const T*, int, const R*,      \
+                                                   const T*, int, const T*, int, int* size, cusolver_gesvdj) {        \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvdj_bufferSize);                                                            \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##gesvdj(cusolver_handle h, int job, int reduced, int m, int n, T* a, int lda, R* s,   \
+                                        T* u, int ldu, T* v, int ldv, T*, int, int* info, cusolver_gesvdj settings) { \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvdj);                                                                       \
+    return gesvdj(h, job, reduced, m, n, host(a), lda, s, host(u), ldu, host(v), ldv, info, settings);                \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##gesvdjBatched_bufferSize(cusolver_handle, int, int, int, const T*, int, const R*,    \
+                                                          const T*, int, const T*, int, int* size, cusolver_gesvdj,   \
+                                                          int) {                                                      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvdjBatched_bufferSize);                                                     \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##gesvdjBatched(cusolver_handle h, int job, int m, int n, T* a, int lda, R* s, T* u,   \
+                                               int ldu, T* v, int ldv, T*, int, int* info, cusolver_gesvdj settings,  \
+                                               int batch) {                                                           \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvdjBatched);                                                                \
+    return gesvdj_stack(h, job, m, n, host(a), lda, s, host(u), ldu, host(v), ldv, info, settings, batch);            \
+  }
+CATENA_JACOBI_ENTRIES(S, float, float, syevj)
+CATENA_JACOBI_ENTRIES(D, double, double, syevj)
+CATENA_JACOBI_ENTRIES(C, float2, float, heevj)
+CATENA_JACOBI_ENTRIES(Z, double2, double, heevj)

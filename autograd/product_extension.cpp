@@ -1,0 +1,7 @@
+#include <catena/autograd/product_extension.h>
+
+namespace autograd {
+
+ProductExtension::~ProductExtension() = default;
+
+}  // namespace autograd
