@@ -81,6 +81,11 @@ template <int Bytes> ND_FN void compress_write(const CompressParameters& p) {
       });
 }
 
+ND_FN void clear(const ClearParameters& p) {
+  for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.n; i += int64_t(gridDim.x) * kBlock)
+    p.words[i] = 0;
+}
+
 // One block per row of counts: each count is replaced by the sum of the counts before it.
 template <class T> ND_FN void offsets(const OffsetsParameters& p) {
   constexpr int items = 8;
