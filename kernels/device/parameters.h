@@ -35,6 +35,7 @@ enum : int {
   kDigits = 256,           // values of a digit of a radix sort
   kSortPiece = 4096,       // elements that a block of a radix sort moves at once
   kTaken = 16,             // words before counts or flags, with the numbers of the next pieces that blocks take
+  kScanBytes = 128,        // of the accumulators that a thread of a chain keeps in registers
   kPivots = 8              // most pivots by which a row is divided
 };
 enum : int64_t { kChunk = 16384 };  // elements of a tensor per block
@@ -114,13 +115,16 @@ struct MultiTensorParameters {
 };
 
 // Scans along `rows` rows of `count` elements. With several splits, each row is cut into pieces of `piece` elements;
-// partial[row * splits + split] is first the result of the piece alone, then of all elements before it.
+// partial[row * splits + split] is first the result of the piece alone, then of all elements before it. In a chain
+// (scan_chain), the row has `groups` groups of kWarp pieces; `partial` has the results of its pieces, of its groups,
+// and of all elements up to each group, and `flags` which of them are there.
 struct ScanHead {
-  int64_t rows, count, rank, splits, piece;
+  int64_t rows, count, rank, splits, piece, groups;
   int64_t in_step, out_step;  // along the row
   const void* in;
   void* out;
   void* partial;
+  uint32_t* flags;  // kTaken words, the first of which is the number of the next piece, then those of all rows
 };
 template <int Rank> struct ScanParameters : ScanHead { int64_t length[Rank], in_stride[Rank], out_stride[Rank]; };
 

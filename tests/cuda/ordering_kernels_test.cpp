@@ -66,7 +66,7 @@ std::vector<double> running_largest(const std::vector<double>& v) {
   return r;
 }
 const std::vector<Form> kRows = {Form::scan_rows}, kColumns = {Form::scan_columns},
-                        kCutRows = {Form::scan_row_sums, Form::scan_carries, Form::scan_rows},
+                        kCutRows = {Form::clear, Form::scan_chain},
                         kCutColumns = {Form::scan_column_sums, Form::scan_carries, Form::scan_columns};
 
 }  // namespace
@@ -90,6 +90,15 @@ BOOST_AUTO_TEST_CASE(running_results) {
   check_scan("sum", "e->e", small_integers(Dtype::float16, {600}, 1), 0, kRows, running_sum);
   check_scan("sum", "?->l", small_integers(Dtype::bool_, {3000}, 1, 2), 0, kRows, running_sum);
   check_scan("amax", "f->f", random_array(f, {30000}, 1), 0, kCutRows, running_largest);
+  // Pieces of one and of several groups, one element around a whole number of pieces, and several rows.
+  check_scan("sum", "f->f", small_integers(f, {8192}, 1), 0, kRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {8193}, 1), 0, kCutRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {3, 2 * 8192}, 1), 1, kCutRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {35 * 8192 + 3}, 1), 0, kCutRows, running_sum);
+  check_scan("sum", "l->l", small_integers(l, {4, 5 * 4096 - 1}, 1, 100), 1, kCutRows, running_sum);
+  check_scan("sum", "?->l", small_integers(Dtype::bool_, {33 * 4096 + 1}, 1, 2), 0, kCutRows, running_sum);
+  check_scan("sum", "e->e", small_integers(Dtype::float16, {20000}, 1), 0, kCutRows, running_sum);
+  check_scan("argmax", "f->l", random_array(f, {66 * 2048 + 5}, 1), 0, kCutRows, running_place);
   check_scan("argmax", "f->l", random_array(f, {30000}, 1), 0, kCutRows, running_place);
   check_scan("argmax", "f->l", random_array(f, {2000, 40}, 1), 0, kCutColumns, running_place);
   // Backwards, and into a transposed view of another dtype.
@@ -99,6 +108,34 @@ BOOST_AUTO_TEST_CASE(running_results) {
   check_scan("sum", "f->f", backwards, 0, kRows, running_sum);
   HostArray view = transposed(make_array(Dtype::float64, {70, 3}), {1, 0});
   check_scan("sum", "f->f", small_integers(f, {3, 70}, 1), 1, kRows, running_sum, &view);
+  HostArray long_view = transposed(make_array(Dtype::float64, {20000, 2}), {1, 0});
+  check_scan("sum", "f->f", small_integers(f, {2, 20000}, 1), 1, kCutRows, running_sum, &long_view);
+  HostArray odd = small_integers(f, {20001}, 1);  // no vector loads
+  odd.offset += 4;
+  odd.shape = Shape{20000};
+  check_scan("sum", "f->f", odd, 0, kCutRows, running_sum);
+}
+
+// Sums that are rounded: the order of threads does not change a bit, and the sums are near those in float64.
+BOOST_AUTO_TEST_CASE(rounded_running_results) {
+  const catena::KernelDef& sum = catena::find_kernel("sum");
+  const std::int64_t n = 40 * 8192 + 77;
+  HostArray x = make_array(Dtype::float32, {n});
+  std::mt19937 random(5);
+  for (std::int64_t i = 0; i < n; ++i) x.as<float>()[i] = float(random() % 1000) / 7.0f;
+  std::vector<HostArray> results;
+  for (Order order : kOrders) {
+    HostArray out = make_array(Dtype::float32, {n});
+    run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), x.operand(), 0, out.operand()}, kProcessors),
+                 order);
+    BOOST_CHECK(results.empty() || results[0].content() == out.content());
+    results.push_back(out);
+  }
+  double exact = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    exact += double(x.as<float>()[i]);
+    BOOST_REQUIRE_SMALL(results[0].as<float>()[i] - exact, 2e-6 * exact);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(running_results_in_place) {

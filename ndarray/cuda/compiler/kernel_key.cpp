@@ -46,7 +46,7 @@ constexpr FormEntry kForms[] = {
     {Form::random, Family::random, "random"},
     {Form::scan_rows, Family::scan, "scan_rows"},
     {Form::scan_columns, Family::scan, "scan_columns"},
-    {Form::scan_row_sums, Family::scan, "scan_row_sums"},
+    {Form::scan_chain, Family::scan, "scan_chain"},
     {Form::scan_column_sums, Family::scan, "scan_column_sums"},
     {Form::scan_carries, Family::scan, "scan_carries"},
     {Form::gather, Family::gather, "gather"},

@@ -47,15 +47,15 @@ enum class Form : std::uint8_t {
   row_long,        // one block per row, whose elements are loaded in every phase
   row_columns,     // one thread per row; neighbouring threads process neighbouring rows
   multi_tensor,
-  random,         // four elements per thread
-  scan_rows,      // running results: one block per row
-  scan_columns,   // neighbouring threads process neighbouring rows
-  scan_row_sums,  // results of the pieces of long rows
-  scan_column_sums,
-  scan_carries,  // combination of the pieces before each piece
-  gather,        // dtypes: bool, then those of the index arrays
-  scatter,       // as gather
-  scatter_add,   // dtypes: the elements, then the index arrays
+  random,            // four elements per thread
+  scan_rows,         // running results: one block per row
+  scan_columns,      // neighbouring threads process neighbouring rows
+  scan_chain,        // one block per piece of a long row
+  scan_column_sums,  // results of the pieces of long columns
+  scan_carries,      // combination of the pieces before each piece
+  gather,            // dtypes: bool, then those of the index arrays
+  scatter,           // as gather
+  scatter_add,       // dtypes: the elements, then the index arrays
   matmul_tiles,
   matmul_rows,     // at most four rows of results, one warp per column
   matmul_columns,  // at most four rows of results, neighbouring threads compute neighbouring columns

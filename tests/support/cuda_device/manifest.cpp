@@ -137,7 +137,7 @@ class KernelsOfOne {
     simple(Form::reduce_columns, 1, 1);
     simple(Form::reduce_second, 1, 1);
     if (def_.is(catena::may_scan))
-      for (Form form : {Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums, Form::scan_carries})
+      for (Form form : {Form::scan_columns, Form::scan_chain, Form::scan_column_sums, Form::scan_carries})
         simple(form, 1, 1);
   }
 
