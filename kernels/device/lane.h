@@ -57,7 +57,6 @@ template <> struct Word<2> { uint16_t w; };
 template <> struct Word<4> { uint32_t w; };
 template <> struct alignas(8) Word<8> { uint32_t w[2]; };
 template <> struct alignas(16) Word<16> { uint32_t w[4]; };
-enum : int { kAccess = 16 };  // bytes of the widest access
 
 template <int W, class T> ND_FN void read(T* to, const char* from) {
   constexpr int bytes = W * int(sizeof(T)), step = bytes < kAccess ? bytes : kAccess;

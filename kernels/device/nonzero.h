@@ -11,40 +11,58 @@ ND_FN uint32_t ballot(bool v) { return __ballot_sync(0xffffffffu, v); }
 // The number of lanes in the mask `lanes` that are below this lane.
 ND_FN int rank_among(uint32_t lanes) { return __popc(lanes & ((1u << (threadIdx.x % kWarp)) - 1)); }
 
-// counts[piece] = the number of positions i in each piece of kPiece positions for which found(i) is true.
-template <class Found> ND_FN void count_found(int64_t* counts, int64_t pieces, Found found) {
+enum : int { kRounds = kPiece / kBlock };  // positions of a piece per thread
+
+// counts[piece] = the sum over the threads of number(first position of the piece).
+template <class Number> ND_FN void count_found(int64_t* counts, int64_t pieces, Number number) {
   for (int64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-    int64_t number = 0;
-    for (int j = int(threadIdx.x); j < kPiece; j += kBlock) number += found(piece * kPiece + j);
-    number = BlockGroup::reduce<Plus>(number);
-    if (threadIdx.x == 0) counts[piece] = number;
+    const int all = BlockGroup::reduce<Plus>(int(number(piece * kPiece)));
+    if (threadIdx.x == 0) counts[piece] = all;
   }
 }
 
-// Calls put(i, place) for the same positions, with the number of such positions before i. counts[piece] is the number
-// of those before the piece.
-template <class Found, class Put> ND_FN void place_found(const int64_t* counts, int64_t pieces, Found found, Put put) {
+// Calls put(i, place, fetch(i)) for the positions i for which found(i) is true, with the number of such positions
+// before i. counts[piece] is the number of those before the piece.
+template <class Found, class Fetch, class Put>
+ND_FN void place_found(const int64_t* counts, int64_t pieces, Found found, Fetch fetch, Put put) {
   constexpr int warps = kBlock / kWarp;
-  __shared__ int of_warp[warps];
-  const int warp = int(threadIdx.x) / kWarp;
+  static_assert(kRounds * warps == 2 * kWarp);
+  __shared__ int of_warp[2 * kWarp];  // by round, then by warp
+  const int warp = int(threadIdx.x) / kWarp, lane = int(threadIdx.x) % kWarp;
   for (int64_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-    int64_t place = counts[piece];
-    for (int round = 0; round < kPiece; round += kBlock) {
-      const int64_t i = piece * kPiece + round + threadIdx.x;
-      const bool is_found = found(i);
-      const uint32_t lanes = ballot(is_found);
-      if (threadIdx.x % kWarp == 0) of_warp[warp] = __popc(lanes);
-      __syncthreads();
-      int below = 0, all = 0;
-      ND_UNROLL
-      for (int w = 0; w < warps; ++w) {
-        below += w < warp ? of_warp[w] : 0;
-        all += of_warp[w];
-      }
-      if (is_found) put(i, place + below + rank_among(lanes));
-      place += all;
-      __syncthreads();
+    const int64_t first = piece * kPiece + threadIdx.x, start = counts[piece];
+    // All flags are loaded before the first is used, and all elements before the first is stored.
+    bool is_found[kRounds];
+    ND_UNROLL
+    for (int r = 0; r < kRounds; ++r) is_found[r] = found(first + r * kBlock);
+    decltype(fetch(first)) value[kRounds];
+    ND_UNROLL
+    for (int r = 0; r < kRounds; ++r)
+      if (is_found[r]) value[r] = fetch(first + r * kBlock);
+    uint32_t lanes[kRounds];
+    ND_UNROLL
+    for (int r = 0; r < kRounds; ++r) {
+      lanes[r] = ballot(is_found[r]);
+      if (lane == 0) of_warp[r * warps + warp] = __popc(lanes[r]);
     }
+    __syncthreads();
+    // Running sums over the warps of the first half of the rounds, and of the second half.
+    int sum[2] = {of_warp[lane], of_warp[kWarp + lane]};
+    ND_UNROLL
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      ND_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        const int below = shuffle_up(sum[half], distance);
+        sum[half] += lane >= distance ? below : 0;
+      }
+    }
+    sum[1] += shuffle_from(sum[0], kWarp - 1);
+    ND_UNROLL
+    for (int r = 0; r < kRounds; ++r) {
+      const int through = shuffle_from(sum[r / (kRounds / 2)], r % (kRounds / 2) * warps + warp);
+      if (is_found[r]) put(first + r * kBlock, start + through - __popc(lanes[r]) + rank_among(lanes[r]), value[r]);
+    }
+    __syncthreads();
   }
 }
 
@@ -56,12 +74,17 @@ template <class T, class Index, int Rank> struct Nonzero {
   }
 
   template <class P> static ND_FN void count(const P& p) {
-    count_found(p.counts, p.pieces, [&](int64_t i) { return flag(p, i); });
+    count_found(p.counts, p.pieces, [&](int64_t first) {
+      int number = 0;
+      ND_UNROLL
+      for (int r = 0; r < kRounds; ++r) number += flag(p, first + r * kBlock + threadIdx.x);
+      return number;
+    });
   }
   template <class P> static ND_FN void write(const P& p) {
     place_found(
-        p.counts, p.pieces, [&](int64_t i) { return flag(p, i); },
-        [&](int64_t i, int64_t place) {
+        p.counts, p.pieces, [&](int64_t i) { return flag(p, i); }, [](int64_t) { return 0; },
+        [&](int64_t i, int64_t place, int) {
           int64_t* out = p.out + place;
           for_each_axis<Rank>(Index(i), p.length, p.rank, [&](int a, Index c) { out[a * p.count] = int64_t(c); });
         });
@@ -70,15 +93,31 @@ template <class T, class Index, int Rank> struct Nonzero {
 
 // Selection by a mask: the counts, and the elements, each stored at its place.
 ND_FN bool is_selected(const CompressParameters& p, int64_t i) { return i < p.n && p.mask[i] != 0; }
+// The number of bytes of a word that are not zero.
+ND_FN int nonzero_bytes(uint32_t word) { return __popc((((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u); }
 ND_FN void compress_count(const CompressParameters& p) {
-  count_found(p.counts, p.pieces, [&](int64_t i) { return is_selected(p, i); });
+  const bool aligned = reinterpret_cast<uint64_t>(p.mask) % kRounds == 0;
+  count_found(p.counts, p.pieces, [&](int64_t first) {
+    const int64_t at = first + int64_t(threadIdx.x) * kRounds;
+    if (aligned && at + kRounds <= p.n) {
+      const Word<kRounds> word = *reinterpret_cast<const Word<kRounds>*>(p.mask + at);
+      return nonzero_bytes(word.w[0]) + nonzero_bytes(word.w[1]);
+    }
+    int number = 0;
+    for (int k = 0; k < kRounds; ++k) number += is_selected(p, at + k);
+    return number;
+  });
 }
 template <int Bytes> ND_FN void compress_write(const CompressParameters& p) {
   place_found(
       p.counts, p.pieces, [&](int64_t i) { return is_selected(p, i); },
-      [&](int64_t i, int64_t place) {
-        static_cast<Word<Bytes>*>(p.out)[place] = static_cast<const Word<Bytes>*>(p.in)[i];
-      });
+      [&](int64_t i) { return static_cast<const Word<Bytes>*>(p.in)[i]; },
+      [&](int64_t, int64_t place, const Word<Bytes>& word) { static_cast<Word<Bytes>*>(p.out)[place] = word; });
+}
+
+ND_FN void clear(const ClearParameters& p) {
+  for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.n; i += int64_t(gridDim.x) * kBlock)
+    p.words[i] = 0;
 }
 
 // One block per row of counts: each count is replaced by the sum of the counts before it.

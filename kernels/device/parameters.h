@@ -16,6 +16,7 @@ namespace catena::device {
 
 // (No variables: see traits.h.)
 enum : int {
+  kAccess = 16,  // bytes of the widest access
   kBlock = 256,  // threads per block, in one dimension
   kWarp = 32,
   kMaxExactRank = 4,       // most axes, after merging, of kernels that are compiled for their number of axes
@@ -32,7 +33,10 @@ enum : int {
   kPiece = 2048,           // elements of a piece of nonzero
   kSortBlock = 2048,       // sorting: elements in shared memory
   kDigits = 256,           // values of a digit of a radix sort
-  kSortPiece = 4096
+  kSortPiece = 4096,       // elements that a block of a radix sort moves at once
+  kTaken = 16,             // words before counts or flags, with the numbers of the next pieces that blocks take
+  kScanBytes = 128,        // of the accumulators that a thread of a chain keeps in registers
+  kPivots = 8              // most pivots by which a row is divided
 };
 enum : int64_t { kChunk = 16384 };  // elements of a tensor per block
 
@@ -111,13 +115,16 @@ struct MultiTensorParameters {
 };
 
 // Scans along `rows` rows of `count` elements. With several splits, each row is cut into pieces of `piece` elements;
-// partial[row * splits + split] is first the result of the piece alone, then of all elements before it.
+// partial[row * splits + split] is first the result of the piece alone, then of all elements before it. In a chain
+// (scan_chain), the row has `groups` groups of kWarp pieces; `partial` has the results of its pieces, of its groups,
+// and of all elements up to each group, and `flags` which of them are there.
 struct ScanHead {
-  int64_t rows, count, rank, splits, piece;
+  int64_t rows, count, rank, splits, piece, groups;
   int64_t in_step, out_step;  // along the row
   const void* in;
   void* out;
   void* partial;
+  uint32_t* flags;  // kTaken words, the first of which is the number of the next piece, then those of all rows
 };
 template <int Rank> struct ScanParameters : ScanHead { int64_t length[Rank], in_stride[Rank], out_stride[Rank]; };
 
@@ -227,30 +234,43 @@ struct FftStageParameters {
   void* to;
 };
 
-// Sorting of rows: the parameters of sort_block, sort_keys and sort_result. `positions` is 1 if the result is positions
-// and not values. sort_block: `padded` is the smallest power of two >= count, and a block sorts kSortBlock / padded
-// rows. Radix sort: scratch memory for the keys and places of all rows, one after the other, and for the values if the
-// result is values.
+// Sorting of rows that fit a block. `positions` is 1 if the result is positions and not values. `padded` is the
+// smallest power of two >= count; a block sorts kSortBlock / padded rows.
 struct SortHead {
   int64_t rows, count, rank, padded, positions;
   int64_t in_step, out_step;  // along the row
   const void* in;
   void* out;
-  void* keys;
-  uint32_t* places;
-  void* values;
 };
 template <int Rank> struct SortParameters : SortHead { int64_t length[Rank], in_stride[Rank], out_stride[Rank]; };
 
-// One digit of a radix sort: the parameters of sort_count and sort_move. counts[(row * kDigits + digit) * pieces +
-// piece] is first the number of occurrences of the digit in the piece, then the place of the first of them.
-struct RadixParameters {
-  int64_t rows, count, pieces, shift;
-  const void* keys;
-  const uint32_t* places;
-  void* keys_out;
-  uint32_t* places_out;
-  uint32_t* counts;
+// Words of memory that are set to 0.
+struct ClearParameters {
+  int64_t n;
+  uint32_t* words;
 };
+
+// Radix sort of longer rows, and their division by pivots (radix.h). A row has `pieces` pieces of kSortPiece elements;
+// digits are counted by `splits` blocks per row, each in `part` elements.
+struct Pivot {
+  uint64_t prefix;  // the digits of the key that are known
+  uint32_t rank;    // position among the elements with these digits
+  uint32_t equal;   // their number
+};
+struct RadixHead {
+  int64_t rows, count, rank, pieces, splits, part;
+  int64_t digit;              // the number of the digit, from the least significant one
+  int64_t in_step, out_step;  // along the row
+  const void* in;
+  void* out;
+  void* values;      // of all rows, twice: passes read one half and write the other
+  uint32_t* places;  // of the values; null if the result is values
+  uint32_t* counts;  // kTaken numbers of the next piece of a pass, then the counts of digits
+  void* states;      // of the pieces and bins, twice: passes use one half and clear the other
+  Pivot* found;      // of each row, after each number of digits
+  int64_t pivots;    // 1 in a sort
+  int64_t kth[kPivots];
+};
+template <int Rank> struct RadixParameters : RadixHead { int64_t length[Rank], in_stride[Rank], out_stride[Rank]; };
 
 }  // namespace catena::device

@@ -1,10 +1,9 @@
-// Launch skeletons of stable sorting. An element is mapped to a key with the order of unsigned integers; the place in
-// the row is the second part of the key, so that no two keys are equal. Rows of up to kSortBlock elements are sorted by
-// a bitonic network in shared memory, longer rows by an LSD radix sort. Neither the number of passes nor the control
-// flow depends on the values, so the run time depends only on lengths and dtype.
+// Launch skeleton of the stable sort of rows of up to kSortBlock elements (longer rows: radix.h): a bitonic network in
+// shared memory. An element is mapped to a key with the order of unsigned integers; the place in the row is the second
+// part of the key, so that no two keys are equal.
 #pragma once
 
-#include <catena/kernels/device/nonzero.h>
+#include <catena/kernels/device/group.h>
 
 namespace catena::device {
 
@@ -19,7 +18,7 @@ template <class T> ND_FN typename key_bits<T>::type sort_key(T v) {
     const compute_t<T> x = load(v);
     if (x != x) return Bits(~Bits(0));
     const Bits bits = x == compute_t<T>(0) ? Bits(0) : bit_cast<Bits>(v);
-    return Bits(bits & sign ? ~bits : bits | sign);
+    return Bits(bits ^ Bits(Bits(Bits(0) - Bits(bits >> (8 * sizeof(T) - 1))) | sign));
   } else if constexpr (is_signed_int<T>) {
     return Bits(Bits(v) ^ sign);
   } else {
@@ -27,8 +26,32 @@ template <class T> ND_FN typename key_bits<T>::type sort_key(T v) {
   }
 }
 
+// A key with a place of 16 bits behind it, in one number if it fits. No two items of a row are equal.
+template <class Bits> struct SortItem {
+  using Number = conditional_t<sizeof(Bits) <= 2, uint32_t, uint64_t>;
+  Number number;
+  ND_FN SortItem() {}
+  ND_FN SortItem(Bits key, int place) : number(Number(key) << 16 | Number(place)) {}
+  ND_FN int place() const { return int(number & 0xffffu); }
+  friend ND_FN bool operator<(const SortItem& a, const SortItem& b) { return a.number < b.number; }
+  // Becomes the smaller or the greater one of itself and another item.
+  ND_FN void keep(const SortItem& o, bool smaller) { number = (o.number < number) == smaller ? o.number : number; }
+};
+template <> struct SortItem<uint64_t> {
+  uint64_t key;
+  uint64_t at;
+  ND_FN SortItem() {}
+  ND_FN SortItem(uint64_t k, int place) : key(k), at(uint64_t(place)) {}
+  ND_FN int place() const { return int(at); }
+  friend ND_FN bool operator<(const SortItem& a, const SortItem& b) {
+    return a.key < b.key || (a.key == b.key && a.at < b.at);
+  }
+  ND_FN void keep(const SortItem& o, bool smaller) { *this = (o < *this) == smaller ? o : *this; }
+};
+
 template <class T, int Rank> struct Sort {
   using Bits = typename key_bits<T>::type;
+  using Item = SortItem<Bits>;
   using P = SortParameters<Rank == 0 ? kGenericRank : Rank>;
 
   static ND_FN int64_t start(const P& p, const int64_t* stride, int64_t row) {
@@ -41,150 +64,73 @@ template <class T, int Rank> struct Sort {
     *reinterpret_cast<V*>(static_cast<char*>(p.out) + start(p, p.out_stride, row) + i * p.out_step) = v;
   }
 
-  // Sorts several rows side by side, each in `padded` slots; padding slots get places behind the elements of the row.
+  // Sorts several rows side by side, each in `padded` slots; padding slots get places behind the elements of the row. A
+  // thread has 8 neighbouring slots in registers. Slots are compared in a thread, by shuffles in a warp, and by
+  // shared memory beyond it.
   static ND_FN void block(const P& p) {
-    constexpr int each = kSortBlock / kBlock;
-    __shared__ Bits key[kSortBlock];
+    constexpr int each = kSortBlock / kBlock, of_warp = each * kWarp;
+    __shared__ Item items[kSortBlock];
     __shared__ uint16_t place[kSortBlock];
-    const int padded = int(p.padded);
+    const int padded = int(p.padded), thread = int(threadIdx.x), begin = thread * each,
+              shift = __ffs(padded) - 1;  // padded is a power of two
     const int64_t together = kSortBlock / padded;
     for (int64_t first = blockIdx.x * together; first < p.rows; first += gridDim.x * together) {
-      for (int slot = int(threadIdx.x); slot < kSortBlock; slot += kBlock) {
-        const int64_t row = first + slot / padded;
-        const int i = slot % padded;
-        key[slot] = row < p.rows && i < p.count ? sort_key(get(p, row, i)) : Bits(~Bits(0));
-        place[slot] = uint16_t(i);
+      Item item[each];
+      ND_UNROLL
+      for (int j = 0; j < each; ++j) {
+        const int64_t row = first + ((begin + j) >> shift);
+        const int i = (begin + j) & (padded - 1);
+        item[j] = Item(row < p.rows && i < p.count ? sort_key(get(p, row, i)) : Bits(~Bits(0)), i);
       }
-      __syncthreads();
       for (int size = 2; size <= padded; size *= 2) {
-        for (int step = size / 2; step > 0; step /= 2) {
-          for (int pair = int(threadIdx.x); pair < kSortBlock / 2; pair += kBlock) {
-            const int low = 2 * pair - (pair & (step - 1)), high = low + step;
-            const bool up = ((low & (padded - 1)) & size) == 0;
-            const bool greater = key[low] > key[high] || (key[low] == key[high] && place[low] > place[high]);
-            if (greater != up) continue;
-            const Bits k = key[low];
-            const uint16_t at = place[low];
-            key[low] = key[high];
-            place[low] = place[high];
-            key[high] = k;
-            place[high] = at;
-          }
+        const bool up = (begin & (padded - 1) & size) == 0;  // of sizes that all slots of a thread share
+        int step = size / 2;
+        for (; step >= of_warp; step /= 2) {
+          ND_UNROLL
+          for (int j = 0; j < each; ++j) items[j * kBlock + thread] = item[j];
+          __syncthreads();
+          const bool smaller = ((begin & step) == 0) == up;
+          ND_UNROLL
+          for (int j = 0; j < each; ++j) item[j].keep(items[j * kBlock + (thread ^ step / each)], smaller);
           __syncthreads();
         }
+        for (; step >= each; step /= 2) {
+          const bool smaller = ((begin & step) == 0) == up;
+          ND_UNROLL
+          for (int j = 0; j < each; ++j) item[j].keep(shuffle_from(item[j], (thread % kWarp) ^ (step / each)), smaller);
+        }
+        ND_UNROLL
+        for (int near = each / 2; near > 0; near /= 2) {
+          if (near >= size) continue;
+          ND_UNROLL
+          for (int j = 0; j < each; ++j) {
+            if ((j & near) != 0) continue;
+            const Item low = item[j], high = item[j + near];
+            const bool smaller = ((begin + j) & (padded - 1) & size) == 0;
+            item[j].keep(high, smaller);
+            item[j + near] = smaller == (high < low) ? low : high;
+          }
+        }
       }
+      ND_UNROLL
+      for (int j = 0; j < each; ++j) place[begin + j] = uint16_t(item[j].place());
+      __syncthreads();
       T value[each];
       ND_UNROLL
       for (int j = 0; j < each; ++j) {
         const int slot = int(threadIdx.x) + j * kBlock;
-        const int64_t row = first + slot / padded;
-        if (row >= p.rows || slot % padded >= p.count) continue;
-        if (p.positions) put(p, row, slot % padded, int64_t(place[slot]));
+        const int64_t row = first + (slot >> shift);
+        if (row >= p.rows || (slot & (padded - 1)) >= p.count) continue;
+        if (p.positions) put(p, row, slot & (padded - 1), int64_t(place[slot]));
         else value[j] = get(p, row, place[slot]);
       }
       __syncthreads();  // sorting may be in place: all elements are read before the first store
       ND_UNROLL
       for (int j = 0; j < each; ++j) {
         const int slot = int(threadIdx.x) + j * kBlock;
-        const int64_t row = first + slot / padded;
-        if (!p.positions && row < p.rows && slot % padded < p.count) put(p, row, slot % padded, value[j]);
+        const int64_t row = first + (slot >> shift);
+        if (!p.positions && row < p.rows && (slot & (padded - 1)) < p.count) put(p, row, slot & (padded - 1), value[j]);
       }
-    }
-  }
-
-  // First pass for long rows: stores the keys, places and values of all rows.
-  static ND_FN void keys(const P& p) {
-    for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count;
-         i += int64_t(gridDim.x) * kBlock) {
-      const int64_t row = i / p.count, place = i - row * p.count;
-      const T v = get(p, row, place);
-      static_cast<Bits*>(p.keys)[i] = sort_key(v);
-      p.places[i] = uint32_t(place);
-      if (!p.positions) static_cast<T*>(p.values)[i] = v;
-    }
-  }
-  static ND_FN void result(const P& p) {
-    for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count;
-         i += int64_t(gridDim.x) * kBlock) {
-      const int64_t row = i / p.count, place = i - row * p.count;
-      if (p.positions) put(p, row, place, int64_t(p.places[i]));
-      else put(p, row, place, static_cast<const T*>(p.values)[row * p.count + p.places[i]]);
-    }
-  }
-};
-
-// One 8-bit digit. A warp processes kSortPiece / kWarps neighbouring elements of a piece, 32 at a time.
-template <class Bits> struct Radix {
-  enum : int { kWarps = kBlock / kWarp, kRounds = kSortPiece / kBlock };
-
-  static ND_FN int digit(const RadixParameters& p, int64_t at) {
-    return int((static_cast<const Bits*>(p.keys)[at] >> p.shift) & Bits(kDigits - 1));
-  }
-
-  static ND_FN void count(const RadixParameters& p) {
-    __shared__ uint32_t found[kDigits];
-    for (int64_t item = blockIdx.x; item < p.rows * p.pieces; item += gridDim.x) {
-      const int64_t row = item / p.pieces, piece = item % p.pieces;
-      found[threadIdx.x] = 0;
-      __syncthreads();
-      for (int j = int(threadIdx.x); j < kSortPiece; j += kBlock) {
-        const int64_t i = piece * kSortPiece + j;
-        if (i < p.count) atomicAdd(&found[digit(p, row * p.count + i)], 1u);
-      }
-      __syncthreads();
-      p.counts[(row * kDigits + threadIdx.x) * p.pieces + piece] = found[threadIdx.x];
-    }
-  }
-
-  // A bit mask of the threads of the warp that have the same digit as this thread.
-  static ND_FN uint32_t peers_of(int digit, bool valid) {
-    uint32_t peers = ballot(valid);
-    ND_UNROLL
-    for (int bit = 0; bit < 8; ++bit) {
-      const uint32_t set = ballot((digit >> bit) & 1);
-      peers &= (digit >> bit) & 1 ? set : ~set;
-    }
-    return peers;
-  }
-
-  static ND_FN void move(const RadixParameters& p) {
-    __shared__ uint32_t found[kWarps][kDigits];  // occurrences per warp, then the place of the first of them
-    const int warp = int(threadIdx.x) / kWarp, lane = int(threadIdx.x) % kWarp;
-    for (int64_t item = blockIdx.x; item < p.rows * p.pieces; item += gridDim.x) {
-      const int64_t row = item / p.pieces, piece = item % p.pieces;
-      for (int w = 0; w < kWarps; ++w) found[w][threadIdx.x] = 0;
-      __syncthreads();
-      const int64_t begin = piece * kSortPiece + warp * (kRounds * kWarp) + lane;
-      uint32_t rank[kRounds];
-      ND_UNROLL
-      for (int j = 0; j < kRounds; ++j) {
-        const int64_t i = begin + j * kWarp;
-        const bool valid = i < p.count;
-        const int d = valid ? digit(p, row * p.count + i) : 0;
-        const uint32_t peers = peers_of(d, valid);
-        const int below = rank_among(peers);
-        rank[j] = found[warp][d] + uint32_t(below);
-        __syncwarp();
-        if (valid && below == 0) found[warp][d] += uint32_t(__popc(peers));
-        __syncwarp();
-      }
-      __syncthreads();
-      uint32_t place = p.counts[(row * kDigits + threadIdx.x) * p.pieces + piece];
-      for (int w = 0; w < kWarps; ++w) {
-        const uint32_t here = found[w][threadIdx.x];
-        found[w][threadIdx.x] = place;
-        place += here;
-      }
-      __syncthreads();
-      ND_UNROLL
-      for (int j = 0; j < kRounds; ++j) {
-        const int64_t i = row * p.count + begin + j * kWarp;
-        if (begin + j * kWarp >= p.count) continue;
-        const int64_t to = row * p.count + found[warp][digit(p, i)] + rank[j];
-        static_cast<Bits*>(p.keys_out)[to] = static_cast<const Bits*>(p.keys)[i];
-        p.places_out[to] = p.places[i];
-      }
-      __syncthreads();
     }
   }
 };

@@ -62,7 +62,7 @@ template <class In, class Out = In> struct Scan {
 // Stable ascending sort along `axis`, NaN last, in order of appearance. `out` has the shape of `in`, and the dtype of
 // `in` or, with `positions`, int64. With `kth` (positions in ascending order), the element at each of these positions
 // is the one of the sorted row; no greater element precedes it and no smaller one follows it. The order is otherwise
-// undefined, so a complete sort serves every kth.
+// undefined, but NaN is last; a complete sort serves every kth.
 template <class In, class Out = In> struct Sort {
   In in{};
   int axis = 0;

@@ -57,7 +57,7 @@ struct Rows {
 
 // ---- medians ------------------------------------------------------------------------------------
 
-// NaN where the row has one. Rows with NaN are sorted as a whole, so that their last element is NaN.
+// NaN where the row has one: partition() moves NaN to the end of a row.
 Array with_nan_of(const Array& sorted, const Array& result) {
   if (!catena::is_floating(sorted.dtype())) return result;
   return where(isnan(sorted(ellipsis, -1)), nan, result);

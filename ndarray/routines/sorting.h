@@ -43,9 +43,9 @@ struct PartitionOptions {
 };
 // Returns a copy in which element kth is the one of the sorted array, with no greater element before it and no smaller
 // one behind it; with several kth this holds for each. Negative kth count from the end. ValueError for kth out of
-// range. The order of the elements between these positions is undefined. On the CPU rows are partitioned only as far as
-// necessary, in a time proportional to their length (rows with NaN are sorted); on CUDA they are sorted, because the
-// radix sort takes few passes over the memory.
+// range. The order of the elements between these positions is undefined, except that NaN is last. Rows are partitioned
+// only as far as necessary, in a time proportional to their length. Sorted as a whole are rows with NaN on the CPU, and
+// on CUDA rows of up to 2048 elements or with more than 7 kth.
 CATENA_EXPORT Array partition(const Array& a, const std::vector<std::int64_t>& kth,
                               const PartitionOptions& options = {});
 inline Array partition(const Array& a, std::int64_t kth, const PartitionOptions& options = {}) {

@@ -314,7 +314,7 @@ std::vector<int> architectures() {
 
 // ---- kernels of the structural calls ------------------------------------------------------------
 void add_scans(std::vector<Job>& jobs) {
-  constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums,
+  constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_chain, Form::scan_column_sums,
                             Form::scan_carries};
   for (const catena::KernelDef& def : catena::all_kernels()) {
     if (def.kind != KernelKind::reduction) continue;

@@ -1,5 +1,5 @@
-// Running results, joining, positions of nonzero elements and sorting: executed on the CPU from their generated text in
-// three thread orders, against brute force.
+// Running results, joining and positions of nonzero elements: executed on the CPU from their generated text in three
+// thread orders, against brute force.
 #include <catena/tests/cuda/structural_kernels.h>
 
 #include <cmath>
@@ -66,7 +66,7 @@ std::vector<double> running_largest(const std::vector<double>& v) {
   return r;
 }
 const std::vector<Form> kRows = {Form::scan_rows}, kColumns = {Form::scan_columns},
-                        kCutRows = {Form::scan_row_sums, Form::scan_carries, Form::scan_rows},
+                        kCutRows = {Form::clear, Form::scan_chain},
                         kCutColumns = {Form::scan_column_sums, Form::scan_carries, Form::scan_columns};
 
 }  // namespace
@@ -90,6 +90,15 @@ BOOST_AUTO_TEST_CASE(running_results) {
   check_scan("sum", "e->e", small_integers(Dtype::float16, {600}, 1), 0, kRows, running_sum);
   check_scan("sum", "?->l", small_integers(Dtype::bool_, {3000}, 1, 2), 0, kRows, running_sum);
   check_scan("amax", "f->f", random_array(f, {30000}, 1), 0, kCutRows, running_largest);
+  // Pieces of one and of several groups, one element around a whole number of pieces, and several rows.
+  check_scan("sum", "f->f", small_integers(f, {8192}, 1), 0, kRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {8193}, 1), 0, kCutRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {3, 2 * 8192}, 1), 1, kCutRows, running_sum);
+  check_scan("sum", "f->f", small_integers(f, {35 * 8192 + 3}, 1), 0, kCutRows, running_sum);
+  check_scan("sum", "l->l", small_integers(l, {4, 5 * 4096 - 1}, 1, 100), 1, kCutRows, running_sum);
+  check_scan("sum", "?->l", small_integers(Dtype::bool_, {33 * 4096 + 1}, 1, 2), 0, kCutRows, running_sum);
+  check_scan("sum", "e->e", small_integers(Dtype::float16, {20000}, 1), 0, kCutRows, running_sum);
+  check_scan("argmax", "f->l", random_array(f, {66 * 2048 + 5}, 1), 0, kCutRows, running_place);
   check_scan("argmax", "f->l", random_array(f, {30000}, 1), 0, kCutRows, running_place);
   check_scan("argmax", "f->l", random_array(f, {2000, 40}, 1), 0, kCutColumns, running_place);
   // Backwards, and into a transposed view of another dtype.
@@ -99,6 +108,34 @@ BOOST_AUTO_TEST_CASE(running_results) {
   check_scan("sum", "f->f", backwards, 0, kRows, running_sum);
   HostArray view = transposed(make_array(Dtype::float64, {70, 3}), {1, 0});
   check_scan("sum", "f->f", small_integers(f, {3, 70}, 1), 1, kRows, running_sum, &view);
+  HostArray long_view = transposed(make_array(Dtype::float64, {20000, 2}), {1, 0});
+  check_scan("sum", "f->f", small_integers(f, {2, 20000}, 1), 1, kCutRows, running_sum, &long_view);
+  HostArray odd = small_integers(f, {20001}, 1);  // no vector loads
+  odd.offset += 4;
+  odd.shape = Shape{20000};
+  check_scan("sum", "f->f", odd, 0, kCutRows, running_sum);
+}
+
+// Sums that are rounded: the order of threads does not change a bit, and the sums are near those in float64.
+BOOST_AUTO_TEST_CASE(rounded_running_results) {
+  const catena::KernelDef& sum = catena::find_kernel("sum");
+  const std::int64_t n = 40 * 8192 + 77;
+  HostArray x = make_array(Dtype::float32, {n});
+  std::mt19937 random(5);
+  for (std::int64_t i = 0; i < n; ++i) x.as<float>()[i] = float(random() % 1000) / 7.0f;
+  std::vector<HostArray> results;
+  for (Order order : kOrders) {
+    HostArray out = make_array(Dtype::float32, {n});
+    run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), x.operand(), 0, out.operand()}, kProcessors),
+                 order);
+    BOOST_CHECK(results.empty() || results[0].content() == out.content());
+    results.push_back(out);
+  }
+  double exact = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    exact += double(x.as<float>()[i]);
+    BOOST_REQUIRE_SMALL(results[0].as<float>()[i] - exact, 2e-6 * exact);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(running_results_in_place) {
@@ -227,98 +264,4 @@ BOOST_AUTO_TEST_CASE(nonzero_positions) {
   HostArray zeros = make_array(f, {5000});
   std::memset(zeros.data(), 0, 5000 * 4);
   check_nonzero(zeros);
-}
-
-// ---- sorting ------------------------------------------------------------------------------------
-namespace {
-
-// Both outputs, against std::stable_sort with NaN behind everything.
-void check_sort(HostArray in, int axis, std::size_t launches, HostArray* view = nullptr,
-                std::span<const Order> orders = kOrders) {
-  Shape kept = in.shape;
-  const std::int64_t count = kept[axis], item = std::int64_t(catena::itemsize(in.dtype));
-  kept[axis] = 1;
-  for (bool positions : {false, true}) {
-    HostArray out = view != nullptr && !positions ? *view : make_array(positions ? Dtype::int64 : in.dtype, in.shape);
-    HostArray expected = out;
-    for (std::int64_t r = 0; r < catena::size_of(kept); ++r) {
-      std::vector<std::pair<double, std::int64_t>> row;
-      for (std::int64_t i = 0; i < count; ++i)
-        row.push_back({number(in.dtype, element(in, kept, r) + i * in.strides[axis]), i});
-      std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
-        return std::isnan(a.first) || std::isnan(b.first) ? !std::isnan(a.first) : a.first < b.first;
-      });
-      for (std::int64_t i = 0; i < count; ++i) {
-        std::byte* to = element(expected, kept, r) + i * out.strides[axis];
-        const std::int64_t from = row[std::size_t(i)].second;
-        if (positions) std::memcpy(to, &from, 8);
-        else std::memcpy(to, element(in, kept, r) + from * in.strides[axis], std::size_t(item));
-      }
-    }
-    for (Order order : orders) {
-      HostArray actual = out;
-      const nd::cuda::Sequence plan =
-          nd::cuda::plan_sort({in.operand(), axis, positions, actual.operand()}, kProcessors);
-      BOOST_CHECK_EQUAL(plan.launches.size(), launches);
-      run_sequence(plan, order);
-      BOOST_CHECK_MESSAGE(actual.content() == expected.content(), (positions ? "argsort" : "sort")
-                                                                      << " of " << catena::name_of(in.dtype) << " "
-                                                                      << in.shape << " along axis " << axis
-                                                                      << " differs in order " << int(order));
-    }
-  }
-}
-
-// Both signs, many equal values, both zeros, infinities and NaN of several payloads.
-HostArray mixed(Dtype t, const Shape& shape, unsigned seed) {
-  HostArray a = small_integers(t, shape, seed, 50);
-  std::mt19937 random(seed);
-  const auto item = std::int64_t(catena::itemsize(t));
-  for (std::int64_t i = 0; i < catena::size_of(shape); ++i) {
-    std::byte* at = a.data() + i * item;
-    if (catena::is_integer(t)) {
-      if (i % 2 == 0)
-        for (std::int64_t b = 0; b < item; ++b) at[b] = std::byte(random());
-    } else if (catena::is_floating(t)) {
-      constexpr double inf = std::numeric_limits<double>::infinity();
-      const double special[] = {-0.0, 0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN(), 0.37};
-      if (i % 3 == 0) catena::Scalar(special[random() % 6]).store(t, at);
-      if (std::isnan(number(t, at)) && i % 2 == 0) at[0] = std::byte(i % 5 + 1);
-      if (std::isnan(number(t, at)) && i % 4 == 0) at[item - 1] |= std::byte(0x80);
-    }
-  }
-  return a;
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(sorting) {
-  constexpr Dtype f = Dtype::float32;
-  for (Dtype t : kAll) {
-    check_sort(mixed(t, {3, 300}, 1), 1, 1);
-    check_sort(mixed(t, {2100}, 2), 0, 2 + 3 * catena::itemsize(t), nullptr, std::span(kOrders).last(1));
-  }
-  check_sort(mixed(f, {5000}, 2), 0, 14);
-  for (std::int64_t n : {1, 2, 3, 31, 1024, 1025, 2047, 2048}) check_sort(mixed(f, {n}, 1), 0, 1);
-  check_sort(mixed(f, {0}, 1), 0, 0);
-  check_sort(mixed(f, {0, 3}, 1), 1, 0);
-  check_sort(mixed(f, {700, 5}, 1), 1, 1);  // many short rows per block
-  check_sort(mixed(f, {90, 33}, 1), 0, 1);
-  check_sort(mixed(f, {4, 3, 5, 2, 3, 2}, 1), 2, 1);
-  check_sort(mixed(Dtype::int16, {2, 3000, 2}, 1), 1, 8);
-  check_sort(mixed(Dtype::uint8, {20000}, 1), 0, 5);
-  HostArray view = transposed(make_array(f, {40, 3}), {1, 0});
-  check_sort(mixed(f, {3, 40}, 1), 1, 1, &view);
-}
-
-BOOST_AUTO_TEST_CASE(sorting_in_place) {
-  for (const Shape& shape : {Shape{3, 700}, Shape{1, 5000}}) {
-    HostArray x = mixed(Dtype::float32, shape, 1);
-    for (Order order : kOrders) {
-      HostArray same = x, out = make_array(Dtype::float32, shape);
-      run_sequence(nd::cuda::plan_sort({same.operand(), 1, false, same.operand()}, kProcessors), order);
-      run_sequence(nd::cuda::plan_sort({x.operand(), 1, false, out.operand()}, kProcessors), order);
-      BOOST_CHECK(std::memcmp(same.data(), out.data(), std::size_t(catena::size_of(shape)) * 4) == 0);
-    }
-  }
 }

@@ -5,6 +5,7 @@
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
 
@@ -107,6 +108,39 @@ BOOST_AUTO_TEST_CASE(sorts) {
         compare(named("sort", dtype, shape, layout), [&](int d) { return nd::sort(a.on[d], {.axis = at}); });
         compare(named("argsort", dtype, shape, layout), [&](int d) { return nd::argsort(a.on[d], {.axis = at}); });
       }
+}
+
+// The elements at the pivots, and those before and behind them, which may be in any order.
+BOOST_AUTO_TEST_CASE(partitions) {
+  std::mt19937_64 random(19);
+  for (const Dtype dtype : {Dtype::int8, Dtype::float16, Dtype::float32, Dtype::int64}) {
+    const Operand a = make(dtype, {9000}, Layout::contiguous, random);
+    const auto parts = [&](int d, bool positions) {
+      const std::vector<std::int64_t> kth{100, 5000};
+      const nd::Array p = positions ? nd::take(a.on[d], nd::argpartition(a.on[d], kth)) : nd::partition(a.on[d], kth);
+      return nd::concatenate({nd::sort(p(nd::Slice(0, 100))), p(nd::Slice(100, 101)), nd::sort(p(nd::Slice(101, 5000))),
+                              p(nd::Slice(5000, 5001)), nd::sort(p(nd::Slice(5001, {})))});
+    };
+    // Equal keys (zeros, NaN) of different bits may be exchanged: they are compared by their order.
+    const auto numbers = [&](int d, bool positions) {
+      const nd::Array p = parts(d, positions);
+      return nd::where(p == p, p + nd::zeros(1, dtype), nd::zeros(1, dtype));
+    };
+    compare(named("partition", dtype, {9000}, Layout::contiguous), [&](int d) { return numbers(d, false); });
+    compare(named("argpartition", dtype, {9000}, Layout::contiguous), [&](int d) { return numbers(d, true); });
+  }
+}
+
+// Chains of pieces: sums of small integers, which are exact.
+BOOST_AUTO_TEST_CASE(long_scans) {
+  std::mt19937_64 random(20);
+  for (const Dtype dtype : {Dtype::bool_, Dtype::float16, Dtype::float32, Dtype::int64}) {
+    const Operand a = small(dtype, {2, 9000}, random, 0, dtype == Dtype::float16 ? 0 : 1);
+    compare(named("cumsum", dtype, {2, 9000}, Layout::contiguous),
+            [&](int d) { return nd::cumsum(a.on[d], {.axis = 1}); });
+  }
+  const Operand a = small(Dtype::int64, {34 * 4096 + 5}, random, 0, 1);
+  compare("cumsum of two groups of pieces", [&](int d) { return nd::cumsum(a.on[d], {.axis = 0}); });
 }
 
 BOOST_AUTO_TEST_CASE(scans) {

@@ -47,15 +47,15 @@ enum class Form : std::uint8_t {
   row_long,        // one block per row, whose elements are loaded in every phase
   row_columns,     // one thread per row; neighbouring threads process neighbouring rows
   multi_tensor,
-  random,         // four elements per thread
-  scan_rows,      // running results: one block per row
-  scan_columns,   // neighbouring threads process neighbouring rows
-  scan_row_sums,  // results of the pieces of long rows
-  scan_column_sums,
-  scan_carries,  // combination of the pieces before each piece
-  gather,        // dtypes: bool, then those of the index arrays
-  scatter,       // as gather
-  scatter_add,   // dtypes: the elements, then the index arrays
+  random,            // four elements per thread
+  scan_rows,         // running results: one block per row
+  scan_columns,      // neighbouring threads process neighbouring rows
+  scan_chain,        // one block per piece of a long row
+  scan_column_sums,  // results of the pieces of long columns
+  scan_carries,      // combination of the pieces before each piece
+  gather,            // dtypes: bool, then those of the index arrays
+  scatter,           // as gather
+  scatter_add,       // dtypes: the elements, then the index arrays
   matmul_tiles,
   matmul_rows,     // at most four rows of results, one warp per column
   matmul_columns,  // at most four rows of results, neighbouring threads compute neighbouring columns
@@ -65,12 +65,13 @@ enum class Form : std::uint8_t {
   compress_count,  // number of true elements in each piece of a mask
   compress_write,  // the elements at which the mask is true
   offsets,         // exclusive running sums of counts
+  clear,           // sets counts to zero
   sort_block,      // rows that fit a block
-  sort_keys,       // longer rows: keys in the order of unsigned integers
-  sort_count,      // number of occurrences of each digit in each piece
+  sort_count,      // longer rows: number of occurrences of each value of each digit
   sort_move,       // moves elements to their places by one digit
-  sort_result,
-  index_check,  // looks for indices out of range
+  select_count,    // number of occurrences of a digit among the elements that may be pivots
+  select_move,     // moves elements to their sides of the pivots
+  index_check,     // looks for indices out of range
   join,
   fft_stage,  // one factor of the length of Fourier transforms
 };
@@ -78,9 +79,9 @@ CATENA_EXPORT std::string_view name_of(Form form);
 CATENA_EXPORT Family family_of(Form form);
 
 struct KernelKey {
-  std::uint64_t program = 0;  // program_hash or kernel_hash: the computation and its types
-  std::array<Dtype, catena::kMaxOperands>
-      dtypes{};  // of the operands in memory; raw operands: of the loop; passes of a radix sort: of the key
+  std::uint64_t program = 0;                         // program_hash or kernel_hash: the computation and its types
+  std::array<Dtype, catena::kMaxOperands> dtypes{};  // of the operands in memory; raw operands: of the loop; radix
+                                                     // sort: then int64 if the result is positions
   Form form = Form::contiguous;
   std::uint8_t rank = 1;          // axes of the loop, or kept axes, after merging; 0 = known at run time
   std::uint8_t reduced_rank = 1;  // reductions and row-wise kernels: reduced axes, as `rank`
@@ -88,7 +89,7 @@ struct KernelKey {
   std::uint8_t index_arrays = 0;  // gather, scatter
   std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once
   bool many_pieces = false;       // join: the parameters hold kManyPieces pieces, not kFewPieces
-  bool index32 = true;            // positions and byte offsets fit 31 bits
+  bool index32 = true;            // positions and byte offsets fit 31 bits; radix sort: counts fit 30 bits
   std::uint16_t scalars =
       0;  // bit k: input k has one element for the whole loop; bit 8 + k: one per row (row-wise kernels)
   std::uint32_t arch = 0;  // for example 90; identifies the code, not the text

@@ -19,6 +19,15 @@ LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std:
   return plan;
 }
 
+LaunchPlan plan_clear(std::int64_t words, std::size_t offset, int processors) {
+  LaunchPlan plan;
+  plan.key.form = Form::clear;
+  plan.parameters.put_head(device::ClearParameters{.n = words, .words = nullptr});
+  plan.parameters.put_scratch(&device::ClearParameters::words, offset);
+  plan.grid_x = blocks(ceil_divide(words, device::kBlock), processors, 16);
+  return plan;
+}
+
 Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors) {
   const Shape& shape = *call.in.shape;
   const std::int64_t n = catena::size_of(shape), count = (*call.out.shape)[1], pieces = ceil_divide(n, device::kPiece);
@@ -89,6 +98,11 @@ void add_nonzero(GeneratedKernel& k, const KernelKey& key) {
 
 void add_offsets(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/nonzero.h");
+  if (key.form == Form::clear) {
+    set_parameters<device::ClearParameters>(k, "ClearParameters");
+    add_function(k, "catena::device::clear");
+    return;
+  }
   set_parameters<device::OffsetsParameters>(k, "OffsetsParameters");
   add_function(k, concat("catena::device::offsets<", type_name(key.dtypes[0]), ">"));
 }

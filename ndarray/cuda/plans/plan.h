@@ -141,7 +141,9 @@ CATENA_EXPORT Sequence plan_fft(const catena::bound::Fft& call, int processors);
 // Uses one launch for up to kManyPieces pieces that have one stride along the axes before the joined one and one along
 // the axes behind it. Pieces with more strides are copied by separate launches.
 CATENA_EXPORT Sequence plan_join(const catena::bound::Join& call, int processors);
-// ValueError for rows of 2^32 or more elements.
-CATENA_EXPORT Sequence plan_sort(const catena::bound::Sort& call, int processors);
+// ValueError for rows of 2^32 or more elements. Rows of `longest` or more elements are sorted with wider counts of
+// elements; smaller values than the default are for tests.
+CATENA_EXPORT Sequence plan_sort(const catena::bound::Sort& call, int processors,
+                                 std::int64_t longest = std::int64_t(1) << 30);
 
 }  // namespace nd::cuda

@@ -17,8 +17,15 @@ using catena::Shape;
 using catena::Strides;
 
 constexpr std::int64_t kShortRow = 64;       // elements of a row that one thread may scan
-constexpr std::int64_t kLeastPiece = 4096;   // elements of a part of a row per block
 constexpr std::int64_t kLeastOfThread = 64;  // elements of a part of a row per thread
+
+// Elements of a piece of a chain, as Scan::chain keeps them in registers.
+std::int64_t chained_piece(const catena::bound::Scan& call, std::int64_t acc) {
+  const auto in = static_cast<std::int64_t>(catena::itemsize(call.in.dtype)),
+             out = static_cast<std::int64_t>(catena::itemsize(call.out.dtype));
+  const std::int64_t wide = device::kAccess / std::max(in, out);
+  return std::max(device::kScanBytes / acc / wide, std::int64_t(1)) * wide * device::kBlock;
+}
 
 }  // namespace
 
@@ -44,11 +51,13 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
   plan.key.rank = rank_class(kept.size(), device::kMaxExactRank);
   // Neighbouring threads should read neighbouring elements.
   const bool columns = rows >= device::kWarp && (count <= kShortRow || distance(strides[0].back()) < distance(in_step));
-  const std::int64_t workers = kBlocks * (columns ? device::kBlock / 2 : 1);
-  const std::int64_t least = columns ? kLeastOfThread : kLeastPiece;
-  const std::int64_t wanted = rows >= workers ? 1 : std::clamp<std::int64_t>(count / least, 1, workers / rows);
-  const std::int64_t piece = ceil_divide(ceil_divide(count, wanted), kLeastOfThread) * kLeastOfThread,
-                     splits = ceil_divide(count, piece);
+  const std::int64_t acc = static_cast<std::int64_t>(loop.reduction->acc_bytes), chained = chained_piece(call, acc);
+  const bool chain = !columns && rows < kBlocks && count > chained;
+  const std::int64_t workers = kBlocks * (device::kBlock / 2);
+  const std::int64_t wanted =
+      !columns || rows >= workers ? 1 : std::clamp<std::int64_t>(count / kLeastOfThread, 1, workers / rows);
+  const std::int64_t piece = chain ? chained : ceil_divide(ceil_divide(count, wanted), kLeastOfThread) * kLeastOfThread,
+                     splits = ceil_divide(count, piece), groups = chain ? ceil_divide(splits, device::kWarp) : 0;
   const std::int64_t items = columns ? ceil_divide(rows * splits, device::kBlock) : rows * splits;
 
   ParameterBlock& p = plan.parameters;
@@ -57,13 +66,18 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
                               .rank = kept.size(),
                               .splits = splits,
                               .piece = piece,
+                              .groups = groups,
                               .in_step = in_step,
                               .out_step = out_step,
                               .in = call.in.data,
                               .out = call.out.data,
-                              .partial = nullptr});
+                              .partial = nullptr,
+                              .flags = nullptr});
+  const std::int64_t flags = chain ? rows * (splits + groups) + device::kTaken : 0;
+  const std::size_t first_flag = sequence.reserve(static_cast<std::size_t>(flags) * sizeof(std::uint32_t));
+  p.put_scratch(&device::ScanHead::flags, first_flag);
   p.put_scratch(&device::ScanHead::partial,
-                sequence.reserve(splits > 1 ? static_cast<std::size_t>(rows * splits) * loop.reduction->acc_bytes : 0));
+                sequence.reserve(splits > 1 ? static_cast<std::size_t>(rows * (splits + 2 * groups) * acc) : 0));
   const int rank = axes_of(plan.key.rank);
   put_axes(p, kept, rank, 1);
   for (const Strides& s : strides) put_axes(p, s, rank, 0);
@@ -72,8 +86,13 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
     plan.grid_x = blocks(needed, processors, 16);
     sequence.launches.push_back(plan);
   };
+  if (chain) {
+    sequence.launches.push_back(plan_clear(flags, first_flag, processors));
+    add(Form::scan_chain, items);
+    return sequence;
+  }
   if (splits > 1) {
-    add(columns ? Form::scan_column_sums : Form::scan_row_sums, items);
+    add(Form::scan_column_sums, items);
     add(Form::scan_carries, rows);
   }
   add(columns ? Form::scan_columns : Form::scan_rows, items);
@@ -84,9 +103,11 @@ void add_scan(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const 
   add_header(k, "catena/kernels/device/scan.h");
   set_parameters<device::ScanParameters>(k, "ScanParameters", key.rank);
   const std::string_view function = name_of(key.form).substr(std::string_view("scan_").size());
-  add_function(k, concat("catena::device::Scan<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ",
-                         type_name(loop.type[0]), ", ", type_name(key.dtypes[1]), ", ", type_name(loop.type[1]), ", ",
-                         int(key.rank), ">::", function));
+  add_function(k,
+               concat("catena::device::Scan<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ",
+                      type_name(loop.type[0]), ", ", type_name(key.dtypes[1]), ", ", type_name(loop.type[1]), ", ",
+                      int(key.rank), ">::", function),
+               key.form != Form::scan_chain ? "" : (loop.reduction->acc_bytes > 4 ? "2" : "3"));
 }
 
 }  // namespace nd::cuda

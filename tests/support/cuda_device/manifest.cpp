@@ -137,7 +137,7 @@ class KernelsOfOne {
     simple(Form::reduce_columns, 1, 1);
     simple(Form::reduce_second, 1, 1);
     if (def_.is(catena::may_scan))
-      for (Form form : {Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums, Form::scan_carries})
+      for (Form form : {Form::scan_columns, Form::scan_chain, Form::scan_column_sums, Form::scan_carries})
         simple(form, 1, 1);
   }
 
@@ -262,13 +262,13 @@ std::vector<KernelKey> structural_keys() {
   add_indexing(keys);
   for (Dtype t : kDtypes) {
     for (Form form : {Form::matmul_tiles, Form::matmul_rows, Form::matmul_columns, Form::matmul_second,
-                      Form::nonzero_count, Form::nonzero_write, Form::sort_block, Form::sort_keys, Form::sort_result})
+                      Form::nonzero_count, Form::nonzero_write, Form::sort_block, Form::sort_count})
       keys.push_back(key_of(form, {t}, 1));
   }
   for (Form form : {Form::matmul_tiles, Form::nonzero_write, Form::sort_block})
     keys.push_back(key_of(form, {D::float32}, 0, 1, false));
-  for (Form form : {Form::matmul_tiles, Form::matmul_columns, Form::nonzero_count, Form::nonzero_write,
-                    Form::sort_block, Form::sort_keys, Form::sort_result})
+  for (Form form :
+       {Form::matmul_tiles, Form::matmul_columns, Form::nonzero_count, Form::nonzero_write, Form::sort_block})
     keys.push_back(key_of(form, {D::float32}, 2));
   for (Dtype t : {D::uint32, D::int64}) keys.push_back(key_of(Form::offsets, {t}, 1));
   for (Dtype t : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::int64, D::uint64})
@@ -282,8 +282,16 @@ std::vector<KernelKey> structural_keys() {
       key.word_bytes = bytes;
       keys.push_back(key);
     }
-  for (Dtype t : {D::uint8, D::uint16, D::uint32, D::uint64})
-    for (Form form : {Form::sort_count, Form::sort_move}) keys.push_back(key_of(form, {t}, 1));
+  keys.push_back(key_of(Form::clear, {}, 1));
+  for (Dtype places : {D::bool_, D::int64}) {
+    for (Dtype t : kDtypes) keys.push_back(key_of(Form::sort_move, {t, places}, 1));
+    for (Dtype t : {D::bool_, D::int8, D::uint16, D::float16, D::float32, D::int64})
+      keys.push_back(key_of(Form::select_move, {t, places}, 1));
+  }
+  keys.push_back(key_of(Form::sort_move, {D::float32}, 2));
+  keys.push_back(key_of(Form::sort_move, {D::float32}, 1, 1, false));
+  for (Dtype t : {D::bool_, D::int8, D::uint16, D::float16, D::float32, D::int64})
+    keys.push_back(key_of(Form::select_count, {t}, 1));
   keys.push_back(key_of(Form::compress_count, {}, 1));
   for (std::uint8_t bytes : {1, 2, 4, 8, 16}) {
     KernelKey key = key_of(Form::compress_write, {}, 1);
