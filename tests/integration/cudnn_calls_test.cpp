@@ -466,6 +466,37 @@ BOOST_AUTO_TEST_CASE(one_scope_chooses_algorithms_work_space_and_library) {
   BOOST_TEST(&nn_extension(x, false) == &portable_nn_extension());
 }
 
+// Without memory for the workspace of the first engine, the next one computes.
+BOOST_AUTO_TEST_CASE(less_work_space_where_memory_is_short) {
+  if (!have_cuda() || !fake_cudnn::stands_in()) return;
+  const Array x = numbers({2, 4, 6, 5}, Dtype::float32, 1), w = numbers({3, 4, 3, 3}, Dtype::float32, 2);
+  const ConvolutionSpec spec{.stride = {1, 1}, .pad = {1, 1}, .dilate = {1, 1}};
+  std::vector<int>& engines = fake_cudnn::record().engines;
+  nd::MemoryPool& pool = nd::memory_pool(Device::Kind::cuda);
+  struct Limit {
+    nd::MemoryPool& pool;
+    ~Limit() { pool.set_limit(0); }
+  };
+  engines.clear();
+  const Array y = own().convolution(x, w, {}, spec);
+  {
+    const Limit limit{pool};
+    Array room = empty({1 << 20}, Dtype::uint8, kCuda);  // for the result
+    pool.set_limit(pool.total_bytes(0));
+    std::vector<Array> held;
+    for (const std::int64_t bytes : {6 << 20, 1 << 20}) {
+      try {
+        for (;;) held.push_back(empty({bytes}, Dtype::uint8, kCuda));
+      } catch (const catena::OutOfMemoryError&) {}
+    }
+    room = {};
+    const Array other = own().convolution(x, w, {}, spec);
+    check_close(other, y, 1e-6, "y");
+  }
+  own().convolution(x, w, {}, spec);
+  BOOST_TEST(engines == (std::vector<int>{0, 1, 0}), boost::test_tools::per_element());
+}
+
 // The state that a network keeps for its gradients is that of its implementation.
 BOOST_AUTO_TEST_CASE(gradients_of_a_network_are_its_implementations) {
   if (!have_cuda()) return;
