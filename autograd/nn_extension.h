@@ -96,6 +96,16 @@ struct RnnOperands {
   std::vector<Array> ws, bs;
 };
 
+// Statistics that NnExtension::batch_normalization computes beside its result.
+struct BatchStatistics {
+  bool variance = true;  // false: the variance in the result may be null
+  // If not null, C-contiguous averages with one element per channel in the order of gamma, in the dtype of the
+  // statistics. They become decay * average + (1 - decay) * statistic in place; of the variance the unbiased one
+  // counts: times n / max(n - 1, 1) for n elements per channel.
+  Array moving_mean, moving_variance;
+  double decay = 0;
+};
+
 class NnExtension;
 struct RnnResult {
   Array y;  // (rows of all times, units * directions), of the last layer
@@ -152,13 +162,16 @@ class CATENA_EXPORT NnExtension {
   Array average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec);
 
   // Normalizes x over `axes`; gamma and beta broadcast to x and have length 1 along `axes`. Returns {y, mean, biased
-  // variance, 1 / sqrt(variance + eps)}; the statistics have length 1 along `axes` and are float32 for 16-bit x.
-  Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes);
-  // Returns {gx, ggamma, gbeta}. mean and inv_std are results of batch_normalization. ggamma and gbeta have length 1
-  // along `axes`.
+  // variance, 1 / sqrt(variance + eps)} and, from some implementations, a reserve for the gradients; the statistics
+  // have length 1 along `axes` and are float32 for 16-bit x. Parameters may be float32 beside 16-bit x, and are then
+  // used without rounding.
+  Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes,
+                             const BatchStatistics& statistics = {});
+  // Returns {gx, ggamma, gbeta}. mean, inv_std and reserve are results of batch_normalization; the reserve may be null.
+  // ggamma and gbeta have length 1 along `axes`, and the dtype of gamma where it is float32 beside 16-bit x, else of x.
   Arrays batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
-                                      const Array& inv_std, const Dims& axes);
-  // All operands broadcast to x.
+                                      const Array& inv_std, const Dims& axes, const Array& reserve = {});
+  // All operands broadcast to x. Parameters may be float32 beside 16-bit x.
   Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                   const Array& var, double eps);
 
@@ -184,10 +197,11 @@ class CATENA_EXPORT NnExtension {
   virtual Array do_max_pooling_by_index(const Array& x, const Array& indexes, const PoolingSpec& spec);
   virtual Array do_average_pooling(const Array& x, const PoolingSpec& spec, const Dims& out);
   virtual Array do_average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec);
+  // The parameters of batch normalization have the dtype of x or, beside 16-bit x, all float32.
   virtual Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
-                                        const Dims& axes);
+                                        const Dims& axes, const BatchStatistics& statistics);
   virtual Arrays do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
-                                                 const Array& inv_std, const Dims& axes);
+                                                 const Array& inv_std, const Dims& axes, const Array& reserve);
   virtual Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                              const Array& var, double eps);
   // Called without dropout; with dropout, rnn calls do_rnn for each layer. x and the states are float32 or float64. ws

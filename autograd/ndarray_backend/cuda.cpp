@@ -13,6 +13,6 @@ void check_cuda_available() {
 }
 
 void set_max_workspace_size(std::int64_t size) { internal::cudnn::set_max_workspace_size(size); }
-std::int64_t get_max_workspace_size() noexcept { return internal::cudnn::max_workspace_size(); }
+std::int64_t get_max_workspace_size() { return internal::cudnn::max_workspace_size(nd::current_device()); }
 
 }  // namespace autograd::cuda

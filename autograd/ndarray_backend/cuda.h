@@ -55,9 +55,12 @@ CATENA_EXPORT bool cudnn_enabled();
 CATENA_EXPORT void check_cuda_available();
 
 // Sets the limit in bytes for the workspace of one call of cuDNN, for the whole process; algorithms that need more are
-// not used. Initially 8 MiB. ValueError for a negative size. using_config({.max_workspace_size = ...}) sets another
-// limit for a thread, which get_max_workspace_size then returns.
+// not used. Until it is set, every device has its default: a sixteenth of the memory that is free when it is first
+// needed, at least 256 MiB and at most 1 GiB. (Chainer's default is 8 << 20.) Where there is not enough memory for a
+// workspace, an algorithm that needs less is used. ValueError for a negative size. using_config({.max_workspace_size =
+// ...}) sets another limit for a thread. get_max_workspace_size() returns the limit for this thread and its current
+// device.
 CATENA_EXPORT void set_max_workspace_size(std::int64_t size);
-CATENA_EXPORT std::int64_t get_max_workspace_size() noexcept;
+CATENA_EXPORT std::int64_t get_max_workspace_size();
 
 }  // namespace autograd::cuda

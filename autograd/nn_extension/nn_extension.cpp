@@ -6,6 +6,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/nn_extension/convolution.h>
+#include <catena/autograd/nn_extension/layout.h>
 #include <catena/autograd/nn_extension/window_program.h>
 #include <catena/kernels/base/view_layout.h>
 
@@ -258,29 +259,54 @@ Array NnExtension::average_pooling_backward(const Array& gy, const Dims& spatial
 }
 
 // ---- batch normalisation ------------------------------------------------------------------------
+namespace {
+// Returns the dtype of parameters for x: float32 if x has 16-bit elements and all given parameters are float32.
+Dtype parameter_dtype(const Array& x, std::initializer_list<Array> given) {
+  const bool wide = catena::itemsize(x.dtype()) == 2 &&
+                    std::all_of(given.begin(), given.end(), [](const Array& a) { return a.dtype() == Dtype::float32; });
+  return wide ? Dtype::float32 : x.dtype();
+}
+}  // namespace
+
 Arrays NnExtension::batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
-                                        const Dims& axes) {
+                                        const Dims& axes, const BatchStatistics& statistics) {
   const Array operands[] = {x, gamma, beta};
   check_same_device("batch_normalization", operands);
-  return do_batch_normalization(x, astype(gamma, x.dtype()), astype(beta, x.dtype()), eps, axes);
+  const Dtype t = parameter_dtype(x, {gamma, beta});
+  return do_batch_normalization(x, astype(gamma, t), astype(beta, t), eps, axes, statistics);
 }
 
 Arrays NnExtension::batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
-                                                 const Array& inv_std, const Dims& axes) {
+                                                 const Array& inv_std, const Dims& axes, const Array& reserve) {
   const Array operands[] = {x, gy, gamma, mean, inv_std};
   check_same_device("batch_normalization_backward", operands);
-  return do_batch_normalization_backward(x, astype(gy, x.dtype()), astype(gamma, x.dtype()), mean, inv_std, axes);
+  return do_batch_normalization_backward(x, internal::astype_in_order(gy, x.dtype()),
+                                         astype(gamma, parameter_dtype(x, {gamma})), mean, inv_std, axes, reserve);
 }
 
 Array NnExtension::fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                              const Array& var, double eps) {
   const Array operands[] = {x, gamma, beta, mean, var};
   check_same_device("fixed_batch_normalization", operands);
-  const Dtype t = x.dtype();
+  const Dtype t = parameter_dtype(x, {gamma, beta, mean, var});
   return do_fixed_batch_normalization(x, astype(gamma, t), astype(beta, t), astype(mean, t), astype(var, t), eps);
 }
 
 // ---- images -------------------------------------------------------------------------------------
+Array internal::empty_in_order_of(const Array& a, Dtype dtype) {
+  const auto order = a.is_c_contiguous() ? std::optional<Dims>()
+                                         : catena::dense_order(a.shape(), a.strides(), catena::itemsize(a.dtype()));
+  if (!order) return a.backend().empty(a.shape(), dtype, a.device());
+  return transpose(a.backend().empty(transpose(a, *order).shape(), dtype, a.device()), catena::inverse_axes(*order));
+}
+
+Array internal::astype_in_order(const Array& a, Dtype dtype) {
+  if (a.dtype() == dtype) return a;
+  const Array out = empty_in_order_of(a, dtype);
+  assign(out, a);
+  return out;
+}
+
 Array internal::empty_images(const Array& near, const Shape& shape, Dtype dtype, bool channels_last) {
   if (!channels_last) return near.backend().empty(shape, dtype, near.device());
   Shape memory = shape;

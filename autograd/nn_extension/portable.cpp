@@ -7,6 +7,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/nn_extension/convolution.h>
+#include <catena/autograd/nn_extension/layout.h>
 #include <catena/autograd/nn_extension/window_program.h>
 #include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
@@ -304,11 +305,8 @@ class NeighbouringChannels {
   std::int64_t positions_ = 1, channels_ = 1, together_ = 1, groups_ = 1;
 };
 
-}  // namespace
-
-Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
-                                           const Dims& axes) {
-  ran();
+// Returns {y, mean, variance, inv_std}; all arrays have one dtype.
+Arrays normalized(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) {
   if (const auto c = NeighbouringChannels::of(x, axes)) {
     const Array m = c->matrix(x);
     const Shape& per_channel = gamma.shape();
@@ -326,8 +324,44 @@ Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, c
   return row_wise(catena::kernels::batch_norm_fwd, in, axes);
 }
 
+void move_average(const Array& average, const Array& statistic, double decay, double scale) {
+  average *= decay;
+  average += reshape(statistic, average.shape()) * ((1 - decay) * scale);
+}
+
+}  // namespace
+
+void internal::move_averages(const BatchStatistics& s, const Array& mean, const Array& variance, double count) {
+  if (!s.moving_mean) return;
+  move_average(s.moving_mean, mean, s.decay, 1.0);
+  move_average(s.moving_variance, variance, s.decay, count / std::max(count - 1, 1.0));
+}
+
+Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
+                                           const Dims& axes, const BatchStatistics& statistics) {
+  if (gamma.dtype() != x.dtype()) {
+    Arrays wide = NnExtension::do_batch_normalization(internal::astype_in_order(x, gamma.dtype()), gamma, beta, eps,
+                                                      axes, statistics);
+    wide[0] = internal::astype_in_order(wide[0], x.dtype());
+    return wide;
+  }
+  ran();
+  Arrays made = normalized(x, gamma, beta, eps, axes);
+  internal::move_averages(statistics, made[1], made[2],
+                          double(x.size()) / double(std::max<std::int64_t>(made[1].size(), 1)));
+  return made;
+}
+
 Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma,
-                                                    const Array& mean, const Array& inv_std, const Dims& axes) {
+                                                    const Array& mean, const Array& inv_std, const Dims& axes,
+                                                    const Array& reserve) {
+  if (gamma.dtype() != x.dtype()) {
+    const Dtype wide = gamma.dtype();
+    Arrays g = NnExtension::do_batch_normalization_backward(
+        internal::astype_in_order(x, wide), internal::astype_in_order(gy, wide), gamma, mean, inv_std, axes, reserve);
+    g[0] = internal::astype_in_order(g[0], x.dtype());
+    return g;
+  }
   ran();
   if (const auto c = NeighbouringChannels::of(x, axes)) {
     const Array m = c->matrix(x), gm = c->matrix(gy), centers = c->along_row(mean), scales = c->along_row(inv_std);
@@ -348,6 +382,11 @@ Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array&
 
 Array NnExtension::do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta,
                                                 const Array& mean, const Array& var, double eps) {
+  if (gamma.dtype() != x.dtype()) {
+    const Array wide = internal::astype_in_order(x, gamma.dtype());
+    return internal::astype_in_order(NnExtension::do_fixed_batch_normalization(wide, gamma, beta, mean, var, eps),
+                                     x.dtype());
+  }
   ran();
   // On the CPU one root and quotient per channel are faster than one per element.
   if (x.device().kind == Device::Kind::cpu && catena::itemsize(x.dtype()) >= 4)

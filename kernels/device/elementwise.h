@@ -131,8 +131,9 @@ ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
       Offset none[sizeof...(L)] = {};
       (lane.move(int64_t(first) * L::size), ...);
       (lane.template fetch<V>(), ...);
+      // V is a power of two. In this form the compiler sees that neighbours share a block of random numbers.
       ND_UNROLL
-      for (int j = 0; j < V; ++j) compute(first + j, j, none);
+      for (int j = 0; j < V; ++j) compute(first | Width(j), j, none);
       (lane.template flush<V>(), ...);
     } else {
       for (Width i = first; i < first + V && i < n; ++i) {

@@ -44,6 +44,7 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
   void add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) override;
 
   void execute(const catena::bound::Call& call, StreamRef stream) override;
+  bool execute_in_order(const catena::bound::Elementwise& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
   std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device) override;

@@ -25,6 +25,10 @@ class CATENA_EXPORT Executor {
   // As the elementwise program of one kernel, but without binding operands, which is faster for few elements. Returns
   // false, without executing anything, if the backend has no shorter way for this call.
   virtual bool elementwise_flat(const catena::bound::Flat&, StreamRef) { return false; }
+  // Executes the program at the positions along the first axis of its loop in ascending order: a position reads what
+  // earlier ones have written. Returns false, without executing anything, if the backend has no faster way than one
+  // call of execute() per position.
+  virtual bool execute_in_order(const catena::bound::Elementwise&, StreamRef) { return false; }
 
   // Returns the interface for kernels given as text (ndarray/device/text_kernels.h); null if the device cannot run
   // them.

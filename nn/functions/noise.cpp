@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/connection.h>
@@ -24,31 +25,43 @@ namespace {
 
 class Dropout final : public FunctionNode {
  public:
-  Dropout(double ratio, std::uint64_t seed, const autograd::Operand& offset)
-      : ratio_(ratio), seed_(seed), offset_(offset) {}
+  // The numbers are drawn for the elements in the given order of the axes, which is that of x in memory by default.
+  Dropout(double ratio, std::uint64_t seed, const autograd::Operand& offset,
+          const std::optional<autograd::Dims>& order = {})
+      : ratio_(ratio), seed_(seed), offset_(offset), order_(order) {}
   std::string label() const override { return "Dropout"; }
   std::string_view input_names() const override { return "x"; }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
   }
-  Arrays forward(const Arrays& x) override { return {masked(x[0])}; }
+  Arrays forward(const Arrays& x) override {
+    if (!order_) order_ = memory_order(x[0]);
+    return {masked(x[0])};
+  }
   Array mask(const Array& x) const { return masked(autograd::ones_like(x)); }
   // Multiplies by the same mask, which is recomputed from the seed.
   Variables backward(const Targets&, const Variables& gy) override {
-    return autograd::apply_node<Dropout>({gy[0]}, ratio_, seed_, offset_);
+    return autograd::apply_node<Dropout>({gy[0]}, ratio_, seed_, offset_, order_);
   }
 
  private:
+  // Empty where it is the order of the axes.
+  static autograd::Dims memory_order(const Array& x) {
+    if (x.is_c_contiguous()) return {};
+    return catena::dense_order(x.shape(), x.strides(), catena::itemsize(x.dtype())).value_or(autograd::Dims());
+  }
   Array masked(const Array& x) const {
-    const Array y = autograd::empty_like(x);
-    const autograd::Operand operands[] = {x, catena::Scalar(seed_), offset_, ratio_};
+    const bool moved = order_ && !order_->empty();
+    const Array in = moved ? autograd::transpose(x, *order_) : x, y = autograd::empty_like(in);
+    const autograd::Operand operands[] = {in, catena::Scalar(seed_), offset_, ratio_};
     autograd::apply_indexed(catena::kernels::dropout, operands, {&y, 1});
-    return y;
+    return moved ? autograd::transpose(y, catena::inverse_axes(*order_)) : y;
   }
   double ratio_;
   std::uint64_t seed_;
   autograd::Operand offset_;
+  std::optional<autograd::Dims> order_;
 };
 
 bool trains(const char* op, const std::optional<bool>& train) {

@@ -80,7 +80,11 @@ Dtype statistics_dtype(Dtype t) { return catena::compute_dtype(t); }
 
 class BatchNormalization final : public FunctionNode {
  public:
-  explicit BatchNormalization(const BatchNormalizationOptions& o) : options_(o) {}
+  // What becomes of the averages of the options: nothing, new arrays, or they are moved themselves.
+  enum class Averages : unsigned char { unused, in_new_arrays, in_place };
+
+  explicit BatchNormalization(const BatchNormalizationOptions& o, Averages averages = Averages::unused)
+      : options_(o), averages_(averages) {}
   std::string label() const override { return "BatchNormalizationFunction"; }
   std::string_view input_names() const override { return "x gamma beta"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
@@ -90,23 +94,31 @@ class BatchNormalization final : public FunctionNode {
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const Layout l = layout(in[0], in[1]);
-    // Computed in the dtype of the parameters, if it is wider.
-    const Array x = autograd::astype(in[0], in[1].dtype());
-    const Arrays result = nn_extension(x, options_.use_cudnn)
-                              .batch_normalization(x, autograd::reshape(in[1], l.kept),
-                                                   autograd::reshape(in[2], l.kept), options_.eps, l.axes);
+    set_averages(in[1]);
+    const bool moves = running_mean_ && l.count > 0;  // an empty batch says nothing of the data
+    const bool at_once = moves && is_average(running_mean_, in) && is_average(running_var_, in);
+    autograd::BatchStatistics statistics;
+    statistics.variance = moves && !at_once;
+    if (at_once) {
+      statistics.decay = options_.decay;
+      statistics.moving_mean = running_mean_;
+      statistics.moving_variance = running_var_;
+    }
+    const Arrays result = nn_extension(in[0], options_.use_cudnn)
+                              .batch_normalization(in[0], autograd::reshape(in[1], l.kept),
+                                                   autograd::reshape(in[2], l.kept), options_.eps, l.axes, statistics);
     mean_ = result[1];
-    var_ = result[2];
     inv_std_ = result[3];
-    return {autograd::astype(result[0], in[0].dtype())};
+    if (result.size() > 4) reserve_ = result[4];
+    if (moves && !at_once) {
+      move(running_mean_, mean_, 1.0);
+      move(running_var_, result[2], l.count / std::max(l.count - 1, 1.0));
+    }
+    return {result[0]};
   }
 
-  BatchNormalizationResult with_statistics(const Variable& y, const Array& x, const Array& gamma) const {
-    const double m = layout(x, gamma).count;
-    if (m == 0) return {y, unmoved(options_.running_mean, gamma), unmoved(options_.running_var, gamma)};
-    return {y, moved(options_.running_mean, gamma, mean_, 1.0),
-            moved(options_.running_var, gamma, var_, m / std::max(m - 1, 1.0))};
-  }
+  const Array& running_mean() const { return running_mean_; }
+  const Array& running_var() const { return running_var_; }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Variable x = retained_input(0), gamma = retained_input(1);
@@ -119,26 +131,33 @@ class BatchNormalization final : public FunctionNode {
 
  private:
   Layout layout(const Array& x, const Array& gamma) const { return layout_of(x.shape(), options_.axis, gamma.ndim()); }
-  // An empty batch says nothing of the data.
-  static Array unmoved(const Array& running, const Array& gamma) {
-    return running ? autograd::copy(running) : autograd::zeros_like(gamma);
+  void set_averages(const Array& gamma) {
+    if (averages_ == Averages::unused) return;
+    const auto average = [&](const Array& given) {
+      if (!given) return autograd::zeros_like(gamma);
+      return averages_ == Averages::in_place ? given : autograd::copy(given);
+    };
+    running_mean_ = average(options_.running_mean);
+    running_var_ = average(options_.running_var);
   }
-  Array moved(const Array& running, const Array& gamma, const Array& statistic, double scale) const {
-    const Array& like = running ? running : gamma;
-    const Array share = autograd::reshape(statistic, like.shape()) * ((1 - options_.decay) * scale);
-    return autograd::astype(running ? running * options_.decay + share : share, like.dtype());
+  // True if the extension can move the average itself.
+  static bool is_average(const Array& a, const Arrays& in) {
+    return a.is_c_contiguous() && a.size() == in[1].size() && a.dtype() == statistics_dtype(in[0].dtype()) &&
+           a.device() == in[0].device();
+  }
+  void move(const Array& average, const Array& statistic, double scale) const {
+    const Array share = autograd::reshape(statistic, average.shape()) * ((1 - options_.decay) * scale);
+    autograd::assign(average, average * options_.decay + share);
   }
 
   Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const Layout& l) const {
-    const Array wide = autograd::astype(x.data(), gamma.dtype());
-    const Arrays g =
-        nn_extension(wide, options_.use_cudnn)
-            .batch_normalization_backward(wide, autograd::astype(gy.data(), gamma.dtype()),
-                                          autograd::reshape(gamma.data(), l.kept), mean_, inv_std_, l.axes);
+    const Arrays g = nn_extension(x.data(), options_.use_cudnn)
+                         .batch_normalization_backward(x.data(), gy.data(), autograd::reshape(gamma.data(), l.kept),
+                                                       mean_, inv_std_, l.axes, reserve_);
     const auto parameter = [&](const Array& a) {
       return constant_variable(autograd::astype(autograd::reshape(a, l.params), gamma.dtype()));
     };
-    return {constant_variable(autograd::astype(g[0], x.dtype())), parameter(g[1]), parameter(g[2])};
+    return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
   }
 
   // The same on Variables. Recomputes the statistics, so that they are differentiated, too.
@@ -156,7 +175,9 @@ class BatchNormalization final : public FunctionNode {
   }
 
   BatchNormalizationOptions options_;
-  Array mean_, var_, inv_std_;
+  Averages averages_;
+  Array running_mean_, running_var_;  // null: unused
+  Array mean_, inv_std_, reserve_;
 };
 
 class FixedBatchNormalization final : public FunctionNode {
@@ -172,10 +193,8 @@ class FixedBatchNormalization final : public FunctionNode {
     retain_inputs({0, 1, 3, 4});
     const Layout l = layout_of(in[0].shape(), options_.axis, in[1].ndim());
     const auto p = [&](std::size_t k) { return autograd::reshape(in[k], l.kept); };
-    const Array x = autograd::astype(in[0], in[1].dtype());
-    const Array y =
-        nn_extension(x, options_.use_cudnn).fixed_batch_normalization(x, p(1), p(2), p(3), p(4), options_.eps);
-    return {autograd::astype(y, in[0].dtype())};
+    return {
+        nn_extension(in[0], options_.use_cudnn).fixed_batch_normalization(in[0], p(1), p(2), p(3), p(4), options_.eps)};
   }
 
   Variables backward(const Targets& targets, const Variables& gy_given) override {
@@ -316,9 +335,14 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
 
 BatchNormalizationResult batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                              const BatchNormalizationOptions& o, ReturnStatistics) {
-  const auto node = autograd::make_node<BatchNormalization>(o);
+  const auto node = autograd::make_node<BatchNormalization>(o, BatchNormalization::Averages::in_new_arrays);
   const Variable y = node->apply({x, gamma, beta})[0];
-  return node->with_statistics(y, x.data(), gamma.data());
+  return {y, node->running_mean(), node->running_var()};
+}
+
+Variable internal::moving_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                              const BatchNormalizationOptions& o) {
+  return autograd::make_node<BatchNormalization>(o, BatchNormalization::Averages::in_place)->apply({x, gamma, beta})[0];
 }
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,

@@ -52,6 +52,11 @@ struct BatchNormalizationResult {
 CATENA_EXPORT BatchNormalizationResult batch_normalization(const Variable& x, const Variable& gamma,
                                                            const Variable& beta,
                                                            const BatchNormalizationOptions& options, ReturnStatistics);
+namespace internal {
+// The same, with the results written to options.running_mean and options.running_var themselves.
+CATENA_EXPORT Variable moving_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                                  const BatchNormalizationOptions& options);
+}  // namespace internal
 struct FixedBatchNormalizationOptions {
   double eps = 2e-5;
   autograd::Axes axis = {};            // as above

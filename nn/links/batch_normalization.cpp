@@ -35,13 +35,9 @@ Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizat
     ++N;
     keep = 1.0 - 1.0 / double(N);
   }
-  const auto [y, new_mean, new_var] = batch_normalization(
-      x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn},
-      return_statistics);
-  // Into the link's own arrays, whose addresses captured work keeps.
-  autograd::assign(mean, new_mean);
-  autograd::assign(var, new_var);
-  return y;
+  // In the link's own arrays, whose addresses captured work keeps.
+  return internal::moving_batch_normalization(
+      x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn});
 }
 
 }  // namespace nn

@@ -307,6 +307,8 @@ CATENA_SAME(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, cudnn_attr_plan_properties);
 CATENA_SAME(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, cudnn_attr_properties_json);
 CATENA_SAME(CUDNN_BATCHNORM_PER_ACTIVATION, cudnn_batch_norm_per_activation);
 CATENA_SAME(CUDNN_BATCHNORM_SPATIAL, cudnn_batch_norm_spatial);
+CATENA_SAME(CUDNN_BATCHNORM_SPATIAL_PERSISTENT, cudnn_batch_norm_spatial_persistent);
+CATENA_SAME(CUDNN_BATCHNORM_OPS_BN, cudnn_batch_norm_only);
 CATENA_SAME(CUDNN_RNN_ALGO_STANDARD, cudnn_rnn_standard);
 CATENA_SAME(CUDNN_RNN_RELU, cudnn_rnn_relu);
 CATENA_SAME(CUDNN_RNN_TANH, cudnn_rnn_tanh);

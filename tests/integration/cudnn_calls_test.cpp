@@ -193,6 +193,102 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
               portable.fixed_batch_normalization(x, one, one, one + 5, one * one, kEps), 1e-4, "fixed of fewer axes");
 }
 
+// float32 parameters beside 16-bit images are used as they are, in both memory layouts.
+BOOST_AUTO_TEST_CASE(batch_normalization_of_16_bit_images) {
+  if (!have_cuda()) return;
+  constexpr double kEps = 1e-3;
+  const Dims axes{0, 2, 3};
+  NnExtension& portable = portable_nn_extension();
+  for (const Dtype t : {Dtype::float16, Dtype::bfloat16})
+    for (const std::int64_t channels : {8, 6})
+      for (const bool last : {false, true}) {
+        const Shape p{1, channels, 1, 1};
+        const Array plain = numbers({3, channels, 4, 5}, t, 1), x = last ? channels_last(plain) : plain;
+        const Array gy = numbers(plain.shape(), t, 4), wide = astype(plain, Dtype::float32);
+        // Not representable in 16 bits.
+        const Array gamma = numbers(p, Dtype::float32, 2) + 1.0009765625 / 3, beta = numbers(p, Dtype::float32, 3) / 3;
+        const Arrays y = portable.batch_normalization(wide, gamma, beta, kEps, axes);
+        const Arrays g =
+            portable.batch_normalization_backward(wide, astype(gy, Dtype::float32), gamma, y[1], y[3], axes);
+        const double tolerance = tolerance_of(t);
+        for (const bool own_one : {false, true}) {
+          NnExtension& nn = own_one ? own() : portable;
+          fake_cudnn::record().calls.clear();
+          const Arrays made = nn.batch_normalization(x, gamma, beta, kEps, axes);
+          check_close(made[0], astype(y[0], t), tolerance, "y");
+          check_close(made[1], y[1], 1e-6, "mean");
+          BOOST_TEST(made[0].strides() == x.strides());
+          const Arrays back = nn.batch_normalization_backward(x, gy, gamma, made[1], made[3], axes,
+                                                              made.size() > 4 ? made[4] : Array());
+          check_close(back[0], astype(g[0], t), tolerance, "gx");
+          BOOST_TEST(back[0].strides() == x.strides());
+          for (std::size_t k = 1; k < 3; ++k) check_close(back[k], g[k], 1e-5, "gradients of float32 parameters");
+          const Array fixed = nn.fixed_batch_normalization(x, gamma, beta, y[1], y[2], kEps);
+          check_close(fixed, astype(y[0], t), tolerance, "fixed");
+          BOOST_TEST(fixed.strides() == x.strides());
+          if (!own_one || !fake_cudnn::stands_in()) continue;
+          const std::size_t with_spaces = last && channels % 4 == 0 ? 1 : 0;
+          BOOST_TEST(calls_of("cudnnBatchNormalizationForwardTrainingEx") == with_spaces);
+          BOOST_TEST(calls_of("cudnnBatchNormalizationForwardTraining") == 1 - with_spaces);
+          BOOST_TEST(calls_of("cudnnBatchNormalizationBackwardEx") == with_spaces);
+          BOOST_TEST(calls_of("cudnnBatchNormalizationBackward") == 1 - with_spaces);
+          // Without the reserve, and where the functions with workspaces do not support the case.
+          check_close(nn.batch_normalization_backward(x, gy, gamma, made[1], made[3], axes)[0], astype(g[0], t),
+                      tolerance, "gx without the reserve");
+          fake_cudnn::record().refusal = nd::cuda::api::cudnn_not_supported;
+          fake_cudnn::record().refuse = "cudnnGetBatchNormalizationTrainingExReserveSpaceSize";
+          check_close(nn.batch_normalization(x, gamma, beta, kEps, axes)[0], astype(y[0], t), tolerance, "y");
+          check_who("cudnn");
+          fake_cudnn::record().refuse.clear();
+          BOOST_TEST(calls_of("cudnnBatchNormalizationForwardTrainingEx") == with_spaces);
+        }
+      }
+}
+
+// The layer's averages are moved by cuDNN itself: no kernel runs beside it. A single element per channel has no
+// unbiased variance; the averages are then moved by kernels of the library, with the factor 1.
+BOOST_AUTO_TEST_CASE(moving_averages_of_batch_normalization) {
+  if (!have_cuda()) return;
+  for (const Shape& shape : {Shape{4, 3, 2, 5}, Shape{6, 3}, Shape{1, 3}})
+    for (const Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
+      const Dtype wide = t == Dtype::float64 ? t : Dtype::float32;
+      const Array x = numbers(shape, t, 1), p = numbers({3}, wide, 2);
+      const double n = double(x.size()) / 3;
+      const std::vector<double> host = to_vector<double>(x);
+      for (const bool by_link : {true, false}) {
+        const Array mean = numbers({3}, wide, 5), var = numbers({3}, wide, 6);
+        const std::vector<double> old_mean = to_vector<double>(mean), old_var = to_vector<double>(var);
+        const std::uint64_t version = mean->storage->version.load();
+        const nn::BatchNormalizationOptions options{.running_mean = mean, .running_var = var, .decay = 0.75};
+        fake_cudnn::record().calls.clear();
+        Array new_mean = mean, new_var = var;
+        if (by_link) {
+          nn::internal::moving_batch_normalization(Variable(x), Variable(p), Variable(p), options);
+          BOOST_TEST(mean->storage->version.load() > version);
+        } else {
+          const auto r = nn::batch_normalization(Variable(x), Variable(p), Variable(p), options, nn::return_statistics);
+          new_mean = r.running_mean, new_var = r.running_var;
+          BOOST_TEST(to_vector<double>(mean) == old_mean);
+          BOOST_TEST(to_vector<double>(var) == old_var);
+        }
+        const std::vector<double> m = to_vector<double>(new_mean), v = to_vector<double>(new_var);
+        const std::int64_t rest = x.size() / shape[0] / 3;
+        for (std::int64_t c = 0; c < 3; ++c) {
+          double sum = 0, squares = 0;
+          for (std::int64_t i = 0; i < shape[0]; ++i)
+            for (std::int64_t k = 0; k < rest; ++k) sum += host[std::size_t((i * 3 + c) * rest + k)];
+          for (std::int64_t i = 0; i < shape[0]; ++i)
+            for (std::int64_t k = 0; k < rest; ++k)
+              squares += std::pow(host[std::size_t((i * 3 + c) * rest + k)] - sum / n, 2);
+          BOOST_TEST(m[std::size_t(c)] == 0.75 * old_mean[std::size_t(c)] + 0.25 * sum / n,
+                     boost::test_tools::tolerance(1e-4));
+          BOOST_TEST(v[std::size_t(c)] == 0.75 * old_var[std::size_t(c)] + 0.25 * squares / std::max(n - 1, 1.0),
+                     boost::test_tools::tolerance(1e-4));
+        }
+      }
+    }
+}
+
 // ---- recurrent networks -------------------------------------------------------------------------
 RnnOperands operands_of(const RnnSpec& spec, const std::vector<std::int64_t>& batches, std::int64_t inputs,
                         std::int64_t units, Dtype t) {
@@ -368,6 +464,37 @@ BOOST_AUTO_TEST_CASE(one_scope_chooses_algorithms_work_space_and_library) {
   }
   BOOST_TEST(&nn_extension(x) == found);
   BOOST_TEST(&nn_extension(x, false) == &portable_nn_extension());
+}
+
+// Without memory for the workspace of the first engine, the next one computes.
+BOOST_AUTO_TEST_CASE(less_work_space_where_memory_is_short) {
+  if (!have_cuda() || !fake_cudnn::stands_in()) return;
+  const Array x = numbers({2, 4, 6, 5}, Dtype::float32, 1), w = numbers({3, 4, 3, 3}, Dtype::float32, 2);
+  const ConvolutionSpec spec{.stride = {1, 1}, .pad = {1, 1}, .dilate = {1, 1}};
+  std::vector<int>& engines = fake_cudnn::record().engines;
+  nd::MemoryPool& pool = nd::memory_pool(Device::Kind::cuda);
+  struct Limit {
+    nd::MemoryPool& pool;
+    ~Limit() { pool.set_limit(0); }
+  };
+  engines.clear();
+  const Array y = own().convolution(x, w, {}, spec);
+  {
+    const Limit limit{pool};
+    Array room = empty({1 << 20}, Dtype::uint8, kCuda);  // for the result
+    pool.set_limit(pool.total_bytes(0));
+    std::vector<Array> held;
+    for (const std::int64_t bytes : {6 << 20, 1 << 20}) {
+      try {
+        for (;;) held.push_back(empty({bytes}, Dtype::uint8, kCuda));
+      } catch (const catena::OutOfMemoryError&) {}
+    }
+    room = {};
+    const Array other = own().convolution(x, w, {}, spec);
+    check_close(other, y, 1e-6, "y");
+  }
+  own().convolution(x, w, {}, spec);
+  BOOST_TEST(engines == (std::vector<int>{0, 1, 0}), boost::test_tools::per_element());
 }
 
 // The state that a network keeps for its gradients is that of its implementation.

@@ -222,12 +222,43 @@ BOOST_AUTO_TEST_CASE(plans_for_a_described_device_keep_the_rules) {
   std::cout << plans << " plans for an H100\n";
 }
 
+// 16-bit operands need not be copied into one layout: engines transpose them in their workspace.
+BOOST_AUTO_TEST_CASE(plans_for_operands_of_several_layouts) {
+  if (!have_cudnn()) return;
+  namespace api = nd::cuda::api;
+  if (cudnn::library().version < 91900) return;
+  cudnn::Descriptor h100(api::cudnn_device_properties);
+  h100.set(api::cudnn_attr_properties_json, api::cudnn_type_char, sizeof kH100 - 1, kH100);
+  h100.finalize();
+  const Shape x{64, 256, 28, 28}, w{256, 256, 3, 3};
+  const ConvolutionSpec spec{.stride = {1, 1}, .pad = {1, 1}, .dilate = {1, 1}};
+  constexpr Layout kLast = Layout::channels_last, kPlain = Layout::contiguous;
+  const auto bytes = [&](Pass pass, const cudnn::Layouts& layouts) {
+    const ConvolutionProblem problem(pass, api::cudnn_half, layouts, x, w, x, spec);
+    const cudnn::PlanPtr plan = cudnn::make_plan({.handle = nullptr, .properties = &h100}, problem.describe(),
+                                                 {api::cudnn_half, false, false, std::int64_t(256) << 20});
+    BOOST_REQUIRE(plan != nullptr);
+    return plan->workspace_bytes;
+  };
+  const std::int64_t image = 64 * 256 * 28 * 28 * 2, filter = 256 * 256 * 9 * 2;
+  for (const Pass pass : {Pass::forward, Pass::data, Pass::filter}) {
+    BOOST_TEST(bytes(pass, kLast) < filter);
+    BOOST_TEST(bytes(pass, {kLast, kPlain, kLast}) >= filter);
+    BOOST_TEST(bytes(pass, {kLast, kPlain, kLast}) < image);
+    BOOST_TEST(bytes(pass, {kPlain, kPlain, kLast}) >= image + filter);
+    BOOST_TEST(bytes(pass, {kPlain, kPlain, kLast}) < 2 * image);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(configurations_have_keys_of_their_own) {
   std::set<std::vector<std::int64_t>> keys;
   std::size_t count = 0;
   for (const Case& c : cases()) {
     if (c.spec.deterministic) continue;  // one of the rules and not of the configuration
-    for (const Layout layout : {Layout::contiguous, Layout::channels_last})
+    for (const cudnn::Layouts& layout : {cudnn::Layouts(Layout::contiguous), cudnn::Layouts(Layout::channels_last),
+                                         cudnn::Layouts(Layout::contiguous, Layout::contiguous, Layout::channels_last),
+                                         cudnn::Layouts(Layout::channels_last, Layout::contiguous, Layout::contiguous),
+                                         cudnn::Layouts(Layout::contiguous, Layout::channels_last, Layout::contiguous)})
       for (const Pass pass : {Pass::forward, Pass::forward_bias, Pass::data, Pass::filter}) {
         keys.insert(ConvolutionProblem(pass, nd::cuda::api::cudnn_float, layout, c.x, c.w, c.y(), c.spec).key());
         ++count;
@@ -237,12 +268,24 @@ BOOST_AUTO_TEST_CASE(configurations_have_keys_of_their_own) {
 }
 
 BOOST_AUTO_TEST_CASE(work_space_has_a_limit) {
-  const std::int64_t before = cudnn::max_workspace_size();
-  BOOST_TEST(before > 0);
+  constexpr std::int64_t kMiB = 1 << 20;
+  for (const auto& [free, expected] : {std::pair(std::int64_t(0), 256 * kMiB),
+                                       {4096 * kMiB, 256 * kMiB},
+                                       {8192 * kMiB, 512 * kMiB},
+                                       {16384 * kMiB, 1024 * kMiB},
+                                       {81920 * kMiB, 1024 * kMiB}})
+    BOOST_TEST(cudnn::default_workspace_size(free) == expected);
+  const nd::Device here = nd::current_device();
+  const std::int64_t before = cudnn::max_workspace_size(here);
+  BOOST_TEST(before >= 256 * kMiB);
   cudnn::set_max_workspace_size(12345);
-  BOOST_TEST(cudnn::max_workspace_size() == 12345);
+  BOOST_TEST(cudnn::max_workspace_size(here) == 12345);
+  {
+    const auto scope = using_config({.max_workspace_size = 77});
+    BOOST_TEST(cudnn::max_workspace_size(here) == 77);
+  }
   BOOST_CHECK_THROW(cudnn::set_max_workspace_size(-1), catena::ValueError);
-  BOOST_TEST(cudnn::max_workspace_size() == 12345);
+  BOOST_TEST(cudnn::max_workspace_size(here) == 12345);
   cudnn::set_max_workspace_size(before);
 }
 

@@ -105,7 +105,7 @@ inline void run_convolution(const std::vector<const Node*>& ops, const Bindings&
 }
 
 // Every graph has these engines, best first; the sums of the first are not deterministic.
-constexpr std::int64_t kEngineWorkspace[] = {4096, 1024, 96};
+constexpr std::int64_t kEngineWorkspace[] = {6 << 20, 1024, 96};
 
 inline void execute(cudnnContext* handle, const Node& plan, const Node& pack) {
   require(plan.final && pack.final, "a plan or a pack that is not finalised");

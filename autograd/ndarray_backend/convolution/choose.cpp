@@ -4,6 +4,7 @@
 
 #include <catena/autograd/ndarray_backend/convolution/avx2.h>
 #include <catena/autograd/ndarray_backend/convolution/depthwise.h>
+#include <catena/autograd/ndarray_backend/convolution/device_depthwise.h>
 #include <catena/autograd/ndarray_backend/convolution/pointwise.h>
 #include <catena/autograd/ndarray_backend/convolution/sampled.h>
 #include <catena/autograd/ndarray_backend/convolution/strided_filter.h>
@@ -96,7 +97,9 @@ struct Algorithm {
   Array (*compute)(const Convolution&);
 };
 constexpr Algorithm kOnCuda[] = {
-    {"cudnn", always, cudnn::convolution},  // of every dtype
+    // of every dtype
+    {"depthwise", suits_device_depthwise, device_depthwise_convolution},
+    {"cudnn", always, cudnn::convolution},
 };
 constexpr Algorithm kOnCpu[] = {
     // of float32

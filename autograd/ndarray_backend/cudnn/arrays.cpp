@@ -34,9 +34,13 @@ Array in_layout(const Array& a, Layout layout) {
     given = empty_in(layout, a, a.shape(), a.dtype());
     assign(given, a);
   }
-  const catena::ArrayHeader* const used[] = {given.get()};
-  nd::internal::record_operands(nd::internal::stream_for(given.device()), used);
+  record_use(given);
   return given;
+}
+
+void record_use(const Array& a) {
+  const catena::ArrayHeader* const used[] = {a.get()};
+  nd::internal::record_operands(nd::internal::stream_for(a.device()), used);
 }
 
 Array extended(const Array& a, Layout layout, const Shape& shape) {

@@ -13,6 +13,8 @@ inline Dtype wide(Dtype dtype) { return catena::itemsize(dtype) < 4 ? Dtype::flo
 bool is_in(const Array& a, Layout layout);
 // Returns a new array of the given logical shape, on the device of `near`.
 Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype);
+// Records that work on the current stream of its device uses the array.
+void record_use(const Array& a);
 // Returns the array itself or a copy in `layout`, for use on the current stream.
 Array in_layout(const Array& a, Layout layout);
 // Returns a copy in `layout` of images (N, C, spatial...), with zeros at the end of each axis that is shorter than in

@@ -38,17 +38,19 @@ class CudnnExtension final : public NnExtension {
   // bfloat16 arrays with innermost channels. The portable kernels are limited by memory bandwidth, so cuDNN would not
   // be faster.
 
-  Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
-                                const Dims& axes) override {
-    if (auto made = by_cudnn([&] { return cudnn::batch_normalization(x, gamma, beta, eps, axes); })) return *made;
-    return NnExtension::do_batch_normalization(x, gamma, beta, eps, axes);
+  Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes,
+                                const BatchStatistics& statistics) override {
+    if (auto made = by_cudnn([&] { return cudnn::batch_normalization(x, gamma, beta, eps, axes, statistics); }))
+      return *made;
+    return NnExtension::do_batch_normalization(x, gamma, beta, eps, axes, statistics);
   }
 
   Arrays do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
-                                         const Array& inv_std, const Dims& axes) override {
-    if (auto made = by_cudnn([&] { return cudnn::batch_normalization_backward(x, gy, gamma, mean, inv_std, axes); }))
+                                         const Array& inv_std, const Dims& axes, const Array& reserve) override {
+    if (auto made =
+            by_cudnn([&] { return cudnn::batch_normalization_backward(x, gy, gamma, mean, inv_std, axes, reserve); }))
       return *made;
-    return NnExtension::do_batch_normalization_backward(x, gy, gamma, mean, inv_std, axes);
+    return NnExtension::do_batch_normalization_backward(x, gy, gamma, mean, inv_std, axes, reserve);
   }
 
   Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,

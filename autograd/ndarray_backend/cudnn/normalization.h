@@ -7,9 +7,10 @@
 namespace autograd::internal::cudnn {
 
 // The functions of NnExtension with these names.
-Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes);
+Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes,
+                           const BatchStatistics& statistics);
 Arrays batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
-                                    const Array& inv_std, const Dims& axes);
+                                    const Array& inv_std, const Dims& axes, const Array& reserve);
 Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                 const Array& var, double eps);
 

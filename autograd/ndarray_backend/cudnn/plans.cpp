@@ -10,6 +10,7 @@
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/device/device.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -156,13 +157,32 @@ struct KeyHash {
   }
 };
 
-std::atomic<std::int64_t> workspace_limit{std::int64_t(8) << 20};
+std::atomic<std::int64_t> workspace_limit{-1};  // of the process; -1: the defaults of the devices
+
+// The memory that is free when the device is first asked for its default determines it, so that the same call finds the
+// same plan later.
+std::int64_t default_of(nd::Device device) {
+  static auto& mutex = *new std::mutex;
+  static auto& of_device = *new std::unordered_map<int, std::int64_t>;
+  const std::lock_guard lock(mutex);
+  const auto found = of_device.find(device.id);
+  if (found != of_device.end()) return found->second;
+  const std::int64_t size = default_workspace_size(std::int64_t(nd::memory_info(device).free_bytes));
+  return of_device.emplace(device.id, size).first->second;
+}
 
 }  // namespace
 
-std::int64_t max_workspace_size() noexcept {
-  const std::int64_t of_thread = cudnn_modes().max_workspace_size;
-  return of_thread >= 0 ? of_thread : workspace_limit.load(std::memory_order_relaxed);
+std::int64_t default_workspace_size(std::int64_t free_bytes) noexcept {
+  constexpr std::int64_t kLeast = std::int64_t(256) << 20, kMost = std::int64_t(1) << 30, kShare = 16;
+  return std::clamp(free_bytes / kShare, kLeast, kMost);
+}
+
+std::int64_t max_workspace_size(nd::Device device) {
+  if (const std::int64_t of_thread = cudnn_modes().max_workspace_size; of_thread >= 0) return of_thread;
+  const std::int64_t of_process = workspace_limit.load(std::memory_order_relaxed);
+  if (of_process >= 0) return of_process;
+  return device.kind == nd::Device::Kind::cuda ? default_of(device) : default_workspace_size(0);
 }
 void set_max_workspace_size(std::int64_t bytes) {
   catena::check<catena::ValueError>(bytes >= 0, "set_max_workspace_size", bytes, " bytes must not be negative");
@@ -194,9 +214,12 @@ PlanPtr find_plan(int device, const std::vector<std::int64_t>& configuration, co
   return plans.emplace(std::move(key), std::move(plan)).first->second;
 }
 
-void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& near) {
+Array new_workspace(const Plan& plan, const Array& near) {
+  return near.backend().empty({plan.workspace_bytes}, Dtype::uint8, near.device());
+}
+
+void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& scratch, const Array& near) {
   const Handle handle(near);
-  const Array scratch = near.backend().empty({plan->workspace_bytes}, Dtype::uint8, near.device());
   void* const workspace = scratch->data;
   std::vector<std::int64_t> ids;
   std::vector<void*> pointers;
@@ -224,11 +247,11 @@ Shape symmetric_input(const Shape& x, const Shape& w, const Shape& y, const Conv
   return lengths;
 }
 
-ConvolutionProblem::ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w,
+ConvolutionProblem::ConvolutionProblem(Pass pass, int type, const Layouts& layouts, const Shape& x, const Shape& w,
                                        const Shape& y, const ConvolutionSpec& spec)
     : pass(pass),
       type(type),
-      layout(layout),
+      layouts(layouts),
       x(symmetric_input(x, w, y, spec)),
       w(w),
       y(y),
@@ -242,7 +265,9 @@ ConvolutionProblem::ConvolutionProblem(Pass pass, int type, Layout layout, const
 }
 
 std::vector<std::int64_t> ConvolutionProblem::key() const {
-  std::vector<std::int64_t> key{std::int64_t(pass), std::int64_t(layout), alignment, std::int64_t(stride.size())};
+  std::vector<std::int64_t> key{
+      std::int64_t(pass), std::int64_t(layouts.x),    std::int64_t(layouts.w), std::int64_t(layouts.y),
+      alignment,          std::int64_t(stride.size())};
   for (const Dims* d : std::initializer_list<const Dims*>{&x, &w, &y, &stride, &dilate, &pad})
     key.insert(key.end(), d->begin(), d->end());
   return key;
@@ -270,6 +295,7 @@ int compute_type(int type) { return type == api::cudnn_double ? api::cudnn_doubl
 Graph ConvolutionProblem::describe() const {
   Graph graph;
   const auto tensor = [&](std::int64_t id, const Shape& shape) -> const Descriptor& {
+    const Layout layout = id == kX ? layouts.x : id == kW ? layouts.w : layouts.y;
     return graph.tensor({id, type, shape, layout, alignment, false});
   };
   Descriptor& convolution = graph.add(api::cudnn_convolution);
@@ -299,7 +325,7 @@ Graph ConvolutionProblem::describe() const {
 
   const bool with_bias = pass == Pass::forward_bias;
   const Descriptor& product =
-      with_bias ? graph.tensor({kProduct, compute_type(type), y, layout, alignment, true}) : tensor(kY, y);
+      with_bias ? graph.tensor({kProduct, compute_type(type), y, layouts.y, alignment, true}) : tensor(kY, y);
   Descriptor& op = graph.add_operation(api::cudnn_operation_convolution_forward);
   op.set_descriptor(api::cudnn_attr_forward_convolution, convolution);
   op.set_descriptor(api::cudnn_attr_forward_x, tensor(kX, x));

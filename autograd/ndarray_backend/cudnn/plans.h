@@ -112,14 +112,19 @@ struct Binding {
   std::int64_t id;
   void* data;
 };
-// Enqueues the plan on the current stream of the device of `near`; the workspace is allocated from the pool. A graph
-// that is being captured keeps a reference to the plan, because the plan's engine may own code.
-void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& near);
+// Returns the workspace of the plan, on the device of `near`. OutOfMemoryError if there is no memory for it.
+Array new_workspace(const Plan& plan, const Array& near);
+// Enqueues the plan on the current stream of the device of `near`. A graph that is being captured keeps a reference to
+// the plan, because the plan's engine may own code.
+void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& workspace, const Array& near);
 
 // Returns the limit in bytes for the workspace of one call: the limit of the thread's configuration, or else of the
-// process, which is initially 8 MiB.
-CATENA_EXPORT std::int64_t max_workspace_size() noexcept;
-CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // ValueError if negative
+// process, or else the default of the device.
+CATENA_EXPORT std::int64_t max_workspace_size(nd::Device device);
+CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // of the process; ValueError if negative
+// The default for that much free memory: a sixteenth of it, at least 256 MiB and at most 1 GiB. The fastest algorithms
+// for float32 need hundreds of MiB; more than 1 GiB is rarely faster.
+CATENA_EXPORT std::int64_t default_workspace_size(std::int64_t free_bytes) noexcept;
 
 // ---- graphs -------------------------------------------------------------------------------------
 // The numbers of tensors for bindings.
@@ -140,18 +145,26 @@ enum class Pass : std::uint8_t { forward, forward_bias, data, filter };
 // that are as long as the filter.
 CATENA_EXPORT Shape symmetric_input(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec);
 
+// The memory layouts of the tensors of a convolution. An engine that computes in another layout than that of a tensor
+// transposes it in its workspace, and is faster at it than a copy before the call.
+struct Layouts {
+  Layouts(Layout all) : x(all), w(all), y(all) {}
+  Layouts(Layout x, Layout w, Layout y) : x(x), w(w), y(y) {}
+  Layout x, w, y;
+};
+
 // A convolution in the form of a cuDNN descriptor, with at least two spatial axes. For gradients, x, w or y is the
 // array whose gradient is computed. x has the lengths of symmetric_input().
 struct ConvolutionProblem {
   // The shapes are logical shapes. A single spatial axis is preceded by an axis of length 1.
-  CATENA_EXPORT ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w, const Shape& y,
-                                   const ConvolutionSpec& spec);
+  CATENA_EXPORT ConvolutionProblem(Pass pass, int type, const Layouts& layouts, const Shape& x, const Shape& w,
+                                   const Shape& y, const ConvolutionSpec& spec);
   CATENA_EXPORT Graph describe() const;
   CATENA_EXPORT std::vector<std::int64_t> key() const;
 
   Pass pass;
   int type;
-  Layout layout;
+  Layouts layouts;
   Shape x, w, y;
   Dims stride, dilate, pad;  // pad: the same at the beginning and at the end
   std::int64_t alignment = 16;

@@ -102,7 +102,10 @@ inline constexpr int cudnn_note_tensor_core = 0, cudnn_note_down_convert_inputs 
                      cudnn_note_reduced_precision_reduction = 2, cudnn_note_nondeterministic = 4, cudnn_note_count = 10;
 
 // cudnnBatchNormMode_t
-inline constexpr int cudnn_batch_norm_per_activation = 0, cudnn_batch_norm_spatial = 1;
+inline constexpr int cudnn_batch_norm_per_activation = 0, cudnn_batch_norm_spatial = 1,
+                     cudnn_batch_norm_spatial_persistent = 2;
+// cudnnBatchNormOps_t
+inline constexpr int cudnn_batch_norm_only = 0;
 // cudnnRNNAlgo_t, cudnnRNNMode_t, cudnnRNNBiasMode_t, cudnnDirectionMode_t, cudnnRNNInputMode_t, cudnnRNNDataLayout_t
 inline constexpr int cudnn_rnn_standard = 0;
 inline constexpr int cudnn_rnn_relu = 0, cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3;
@@ -231,6 +234,33 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
                  cudnn_tensor_descriptor dy_desc, const void* dy, cudnn_tensor_descriptor dx_desc, void* dx,           \
                  cudnn_tensor_descriptor statistics, const void* scale, void* dscale, void* dbias, double eps,         \
                  const void* mean, const void* inv_std))                                                               \
+  X(cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize, get_batch_norm_training_workspace,                       \
+    cudnn_status(cudnn_handle, int mode, int operations, cudnn_tensor_descriptor x_desc,                               \
+                 cudnn_tensor_descriptor z_desc, cudnn_tensor_descriptor y_desc, cudnn_tensor_descriptor statistics,   \
+                 cudnn_activation_descriptor, std::size_t* bytes))                                                     \
+  X(cudnnGetBatchNormalizationBackwardExWorkspaceSize, get_batch_norm_backward_workspace,                              \
+    cudnn_status(cudnn_handle, int mode, int operations, cudnn_tensor_descriptor x_desc,                               \
+                 cudnn_tensor_descriptor y_desc, cudnn_tensor_descriptor dy_desc, cudnn_tensor_descriptor dz_desc,     \
+                 cudnn_tensor_descriptor dx_desc, cudnn_tensor_descriptor statistics, cudnn_activation_descriptor,     \
+                 std::size_t* bytes))                                                                                  \
+  X(cudnnGetBatchNormalizationTrainingExReserveSpaceSize, get_batch_norm_reserve,                                      \
+    cudnn_status(cudnn_handle, int mode, int operations, cudnn_activation_descriptor, cudnn_tensor_descriptor x_desc,  \
+                 std::size_t* bytes))                                                                                  \
+  X(cudnnBatchNormalizationForwardTrainingEx, batch_norm_training_ex,                                                  \
+    cudnn_status(cudnn_handle, int mode, int operations, const void* alpha, const void* beta,                          \
+                 cudnn_tensor_descriptor x_desc, const void* x, cudnn_tensor_descriptor z_desc, const void* z,         \
+                 cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics, const void* scale,       \
+                 const void* bias, double factor, void* running_mean, void* running_variance, double eps, void* mean,  \
+                 void* inv_std, cudnn_activation_descriptor, void* workspace, std::size_t workspace_bytes,             \
+                 void* reserve, std::size_t reserve_bytes))                                                            \
+  X(cudnnBatchNormalizationBackwardEx, batch_norm_backward_ex,                                                         \
+    cudnn_status(cudnn_handle, int mode, int operations, const void* alpha_data, const void* beta_data,                \
+                 const void* alpha_parameters, const void* beta_parameters, cudnn_tensor_descriptor x_desc,            \
+                 const void* x, cudnn_tensor_descriptor y_desc, const void* y, cudnn_tensor_descriptor dy_desc,        \
+                 const void* dy, cudnn_tensor_descriptor dz_desc, void* dz, cudnn_tensor_descriptor dx_desc, void* dx, \
+                 cudnn_tensor_descriptor statistics, const void* scale, const void* bias, void* dscale, void* dbias,   \
+                 double eps, const void* mean, const void* inv_std, cudnn_activation_descriptor, void* workspace,      \
+                 std::size_t workspace_bytes, void* reserve, std::size_t reserve_bytes))                               \
   X(cudnnCreateRNNDataDescriptor, create_rnn_data, cudnn_status(cudnn_rnn_data_descriptor*))                           \
   X(cudnnDestroyRNNDataDescriptor, destroy_rnn_data, cudnn_status(cudnn_rnn_data_descriptor))                          \
   X(cudnnSetRNNDataDescriptor, set_rnn_data,                                                                           \

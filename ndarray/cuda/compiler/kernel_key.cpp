@@ -34,6 +34,7 @@ constexpr FormEntry kForms[] = {
     {Form::contiguous, Family::elementwise, "contiguous"},
     {Form::strided, Family::elementwise, "strided"},
     {Form::indexed, Family::elementwise, "indexed"},
+    {Form::recurrence, Family::elementwise, "recurrence"},
     {Form::reduce_block, Family::reduce, "reduce_block"},
     {Form::reduce_warp, Family::reduce, "reduce_warp"},
     {Form::reduce_columns, Family::reduce, "reduce_columns"},
@@ -69,6 +70,9 @@ constexpr FormEntry kForms[] = {
     {Form::select_move, Family::sort, "select_move"},
     {Form::index_check, Family::index_check, "index_check"},
     {Form::join, Family::join, "join"},
+    {Form::depthwise, Family::depthwise, "depthwise"},
+    {Form::depthwise_data, Family::depthwise, "depthwise_data"},
+    {Form::depthwise_filter, Family::depthwise, "depthwise_filter"},
     {Form::fft_stage, Family::fft, "fft_stage"},
 };
 constexpr bool in_order() {

@@ -30,6 +30,7 @@ enum class Family : std::uint8_t {
   sort,
   index_check,
   join,
+  depthwise,
   fft,
 };
 
@@ -38,6 +39,7 @@ enum class Form : std::uint8_t {
   contiguous,      // elementwise: all operands contiguous or scalars
   strided,         // elementwise, any strides
   indexed,         // programs with an indexed step
+  recurrence,      // elementwise, in the order of the first axis; one block per position along the second one
   reduce_block,    // one block per output
   reduce_warp,     // one warp per output, for few elements
   reduce_columns,  // neighbouring threads reduce neighbouring outputs
@@ -73,7 +75,11 @@ enum class Form : std::uint8_t {
   select_move,     // moves elements to their sides of the pivots
   index_check,     // looks for indices out of range
   join,
-  fft_stage,  // one factor of the length of Fourier transforms
+  depthwise,  // depthwise convolutions: rank: the stride, per_thread: the length of the filter, many_pieces: channels
+              // last
+  depthwise_data,    // gradients of their images, with a stride
+  depthwise_filter,  // gradients of their filters
+  fft_stage,         // one factor of the length of Fourier transforms
 };
 CATENA_EXPORT std::string_view name_of(Form form);
 CATENA_EXPORT Family family_of(Form form);

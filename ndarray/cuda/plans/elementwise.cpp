@@ -163,7 +163,7 @@ void set_loop_parameters(GeneratedKernel& k, Form form, int operands, int rank, 
   std::size_t bytes = operand_bytes(sizeof(device::ElementwiseHead), n);
   if (form == Form::contiguous) {
     k.parameters = concat("catena::device::ContiguousParameters<", operands, ">");
-  } else if (form == Form::strided) {
+  } else if (form == Form::strided || form == Form::recurrence) {
     k.parameters = concat("catena::device::StridedParameters<", operands, ", ", rank, ">");
     bytes += 8 * r * (n + 1);
   } else {
@@ -186,7 +186,8 @@ class ProgramText {
                                       " operands, the limit is ", catena::kMaxOperands);
     kernel_.name = kernel_name(steps_name(program_), key_);
     add_step_headers(kernel_, program_);
-    add_header(kernel_, "catena/kernels/device/elementwise.h");
+    add_header(kernel_, key_.form == Form::recurrence ? "catena/kernels/device/recurrence.h"
+                                                      : "catena/kernels/device/elementwise.h");
     kernel_.body = description(program_, key_);
     add_program();
     add_kernel();
@@ -236,7 +237,7 @@ class ProgramText {
       else tags += tag(k < program_.nin + program_.ninout ? "InOut" : "Out", stored, slot(k));
     }
     std::string arguments = std::to_string(form == Form::contiguous ? width() : key_.rank);
-    if (form != Form::contiguous) arguments += concat(", ", int(key_.per_thread));
+    if (form == Form::strided || form == Form::indexed) arguments += concat(", ", int(key_.per_thread));
     add_function(kernel_, concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_),
                                  ", ", arguments, tags, ">"));
   }

@@ -119,6 +119,13 @@ void run(const catena::bound::Random& call, StreamRef stream) {
 
 }  // namespace
 
+bool CudaBackend::execute_in_order(const catena::bound::Elementwise& call, StreamRef stream) {
+  const LaunchPlan plan = plan_recurrence(call, processors_of(stream));
+  if (plan.grid_x == 0) return false;
+  launch_plan(plan, stream);
+  return true;
+}
+
 void CudaBackend::execute(const catena::bound::Call& call, StreamRef stream) {
   call.visit([&](const auto& one) { run(one, stream); });
 }

@@ -110,6 +110,10 @@ CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
                                           std::span<const catena::BoundOperand> operands, const catena::Shape& loop,
                                           int processors);
 
+// For a program whose positions along the first axis of the loop are computed in order. grid_x is 0 where one launch is
+// not possible or slower than one per position.
+CATENA_EXPORT LaunchPlan plan_recurrence(const catena::bound::Elementwise& call, int processors);
+
 // ValueError for more operands than kMaxOperands, or more unmergeable axes than the parameters can hold for that number
 // of operands.
 CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors);

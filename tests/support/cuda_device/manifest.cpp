@@ -298,6 +298,16 @@ std::vector<KernelKey> structural_keys() {
     key.word_bytes = bytes;
     keys.push_back(key);
   }
+  for (Dtype t : {D::float16, D::float32})
+    for (int stride : {1, 2})
+      for (bool last : {false, true})
+        for (Form form : {Form::depthwise, Form::depthwise_data, Form::depthwise_filter}) {
+          if (form == Form::depthwise_data && stride == 1) continue;
+          KernelKey key = key_of(form, {t}, stride);
+          key.per_thread = 3;
+          key.many_pieces = last;
+          keys.push_back(key);
+        }
   for (Dtype t : {D::complex64, D::complex128}) keys.push_back(key_of(Form::fft_stage, {t}, 1));
   return keys;
 }
