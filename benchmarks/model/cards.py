@@ -28,6 +28,9 @@ LAUNCH = 3.6e-6
 # Host time of a copy to or from the device, and of a wait for the device with what follows it until the device has work again [3].
 COPY, WAIT = 3.0e-6, 5.0e-6
 
+# How much longer level 2 takes for a sector of which an instruction uses only a part [3]
+PARTIAL_SECTOR = 1.5
+
 # Limits of a multiprocessor, compute capability 9.0 [2]
 WARPS, THREADS, BLOCKS, REGISTERS, SHARED = 64, 2048, 32, 65536, 227 * 1024
 SCHEDULERS = 4

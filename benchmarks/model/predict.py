@@ -6,7 +6,7 @@ import cards
 
 SECTOR = 32
 SCALED = ("warps", "lanes", "branches", "divergent_branches", "barriers", "load_requests", "load_bytes", "load_sectors", "load_fetches",
-          "load_waits", "store_requests", "store_bytes", "store_sectors", "input_sectors", "changed_inputs", "memory_reads", "memory_writes",
+          "load_waits", "load_lines", "store_lines", "partial_sectors", "store_requests", "store_bytes", "store_sectors", "input_sectors", "changed_inputs", "memory_reads", "memory_writes",
           "shared_requests", "shared_passes", "shared_least_passes", "atomic_requests", "atomic_lanes", "atomic_sectors", "atomic_meetings")
 
 
@@ -67,7 +67,7 @@ def units_of(launch):
         units[unit] = units.get(unit, 0.0) + n * cycles
     # An access of shared memory occupies the unit once per pass, and one of global memory once per 128 bytes.
     passes = launch["shared_passes"] - launch["shared_requests"]
-    lines = (launch["load_sectors"] + launch["store_sectors"]) / 4 - launch["load_requests"] - launch["store_requests"]
+    lines = launch["load_lines"] + launch["store_lines"] - launch["load_requests"] - launch["store_requests"]
     units["memory"] = units.get("memory", 0.0) + 4.0 * (max(passes, 0) + max(lines, 0))
     return issued, units
 
@@ -82,6 +82,7 @@ def bounds_of(launch, resources, card, in_cache):
     used = min(running, card.multiprocessors)  # multiprocessors with work
     memory = 0 if in_cache else launch["memory_reads"] + launch["memory_writes"]
     traffic = launch["load_fetches"] + launch["store_sectors"] + 2 * launch["atomic_sectors"]
+    traffic += (cards.PARTIAL_SECTOR - 1) * launch["partial_sectors"]
     issued, units = units_of(launch)
     cycles = card.clock * cards.SCHEDULERS * used
     # Waits for memory, one after the other in each warp; the share of them that level 2 answers is that of its sectors.
@@ -109,6 +110,7 @@ class Call:
     copies: int
     least_bytes: float
     moved_bytes: float
+    asked_bytes: float
     sector_efficiency: float
     bytes_per_access: float
     instructions: float
@@ -124,8 +126,12 @@ class Call:
         return self.moved_bytes / self.least_bytes if self.least_bytes else float("nan")
 
     @property
+    def asked_over_minimum(self):
+        return self.asked_bytes / self.least_bytes if self.least_bytes else float("nan")
+
+    @property
     def spills(self):
-        return sum(k.resources["spill_stores"] + k.resources["spill_loads"] for k in self.kernels if k.resources)
+        return sum(max(k.resources["spill_stores"], k.resources["spill_loads"]) for k in self.kernels if k.resources)
 
 
 def predict(profile, card, sets=1, factor=1, least_bytes=None):
@@ -143,14 +149,17 @@ def predict(profile, card, sets=1, factor=1, least_bytes=None):
         kernel.bounds, kernel.warps = bounds_of(launch, kernel.resources, card, in_cache)
         kernels.append(kernel)
     copies = sum(n for name, n in profile["copies"].items() if name != "cuMemAlloc_v2")
+    # The bytes of copies are not recorded: those on the device are taken for copies of the result.
+    on_device = profile["copies"]["cuMemcpyDtoDAsync_v2"] * (cards.KERNEL_START + 2 * result / card.memory)
     asked, sectors = total["load_bytes"] + total["store_bytes"], total["load_sectors"] + total["store_sectors"]
     requests = total["load_requests"] + total["store_requests"]
     return Call(
         kernels=kernels, library=profile["library"], waits=len(profile["waits"]), copies=copies,
         least_bytes=least_bytes or inputs + result,
         moved_bytes=(total["memory_reads"] + total["memory_writes"]) * SECTOR,
+        asked_bytes=asked,
         sector_efficiency=asked / (sectors * SECTOR) if sectors else float("nan"),
         bytes_per_access=asked / requests / 32 if requests else float("nan"),
         instructions=sum(sum(l["instructions"].values()) for l in launches) * 32,
-        device=sum(k.time for k in kernels) + copies * cards.COPY,
-        host=(len(kernels) + len(profile["library"])) * cards.LAUNCH + len(profile["waits"]) * cards.WAIT)
+        device=sum(k.time for k in kernels) + on_device + (copies - profile["copies"]["cuMemcpyDtoDAsync_v2"]) * cards.COPY,
+        host=(len(kernels) + len(profile["library"]) + copies) * cards.LAUNCH + len(profile["waits"]) * cards.WAIT)

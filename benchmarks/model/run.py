@@ -7,7 +7,8 @@ import tempfile
 # Case by case: the parameter that is divided where the case is larger than what the interpreter executes in reasonable time. The counters
 # are multiplied by the quotient: they are sums over the blocks of a grid, and a block does the same in a grid of any size.
 SHRINKS = ("rows", "outer", "n", "batch")
-MOST = 1 << 22  # elements that run
+NO_SIZES = ("sets", "dtype", "offset", "step", "count", "classes")
+MOST = 1 << 24  # elements that run
 
 
 def environment(build):
@@ -30,7 +31,7 @@ def worker(build):
 
 def reduced(parameters, most=MOST):
     """Parameters with at most `most` elements, and how much smaller they are."""
-    sizes = [n for name, n in parameters.items() if name not in ("sets", "dtype", "offset", "step", "axis_number")]
+    sizes = [n for name, n in parameters.items() if name not in NO_SIZES]
     elements = 1
     for n in sizes:
         elements *= max(n, 1)
@@ -47,8 +48,22 @@ class Failed(Exception):
     """The case did not run on the software device."""
 
 
-def profile(build, case, parameters, limit=300):
-    """The output of gpu_model_worker."""
+def profile(build, case, parameters, limit=300, kept=None):
+    """The output of gpu_model_worker; from a file of the folder `kept` if it has been run before."""
+    if kept is None:
+        return profile_now(build, case, parameters, limit)
+    words = [case.replace("/", "."), *(f"{name}={n}" for name, n in sorted(parameters.items()))]
+    path = os.path.join(kept, "_".join(words) + ".json")
+    if not os.path.exists(path):
+        result = profile_now(build, case, parameters, limit)
+        os.makedirs(kept, exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(result, f)
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def profile_now(build, case, parameters, limit):
     with tempfile.TemporaryDirectory() as folder:
         env = {**environment(build), "CATENA_DUMP_KERNELS": folder}
         words = [f"{name}={n}" for name, n in parameters.items()]

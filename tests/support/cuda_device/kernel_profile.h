@@ -46,32 +46,35 @@ inline constexpr int kClasses = sizeof(kInstructionClasses) / sizeof(kInstructio
 
 // Instructions are counted per warp: one that a warp executes for 32 lanes, or for one, counts once. A sector is 32
 // aligned bytes of global memory.
-#define CATENA_PROFILE_COUNTERS(X)                                                                  \
-  X(warps)                                                                                          \
-  X(lanes)              /* lanes that executed an instruction, summed over all instructions */      \
-  X(branches)           /* conditional ones */                                                      \
-  X(divergent_branches) /* some lanes of a warp branch and others do not */                         \
-  X(barriers)           /* of the block, counted per warp */                                        \
-  X(load_requests)      /* load instructions to global memory */                                    \
-  X(load_bytes)         /* that the lanes ask for */                                                \
-  X(load_sectors)       /* different sectors, summed over the instructions */                       \
-  X(load_fetches)       /* of them, those that the level-1 cache does not have */                   \
-  X(load_waits)         /* a warp uses a value that loads since the last such wait were to bring */ \
-  X(store_requests)                                                                                 \
-  X(store_bytes)                                                                                    \
-  X(store_sectors)                                                                                  \
-  X(input_sectors)  /* first access of the call is a read: what the call gets from its caller */    \
-  X(changed_inputs) /* of these, those that are written later */                                    \
-  X(memory_reads)   /* sectors that neither cache has */                                            \
-  X(memory_writes)  /* sectors of device memory that change */                                      \
-  X(shared_requests)                                                                                \
-  X(shared_passes)       /* passes that the 32 banks need for them */                               \
-  X(shared_least_passes) /* passes without a conflict of banks */                                   \
-  X(atomic_requests)     /* to global memory */                                                     \
-  X(atomic_lanes)                                                                                   \
-  X(atomic_sectors)                                                                                 \
-  X(atomic_meetings)  /* lanes of the busiest address of a warp, summed over the instructions */    \
-  X(atomic_busiest)   /* lanes that change the sector with the most changes */                      \
+#define CATENA_PROFILE_COUNTERS(X)                                                                           \
+  X(warps)                                                                                                   \
+  X(lanes)              /* lanes that executed an instruction, summed over all instructions */               \
+  X(branches)           /* conditional ones */                                                               \
+  X(divergent_branches) /* some lanes of a warp branch and others do not */                                  \
+  X(barriers)           /* of the block, counted per warp */                                                 \
+  X(load_requests)      /* load instructions to global memory */                                             \
+  X(load_bytes)         /* that the lanes ask for */                                                         \
+  X(load_sectors)       /* different sectors, summed over the instructions */                                \
+  X(load_fetches)       /* of them, those that the level-1 cache does not have */                            \
+  X(load_waits)         /* a warp must have what it has loaded; below: loads that are made together */       \
+  X(load_lines)         /* different 128 aligned bytes, summed over the instructions */                      \
+  X(partial_sectors)    /* fetched or stored by an instruction that does not use all bytes of its sectors */ \
+  X(store_lines)                                                                                             \
+  X(store_requests)                                                                                          \
+  X(store_bytes)                                                                                             \
+  X(store_sectors)                                                                                           \
+  X(input_sectors)  /* first access of the call is a read: what the call gets from its caller */             \
+  X(changed_inputs) /* of these, those that are written later */                                             \
+  X(memory_reads)   /* sectors that neither cache has */                                                     \
+  X(memory_writes)  /* sectors of device memory that change */                                               \
+  X(shared_requests)                                                                                         \
+  X(shared_passes)       /* passes that the 32 banks need for them */                                        \
+  X(shared_least_passes) /* passes without a conflict of banks */                                            \
+  X(atomic_requests)     /* to global memory */                                                              \
+  X(atomic_lanes)                                                                                            \
+  X(atomic_sectors)                                                                                          \
+  X(atomic_meetings)  /* lanes of the busiest address of a warp, summed over the instructions */             \
+  X(atomic_busiest)   /* lanes that change the sector with the most changes */                               \
   X(atomic_addresses) /* different addresses */
 
 struct KernelProfile {

@@ -77,5 +77,9 @@ InstructionClass class_of(std::string_view text) {
 }
 
 bool is_store(std::string_view text) { return opcode_of(text)[0] == "st"; }
+bool is_read_only_load(std::string_view text) {
+  const Words words = opcode_of(text);
+  return words[0] == "ld" && has(words, "nc");
+}
 
 }  // namespace cuda_device::ptx

@@ -11,5 +11,7 @@ namespace cuda_device::ptx {
 // parameters and constants have the class `global`, which their address decides.
 InstructionClass class_of(std::string_view text);
 bool is_store(std::string_view text);
+// A load of memory that the kernel does not change.
+bool is_read_only_load(std::string_view text);
 
 }  // namespace cuda_device::ptx

@@ -47,7 +47,7 @@ void Profile::begin_launch(const Routine& entry, dim3 grid, dim3 block, std::siz
   const std::uint64_t lines = std::max<std::uint64_t>(left / resident >> kLineBits, kWays);
   level1_.resize(std::bit_floor(lines));
   next_way_.resize(level1_.size() / kWays);
-  pending_.resize((threads + kLanes - 1) / kLanes);
+  loads_.resize((threads + kLanes - 1) / kLanes);
   // A routine of an unloaded module may have left its address to another one.
   classes_.clear();
   routine_ = nullptr;
@@ -60,7 +60,7 @@ void Profile::begin_block() {
   ++block_;
   std::fill(level1_.begin(), level1_.end(), Line());
   std::fill(next_way_.begin(), next_way_.end(), std::uint8_t(0));
-  for (Pending& p : pending_) p.registers.clear();
+  for (Loads& l : loads_) l.clear();
 }
 
 void Profile::end_launch() {
@@ -74,7 +74,8 @@ const std::vector<Profile::StepClass>& Profile::classes_of(const Routine& routin
   if (routine_ == &routine) return *known_;
   std::vector<StepClass>& all = classes_[&routine];
   if (all.empty()) {
-    for (const std::string& text : routine.texts) all.push_back({class_of(text), is_store(text)});
+    for (const std::string& text : routine.texts)
+      all.push_back({class_of(text), is_store(text), is_read_only_load(text)});
     all.back().kind = InstructionClass::control;  // the end of the routine, which has no instruction
   }
   routine_ = &routine;
@@ -85,7 +86,7 @@ const std::vector<Profile::StepClass>& Profile::classes_of(const Routine& routin
 void Profile::count(const Warp& w, const Step& s, Mask lanes) {
   const Routine& routine = *w.frame->routine;
   const StepClass what = classes_of(routine)[static_cast<std::size_t>(&s - routine.steps.data())];
-  if (!pending_[w.number].registers.empty()) note_use(w, s);
+  follow_loads(w, s, lanes, what);
   KernelProfile& p = *current_;
   p.lanes += static_cast<unsigned>(std::popcount(lanes));
   if (s.kind == Kind::barrier) p.barriers += lanes != 0;
@@ -100,27 +101,63 @@ void Profile::count(const Warp& w, const Step& s, Mask lanes) {
   }
 }
 
-// A warp waits for all its loads at the first use of the value of one.
-void Profile::note_use(const Warp& w, const Step& s) {
-  Pending& pending = pending_[w.number];
-  if (pending.frame != w.frame) return;
-  const Routine& routine = *w.frame->routine;
-  const Flow& flow = routine.flows[static_cast<std::size_t>(&s - routine.steps.data())];
-  const auto is_pending = [&](std::int32_t number) {
-    return std::find(pending.registers.begin(), pending.registers.end(), number) != pending.registers.end();
-  };
-  if (!std::any_of(flow.reads.begin(), flow.reads.end(), is_pending)) return;
-  ++current_->load_waits;
-  pending.registers.clear();
+// ---- waiting for loads ------------------------------------------------------------------------------
+void Profile::Loads::set(std::int32_t number, State s) {
+  if (number < 0) return;  // a constant
+  const auto at = static_cast<std::size_t>(number);
+  if (at >= state.size()) state.resize(at + 1, none);
+  if (state[at] == none && s != none) touched.push_back(number);
+  state[at] = s;
+}
+void Profile::Loads::clear() {
+  for (std::int32_t number : touched) state[static_cast<std::size_t>(number)] = none;
+  touched.clear();
+  waited = stored = any_pending = false;
 }
 
-void Profile::note_load(const Warp& w, const Step& s) {
-  Pending& pending = pending_[w.number];
-  if (pending.frame != w.frame) pending.registers.clear();
-  pending.frame = w.frame;
+void Profile::follow_loads(const Warp& w, const Step& s, Mask lanes, StepClass what) {
+  Loads& loads = loads_[w.number];
+  if (loads.frame != w.frame) {
+    if (loads.any_pending) ++current_->load_waits;
+    loads.clear();
+    loads.frame = w.frame;
+  }
   const Routine& routine = *w.frame->routine;
   const Flow& flow = routine.flows[static_cast<std::size_t>(&s - routine.steps.data())];
-  pending.registers.insert(pending.registers.end(), flow.writes.begin(), flow.writes.end());
+  const auto state_of = [&](std::int32_t number) {
+    const auto at = static_cast<std::size_t>(number);
+    return number >= 0 && at < loads.state.size() ? loads.state[at] : Loads::none;
+  };
+  bool depends = false;
+  for (std::int32_t number : flow.reads) {
+    if (state_of(number) == Loads::none) continue;
+    depends = true;
+    if (state_of(number) != Loads::pending || !loads.any_pending) continue;
+    ++current_->load_waits;
+    loads.waited = true;
+    loads.any_pending = false;
+    for (std::int32_t other : loads.touched) loads.state[static_cast<std::size_t>(other)] = Loads::loaded;
+  }
+  const bool accesses = what.kind == InstructionClass::global || what.kind == InstructionClass::atomic;
+  if (accesses && lanes != 0) {
+    const bool brings = !what.stores && s.to[0] >= 0;
+    const bool together = loads.waited && !depends && (!loads.stored || what.read_only);
+    for (std::int32_t number : flow.writes)
+      if (brings) loads.set(number, together ? Loads::loaded : Loads::pending);
+    loads.any_pending = loads.any_pending || (brings && !together);
+    loads.stored = loads.stored || what.stores || what.kind == InstructionClass::atomic;
+  } else {
+    for (std::int32_t number : flow.writes)
+      if (depends || state_of(number) != Loads::none) loads.set(number, depends ? Loads::loaded : Loads::none);
+  }
+  const bool forward = s.kind == Kind::branch && s.target > &s - routine.steps.data();
+  if (s.kind == Kind::plain || s.kind == Kind::sync || forward) return;
+  loads.waited = loads.stored = false;  // a round of a loop ends, or all warps meet
+  std::erase_if(loads.touched, [&](std::int32_t number) {
+    Loads::State& state = loads.state[static_cast<std::size_t>(number)];
+    if (state == Loads::loaded) state = Loads::none;
+    return state == Loads::none;
+  });
 }
 
 // Counts a load, store or atomic operation by the space of its address.
@@ -142,7 +179,6 @@ void Profile::memory(const Warp& w, const Step& s, Mask lanes, StepClass what) {
       ++of(*current_, what.kind);
       global(addresses, lanes, bytes, !what.stores, atomic_access);
       if (atomic_access) atomic(addresses, lanes);
-      if (!what.stores) note_load(w, s);
       break;
     case Space::shared:
       ++of(*current_, InstructionClass::shared);
@@ -170,10 +206,19 @@ void Profile::find_sectors(const Addresses& addresses, Mask lanes, std::size_t b
   sectors_.erase(std::unique(sectors_.begin(), sectors_.end()), sectors_.end());
 }
 
+// The number of different lines among the sectors.
+std::uint64_t Profile::lines() const {
+  std::uint64_t count = 0;
+  for (std::size_t k = 0; k < sectors_.size(); ++k)
+    count += k == 0 || sectors_[k] >> (kLineBits - kSectorBits) != sectors_[k - 1] >> (kLineBits - kSectorBits);
+  return count;
+}
+
 void Profile::global(const Addresses& addresses, Mask lanes, std::size_t bytes, bool loads, bool atomic) {
   find_sectors(addresses, lanes, bytes);
   KernelProfile& p = *current_;
   const std::uint64_t asked = bytes * static_cast<unsigned>(std::popcount(lanes));
+  const bool partial = asked < sectors_.size() << kSectorBits;
   if (atomic) {
     ++p.atomic_requests;
     p.atomic_sectors += sectors_.size();
@@ -182,15 +227,19 @@ void Profile::global(const Addresses& addresses, Mask lanes, std::size_t bytes, 
     ++p.load_requests;
     p.load_bytes += asked;
     p.load_sectors += sectors_.size();
+    p.load_lines += lines();
     for (std::uint64_t sector : sectors_) {
       if (in_level1(sector)) continue;
       ++p.load_fetches;
+      p.partial_sectors += partial;
       access(sector, true, false);
     }
   } else {
     ++p.store_requests;
     p.store_bytes += asked;
     p.store_sectors += sectors_.size();
+    p.store_lines += lines();
+    p.partial_sectors += partial ? sectors_.size() : 0;
     for (std::uint64_t sector : sectors_) access(sector, false, true);
   }
 }

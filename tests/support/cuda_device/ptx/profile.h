@@ -44,9 +44,18 @@ class Profile {
     std::uint32_t launch = 0;  // 0: none
     std::uint32_t block : 30 = 0, written : 1 = 0, input : 1 = 0;
   };
-  struct Pending {  // registers that a warp loads and has not used
+  // The loads of a warp that have not been waited for. The assembler moves loads to the begin of a round of a loop,
+  // over short branches, too. So all loads of a round count as one batch, except those whose address depends on a
+  // loaded value, and those that must not pass a store.
+  struct Loads {
+    enum State : std::uint8_t { none, pending, loaded };
     const void* frame = nullptr;
-    std::vector<std::int32_t> registers;
+    std::vector<State> state;             // of registers; loaded: also computed from a loaded value in this round
+    std::vector<std::int32_t> touched;    // registers with another state than none
+    bool waited = false, stored = false;  // in this round
+    bool any_pending = false;
+    void set(std::int32_t number, State s);
+    void clear();
   };
   struct Atomics {
     std::unordered_map<std::uint64_t, std::uint64_t> by_sector, by_address;
@@ -55,16 +64,16 @@ class Profile {
 
   struct StepClass {
     InstructionClass kind;
-    bool stores;
+    bool stores, read_only;  // read_only: of memory that the kernel does not change
   };
 
   const std::vector<StepClass>& classes_of(const Routine& routine);
   void memory(const Warp& warp, const Step& step, Mask lanes, StepClass what);
   void global(const Addresses& addresses, Mask lanes, std::size_t bytes, bool loads, bool atomic);
+  std::uint64_t lines() const;
   void shared(const Addresses& addresses, Mask lanes, std::size_t bytes, bool atomic);
   void atomic(const Addresses& addresses, Mask lanes);
-  void note_use(const Warp& warp, const Step& step);
-  void note_load(const Warp& warp, const Step& step);
+  void follow_loads(const Warp& warp, const Step& step, Mask lanes, StepClass what);
   void find_sectors(const Addresses& addresses, Mask lanes, std::size_t bytes);
   bool in_level1(std::uint64_t sector);
   void access(std::uint64_t sector, bool reads, bool writes);
@@ -77,7 +86,7 @@ class Profile {
   const std::vector<StepClass>* known_ = nullptr;  // its classes
   std::unordered_map<const Routine*, std::vector<StepClass>> classes_;
   std::vector<std::uint64_t> sectors_;  // of the current instruction
-  std::vector<Pending> pending_;        // of the warps of the block
+  std::vector<Loads> loads_;            // of the warps of the block
   std::vector<Line> level1_;
   std::vector<std::uint8_t> next_way_;
   std::unordered_map<std::uint64_t, std::vector<Stamp>> pages_;
