@@ -2,7 +2,8 @@
 
 Sources: [1] NVIDIA H100 Tensor Core GPU Architecture (white paper), H200 data sheet. [2] CUDA C++ Programming Guide, "Arithmetic
 Instructions", "Compute Capabilities" 9.0. [3] measured on the card with this library: copies and additions of 64 MiB and more, loops of
-launches, reading one number. [4] published microbenchmarks of Hopper (latency of device memory and of level 2 under load)."""
+launches, reading one number. [4] orders of magnitude from published microbenchmarks of Hopper; the value is the one, of a few, with the smallest
+median error over the measured rows of the H200 (measured.py): both latencies, PARTIAL_SECTOR and DEPENDENT."""
 from dataclasses import dataclass
 
 
@@ -14,8 +15,8 @@ class Card:
     clock: float = 1.755e9        # of the multiprocessors under load [3]; the highest is 1.98e9 [1]
     level2: float = 5.5e12        # bytes/s [4]
     level2_bytes: float = 32e6    # of 50 MB: what a loop of calls finds again [3]
-    memory_latency: float = 650e-9   # s, loaded [4]
-    level2_latency: float = 200e-9   # s [4]
+    memory_latency: float = 500e-9   # s [4]
+    level2_latency: float = 150e-9   # s [4]
     atomic_rate: float = 1.98e9   # lanes per second that change one sector: one per clock of level 2 [3]
 
 
@@ -28,16 +29,16 @@ LAUNCH = 3.6e-6
 # Host time of a copy to or from the device, and of a wait for the device with what follows it until the device has work again [3].
 COPY, WAIT = 3.0e-6, 5.0e-6
 
-# How much longer level 2 takes for a sector of which an instruction uses only a part [3]
-PARTIAL_SECTOR = 1.5
+# How much longer level 2 takes for a sector of which an instruction uses only a part [4]
+PARTIAL_SECTOR = 1.4
 
 # Limits of a multiprocessor, compute capability 9.0 [2]
 WARPS, THREADS, BLOCKS, REGISTERS, SHARED = 64, 2048, 32, 65536, 227 * 1024
 SCHEDULERS = 4
 # The assembler gives registers to warps in units of 256 [2]; a block takes 1 KiB of shared memory for the system [2].
 REGISTER_UNIT, SHARED_OF_SYSTEM = 256, 1024
-# Cycles from a dependent arithmetic instruction to the next, and of a barrier [4]
-DEPENDENT, BARRIER = 4.5, 30.0
+# Cycles from an arithmetic instruction to the next of a warp, of which some depend on each other (4 to 5 cycles [4]); of a barrier [4]
+DEPENDENT, BARRIER = 3.5, 30.0
 
 # Per class of PTX instructions (kernel_profile.h): the instructions of the machine that one makes, and the cycles for which they occupy
 # their unit, per scheduler [2]: 32 lanes over (results per cycle and multiprocessor / 4). Additions of 64 bits are two instructions,

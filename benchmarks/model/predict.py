@@ -46,12 +46,16 @@ class Kernel:
     """A launch with its bounds, in seconds."""
     launch: dict
     resources: dict
-    warps: int = 0  # that run at a time on a multiprocessor
+    warps: float = 0   # that run at a time on a multiprocessor
+    blocks: float = 1  # the same
     bounds: dict = field(default_factory=dict)
 
     @property
     def time(self):
-        return cards.KERNEL_START + max(self.bounds.values())
+        """The largest bound. The warps of a block wait for memory and compute at about the same time; only other blocks of the multiprocessor
+        fill the gaps, so with one block the times of waiting and of moving bytes add up."""
+        waiting, others = self.bounds["latency"], max(t for name, t in self.bounds.items() if name != "latency")
+        return cards.KERNEL_START + max(waiting, others) + min(waiting, others) / self.blocks
 
     @property
     def limit(self):
@@ -73,7 +77,7 @@ def units_of(launch):
 
 
 def bounds_of(launch, resources, card, in_cache):
-    """The lower bounds of a kernel's time, and the warps that run at a time on a multiprocessor."""
+    """The lower bounds of a kernel's time, and the warps and blocks that run at a time on a multiprocessor."""
     room, _ = occupancy(launch, resources)
     blocks = launch.get("blocks", product(launch["grid"]))
     per_block = -(-product(launch["block"]) // 32)
@@ -85,6 +89,7 @@ def bounds_of(launch, resources, card, in_cache):
     traffic += (cards.PARTIAL_SECTOR - 1) * launch["partial_sectors"]
     issued, units = units_of(launch)
     cycles = card.clock * cards.SCHEDULERS * used
+    rounds = -(-blocks // running) * running / blocks  # the last round of blocks may be a small one
     # Waits for memory, one after the other in each warp; the share of them that level 2 answers is that of its sectors.
     fetched = max(launch["load_fetches"], 1)
     missed = 0.0 if in_cache else min(launch["memory_reads"] / fetched, 1.0)
@@ -96,9 +101,9 @@ def bounds_of(launch, resources, card, in_cache):
         "level 2": traffic * SECTOR / card.level2,
         "issue": issued / cycles,
         **{f"unit: {unit}": busy / cycles for unit, busy in units.items()},
-        "latency": waiting / warps,
+        "latency": waiting / warps * rounds,
         "atomics": launch["atomic_busiest"] / card.atomic_rate,
-    }, warps / used
+    }, warps / used, running / used
 
 
 @dataclass
@@ -146,7 +151,7 @@ def predict(profile, card, sets=1, factor=1, least_bytes=None):
     kernels = []
     for launch in launches:
         kernel = Kernel(launch, profile["resources"].get(launch["kernel"]))
-        kernel.bounds, kernel.warps = bounds_of(launch, kernel.resources, card, in_cache)
+        kernel.bounds, kernel.warps, kernel.blocks = bounds_of(launch, kernel.resources, card, in_cache)
         kernels.append(kernel)
     copies = sum(n for name, n in profile["copies"].items() if name != "cuMemAlloc_v2")
     # The bytes of copies are not recorded: those on the device are taken for copies of the result.
