@@ -6,8 +6,9 @@ import cards
 
 SECTOR = 32
 SCALED = ("warps", "lanes", "branches", "divergent_branches", "barriers", "load_requests", "load_bytes", "load_sectors", "load_fetches",
-          "load_waits", "load_lines", "store_lines", "partial_sectors", "store_requests", "store_bytes", "store_sectors", "input_sectors", "changed_inputs", "memory_reads", "memory_writes",
-          "shared_requests", "shared_passes", "shared_least_passes", "atomic_requests", "atomic_lanes", "atomic_sectors", "atomic_meetings")
+          "load_waits", "load_lines", "store_lines", "partial_sectors", "store_requests", "store_bytes", "store_sectors", "input_sectors",
+          "changed_inputs", "memory_reads", "memory_writes", "shared_requests", "shared_passes", "shared_least_passes", "atomic_requests",
+          "atomic_lanes", "atomic_sectors", "atomic_meetings")
 
 
 def product(sizes):

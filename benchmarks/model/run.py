@@ -37,7 +37,7 @@ def reduced(parameters, most=MOST):
         elements *= max(n, 1)
     smaller, factor = {**parameters, "sets": 1} if "sets" in parameters else dict(parameters), 1
     for name in SHRINKS:
-        while name in smaller and elements > most and smaller[name] % 2 == 0 and smaller[name] > 4096:
+        while name in smaller and elements > most and smaller[name] % 2 == 0 and smaller[name] > 512:
             smaller[name] //= 2
             elements //= 2
             factor *= 2

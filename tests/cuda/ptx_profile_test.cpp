@@ -168,9 +168,11 @@ BOOST_AUTO_TEST_CASE(conflicts_of_banks) {
   BOOST_CHECK_EQUAL(wide.shared_passes, 8u);
   BOOST_CHECK_EQUAL(wide.shared_least_passes, 8u);
   // All lanes read one word.
-  const KernelProfile one = stores(4, "st.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r2, [%r8];\n");
+  const KernelProfile one =
+      stores(4, "st.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r2, [%r8];\nadd.u32 %r3, %r2, 1;\n");
   BOOST_CHECK_EQUAL(one.shared_passes, 4u);
   BOOST_CHECK_EQUAL(one.barriers, 2u);
+  BOOST_CHECK_EQUAL(one.load_waits, 0u);  // a wait is one for global memory
   BOOST_CHECK_EQUAL(of(one, InstructionClass::barrier), 2u);
 }
 

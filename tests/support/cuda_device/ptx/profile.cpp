@@ -24,6 +24,13 @@ std::unique_ptr<Profile>& holder() {
 }
 bool counting = false;
 
+// True for an access of global memory; of a generic address, by that of the first lane.
+bool reaches_global(const Warp& w, const Step& s, Mask lanes, InstructionClass kind) {
+  if (kind != InstructionClass::global && kind != InstructionClass::atomic) return false;
+  if (s.space != Space::generic) return s.space == Space::global;
+  return address_of(w, s, static_cast<unsigned>(std::countr_zero(lanes))) - shared_window() >= 3 * kWindow;
+}
+
 }  // namespace
 
 // ---- launches and blocks ----------------------------------------------------------------------------
@@ -138,8 +145,7 @@ void Profile::follow_loads(const Warp& w, const Step& s, Mask lanes, StepClass w
     loads.any_pending = false;
     for (std::int32_t other : loads.touched) loads.state[static_cast<std::size_t>(other)] = Loads::loaded;
   }
-  const bool accesses = what.kind == InstructionClass::global || what.kind == InstructionClass::atomic;
-  if (accesses && lanes != 0) {
+  if (lanes != 0 && reaches_global(w, s, lanes, what.kind)) {
     const bool brings = !what.stores && s.to[0] >= 0;
     const bool together = loads.waited && !depends && (!loads.stored || what.read_only);
     for (std::int32_t number : flow.writes)
