@@ -325,6 +325,8 @@ table = {
     "elementwise/where": default(where),
     "elementwise/chain": default(binary(chain)),
     "elementwise/chain_fused": default(binary(chain)),
+    "elementwise/copy": default(unary(lambda a: a.copy())),
+    "elementwise/multiply_add": default(binary(lambda a, b: a * b + a)),
     "elementwise/transpose_copy": default(of_matrix(lambda a: a.T.copy())),
     "elementwise/permuted_copy": default(of_block(lambda a: a.transpose(2, 0, 1).copy())),
     "reduction/sum": default(of_matrix(lambda a: a.sum())),

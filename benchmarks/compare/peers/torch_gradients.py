@@ -34,6 +34,16 @@ def layer_norm(p):
     return Case(rotating(p, variable, step), result=result)
 
 
+def relu(p):
+    gy = input(p, (p["n"],), 2000, -3, 3)
+
+    def step(x):
+        x.grad = None
+        torch.relu(x).backward(gy)
+        return x.grad
+    return rotating(p, lambda seed: input(p, (p["n"],), seed, -3, 3).requires_grad_(), step)
+
+
 def embedding(p):
     words, shape = p["vocabulary"], (p["batch"], p["times"])
     embed = torch.nn.Embedding(words, p["units"], device=device)
@@ -97,6 +107,7 @@ def ctc(p):
 
 
 table = {
+    "activation/relu_backward": {"default": relu},
     "autograd/gradient_penalty": {"default": gradient_penalty},
     "embedding/dense_gradient": {"default": embedding},
     "loss/ctc": {"default": ctc},

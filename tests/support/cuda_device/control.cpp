@@ -79,4 +79,12 @@ std::string Control::last_report() const {
 void Control::set_report_mode(OnReport mode) { set_report_mode_(static_cast<int>(mode)); }
 void Control::set_check(bool on) { set_check_(on); }
 
+void Control::start_profile(const ProfiledDevice& device) { profile_(&device); }
+void Control::stop_profile() { profile_(nullptr); }
+std::vector<KernelProfile> Control::profiles() const {
+  std::vector<KernelProfile> all(profiles_(nullptr, 0));
+  all.resize(std::min(all.size(), profiles_(all.data(), all.size())));
+  return all;
+}
+
 }  // namespace cuda_device

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <catena/tests/support/cuda_device/kernel_profile.h>
+
 // Name of the exported function, name of the member that holds it, type.
 #define CATENA_CONTROL_FUNCTIONS(X)                                                                       \
   X(software_cuda_fail, fail, int(const char* entry, int nth, int code, int sticky))                      \
@@ -23,7 +25,9 @@
   X(software_cuda_set_order, set_order, void(int order))                                                  \
   X(software_cuda_last_report, last_report, std::size_t(char* text, std::size_t bytes))                   \
   X(software_cuda_set_report_mode, set_report_mode, void(int mode))                                       \
-  X(software_cuda_set_check, set_check, void(int on))
+  X(software_cuda_set_check, set_check, void(int on))                                                     \
+  X(software_cuda_profile, profile, void(const cuda_device::ProfiledDevice* device))                      \
+  X(software_cuda_profiles, profiles, std::size_t(cuda_device::KernelProfile* first, std::size_t count))
 
 namespace cuda_device {
 
@@ -72,6 +76,12 @@ class Control {
   void set_report_mode(OnReport mode);
   // Sets whether the order of accesses is checked; if kernels are not instrumented, only for copies and fills.
   void set_check(bool on);
+
+  // Starts to count what the kernels do that the interpreter of PTX executes, with empty caches; kernels that the
+  // system's compiler made are not counted. Counters of the launches since then, in the order of execution.
+  void start_profile(const ProfiledDevice& device);
+  void stop_profile();
+  std::vector<KernelProfile> profiles() const;
 
  private:
 #define CATENA_MEMBER(symbol, field, ...) std::add_pointer_t<__VA_ARGS__> field##_ = nullptr;

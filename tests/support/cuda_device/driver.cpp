@@ -1,6 +1,7 @@
 // Entry points for the driver, devices, contexts and modules.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -30,14 +31,23 @@ constexpr int kMaxSharedBytes = 48 * 1024;  // limit without cuFuncSetAttribute
 void require_device(cu_device device) { require(device >= 0 && device < kDevices, cu_error_invalid_device); }
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
-// The number of processors is small, so that every block processes several parts of the work.
+// The number of processors is small, so that every block processes several parts of the work, unless
+// $CATENA_SOFTWARE_CUDA_MULTIPROCESSORS is the number of a device whose launches are to be made.
+int multiprocessors() {
+  static const int count = [] {
+    const char* text = std::getenv("CATENA_SOFTWARE_CUDA_MULTIPROCESSORS");
+    return text != nullptr && std::atoi(text) > 0 ? std::atoi(text) : 2;
+  }();
+  return count;
+}
+
 int device_attribute(int attribute) {
   switch (attribute) {
     case cu_max_threads_per_block: return kMaxThreads;
     case cu_max_shared_memory_per_block: return kMaxSharedBytes;
     case cu_warp_size: return 32;
     case cu_clock_rate: return 1000000;
-    case cu_multiprocessor_count: return 2;
+    case cu_multiprocessor_count: return multiprocessors();
     case cu_memory_clock_rate: return 1000000;
     case cu_memory_bus_width: return 128;
     case cu_l2_cache_size: return 1 << 20;

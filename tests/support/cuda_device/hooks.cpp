@@ -5,6 +5,7 @@
 #include <catena/kernels/base/export.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/ptx/profile.h>
 #include <catena/tests/support/cuda_device/record.h>
 #include <catena/tests/support/cuda_device/report.h>
 #include <catena/tests/support/cuda_device/runtime.h>
@@ -76,3 +77,16 @@ std::size_t software_cuda_last_report(char* text, std::size_t bytes) {
 void software_cuda_set_report_mode(int mode) { set_report_mode(static_cast<ReportMode>(mode)); }
 
 void software_cuda_set_check(int on) { set_check_mode(on != 0); }
+
+void software_cuda_profile(const ProfiledDevice* device) {
+  const Lock lock(runtime().mutex);
+  if (device != nullptr) ptx::start_profile(*device);
+  else ptx::stop_profile();
+}
+
+std::size_t software_cuda_profiles(KernelProfile* first, std::size_t count) {
+  const Lock lock(runtime().mutex);
+  const std::vector<KernelProfile> all = ptx::profiled_launches();
+  std::copy_n(all.begin(), std::min(count, all.size()), first);
+  return all.size();
+}

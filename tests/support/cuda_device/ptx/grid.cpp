@@ -10,6 +10,7 @@
 
 #include <catena/tests/support/cuda_device/check.h>
 #include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/ptx/profile.h>
 
 namespace cuda_device::ptx {
 namespace {
@@ -87,6 +88,7 @@ void run_block(Machine& m) {
   std::fill(b.shared.begin(), b.shared.end(), std::byte(0xff));
   b.shadow.begin_block(b.shared.size());
   b.undefined_local.clear();
+  if (b.profile != nullptr) b.profile->begin_block();
   if (!b.entry->barriers) {  // one warp after the other, in the same memory
     for (unsigned k : m.turns) {
       m.warps[0]->begin(b, k, lanes_of(b, k));
@@ -137,6 +139,8 @@ void run(const Program& program, const Routine& entry, dim3 grid, dim3 block, st
   std::fill(std::begin(b.known), std::end(b.known), Block::Range());
   ++b.grid;
   set_parameters(b, entry, parameters);
+  b.profile = active_profile();
+  if (b.profile != nullptr) b.profile->begin_launch(entry, grid, block, dynamic_shared_bytes);
   while (m.warps.size() < b.warps) m.warps.push_back(std::make_unique<Warp>());
   m.turns.resize(b.warps);
   std::iota(m.turns.begin(), m.turns.end(), 0u);
@@ -165,6 +169,7 @@ void run(const Program& program, const Routine& entry, dim3 grid, dim3 block, st
       break;
     }
   }
+  if (b.profile != nullptr) b.profile->end_launch();
 }
 
 }  // namespace cuda_device::ptx

@@ -22,6 +22,8 @@ inline std::uint64_t parameter_window() { return shared_window() + 2 * kWindow; 
 
 inline constexpr std::size_t kLocalBytes = 64 * 1024;  // per thread
 
+class Profile;
+
 struct Block {
   const Program* program = nullptr;
   const Routine* entry = nullptr;
@@ -41,7 +43,8 @@ struct Block {
     std::uint64_t begin = 0, end = 0;
   };
   Range known[4];
-  std::uint64_t reduced = 0;  // the result of a barrier with a reduction
+  std::uint64_t reduced = 0;   // the result of a barrier with a reduction
+  Profile* profile = nullptr;  // null: nothing is counted
 };
 
 // Runs a whole grid on the calling thread; throws Fault.

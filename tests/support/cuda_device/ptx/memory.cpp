@@ -16,6 +16,15 @@
 #include <catena/tests/support/cuda_device/record.h>
 
 namespace cuda_device::ptx {
+
+std::uint64_t address_of(const Warp& w, const Step& s, unsigned lane) {
+  std::uint64_t address = in(w, s.from[0])[lane] + static_cast<std::uint64_t>(s.offset);
+  // Addresses of shared and local memory may be in 32-bit registers.
+  if (s.space == Space::shared || s.space == Space::local) address &= 0xffffffffu;
+  if (s.space == Space::local && s.extra != 0) address += w.frame->local_begin;
+  return address;
+}
+
 namespace {
 
 std::string hex(std::uint64_t v) {
@@ -129,14 +138,6 @@ std::byte* resolve(Request& r, std::uint64_t address) {
   if (at >= 3 * kWindow) return global(r, address);
   if (at < kWindow) return shared(r, at);
   return at < 2 * kWindow ? local(r, at - kWindow) : parameter(r, at - 2 * kWindow);
-}
-
-std::uint64_t address_of(const Warp& w, const Step& s, unsigned lane) {
-  std::uint64_t address = in(w, s.from[0])[lane] + static_cast<std::uint64_t>(s.offset);
-  // Addresses of shared and local memory may be in 32-bit registers.
-  if (s.space == Space::shared || s.space == Space::local) address &= 0xffffffffu;
-  if (s.space == Space::local && s.extra != 0) address += w.frame->local_begin;
-  return address;
 }
 
 // Returns true if the lanes access global memory only, all of it known: then nothing else has to be checked.

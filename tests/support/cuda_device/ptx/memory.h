@@ -12,4 +12,7 @@ namespace cuda_device::ptx {
 // Returns false if the opcode belongs to another group. Throws Fault for an unsupported form.
 bool decode_memory(const Words& words, const std::vector<Operand>& operands, Operands& context, Step& step);
 
+// The address that a lane uses in a load, a store or an atomic operation; in the space of the step.
+std::uint64_t address_of(const Warp& warp, const Step& step, unsigned lane);
+
 }  // namespace cuda_device::ptx

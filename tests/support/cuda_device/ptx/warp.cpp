@@ -5,6 +5,7 @@
 
 #include <catena/tests/support/cuda_device/ptx/grid.h>
 #include <catena/tests/support/cuda_device/ptx/lanes.h>
+#include <catena/tests/support/cuda_device/ptx/profile.h>
 
 namespace cuda_device::ptx {
 
@@ -309,7 +310,9 @@ void Warp::begin(Block& in_block, unsigned warp_number, Mask lanes) {
   paths.push_back({frame, 0, -1, lanes, -1, 0, Path::State::ready});
 }
 
-bool Warp::run() {
+bool Warp::run() { return block->profile != nullptr ? run_as<true>() : run_as<false>(); }
+
+template <bool Counted> bool Warp::run_as() {
   PathControl control{*this};
   while (live != 0) {
     if (!control.choose()) {
@@ -328,6 +331,7 @@ bool Warp::run() {
       for (;;) {
         const Step& s = steps[path.pc];
         const Mask lanes = path.lanes & (predicates[s.guard] ^ s.guard_flip);
+        if constexpr (Counted) block->profile->count(*this, s, lanes);
         if (s.kind != Kind::plain) {
           goes_on = control.step(s, lanes);
           break;

@@ -75,6 +75,7 @@ struct Warp {
 
  private:
   friend struct PathControl;
+  template <bool Counted> bool run_as();  // Counted: each instruction is counted (profile.h)
 };
 
 inline const std::uint64_t* in(const Warp& w, std::int32_t number) {

@@ -1,0 +1,174 @@
+"""A profile of benchmark cases without a GPU, and the times that it predicts: see "A model of the GPU" in benchmarks/README.md."""
+import argparse
+import fnmatch
+import json
+import os
+import statistics
+import sys
+
+import bounds
+import cards
+import measured
+import predict
+import run
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="gpu_model.sh", description=__doc__)
+    parser.add_argument("--case", default="*", help="a pattern of names of cases, such as 'reduction/*'")
+    parser.add_argument("--device", choices=sorted(cards.CARDS), action="append", help="the cards to predict for (default: all)")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=N", help="run the cases with other parameters")
+    parser.add_argument("--most", type=int, default=run.MOST, help="elements that are executed; larger cases are extrapolated by the grid")
+    parser.add_argument("--kernels", action="store_true", help="print a line for each kernel as well")
+    parser.add_argument("--json", metavar="FILE", help="write the counters there")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep counters there, and take those that are there already")
+    parser.add_argument("--check", action="store_true", help="fail if a counter leaves its bounds (bounds.py)")
+    parser.add_argument("--calibrate", action="store_true", help="compare predictions with measured times (measured.py)")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def predicted(args, case, parameters, names, most=None):
+    """{card: Call}, the number of elements of the reduced case's operands that was run as a factor, and the profile."""
+    smaller, factor = run.reduced(parameters, most or args.most)
+    profile = run.profile(args.build, case, smaller, kept=args.keep)
+    calls = {name: predict.predict(profile, cards.CARDS[name], parameters.get("sets", 1), factor) for name in names}
+    return calls, factor, profile
+
+
+HEAD = ["case", "launches", "waits", "copies", "MB moved", "/ minimum", "sectors used", "bytes / access", "instructions / element",
+        "warps / SM", "limit"]
+
+
+def row(case, calls, factor, elements):
+    call = next(iter(calls.values()))
+    busiest = max(call.kernels, key=lambda k: k.time, default=None)
+    times = [f"{c.time * 1e6:.1f}" + (" + libraries" if c.library else "") for c in calls.values()]
+    if call.library:
+        times = [f"not predicted (own kernels {t.split()[0]})" for t in times]
+    return [case + (f" (1/{factor})" if factor > 1 else ""), f"{len(call.kernels) + len(call.library)}", f"{call.waits}", f"{call.copies}",
+            f"{call.moved_bytes / 1e6:.1f}", f"{call.over_minimum:.2f}", f"{call.sector_efficiency:.2f}", f"{call.bytes_per_access:.1f}",
+            f"{call.instructions / elements:.1f}", f"{busiest.warps:.0f}" if busiest else "", busiest.limit if busiest else "", *times]
+
+
+def table(rows):
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [rows[0], ["---"] * len(rows[0]), *rows[1:]])
+
+
+def elements_of(parameters):
+    return predict.product(n for name, n in parameters.items() if name not in run.NO_SIZES)
+
+
+def print_kernels(calls):
+    for name, call in calls.items():
+        for k in call.kernels:
+            parts = ", ".join(f"{what} {t * 1e6:.1f}" for what, t in sorted(k.bounds.items(), key=lambda b: -b[1]) if t > 1e-7)
+            r = k.resources or {}
+            print(f"  {name} {k.launch['kernel']}: grid {predict.product(k.launch['grid'])} x {predict.product(k.launch['block'])}, "
+                  f"{r.get('registers', '?')} registers, {r.get('spill_stores', '?')} bytes spilled, {k.warps:.0f} warps / SM, "
+                  f"{k.launch['divergent_branches']:.0f} of {k.launch['branches']:.0f} branches diverge, "
+                  f"{k.launch['shared_passes'] - k.launch['shared_least_passes']:.0f} conflicts of banks, us: {parts}")
+        for name_of_work in call.library:
+            print(f"  {name} {name_of_work}: a library's, not predicted")
+
+
+def profile_cases(args):
+    names = args.device or sorted(cards.CARDS)
+    changes = {word.split("=")[0]: int(word.split("=")[1]) for word in args.set}
+    rows, raw = [HEAD + [f"{name}, us" for name in names]], {}
+    for case, parameters in run.cases(args.build).items():
+        if not fnmatch.fnmatch(case, args.case):
+            continue
+        parameters.update({k: v for k, v in changes.items()})
+        try:
+            calls, factor, raw[case] = predicted(args, case, parameters, names)
+        except run.Failed as e:
+            print(f"{case}: not run: {e}", file=sys.stderr)
+            continue
+        rows.append(row(case, calls, factor, elements_of(parameters)))
+        print(f"{case}: {rows[-1][-1]} us", file=sys.stderr)
+        if args.kernels:
+            print(case)
+            print_kernels(calls)
+    print(table(rows))
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as f:
+            json.dump(raw, f, indent=1)
+    return 0 if len(rows) > 1 else 1
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=lambda k: values[k])
+    result = [0.0] * len(values)
+    for rank, k in enumerate(order):
+        result[k] = float(rank)
+    return result
+
+
+def correlation(a, b):
+    return statistics.correlation(ranks(a), ranks(b)) if len(a) > 2 else float("nan")
+
+
+def calibrate(args):
+    """Predictions beside measured times: the error of each, the median of their magnitudes, the correlation of the ranks."""
+    known = run.cases(args.build)
+    rows, pairs = [["case", "card", "measured, us", "predicted, us", "error", "limit", "launches", "kernels as measured"]], []
+    for m in measured.ROWS:
+        if not fnmatch.fnmatch(m.case, args.case) or m.card not in (args.device or cards.CARDS):
+            continue
+        parameters = {**known[m.case], **m.parameters}
+        try:
+            calls, factor, _ = predicted(args, m.case, parameters, [m.card], m.most or args.most)
+        except run.Failed as e:
+            print(f"{m.label}: not run: {e}", file=sys.stderr)
+            continue
+        call = calls[m.card]
+        if call.library:
+            print(f"{m.label}: not predicted, it calls {call.library[0]}", file=sys.stderr)
+            continue
+        error = call.time * 1e6 / m.us - 1
+        limit = max(call.kernels, key=lambda k: k.time).limit if call.device >= call.host else "host"
+        rows.append([m.label + (f" (1/{factor})" if factor > 1 else ""), m.card, f"{m.us:g}", f"{call.time * 1e6:.1f}", f"{error:+.0%}",
+                     limit, f"{len(call.kernels)}", "no" if m.older else "yes"])
+        print(" ".join(rows[-1]), file=sys.stderr)
+        if args.kernels:
+            print_kernels(calls)
+        pairs.append((m, call.time * 1e6, abs(error)))
+    print(table(rows))
+    for title, chosen in (("all", pairs), ("of the kernels that were measured", [p for p in pairs if not p[0].older]),
+                          ("limited by memory", [p for p in pairs if p[0].memory_bound and not p[0].older]),
+                          ("limited by memory, one card (h200)",
+                           [p for p in pairs if p[0].memory_bound and not p[0].older and p[0].card == "h200"])):
+        if len(chosen) > 2:
+            print(f"\n{title}: {len(chosen)} rows, median error {statistics.median(p[2] for p in chosen):.1%}, "
+                  f"rank correlation {correlation([p[0].us for p in chosen], [p[1] for p in chosen]):.3f}")
+    return 0
+
+
+def check(args):
+    """Status 1 if a case leaves its bounds."""
+    failed = 0
+    for bound in bounds.BOUNDS:
+        if not fnmatch.fnmatch(bound.case, args.case):
+            continue
+        elements = elements_of(bound.parameters)
+        profile = run.profile(args.build, bound.case, bound.parameters)
+        call = predict.predict(profile, cards.CARDS["h200"], least_bytes=bound.bytes_per_element * elements)
+        problems = bounds.problems_of(bound, call, elements)
+        print(f"{bound.case}: " + ("; ".join(problems) if problems else "within its bounds"))
+        print("  " + " | ".join(row(bound.case, {"h200": call}, 1, elements)[1:11]))
+        failed += bool(problems)
+    return 1 if failed else 0
+
+
+def main():
+    args = arguments()
+    if args.check:
+        return check(args)
+    return calibrate(args) if args.calibrate else profile_cases(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
