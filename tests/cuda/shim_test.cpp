@@ -186,8 +186,9 @@ void check_indexed(const char* name, const char* signature, const std::vector<Ho
     const KernelKey key = run_program(program, actual, loop, order);
     BOOST_CHECK(key.form == Form::indexed);
     BOOST_CHECK_EQUAL(int(key.rank), rank);
-    BOOST_CHECK_MESSAGE(actual.back().content() == expected.back().content(),
-                        name << " differs in order " << int(order));
+    for (std::size_t k = 0; k < actual.size(); ++k)
+      BOOST_CHECK_MESSAGE(actual[k].content() == expected[k].content(),
+                          name << ": operand " << k << " differs in order " << int(order));
   }
 }
 
@@ -201,6 +202,22 @@ BOOST_AUTO_TEST_CASE(indexed) {
     for (double v : {2.0, 1.0, 1.0, 1.0, 1.0, 1.0}) operands.push_back(scalar(Dtype::int64, v, 6));
     operands.push_back(make_array(dtype, loop));
     check_indexed("im2col_2d", signature, operands, loop, 6);
+  }
+  // Windows of 3 x 3 and 2 x 5 that begin in the padding and end in it; more positions than threads.
+  for (const auto& [kh, kw, sy, sx, ph, pw] : {std::array{3, 3, 2, 2, 1, 1}, {2, 5, 1, 3, 1, 4}}) {
+    const Shape image{2, 3, 17, 31}, loop{2, 3, (17 + 2 * ph - kh) / sy + 1, (31 + 2 * pw - kw) / sx + 1};
+    std::vector<HostArray> numbers;
+    for (const int v : {kh, kw, sy, sx, ph, pw}) numbers.push_back(scalar(Dtype::int64, v, 4));
+    const HostArray x = random_array(Dtype::float32, image, 1);
+    std::vector<HostArray> forward{x}, backward{random_array(Dtype::float32, loop, 2), make_array(Dtype::int32, loop)};
+    for (std::int64_t k = 0; k < catena::size_of(loop); ++k) backward[1].as<std::int32_t>()[k] = int(k * 7 % (kh * kw));
+    forward.insert(forward.end(), numbers.begin(), numbers.end());
+    forward.push_back(make_array(Dtype::float32, loop));
+    forward.push_back(make_array(Dtype::int32, loop));
+    check_indexed("max_pool_2d", "*fllllll->fi", forward, loop, 4);
+    backward.insert(backward.end(), numbers.begin(), numbers.end());
+    backward.push_back(make_array(Dtype::float32, image));
+    check_indexed("max_pool_2d_bwd", "*f*illllll->f", backward, image, 4);
   }
   const auto dropout = [](const Shape& loop, int rank) {
     const int n = loop.size();
