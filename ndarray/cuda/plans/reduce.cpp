@@ -91,6 +91,8 @@ std::uint8_t threads_field(std::int64_t threads) {
   return threads == device::kBlock ? kWholeBlock : static_cast<std::uint8_t>(threads);
 }
 
+constexpr std::int64_t kShortReduction = 1024;  // elements that a warp reduces; of few outputs, those of longer rows
+                                                // are worth reading as columns
 constexpr std::int64_t kRunsPerThread = 4;  // of a short row: 64 bytes, which a thread loads at once
 constexpr std::int64_t kAcrossBytes = 32;   // of the accumulators of all outputs of a thread, to stay in registers
 constexpr std::int64_t kMostAcross = 8;     // outputs of a thread: their partial results fill 40 registers
@@ -135,9 +137,10 @@ Division divide(const SplitAxes& s, const ReduceOperands& x, const catena::bound
   const std::size_t item = catena::itemsize(call.pre != nullptr ? call.in.dtype : x.all[0].dtype);
   const int run = run_of(item);
   Shares shares;
-  if (outputs > 1 && distance(s.kept_stride[x.n].back()) < distance(s.reduced_stride[x.n].back())) {
+  const bool many = outputs >= device::kWarp || (outputs > 1 && count > kShortReduction);
+  if (many && distance(s.kept_stride[x.n].back()) < distance(s.reduced_stride[x.n].back())) {
     plan_columns(s, x, call, key, outputs, item, shares);
-  } else if (count <= 1024 && outputs > 1) {
+  } else if (count <= kShortReduction && outputs > 1) {
     key.form = Form::reduce_warp;
     std::int64_t threads = 1;
     while (threads < device::kWarp && threads * kRunsPerThread * run < count) threads *= 2;
