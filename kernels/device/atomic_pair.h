@@ -20,6 +20,19 @@ concept has_pair_addition = false;
 #endif
 
 #if CATENA_DEVICE
+// Adds a word of two elements in global memory, without waiting for the previous value.
+ND_FN void red_add_pair(uint64_t to, uint32_t pair, float16) {
+  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %0; red.global.add.noftz.f16x2 [g], %1; }"
+               :
+               : "l"(to), "r"(pair)
+               : "memory");
+}
+ND_FN void red_add_pair(uint64_t to, uint32_t pair, bfloat16) {
+  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %0; red.global.add.noftz.bf16x2 [g], %1; }"
+               :
+               : "l"(to), "r"(pair)
+               : "memory");
+}
 // Add one element, or a word of two elements, in global memory. Return the previous value.
 ND_FN uint16_t atom_add(uint64_t to, float16 v) {
   uint16_t old;
@@ -54,16 +67,30 @@ ND_FN uint32_t atom_add_pair(uint64_t to, uint32_t pair, bfloat16) {
   return old;
 }
 
-// *to += v in global memory; returns the previous element. The other element of the word gets -0, which changes no
-// number. The addition would change the bits of a NaN, which may be other data if the neighbour does not belong to the
-// array; beside a NaN, the element is therefore added alone.
+// The word that holds an element in global memory, and how to add to it. The other element of the word gets -0, which
+// changes no number. The addition would change the bits of a NaN, which may be other data if the neighbour does not
+// belong to the array; beside a NaN, the element is therefore added alone.
+template <class T> struct PairAddition {
+  uint64_t address;
+  uint32_t pair;
+  bool high, beside_nan;
+  ND_FN PairAddition(T* to, T v) : address(reinterpret_cast<uint64_t>(to)), high((address & 2) != 0) {
+    const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(address ^ 2)));
+    beside_nan = other != other;
+    pair = high ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
+  }
+  ND_FN uint64_t word() const { return address & ~uint64_t(3); }
+};
+// *to += v in global memory; the first one returns the previous element.
 template <class T> ND_FN T add_in_pair(T* to, T v) {
-  const uint64_t address = reinterpret_cast<uint64_t>(to);
-  const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(address ^ 2)));
-  if (other != other) return T::from_bits(atom_add(address, v));
-  const bool high = (address & 2) != 0;
-  const uint32_t pair = high ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
-  return T::from_bits(uint16_t(atom_add_pair(address & ~uint64_t(3), pair, v) >> (high ? 16 : 0)));
+  const PairAddition<T> add(to, v);
+  if (add.beside_nan) return T::from_bits(atom_add(add.address, v));
+  return T::from_bits(uint16_t(atom_add_pair(add.word(), add.pair, v) >> (add.high ? 16 : 0)));
+}
+template <class T> ND_FN void reduce_in_pair(T* to, T v) {
+  const PairAddition<T> add(to, v);
+  if (add.beside_nan) atom_add(add.address, v);
+  else red_add_pair(add.word(), add.pair, v);
 }
 #endif
 

@@ -13,8 +13,9 @@ template <class Program, int W, class... L> ND_FN void chunk(L&... lane) {
   (lane.template flush<W>(), ...);
 }
 
-// All operands are contiguous or scalars. Computes V elements at once if all pointers are aligned for it, and the tail
-// one by one.
+// All operands are contiguous or scalars. Computes V elements at once, and the tail one by one. If not all pointers are
+// aligned for V elements, a thread loads V elements that are blockDim.x apart, so that the accesses of a warp lie
+// together and as many of them are under way.
 template <class Program, class Index, int V, class... L> ND_FN void run_contiguous(Index n, L... lane) {
   const Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x, step = Index(gridDim.x) * blockDim.x;
   Index done = 0;
@@ -26,6 +27,24 @@ template <class Program, class Index, int V, class... L> ND_FN void run_contiguo
         chunk<Program, V>(lane...);
       }
       done = vectors * V;
+    } else {
+      const Index tile = Index(V) * blockDim.x, tiles = n / tile;
+      for (Index t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const Index start = t * tile + threadIdx.x;
+        ND_UNROLL
+        for (int j = 0; j < V; ++j) {
+          (lane.move(int64_t(start + Index(j) * blockDim.x) * L::size), ...);
+          (lane.template fetch<1>(j), ...);
+        }
+        ND_UNROLL
+        for (int j = 0; j < V; ++j) Program::run(lane(j)...);
+        ND_UNROLL
+        for (int j = 0; j < V; ++j) {
+          (lane.move(int64_t(start + Index(j) * blockDim.x) * L::size), ...);
+          (lane.template flush<1>(j), ...);
+        }
+      }
+      done = tiles * tile;
     }
   }
   for (Index i = done + first; i < n; i += step) {
@@ -82,9 +101,12 @@ template <class Program, class Index, int Rank, int V, class... Tag, class P> ND
   strided_over<Program, Index, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
+// Positions have `integer`: a type for positions in the raw operands, if they need not be of 64 bits (see NearView).
+//
 // The position in a loop whose number of axes is known only at run time. A coordinate is computed when the body uses
 // it: an array of coordinates, indexed at run time, would be in local memory.
 template <class Width> struct PositionOfAnyRank {
+  using integer = typename signed_of<Width>::type;
   int64_t position;
   const int64_t* length;
   int rank;
@@ -95,13 +117,37 @@ template <class Width> struct PositionOfAnyRank {
     for (int a = rank - 1; a > k; --a) rest /= Width(length[a]);
     return int64_t(k > 0 ? rest % Width(length[k]) : rest);
   }
+  ND_FN void advance() { ++position; }
 };
-template <int Rank, class Width, class P> ND_FN auto position_in(const P& p, Width i) {
+template <int Rank, class Width> struct PositionOfRank : Index<Rank> {
+  using integer = typename signed_of<Width>::type;
+  const int64_t* length;
+
+  // Without a division.
+  ND_FN void advance() {
+    ++this->position;
+    bool carry = true;
+    ND_UNROLL
+    for (int a = Rank - 1; a >= 0; --a) {
+      const int64_t next = this->axis[a] + (carry ? 1 : 0);
+      carry = carry && a > 0 && Width(next) == Width(length[a]);
+      this->axis[a] = carry ? 0 : next;
+    }
+  }
+};
+// Position i. Calls each(axis, coordinate).
+template <int Rank, class Width, class P, class F> ND_FN auto position_in(const P& p, Width i, F each) {
   if constexpr (Rank == 0) {
+    for_each_axis<Rank>(i, p.length, p.rank, each);
     return PositionOfAnyRank<Width>{int64_t(i), p.length, int(p.rank)};
   } else {
-    Index<Rank> index;
+    PositionOfRank<Rank, Width> index;
+    index.length = p.length;
     index.position = int64_t(i);
+    for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Width c) {
+      index.axis[a] = int64_t(c);
+      each(a, c);
+    });
     return index;
   }
 }
@@ -113,36 +159,30 @@ ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
   using Offset = typename signed_of<Width>::type;
   const Width n = Width(p.n), step = Width(gridDim.x) * blockDim.x;
   const bool aligned = V > 1 && (lane.template aligned<V>() && ...);
-  const auto compute = [&](Width i, int j, Offset(&offset)[sizeof...(L)]) {
-    auto index = position_in<Rank>(p, i);
-    for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Width c) {
-      if constexpr (Rank > 0) index.axis[a] = int64_t(c);
-      if constexpr (V == 1) ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
-    });
-    if constexpr (V == 1) {
-      (lane.move(offset[K]), ...);
-      (lane.template fetch<1>(), ...);
-    }
-    Program::run(index, lane(j)...);
-  };
   for (Width v = Width(blockIdx.x) * blockDim.x + threadIdx.x; v < n / V + (n % V != 0); v += step) {
     const Width first = v * V;
+    Offset offset[sizeof...(L)] = {};
+    auto index = position_in<Rank>(p, first, [&](int a, Width c) {
+      if constexpr (V == 1) ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
+    });
     if (aligned && n - first >= Width(V)) {
-      Offset none[sizeof...(L)] = {};
       (lane.move(int64_t(first) * L::size), ...);
       (lane.template fetch<V>(), ...);
       // V is a power of two. In this form the compiler sees that neighbours share a block of random numbers.
       ND_UNROLL
-      for (int j = 0; j < V; ++j) compute(first | Width(j), j, none);
+      for (int j = 0; j < V; ++j) {
+        index.position = int64_t(first | Width(j));
+        Program::run(index, lane(j)...);
+        index.advance();
+      }
       (lane.template flush<V>(), ...);
     } else {
       for (Width i = first; i < first + V && i < n; ++i) {
-        Offset offset[sizeof...(L)] = {};
-        if constexpr (V > 1) {
-          (lane.move(int64_t(i) * L::size), ...);
-          (lane.template fetch<1>(), ...);
-        }
-        compute(i, 0, offset);
+        if constexpr (V > 1) (lane.move(int64_t(i) * L::size), ...);
+        else (lane.move(offset[K]), ...);
+        (lane.template fetch<1>(), ...);
+        Program::run(index, lane(0)...);
+        index.advance();
         (lane.template flush<1>(), ...);
       }
     }

@@ -205,13 +205,27 @@ template <class Stored, class Slot> struct Shared {
     ND_FN compute_t<Slot> operator()(int) const { return value; }
   };
 };
-// The raw operand with number R among the raw operands.
-template <class Stored, int R> struct Raw {
+// A raw operand whose elements are all less than 2^31 bytes away from its first one.
+template <class T> struct NearView : View<T> {
+  template <class... I> ND_FN compute_t<T> operator()(I... i) const { return load(element<T>(at(i...))); }
+  template <class... I> ND_FN void set(compute_t<T> v, I... i) const { store(*at(i...), v); }
+
+ private:
+  template <class... I> ND_FN T* at(I... i) const {
+    int32_t offset = 0;
+    int k = 0;
+    ((offset += int32_t(i) * int32_t(this->strides[k++])), ...);
+    return reinterpret_cast<T*>(reinterpret_cast<char*>(this->data) + offset);
+  }
+};
+// The raw operand with number R among the raw operands. AsView: View or NearView.
+template <class AsView, int R> struct Raw {
   template <int V> struct lane : Fixed {
-    View<Stored> view;
+    AsView view;
     template <class P>
-    ND_FN lane(const P& p, int k) : view{static_cast<Stored*>(p.data[k]), p.raw_length[R], p.raw_stride[R]} {}
-    ND_FN const View<Stored>& operator()(int) const { return view; }
+    ND_FN lane(const P& p, int k)
+        : view{static_cast<decltype(view.data)>(p.data[k]), p.raw_length[R], p.raw_stride[R]} {}
+    ND_FN const AsView& operator()(int) const { return view; }
   };
 };
 

@@ -29,6 +29,8 @@ enum : int {
   kTile = 64,              // matrix products: rows and columns of results per block
   kTileDepth = 16,         // elements of k in shared memory at once
   kNarrow = 4,             // products with at most this many rows do not use tiles
+  kTargets = 1024,         // additions to repeated elements: sums of a block in shared memory
+  kTableBytes = 32768,     // of sums for all targets; several such blocks fit the 164 KiB of a processor of sm_80
   kMaxSumBytes = 16,       // bytes of an accumulator
   kPiece = 2048,           // elements of a piece of nonzero
   kSortBlock = 2048,       // sorting: elements in shared memory
@@ -69,13 +71,14 @@ template <int Operands, int Rank, int Raw> struct IndexedParameters : Elementwis
   int64_t raw_stride[Raw][kMaxRawRank];
 };
 
-// A reduction of `count` elements for each of `outputs` outputs. With several splits (gridDim.y), a block writes its
-// accumulator to partial[output * splits + split], and a second kernel over the same parameters combines them.
-// Operands: the inputs of the program before the reduction, the further inputs of the program after it, the output.
+// A reduction of `count` elements for each of `outputs` outputs. With several splits (gridDim.y), of `part` elements
+// each, a block writes its accumulator to partial[output * splits + split], and a second kernel over the same
+// parameters combines them. Operands: the inputs of the program before the reduction, the further inputs of the program
+// after it, the output.
 struct ReduceHead {
   int64_t outputs, count, divisor;
   int64_t kept_rank, reduced_rank;  // read by generic kernels only
-  int64_t splits;
+  int64_t splits, part;
   void* partial;
 };
 template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParameters : ReduceHead {

@@ -22,6 +22,14 @@ ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_
   return {first, last < windows ? last : windows};
 }
 
+// The type in which a kernel computes positions in its operands: int64_t, unless the loop has a shorter one.
+template <class I> struct position_in { using type = int64_t; };
+template <class I>
+requires requires { typename I::integer; }
+struct position_in<I> {
+  using type = typename I::integer;
+};
+
 // The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN wins over all.
 template <class T> ND_FN bool wins_window(T v, T best) { return (v > best) | ((v != v) & (best == best)); }
 
@@ -42,21 +50,37 @@ struct max_pool_step {
   }
 };
 
+// The positions of a window of `size` from `start` on, in 0 .. length.
+ND_FN window_range window_inside(int64_t start, int64_t size, int64_t length) {
+  const int64_t end = start + size < length ? start + size : length;
+  return {start < 0 ? 0 : start, end < 0 ? 0 : end};
+}
+
 // All positions in one kernel: the padding is -inf, and a window inside the padding gives -inf at a position outside
 // the image.
 struct max_pool_2d {
   template <class I, class X, class T>
   ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
                         T& y, int32_t& index) {
+    using integer = typename position_in<I>::type;
+    enum : int { together = 4 };  // elements that are loaded before the first is used
     T best = limits<T>::min();
     int32_t best_index = 0;
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
-    for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky) {
-      for (int64_t kx = x0 < 0 ? -x0 : 0; kx < kw && x0 + kx < x.shape(3); ++kx) {
-        const T v = x(i[0], i[1], y0 + ky, x0 + kx);
-        const bool better = wins_window(v, best);
-        best = better ? v : best;
-        best_index = better ? int32_t(ky * kw + kx) : best_index;
+    const window_range rows = window_inside(y0, kh, x.shape(2)), columns = window_inside(x0, kw, x.shape(3));
+    const integer image = integer(i[0]), channel = integer(i[1]), end = integer(columns.last);
+    for (integer row = integer(rows.first); row < integer(rows.last); ++row) {
+      const int32_t before = int32_t(uint32_t(row - y0) * uint32_t(kw) - uint32_t(x0));
+      for (integer column = integer(columns.first); column < end; column += together) {
+        T v[together];
+        ND_UNROLL
+        for (int k = 0; k < together; ++k) v[k] = column + k < end ? x(image, channel, row, column + k) : best;
+        ND_UNROLL
+        for (int k = 0; k < together; ++k) {
+          const bool better = wins_window(v[k], best) && column + k < end;
+          best = better ? v[k] : best;
+          best_index = better ? int32_t(uint32_t(before) + uint32_t(column + k)) : best_index;
+        }
       }
     }
     y = best;
@@ -73,19 +97,22 @@ struct max_pool_step_bwd {
   }
 };
 
-// Loop: the input's shape.
+// Loop: the input's shape. The numbers of positions in a window are compared modulo 2^32, which the largest number is
+// below.
 struct max_pool_2d_bwd {
   template <class I, class G, class X, class T>
   ND_FN static void run(const I& i, const G& gy, const X& index, int64_t kh, int64_t kw, int64_t sy, int64_t sx,
                         int64_t ph, int64_t pw, T& gx) {
+    using integer = typename position_in<I>::type;
     const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)),
                        columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
+    const integer image = integer(i[0]), channel = integer(i[1]), end = integer(columns.last);
     T sum = T(0);
-    for (int64_t oy = rows.first; oy < rows.last; ++oy)
-      for (int64_t ox = columns.first; ox < columns.last; ++ox) {
-        const int64_t here = (i[2] + ph - oy * sy) * kw + (i[3] + pw - ox * sx);
-        if (int64_t(index(i[0], i[1], oy, ox)) == here) sum += gy(i[0], i[1], oy, ox);
-      }
+    for (integer oy = integer(rows.first); oy < integer(rows.last); ++oy) {
+      uint32_t here = uint32_t(i[2] + ph - oy * sy) * uint32_t(kw) + uint32_t(i[3] + pw - columns.first * sx);
+      for (integer ox = integer(columns.first); ox < end; ++ox, here -= uint32_t(sx))
+        if (uint32_t(index(image, channel, oy, ox)) == here) sum += gy(image, channel, oy, ox);
+    }
     gx = sum;
   }
 };

@@ -15,14 +15,6 @@ using catena::Loop;
 using nd::cuda::Form;
 using nd::cuda::KernelKey;
 
-struct Row {
-  const KernelDef& def;
-  int number;
-  const Loop& loop;
-  Row(const char* name, const char* signature)
-      : def(catena::find_kernel(name)), number(loop_number(def, signature)), loop(def.loop_table[number]) {}
-};
-
 // Equal bytes everywhere, also between and behind the elements of the outputs.
 void check_content(const char* name, std::size_t operand, HostArray actual, HostArray expected, Order order) {
   const std::string a = actual.content(), e = expected.content();
@@ -194,8 +186,9 @@ void check_indexed(const char* name, const char* signature, const std::vector<Ho
     const KernelKey key = run_program(program, actual, loop, order);
     BOOST_CHECK(key.form == Form::indexed);
     BOOST_CHECK_EQUAL(int(key.rank), rank);
-    BOOST_CHECK_MESSAGE(actual.back().content() == expected.back().content(),
-                        name << " differs in order " << int(order));
+    for (std::size_t k = 0; k < actual.size(); ++k)
+      BOOST_CHECK_MESSAGE(actual[k].content() == expected[k].content(),
+                          name << ": operand " << k << " differs in order " << int(order));
   }
 }
 
@@ -210,6 +203,22 @@ BOOST_AUTO_TEST_CASE(indexed) {
     operands.push_back(make_array(dtype, loop));
     check_indexed("im2col_2d", signature, operands, loop, 6);
   }
+  // Windows of 3 x 3 and 2 x 5 that begin in the padding and end in it; more positions than threads.
+  for (const auto& [kh, kw, sy, sx, ph, pw] : {std::array{3, 3, 2, 2, 1, 1}, {2, 5, 1, 3, 1, 4}}) {
+    const Shape image{2, 3, 17, 31}, loop{2, 3, (17 + 2 * ph - kh) / sy + 1, (31 + 2 * pw - kw) / sx + 1};
+    std::vector<HostArray> numbers;
+    for (const int v : {kh, kw, sy, sx, ph, pw}) numbers.push_back(scalar(Dtype::int64, v, 4));
+    const HostArray x = random_array(Dtype::float32, image, 1);
+    std::vector<HostArray> forward{x}, backward{random_array(Dtype::float32, loop, 2), make_array(Dtype::int32, loop)};
+    for (std::int64_t k = 0; k < catena::size_of(loop); ++k) backward[1].as<std::int32_t>()[k] = int(k * 7 % (kh * kw));
+    forward.insert(forward.end(), numbers.begin(), numbers.end());
+    forward.push_back(make_array(Dtype::float32, loop));
+    forward.push_back(make_array(Dtype::int32, loop));
+    check_indexed("max_pool_2d", "*fllllll->fi", forward, loop, 4);
+    backward.insert(backward.end(), numbers.begin(), numbers.end());
+    backward.push_back(make_array(Dtype::float32, image));
+    check_indexed("max_pool_2d_bwd", "*f*illllll->f", backward, image, 4);
+  }
   const auto dropout = [](const Shape& loop, int rank) {
     const int n = loop.size();
     check_indexed("dropout", "fLLf->f",
@@ -219,97 +228,6 @@ BOOST_AUTO_TEST_CASE(indexed) {
   };
   dropout({30, 41}, 2);
   dropout({2, 2, 2, 2, 2, 2, 2, 2, 3}, 0);  // above 8 axes the rank is known at run time
-}
-
-namespace {
-
-// Axes of `in` to reduce; the expected value of every output by one call of the host loop over its elements in order.
-void check_reduction(const char* name, const char* signature, HostArray in, const Dims& axes, Form form, bool second,
-                     double bound) {
-  const Row row(name, signature);
-  const catena::ReductionLoop& host = *row.loop.reduction;
-  Shape out_shape = in.shape, kept, reduced;
-  for (int a = 0; a < in.shape.size(); ++a) {
-    const bool is_reduced = std::find(axes.begin(), axes.end(), a) != axes.end();
-    (is_reduced ? reduced : kept).push_back(in.shape[a]);
-    if (is_reduced) out_shape[a] = 1;
-  }
-  HostArray out = make_array(row.loop.type[1], out_shape);
-  for (std::int64_t a : axes) out.strides[int(a)] = 0;
-
-  const std::int64_t outputs = catena::size_of(out_shape), count = catena::size_of(reduced);
-  const Dtype wide = catena::compute_dtype(in.dtype), wide_out = catena::compute_dtype(out.dtype);
-  std::vector<double> expected;
-  for (std::int64_t o = 0; o < outputs; ++o) {
-    HostArray values = make_array(wide, {count});
-    HostArray part = in;
-    part.offset += element(in, out_shape, o) - in.data();
-    Dims reduced_strides;
-    for (std::int64_t a : axes) reduced_strides.push_back(in.strides[int(a)]);
-    part.strides = reduced_strides;
-    for (std::int64_t i = 0; i < count; ++i)
-      convert(in.dtype, element(part, reduced, i), wide, values.data() + i * std::int64_t(catena::itemsize(wide)));
-    alignas(64) std::byte acc[64];
-    alignas(64) std::byte result[16], rounded[16], number[16];
-    host.init(acc, 1);
-    host.reduce(acc, values.data(), std::int64_t(catena::itemsize(wide)), 0, count);
-    host.finish(acc, count, result, 0, 1);
-    convert(wide_out, result, out.dtype, rounded);
-    convert(out.dtype, rounded, Dtype::float64, number);
-    expected.push_back(*reinterpret_cast<double*>(number));
-  }
-
-  std::string first_content;
-  for (Order order : kOrders) {
-    HostArray actual = out;
-    catena::bound::Reduce call;
-    call.kernel = &row.def;
-    call.loop = row.number;
-    call.in = in.operand();
-    call.out = actual.operand();
-    call.axes = axes;
-    const nd::cuda::Sequence plan = nd::cuda::plan_reduce(call, kProcessors);
-    BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.launches[0].key.form), nd::cuda::name_of(form));
-    BOOST_CHECK_EQUAL(plan.launches.size(), second ? 2u : 1u);
-    run_sequence(plan, order);
-    for (std::int64_t o = 0; o < outputs; ++o) {
-      alignas(16) std::byte number[16];
-      convert(actual.dtype, element(actual, out_shape, o), Dtype::float64, number);
-      const double v = *reinterpret_cast<double*>(number), e = expected[std::size_t(o)];
-      BOOST_REQUIRE_MESSAGE(std::fabs(v - e) <= bound,
-                            name << " over " << count << " elements: output " << o << " is " << v << ", not " << e);
-    }
-    if (order == Order::ascending) first_content = actual.content();
-    BOOST_CHECK_MESSAGE(actual.content() == first_content, name << ": the result depends on the order of threads");
-  }
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(reductions) {
-  constexpr Dtype f = Dtype::float32, e = Dtype::float16;
-  // Sums: the order of additions differs from the host's; errors stay below count * 2^-24 * sum of magnitudes.
-  check_reduction("sum", "f->f", random_array(f, {3000}, 1), {0}, Form::reduce_block, false, 1e-3);
-  check_reduction("sum", "f->f", random_array(f, {50000}, 2), {0}, Form::reduce_block, true, 2e-2);
-  check_reduction("sum", "f->f", random_array(f, {37, 100}, 3), {1}, Form::reduce_warp, false, 1e-4);
-  check_reduction("sum", "f->f", random_array(f, {100, 37}, 4), {0}, Form::reduce_columns, false, 1e-4);
-  check_reduction("sum", "f->f", random_array(f, {3000, 70}, 5), {0}, Form::reduce_columns, true, 2e-3);
-  check_reduction("sum", "f->f", random_array(f, {6, 7, 8, 9}, 6), {1, 3}, Form::reduce_warp, false, 1e-4);
-  check_reduction("sum", "f->f", random_array(f, {2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, 7), {1, 3, 5, 7, 9}, Form::reduce_warp,
-                  false, 1e-4);
-  check_reduction("sum", "e->e", random_array(e, {11, 50}, 8), {1}, Form::reduce_warp, false, 0.02);
-  // Positions: exact, ties included (many equal values).
-  for (unsigned seed : {1u, 2u, 3u}) {
-    HostArray ties = random_array(f, {60000}, seed);
-    for (int i = 0; i < 60000; ++i) ties.as<float>()[i] = std::floor(ties.as<float>()[i]);
-    check_reduction("argmax", "f->l", ties, {0}, Form::reduce_block, true, 0);
-    HostArray matrix = ties;
-    matrix.shape = Shape{600, 100};
-    matrix.strides = Strides{400, 4};
-    check_reduction("argmax", "f->l", matrix, {1}, Form::reduce_warp, false, 0);
-    check_reduction("argmax", "f->l", matrix, {0}, Form::reduce_columns, true, 0);
-  }
-  check_reduction("any", "f->?", random_array(f, {2000}, 9), {0}, Form::reduce_block, false, 0);
 }
 
 namespace {

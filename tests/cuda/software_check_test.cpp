@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(the_reductions_of_the_product) {
   CU(copy_to_device, in, ones.data(), n * sizeof(float));
   catena::device::ReduceParameters<1, 2, 1, 1> p{};
   p.outputs = p.splits = p.kept_length[0] = 1;
-  p.count = p.reduced_length[0] = n;
+  p.count = p.part = p.reduced_length[0] = n;
   p.reduced_stride[0][0] = sizeof(float);
   p.data[0] = reinterpret_cast<void*>(in);
   p.data[1] = reinterpret_cast<void*>(out);

@@ -5,6 +5,15 @@
 
 namespace cuda_device {
 
+// A loop of a registered kernel.
+struct Row {
+  const catena::KernelDef& def;
+  int number;
+  const catena::Loop& loop;
+  Row(const char* name, const char* signature)
+      : def(catena::find_kernel(name)), number(loop_number(def, signature)), loop(def.loop_table[number]) {}
+};
+
 inline void run_plan(const nd::cuda::LaunchPlan& plan, Order order) { run(nd::cuda::generate(plan), plan, order); }
 
 inline void run_sequence(nd::cuda::Sequence sequence, Order order) {

@@ -156,6 +156,103 @@ BOOST_AUTO_TEST_CASE(indexing_index_dtypes) {
   check_indexing(huge, 2, 4);
 }
 
+namespace {
+
+// base[index[i]] += values[i] for n positions and `targets` elements that lie `apart` elements from each other.
+struct Additions {
+  Indexing x;
+
+  Additions(Dtype dtype, std::int64_t targets, std::int64_t n, std::int64_t apart, unsigned seed, int limit = 3)
+      : x{small_integers(dtype, {targets * apart}, seed, limit), small_integers(dtype, {n}, seed + 1, limit), {}, {n}} {
+    x.base.strides = Strides{0};
+    x.indices.push_back({make_array(Dtype::int64, {n}), targets, apart * std::int64_t(catena::itemsize(dtype))});
+    std::mt19937 random(seed + 2);
+    for (std::int64_t i = 0; i < n; ++i) index(i) = std::int64_t(random() % unsigned(3 * targets)) - targets;
+  }
+  std::int64_t& index(std::int64_t i) { return x.indices[0].array.as<std::int64_t>()[i]; }
+
+  void check(Form form) {
+    Indexing expected = x;
+    walk(expected, [&](std::byte* base, std::byte* other) {
+      catena::visit_dtype(x.base.dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        T& to = *reinterpret_cast<T*>(base);
+        const T v = *reinterpret_cast<const T*>(other);
+        if constexpr (std::is_same_v<T, bool>) to = to || v;
+        else to = T(catena::wrap_add(catena::load(to), catena::load(v)));
+      });
+    });
+    for (Order order : kOrders) {
+      Indexing actual = x;
+      const nd::cuda::LaunchPlan plan = plan_of(actual, Form::scatter_add);
+      BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.key.form), nd::cuda::name_of(form));
+      run_plan(plan, order);
+      BOOST_CHECK_MESSAGE(actual.base.content() == expected.base.content(),
+                          catena::name_of(x.base.dtype) << ": " << x.loop << " additions to " << x.indices[0].length
+                                                        << " elements in order " << int(order));
+    }
+  }
+};
+
+}  // namespace
+
+// The sums of a block are in shared memory where there are few targets: 5000 additions are five blocks, to each of
+// which at least four elements per target belong.
+BOOST_AUTO_TEST_CASE(additions_to_few_targets) {
+  for (Dtype t : kAll)
+    for (const auto& [targets, n] : {std::pair{1, 4}, {7, 1025}, {7, 5000}})
+      Additions(t, targets, n, 1, 1).check(Form::scatter_add_few);
+  for (const auto& [targets, n] : {std::pair{1, 3}, {251, 5000}, {8192, 20000}})
+    Additions(Dtype::float32, targets, n, 1, 2).check(Form::scatter_add);
+  for (const std::int64_t n : {1023, 1024, 1025, 2048, 5000})
+    Additions(Dtype::int64, 250 * n / 5000, n, 3, 3).check(Form::scatter_add_few);
+  // Carries between the halves of 64-bit numbers.
+  Additions wide(Dtype::int64, 5, 3000, 2, 4);
+  std::mt19937_64 random(5);
+  for (HostArray* a : {&wide.x.base, &wide.x.other})
+    for (std::int64_t i = 0; i < catena::size_of(a->shape); ++i) a->as<std::uint64_t>()[i] = random() | 0xffffff00u;
+  wide.check(Form::scatter_add_few);
+  // One value for all, as of counts, and a table of 32 KiB with more additions than one block takes at a time.
+  Additions counts(Dtype::int64, 100, 3000, 1, 6);
+  counts.x.other.strides = Strides{0};
+  counts.check(Form::scatter_add_few);
+}
+
+// Other targets share 1024 places of a block if they repeat.
+BOOST_AUTO_TEST_CASE(additions_to_repeated_targets) {
+  for (Dtype t : kAll) {
+    Additions runs(t, 5000, 12000, 1, 7);  // in runs of four, to more targets than there are places
+    for (std::int64_t i = 0; i < 12000; ++i) runs.index(i) = (i / 4 * 13) % 5000;
+    runs.check(Form::scatter_add);
+    Additions same(t, 5000, 600, 2, 8);  // all to one
+    for (std::int64_t i = 0; i < 600; ++i) same.index(i) = 4321;
+    same.check(Form::scatter_add);
+    Additions(t, 5000, 300, 1, 9).check(Form::scatter_add);  // hardly any target twice
+  }
+}
+
+// -0 stays if only -0 is added, and a NaN arrives.
+BOOST_AUTO_TEST_CASE(additions_of_special_numbers) {
+  for (const std::int64_t targets : {3, 5000})
+    for (const Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
+      Additions x(t, targets, 600, 1, 10);
+      const std::size_t item = catena::itemsize(t);
+      for (HostArray* a : {&x.x.base, &x.x.other})
+        for (std::int64_t i = 0; i < catena::size_of(a->shape); ++i)
+          catena::Scalar(-0.0).store(t, a->data() + std::size_t(i) * item);
+      for (std::int64_t i = 0; i < 600; ++i) x.index(i) = i % 3;
+      catena::Scalar(std::nan("")).store(t, x.x.other.data() + 100 * item);  // to element 1
+      for (Order order : kOrders) {
+        Indexing actual = x.x;
+        run_plan(plan_of(actual, Form::scatter_add), order);
+        BOOST_CHECK(std::signbit(number(t, actual.base.data())) && number(t, actual.base.data()) == 0);
+        BOOST_CHECK(std::isnan(number(t, actual.base.data() + item)));
+        BOOST_CHECK(std::signbit(number(t, actual.base.data() + 2 * item)) &&
+                    number(t, actual.base.data() + 2 * item) == 0);
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(indexing_layouts) {
   constexpr Dtype f = Dtype::float32, l = Dtype::int64;
   // Rows whose elements move together, up to 16 bytes at once.

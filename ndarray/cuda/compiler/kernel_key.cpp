@@ -53,6 +53,7 @@ constexpr FormEntry kForms[] = {
     {Form::gather, Family::gather, "gather"},
     {Form::scatter, Family::gather, "scatter"},
     {Form::scatter_add, Family::gather, "scatter_add"},
+    {Form::scatter_add_few, Family::gather, "scatter_add_few"},
     {Form::matmul_tiles, Family::matmul, "matmul_tiles"},
     {Form::matmul_rows, Family::matmul, "matmul_rows"},
     {Form::matmul_columns, Family::matmul, "matmul_columns"},

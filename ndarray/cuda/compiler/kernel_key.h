@@ -58,6 +58,7 @@ enum class Form : std::uint8_t {
   gather,            // dtypes: bool, then those of the index arrays
   scatter,           // as gather
   scatter_add,       // dtypes: the elements, then the index arrays
+  scatter_add_few,   // one index array, over so few targets that a block has a place for each in shared memory
   matmul_tiles,
   matmul_rows,     // at most four rows of results, one warp per column
   matmul_columns,  // at most four rows of results, neighbouring threads compute neighbouring columns
@@ -96,6 +97,8 @@ struct KernelKey {
   std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once
   bool many_pieces = false;       // join: the parameters hold kManyPieces pieces, not kFewPieces
   bool index32 = true;            // positions and byte offsets fit 31 bits; radix sort: counts fit 30 bits
+  // Reductions: per_thread is the number of neighbouring outputs of a thread over columns; word_bytes is the number of
+  // threads per output of reduce_warp, or side by side over columns (0 stands for a warp, 63 for a block).
   std::uint16_t scalars =
       0;  // bit k: input k has one element for the whole loop; bit 8 + k: one per row (row-wise kernels)
   std::uint32_t arch = 0;  // for example 90; identifies the code, not the text

@@ -23,7 +23,7 @@ using catena::Strides;
 // ---- plans --------------------------------------------------------------------------------------
 namespace {
 
-constexpr std::uint8_t kIndexedTogether = 4;  // elements per thread
+constexpr int kIndexedTogether = 4;  // most elements per thread, whose positions are computed one by one
 
 void plan_indexed(LaunchPlan& plan, std::span<const BoundOperand> operands, const Shape& loop, unsigned raw) {
   const int n = static_cast<int>(operands.size()), num_raw = std::popcount(raw);
@@ -50,12 +50,19 @@ void plan_indexed(LaunchPlan& plan, std::span<const BoundOperand> operands, cons
   bool contiguous = true;
   for (int k = 0; k < n; ++k) {
     const BoundOperand& o = operands[static_cast<std::size_t>(k)];
+    if (((raw >> k) & 1) != 0) plan.key.index32 &= near(*o.shape, *o.strides);
     if (((raw >> k) & 1) != 0 || o.immediate) continue;
     plan.key.index32 &= near(shape, *o.strides);
     contiguous &=
         ((plan.key.scalars >> k) & 1) != 0 || catena::is_c_contiguous(loop, *o.strides, catena::itemsize(o.dtype));
   }
-  plan.key.per_thread = contiguous ? kIndexedTogether : 1;
+  // One access of 16 bytes per operand: with two of them, which are 32 bytes apart in neighbouring threads, each would
+  // write half of every sector of memory.
+  int width = kIndexedTogether;
+  for (int k = 0; k < n; ++k)
+    if (((raw | plan.key.scalars) >> k & 1) == 0 && !operands[static_cast<std::size_t>(k)].immediate)
+      width = std::min(width, static_cast<int>(16 / catena::itemsize(operands[static_cast<std::size_t>(k)].dtype)));
+  plan.key.per_thread = static_cast<std::uint8_t>(contiguous ? width : 1);
   p.align(16);
 }
 
@@ -203,6 +210,9 @@ class ProgramText {
     return program.steps.size() == 1 && program.steps[0].kernel->is(catena::is_copy) && program.num_operands() == 2 &&
            catena::compute_dtype(t) != t && key.dtypes[1] == t && program.slots[0] == t && program.slots[1] == t;
   }
+  std::string view_name(int k) const {
+    return concat(key_.index32 ? "catena::device::NearView<" : "catena::View<", type_name(slot(k)), ">");
+  }
   Dtype moved(Dtype t) const { return moves_halves_ ? Dtype::uint16 : t; }
   Dtype slot(int k) const { return moved(program_.slots[static_cast<std::size_t>(k)]); }
 
@@ -212,7 +222,7 @@ class ProgramText {
     std::string arguments = indexing_.indexed ? "const I& index" : "";
     for (int k = 0; k < n; ++k) {
       if (!arguments.empty()) arguments += ", ";
-      if (raw(k)) arguments += concat("const catena::View<", type_name(slot(k)), ">& s", k);
+      if (raw(k)) arguments += concat("const ", view_name(k), "& s", k);
       else arguments += concat(compute_name(slot(k)), k < program_.nin ? " s" : "& s", k);
     }
     std::string& t = kernel_.body;
@@ -232,7 +242,7 @@ class ProgramText {
     std::string tags;
     for (int k = 0; k < n; ++k) {
       const Dtype stored = moved(key_.dtypes[static_cast<std::size_t>(k)]);
-      if (raw(k)) tags += concat(", catena::device::Raw<", type_name(slot(k)), ", ", raw_number(k), ">");
+      if (raw(k)) tags += concat(", catena::device::Raw<", view_name(k), ", ", raw_number(k), ">");
       else if (k < program_.nin) tags += tag((key_.scalars >> k) & 1 ? "Scalar" : "In", stored, slot(k));
       else tags += tag(k < program_.nin + program_.ninout ? "InOut" : "Out", stored, slot(k));
     }

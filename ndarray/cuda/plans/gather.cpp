@@ -87,10 +87,30 @@ bool all_near(const IndexedLoop& loop, const catena::bound::Gather& call) {
   return all && catena::size_of(loop.shape) <= kMax31;
 }
 
+// Additions to few targets. A block writes its sums of all of them, by one addition each, which should take less time
+// than its part of the elements: it gets at least kPerTarget elements for each target. With fewer than kLeast blocks,
+// most processors of a large device would have none.
+constexpr std::int64_t kElementsPerBlock = 4 * device::kBlock, kPerTarget = 4, kLeast = 128;
+
+std::int64_t blocks_for_few(std::int64_t n, std::int64_t targets) {
+  return std::min(ceil_divide(n, kElementsPerBlock), std::max<std::int64_t>(n / (kPerTarget * targets), 1));
+}
+bool has_few_targets(const IndexedLoop& loop, const catena::bound::Gather& call) {
+  if (call.axes.size() != 1 || catena::is_complex_dtype(call.base.dtype)) return false;
+  const std::int64_t n = catena::size_of(loop.shape), targets = call.axes[0].length;
+  const auto sum_bytes = std::max<std::int64_t>(std::int64_t(itemsize(call.base.dtype)), 4);
+  const bool only_indexed =
+      std::all_of(loop.strides[0].begin(), loop.strides[0].end(), [](std::int64_t s) { return s == 0; });
+  return n >= kPerTarget * targets && only_indexed && targets * sum_bytes <= device::kTableBytes &&
+         blocks_for_few(n, targets) >= std::min(ceil_divide(n, kElementsPerBlock), kLeast);
+}
+
 LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int processors) {
   check_indices(call);
   IndexedLoop loop(call);
-  if (form != Form::scatter_add) loop.widen(call);
+  const bool adds = form == Form::scatter_add;
+  if (!adds) loop.widen(call);
+  if (adds && has_few_targets(loop, call)) form = Form::scatter_add_few;
   const int axes = static_cast<int>(call.axes.size());
   LaunchPlan plan;
   KernelKey& key = plan.key;
@@ -98,7 +118,7 @@ LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int proce
   key.rank = rank_class(loop.shape.size(), device::kMaxExactRank);
   key.index_arrays = static_cast<std::uint8_t>(axes);
   key.index32 = all_near(loop, call);
-  if (form == Form::scatter_add) key.dtypes[0] = call.base.dtype;
+  if (adds) key.dtypes[0] = call.base.dtype;
   else key.word_bytes = static_cast<std::uint8_t>(loop.item);
   for (std::size_t k = 0; k < call.axes.size(); ++k) {
     const Dtype t = call.axes[k].index.dtype;
@@ -120,7 +140,9 @@ LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int proce
   put_axes(p, loop.shape, rank, 1);
   for (std::size_t k = 0; k < loop.strides.size(); ++k) put_axes(p, loop.strides[k], rank, 0);
   if (axes == 0) put_axes(p, {}, rank, 0);
-  plan.grid_x = blocks(ceil_divide(n, device::kBlock), processors, 16);
+  // Additions run in blocks that all fit the device at once, so that few blocks write sums.
+  if (form == Form::scatter_add_few) plan.grid_x = blocks(blocks_for_few(n, call.axes[0].length), processors, 4);
+  else plan.grid_x = blocks(ceil_divide(n, device::kBlock), processors, adds ? 8 : 16);
   return plan;
 }
 
@@ -144,6 +166,7 @@ void add_gather(GeneratedKernel& k, const KernelKey& key) {
   std::string call = concat("catena::device::Indexed<", index_name(key), ", ", int(key.rank));
   for (int j = 0; j < axes; ++j) call += concat(", ", type_name(key.dtypes[static_cast<std::size_t>(j + 1)]));
   if (key.form == Form::scatter_add) call += concat(">::add<", type_name(key.dtypes[0]), ">");
+  else if (key.form == Form::scatter_add_few) call += concat(">::add_few<", type_name(key.dtypes[0]), ">");
   else call += concat(">::", name_of(key.form), "<", int(key.word_bytes), ">");
   add_function(k, call);
 }

@@ -70,6 +70,94 @@ void put_reduction(ParameterBlock& p, const ReduceOperands& x, const SplitAxes& 
   p.align(16);
 }
 
+// The elements of a run, which one thread takes one after the other (Elements in kernels/device/reduction.h). It
+// depends on the dtype of the reduced elements, so that it is the same for a program that computes them as for an array
+// of them.
+int run_of(std::size_t item) { return item > 4 ? 4 : static_cast<int>(16 / item); }
+
+// How blocks share the work: `items` blocks of outputs, each in `splits` parts of `part` elements.
+struct Division {
+  std::int64_t items, splits, part;
+};
+// items_for_order: the number of blocks of outputs by which the elements are split; it has to be the same for operands
+// of any layout.
+struct Shares {
+  std::int64_t items, items_for_order, threads_per_output;
+};
+
+constexpr std::uint8_t kWholeBlock = 63;  // KernelKey::word_bytes: the threads of a block
+std::uint8_t threads_field(std::int64_t threads) {
+  if (threads == device::kWarp) return 0;
+  return threads == device::kBlock ? kWholeBlock : static_cast<std::uint8_t>(threads);
+}
+
+constexpr std::int64_t kShortReduction = 1024;  // elements that a warp reduces; of few outputs, those of longer rows
+                                                // are worth reading as columns
+constexpr std::int64_t kRunsPerThread = 4;  // of a short row: 64 bytes, which a thread loads at once
+constexpr std::int64_t kAcrossBytes = 32;   // of the accumulators of all outputs of a thread, to stay in registers
+constexpr std::int64_t kMostAcross = 8;     // outputs of a thread: their partial results fill 40 registers
+constexpr std::int64_t kWide = 16;          // bytes of the widest access
+
+// The largest power of two up to `most` that divides n.
+std::int64_t dividing(std::int64_t n, std::int64_t most) {
+  std::int64_t r = 1;
+  while (2 * r <= most && n % (2 * r) == 0) r *= 2;
+  return r;
+}
+
+// Sets the form for reductions that keep the innermost axis. A thread computes several neighbouring outputs, so that it
+// loads up to 16 bytes at once. The order of combination depends on the number of outputs and the dtype of the reduced
+// elements, not on the layout of the operands: it is the same for a program as for an array of its results.
+void plan_columns(const SplitAxes& s, const ReduceOperands& x, const catena::bound::Reduce& call, KernelKey& key,
+                  std::int64_t outputs, std::size_t item, Shares& shares) {
+  const auto sum = static_cast<std::int64_t>(call.kernel->loop_table[call.loop].reduction->acc_bytes);
+  const std::int64_t most = std::min<std::int64_t>({kWide / std::int64_t(item), kAcrossBytes / sum, kMostAcross});
+  const std::int64_t together = dividing(outputs, most), columns = outputs / together;
+  std::int64_t across = device::kWarp;
+  if (columns >= kBlocks * device::kBlock) across = device::kBlock;
+  while (across <= device::kWarp && across / 2 >= columns) across /= 2;
+  shares.threads_per_output = device::kBlock / across;
+  shares.items_for_order = ceil_divide(outputs, across * together);
+
+  std::int64_t here = call.pre != nullptr ? std::min<std::int64_t>(most, 4) : most;  // a program is computed for four
+  for (std::size_t k = 0; k < x.inputs; ++k)
+    if (((x.scalars >> k) & 1) == 0) here = std::min(here, kWide / std::int64_t(catena::itemsize(x.all[k].dtype)));
+  if ((x.scalars >> kPerRowBit) != 0) here = 1;
+  here = dividing(s.kept.back(), here);
+  key.form = Form::reduce_columns;
+  key.per_thread = static_cast<std::uint8_t>(here);
+  key.word_bytes = threads_field(across);
+  shares.items = ceil_divide(outputs, across * here);
+}
+
+// Neighbouring threads should read neighbouring elements. The device has no influence, so that it has none on the order
+// of combination.
+Division divide(const SplitAxes& s, const ReduceOperands& x, const catena::bound::Reduce& call, KernelKey& key,
+                std::int64_t outputs, std::int64_t count) {
+  const std::size_t item = catena::itemsize(call.pre != nullptr ? call.in.dtype : x.all[0].dtype);
+  const int run = run_of(item);
+  Shares shares;
+  const bool many = outputs >= device::kWarp || (outputs > 1 && count > kShortReduction);
+  if (many && distance(s.kept_stride[x.n].back()) < distance(s.reduced_stride[x.n].back())) {
+    plan_columns(s, x, call, key, outputs, item, shares);
+  } else if (count <= kShortReduction && outputs > 1) {
+    key.form = Form::reduce_warp;
+    std::int64_t threads = 1;
+    while (threads < device::kWarp && threads * kRunsPerThread * run < count) threads *= 2;
+    key.word_bytes = threads_field(threads);
+    shares = {ceil_divide(outputs, device::kBlock / threads),
+              threads == device::kWarp ? ceil_divide(outputs, device::kBlock / device::kWarp) : kBlocks, threads};
+  } else {
+    key.form = Form::reduce_block;
+    shares = {outputs, outputs, device::kBlock};
+  }
+  std::int64_t splits = 1;
+  if (shares.items_for_order < kBlocks && outputs > 0)
+    splits = std::clamp<std::int64_t>(count / (shares.threads_per_output * 16), 1,
+                                      kBlocks / std::max<std::int64_t>(shares.items_for_order, 1));
+  return {shares.items, splits, ceil_divide(ceil_divide(count, splits), run) * run};
+}
+
 }  // namespace
 
 Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
@@ -90,25 +178,10 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
   key.index32 = all_near(s, x.n);
 
-  // Neighbouring threads should read neighbouring elements.
-  std::int64_t outputs_per_block = 1, threads_per_output = device::kBlock;
-  if (outputs >= device::kWarp && distance(s.kept_stride[x.n].back()) < distance(s.reduced_stride[x.n].back())) {
-    key.form = Form::reduce_columns;
-    outputs_per_block = device::kWarp;
-    threads_per_output = device::kBlock / device::kWarp;
-  } else if (count <= 1024 && outputs > 1) {
-    key.form = Form::reduce_warp;
-    outputs_per_block = device::kBlock / device::kWarp;
-    threads_per_output = device::kWarp;
-  } else {
-    key.form = Form::reduce_block;
-  }
-  const std::int64_t items = ceil_divide(outputs, outputs_per_block);
-  std::int64_t splits = 1;
-  if (items < kBlocks && items > 0)
-    splits = std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, kBlocks / items);
-  plan.grid_x = blocks(items, processors, 16);
-  plan.grid_y = static_cast<std::uint32_t>(splits);
+  const Division division = divide(s, x, call, plan.key, outputs, count);
+  plan.grid_x = blocks(division.items, processors, 16);
+  plan.grid_y = static_cast<std::uint32_t>(division.splits);
+  const std::int64_t splits = division.splits;
 
   ParameterBlock& p = plan.parameters;
   p.put_head(device::ReduceHead{.outputs = outputs,
@@ -117,6 +190,7 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
                                 .kept_rank = s.kept.size(),
                                 .reduced_rank = s.reduced.size(),
                                 .splits = splits,
+                                .part = division.part,
                                 .partial = nullptr});
   p.put_scratch(
       &device::ReduceHead::partial,
@@ -125,7 +199,11 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
   if (splits > 1) {
     LaunchPlan& second = sequence.launches.emplace_back(plan);
     second.key.form = Form::reduce_second;
-    second.grid_x = blocks(ceil_divide(outputs, device::kBlock / device::kWarp), processors, 16);
+    second.key.per_thread = 1;
+    // A warp would read its partial results in a long sequence of accesses, each waiting for the one before.
+    second.key.word_bytes = splits > 4 * device::kWarp ? kWholeBlock : 0;
+    const std::int64_t per_block = second.key.word_bytes == kWholeBlock ? 1 : device::kBlock / device::kWarp;
+    second.grid_x = blocks(ceil_divide(outputs, per_block), processors, 16);
     second.grid_y = 1;
   }
   return sequence;
@@ -162,6 +240,19 @@ void add_results_program(GeneratedKernel& k, const Loop& loop, const catena::Pro
              slots_text(program, program.nin + 1), steps_text(program), "  }\n};\n}  // namespace\n");
 }
 
+// Without a number of threads (word_bytes), a key stands for a warp.
+std::string skeleton_of(const KernelKey& key) {
+  const int threads = key.word_bytes == 0             ? int(device::kWarp)
+                      : key.word_bytes == kWholeBlock ? int(device::kBlock)
+                                                      : int(key.word_bytes);
+  const std::string_view group = threads == device::kBlock ? "BlockGroup" : "WarpGroup";
+  if (key.form == Form::reduce_block) return "rows<catena::device::BlockGroup>";
+  if (key.form == Form::reduce_second) return concat("second<catena::device::", group, ">");
+  if (key.form == Form::reduce_columns) return concat("columns<", threads, ", ", int(key.per_thread), ">");
+  if (threads == device::kWarp) return "rows<catena::device::WarpGroup>";
+  return concat("rows<catena::device::LaneGroup<", threads, ">>");
+}
+
 }  // namespace
 
 void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key,
@@ -190,20 +281,15 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
       result_tags += tag(j + 1 == operands ? "Out" : (scalar ? "Scalar" : "In"), stored, slot);
     }
   }
-  // The run length depends on the dtype of the reduced elements, so that it is the same as for an array of them.
-  const std::size_t item = catena::itemsize(around.pre != nullptr ? around.element : key.dtypes[0]);
-  const int run = item > 4 ? 4 : static_cast<int>(16 / item), width = around.pre != nullptr ? 4 : run;
-  const char* function = "rows<catena::device::BlockGroup>";
-  if (key.form == Form::reduce_warp) function = "rows<catena::device::WarpGroup>";
-  if (key.form == Form::reduce_columns) function = "columns";
-  if (key.form == Form::reduce_second) function = "second";
+  const int run = run_of(catena::itemsize(around.pre != nullptr ? around.element : key.dtypes[0])),
+            width = around.pre != nullptr ? 4 : run;
   const std::string none = "catena::device::Unchanged";
   add_function(k, concat("catena::device::Reduce<catena::k::", def.name, ", catena::device::Elements<",
                          around.pre != nullptr ? k.name + "_elements" : none, ", ", type_name(loop.type[0]), ", ", run,
                          ", ", width, ", ", list_of_indices(0, inputs), input_tags, ">, catena::device::Results<",
                          around.post != nullptr ? k.name + "_results" : none, ", ", type_name(loop.type[1]), ", ",
                          inputs, ", ", list_of_indices(0, operands - inputs), result_tags, ">, ", index_name(key), ", ",
-                         int(key.rank), ", ", int(key.reduced_rank), ">::", function));
+                         int(key.rank), ", ", int(key.reduced_rank), ">::", skeleton_of(key)));
 }
 
 std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const Surroundings& around) {

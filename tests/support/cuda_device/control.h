@@ -64,7 +64,7 @@ class Control {
   // Counts since the start or reset_records().
   std::uint64_t calls(const std::string& entry) const;  // ValueError: unknown entry point
   std::vector<Launch> launches() const;                 // kernels in the order of submission to streams
-  std::uint64_t atomics() const;                        // accesses by atomic functions of the kernels that have run
+  std::uint64_t atomics() const;                        // to memory of the device, by atomic functions of kernels
   std::vector<std::string> synchronisations() const;    // calls in which the host waited for the device
   void reset_records();
 

@@ -89,6 +89,11 @@ void add_indexing(std::vector<KernelKey>& keys) {
     adds({D::float32, index}, 2);
   adds({D::float32, D::int64}, 1);
   adds({D::float32, D::int64, D::int32}, 0, false);
+  for (Dtype t : {D::int64, D::float32, D::float64}) {
+    KernelKey key = key_of(Form::scatter_add_few, {t, D::int64}, 1);
+    key.index_arrays = 1;
+    keys.push_back(key);
+  }
 }
 
 // The generated kernels of one registered kernel in the layouts that tests have most: contiguous and along one axis,

@@ -139,7 +139,8 @@ void note_access(const void* address, std::size_t bytes, AccessKind kind, const 
 }  // namespace cuda_device
 
 void shim::note_atomic(const void* address, std::size_t bytes, const void* code) {
-  cuda_device::count_atomic();
+  const shim::Running* const running = shim::running();
+  if (running == nullptr || !running->shared.contains(address)) cuda_device::count_atomic();
   if (cuda_device::instruments_kernels())
     cuda_device::note_access(address, bytes, cuda_device::AccessKind::atomic, code);
 }

@@ -29,7 +29,7 @@ std::vector<LaunchRecord> launches();
 void record_synchronisation(Entry entry);
 std::vector<Entry> synchronisations();
 
-// Counts an atomic access of a kernel's thread.
+// Counts an atomic access of a kernel's thread to memory of the device.
 void count_atomic();
 std::uint64_t atomics();
 

@@ -359,7 +359,7 @@ void change_numbered(Warp& w, const Step& s, Mask lanes) {
   const Change op = changes()[s.extra >> 1];
   each_lane(lanes, [&](unsigned lane) {
     Request r{w, s, lane, s.bytes, Access::atomic};
-    count_atomic();
+    if (s.space != Space::shared) count_atomic();
     std::byte* at = resolve(r, address_of(w, s, lane));
     const std::uint64_t old = read_bytes(at, s.bytes);
     const std::uint64_t value = op(old, in(w, s.from[1])[lane], in(w, s.from[2])[lane]);
