@@ -5,6 +5,14 @@
 
 namespace catena {
 
+// Sizes of row-wise kernels on a GPU.
+enum : int {
+  kMostRowElements = 128,  // elements of a row that a thread keeps if the row would not fit a block otherwise: half of
+                           // the registers that a thread can have
+  kPartRow = 64,           // longest row of which a warp computes several at once
+  kPartLanes = 8           // threads for such a row: an access of one element of each is a sector of memory
+};
+
 // An input that has one element per row.
 template <class T> struct PerRow {
   T value;

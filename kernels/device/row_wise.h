@@ -1,8 +1,9 @@
 // Launch skeleton of row-wise kernels: a group of threads reduces a row once or twice and then writes every element of
 // it. A thread processes runs of V neighbouring elements (of one element if the row extends over more than
-// kMaxExactRank axes). The elements of short rows stay in registers; those of longer rows are loaded again in every
-// phase. The assignment of elements to threads is the same in both cases and for all strides, so the order of
-// combination depends only on the lengths. For rows that are loaded again, the threads add up in levels (Accumulator).
+// kMaxExactRank axes). Rows whose runs can be loaded and stored as a whole stay in registers if they are short; the
+// elements of all others are loaded again in every phase. The assignment of elements to threads is the same in both
+// cases and for all strides, so the order of combination depends only on the lengths. In kernels that keep no row in
+// registers, the threads add up in levels (Accumulator).
 #pragma once
 
 #include <catena/kernels/device/group.h>
@@ -44,141 +45,291 @@ template <class Phase, class A, bool Long> struct Accumulator {
   }
 };
 
-// True for inputs, whose lanes hold all runs of a thread; the lanes of outputs hold one run.
-template <class Tag> struct keeps_runs {
+// The inputs that a body reads from the same addresses in all rows, as a bit mask. They are loaded where they are used:
+// the caches hold them, and registers are for what differs between rows.
+template <bool B> struct Bool {
+  enum : bool { value = B };
+};
+
+template <class Body> ND_FN constexpr int shared_inputs() {
+  if constexpr (requires { Body::shared; }) return int(Body::shared);
+  else return 0;
+}
+
+// Elements: those of a row that a thread keeps, of each input; 0 if none stay in registers. Bytes: of one element of
+// each input, 0 for inputs that do not advance along a row.
+template <class Body, int Elements, int Width, int Operands, class Bytes> struct RowResources;
+template <class Body, int Elements, int Width, int Operands, int... Bytes>
+struct RowResources<Body, Elements, Width, Operands, Indices<Bytes...>> {
+  static ND_FN constexpr int kept_bytes() {
+    int bytes = 0, k = 0;
+    ((bytes += ((shared_inputs<Body>() >> k++) & 1) != 0 ? 0 : Bytes), ...);
+    return bytes;
+  }
+  // The registers that a thread needs, and the blocks for which a multiprocessor then has registers; 0: as many as
+  // the assembler chooses.
+  enum : int {
+    registers =
+        Elements * kept_bytes() / 4 + 22 + 4 * Operands + (Width > 4 ? 4 * Width : (Width < 4 ? 32 / Width : 0)),
+    of_block = 65536 / kBlock / registers,
+    most = 5,  // whose threads can have 48 registers
+    blocks = Elements == 0 ? 3 : (of_block > most ? most : (of_block > 1 ? of_block : 0))
+  };
+};
+
+// Lanes threads of a warp per item.
+template <int Lanes> struct PartGroup {
+  enum : int { size = Lanes };
+  static ND_FN int rank() { return int(threadIdx.x) % Lanes; }
+  // The first item of the warp; that of this thread is part() further. All threads of a warp make the same number of
+  // steps, because they exchange values.
+  static ND_FN int64_t item() { return (int64_t(blockIdx.x) * kBlock + threadIdx.x / kWarp * kWarp) / Lanes; }
+  static ND_FN int part() { return int(threadIdx.x) % kWarp / Lanes; }
+  static ND_FN int64_t items() { return int64_t(gridDim.x) * (kBlock / Lanes); }
+  template <class Combine, class A> static ND_FN A reduce(A v) {
+    ND_UNROLL
+    for (int distance = Lanes / 2; distance > 0; distance /= 2) v = Combine::combine(v, shuffle_down(v, distance));
+    return shuffle_from(v, part() * Lanes);
+  }
+};
+template <class Group> ND_FN constexpr bool has_parts() {
+  return requires { Group::part(); };
+}
+template <class Group> ND_FN int part_of() {
+  if constexpr (has_parts<Group>()) return Group::part();
+  else return 0;
+}
+
+// The elements of a thread as they are computed with, or their values of the second phase.
+template <class A, int N> struct KeptValues { A value[N]; };
+template <class A> struct KeptValues<A, 0> {};
+
+// True for outputs.
+template <class Tag> struct is_written {
   enum : bool { value = false };
 };
-template <class Stored, class Slot> struct keeps_runs<In<Stored, Slot>> {
+template <class Stored, class Slot> struct is_written<Out<Stored, Slot>> {
   enum : bool { value = true };
 };
 
-// Runs: number of runs that a thread keeps in registers; 0: it loads them in every phase.
-template <class Group, class Index, int Kept, int Reduced, int V, int Runs> struct RowWiseLoop {
-  enum : int { kRuns = Runs > 0 ? Runs : 1 };
-  template <class Tag> using lane = typename Tag::template lane<keeps_runs<Tag>::value ? V * kRuns : V>;
+// The runs of a thread. Runs: their number, if they are whole and stay in registers; 0: they are loaded in every phase.
+template <class Body, class Group, class Index, int Reduced, int V, int Runs> struct RowWiseLoop {
+  enum : int { width = V, runs = Runs };
+  enum : bool { in_registers = Runs > 0 };
+  // True if a thread keeps the values of the second phase in the place of its elements, and computes the results from
+  // them.
+  static ND_FN constexpr bool keeps_mapped() {
+    if constexpr (in_registers && Body::phases == 2)
+      return requires(const typename Body::template Stats<float>& stats, typename Body::template Out<float&> out) {
+        Body::template write_kept<float>(stats, out);
+      };
+    else return false;
+  }
+  static ND_FN constexpr bool keeps_input(int k) { return in_registers && ((shared_inputs<Body>() >> k) & 1) == 0; }
+  // The number in the lane of element j of a kept run.
+  static ND_FN constexpr int in_input(int k, int run, int j) { return keeps_input(k) ? run * V + j : j; }
+  template <class Tag, int K> struct lane_of {
+    enum : bool { keeps = !is_written<Tag>::value && keeps_input(K) };
+    using type = typename Tag::template lane<(keeps ? V * Runs : V)>;
+  };
 
   // Calls f(number of the kept run, first element) for the runs of this thread.
   template <class F> static ND_FN void each_run(Index count, F f) {
-    if constexpr (Runs > 0) {
+    if constexpr (in_registers) {
       ND_UNROLL
       for (int r = 0; r < Runs; ++r) {
-        if (Index(r * Group::size * V) >= count) break;
-        f(r, Index((r * Group::size + Group::rank()) * V));
+        const Index first = Index((r * Group::size + Group::rank()) * V);
+        if (first < count) f(r, first);
       }
     } else {
       for (Index first = Index(Group::rank() * V); first < count; first += Index(Group::size * V)) f(0, first);
     }
   }
-  // True if wide accesses can be used for operand k in the row that begins at `row`: each run is contiguous, aligned
-  // and within the innermost axis.
-  template <class P, class L> static ND_FN bool whole_runs(const P& p, const L& lane, int k, int64_t row) {
-    if constexpr (!L::advances) return true;
-    else if constexpr (Reduced == 0) return false;
-    bool whole = p.reduced_stride[k][Reduced - 1] == L::size && lane.template aligned<V>(row);
-    if constexpr (Reduced > 1) whole = whole && p.reduced_length[Reduced - 1] % V == 0;
-    ND_UNROLL
-    for (int a = 0; a + 1 < Reduced; ++a) whole = whole && p.reduced_stride[k][a] % (V * L::size) == 0;
-    return whole;
-  }
-  template <class P, class L> static ND_FN void move(const P& p, L& lane, int k, int64_t row, Index i) {
-    if constexpr (L::advances)
-      lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
-  }
-  template <class P, class L>
-  static ND_FN void fetch(const P& p, L& lane, int k, int64_t row, bool whole, Index first, int at) {
+  // True for an element of the row; runs in registers are whole.
+  static ND_FN bool exists(Index i, Index count) { return in_registers || i < count; }
+
+  // Calls f(lane of the operand at the first element, elements, number of the first one in the run): once for a whole
+  // run, else for every element.
+  template <class P, class L, class F>
+  static ND_FN void access(const P& p, L& lane, int k, int64_t row, bool whole, Index first, F f) {
     if constexpr (L::advances) {
-      if (whole && first + V <= Index(p.count)) {
-        move(p, lane, k, row, first);
-        lane.template fetch<V>(at);
+      const auto move = [&](Index i) {
+        if constexpr (in_registers && Reduced == 1) lane.move(row + int64_t(i) * L::size);
+        else lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
+      };
+      if (in_registers || (whole && first + V <= Index(p.count))) {
+        move(first);
+        f(width_of<V>{}, 0);
         return;
       }
-      ND_UNROLL
-      for (int j = 0; j < V; ++j) {
-        if (first + j >= Index(p.count)) break;
-        move(p, lane, k, row, first + j);
-        lane.template fetch<1>(at + j);
+      if constexpr (!in_registers) {
+        ND_UNROLL
+        for (int j = 0; j < V; ++j) {
+          if (first + j >= Index(p.count)) break;
+          move(first + j);
+          f(width_of<1>{}, j);
+        }
       }
     }
   }
-  template <class P, class L>
-  static ND_FN void flush(const P& p, L& lane, int k, int64_t row, bool whole, Index first) {
-    if (whole && first + V <= Index(p.count)) {
-      move(p, lane, k, row, first);
-      lane.template flush<V>();
-      return;
-    }
-    ND_UNROLL
-    for (int j = 0; j < V; ++j) {
-      if (first + j >= Index(p.count)) break;
-      move(p, lane, k, row, first + j);
-      lane.template flush<1>(j);
-    }
+  template <int W> struct width_of {
+    template <class L> static ND_FN void fetch(L& lane, int at) { lane.template fetch<W>(at); }
+    template <class L> static ND_FN void flush(L& lane, int at) { lane.template flush<W>(at); }
+  };
+  // Loads a run of input K if its lane keeps all runs, or if it does not.
+  template <int K, bool Kept, class P, class L>
+  static ND_FN void load(const P& p, L& lane, int64_t row, bool whole, int run, Index first) {
+    if constexpr (keeps_input(K) == Kept)
+      access(p, lane, K, row, whole, first, [&](auto w, int j) { w.fetch(lane, in_input(K, run, j)); });
+  }
+  template <class P, class L> static ND_FN void save(const P& p, L& lane, int k, int64_t row, bool whole, Index first) {
+    access(p, lane, k, row, whole, first, [&](auto w, int j) { w.flush(lane, j); });
   }
 };
 
-// A: accumulator types. Operand numbers: inputs I, outputs O, per-row outputs Q.
-template <class Body, class A, class Group, class Index, int Kept, class Loop, int V, bool Again, class P, class Lanes,
-          int... K, int... I, int... O, int... Q>
-ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indices<O...>, Indices<Q...>) {
-  const Index count = Index(p.count);
-  for (int64_t item = Group::item(); item < p.rows; item += Group::items()) {
-    int64_t row[sizeof...(K)];
-    ((row[K] = offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
-    (get<I>(lanes).begin_row(row[I]), ...);
-    const bool whole = ((Loop::whole_runs(p, get<I>(lanes), I, row[I]) && ...) &&
-                        (Loop::whole_runs(p, get<O>(lanes), O, row[O]) && ...));
-    Lanes first_of_row = lanes;  // the first element of the row, loaded before the first store
-    (get<K>(first_of_row).move(row[K]), ...);
-    (get<I>(first_of_row).template fetch<1>(), ...);
-    const auto fetch = [&](int run, Index first) {
-      (Loop::fetch(p, get<I>(lanes), I, row[I], whole, first, run * V), ...);
-    };
-    // Calls act(index in the lanes, index in the run) for every element of this thread.
-    const auto each = [&](bool read, auto act, auto end_of_run) {
-      Loop::each_run(count, [&](int run, Index first) {
-        if (read) fetch(run, first);
-        ND_UNROLL
-        for (int j = 0; j < V; ++j)
-          if (first + j < count) act(run * V + j, j);
-        end_of_run(first);
-      });
-    };
-
-    using In = typename Body::template In<A>;
-    const In first{get<I>(first_of_row)(0)...};
-    typename Body::template Stats<A> stats{};
-    Accumulator<Phase0<Body>, A, Again> first_phase;
-    each(
-        true, [&](int at, int) { first_phase.add(Body::template map0<A>(In{get<I>(lanes)(at)...})); },
-        [&](Index) { first_phase.end_of_run(); });
-    set_first(stats, Group::template reduce<Phase0<Body>>(first_phase.result()));
-    Body::template finish0<A>(stats, p.count, first);
-    if constexpr (Body::phases == 2) {
-      Accumulator<Phase1<Body>, A, Again> second_phase;
-      each(
-          Again, [&](int at, int) { second_phase.add(Body::template map1<A>(In{get<I>(lanes)(at)...}, stats)); },
-          [&](Index) { second_phase.end_of_run(); });
-      set_second(stats, Group::template reduce<Phase1<Body>>(second_phase.result()));
-    }
-    if constexpr (sizeof...(Q) == 0) Body::template finish1<A>(stats, p.count, first);
-    else
-      Body::template finish1<A>(stats, p.count, first, typename Body::template RowOut<A&>{get<Q>(first_of_row)(0)...});
-    if (Group::rank() == 0) (get<Q>(first_of_row).template flush<1>(), ...);
-    using Out = typename Body::template Out<A&>;
-    each(
-        Again,
-        [&](int at, int j) { Body::template write<A>(In{get<I>(lanes)(at)...}, stats, Out{get<O>(lanes)(j)...}); },
-        [&](Index first) { (Loop::flush(p, get<O>(lanes), O, row[O], whole, first), ...); });
+// True if wide accesses can be used for operand k in all rows: each run is contiguous, aligned and within the innermost
+// axis.
+template <int Kept, int Reduced, int V, class P, class L> ND_FN bool whole_runs(const P& p, const L& lane, int k) {
+  if constexpr (!L::advances) {
+    return true;
+  } else if constexpr (Reduced == 0) {
+    return false;
+  } else {
+    bool whole = p.reduced_stride[k][Reduced - 1] == L::size && lane.template aligned<V>();
+    if constexpr (Reduced > 1) whole = whole && p.reduced_length[Reduced - 1] % V == 0;
+    ND_UNROLL
+    for (int a = 0; a + 1 < Reduced; ++a) whole = whole && p.reduced_stride[k][a] % (V * L::size) == 0;
+    for (int a = 0; a < (Kept > 0 ? Kept : int(p.kept_rank)); ++a)
+      whole = whole && p.kept_stride[k][a] % (V * L::size) == 0;
+    return whole;
   }
 }
 
+// One row of `count` elements; 0 for threads without a row, which only take part in the exchange of values. `ends` has
+// the first element of each input and the outputs of one element per row. Operand numbers: inputs I, outputs O, per-row
+// outputs Q.
+template <class Body, class A, class Group, class Index, class Loop, bool Long, class P, class Ends, class Lanes,
+          int... I, int... O, int... Q>
+ND_FN void run_row(const P& p, const int64_t* row, Index count, bool whole, Ends& ends, Lanes lanes, Indices<I...>,
+                   Indices<O...>, Indices<Q...>) {
+  using In = typename Body::template In<A>;
+  (get<I>(lanes).begin_row(row[I]), ...);
+  const auto load = [&](auto kept, int run, Index first) {
+    (Loop::template load<I, decltype(kept)::value>(p, get<I>(lanes), row[I], whole, run, first), ...);
+  };
+  if constexpr (Loop::in_registers)
+    Loop::each_run(count, [&](int run, Index first) { load(Bool<true>{}, run, first); });
+  KeptValues<A, Loop::keeps_mapped() ? Loop::runs * Loop::width : 0> kept;
+  if constexpr (Loop::keeps_mapped()) {
+    Loop::each_run(count, [&](int run, Index) {
+      ND_UNROLL
+      for (int j = 0; j < Loop::width; ++j) {
+        const int k = run * Loop::width + j;
+        kept.value[k] = (get<I>(lanes)(k), ...);
+      }
+    });
+  }
+  const auto in = [&](int run, int j) {
+    if constexpr (Loop::keeps_mapped()) return In{kept.value[run * Loop::width + j]};
+    else return In{get<I>(lanes)(Loop::in_input(I, run, j))...};
+  };
+  // Calls act(run, element of the run) for every element of this thread.
+  const auto each = [&](auto act, auto end_of_run) {
+    Loop::each_run(count, [&](int run, Index first) {
+      load(Bool<false>{}, run, first);
+      ND_UNROLL
+      for (int j = 0; j < Loop::width; ++j)
+        if (Loop::exists(first + j, count)) act(run, j);
+      end_of_run(run, first);
+    });
+  };
+
+  const In first{get<I>(ends)(0)...};
+  typename Body::template Stats<A> stats{};
+  Accumulator<Phase0<Body>, A, Long> first_phase;
+  if constexpr (Body::phases == 2) {
+    Accumulator<Phase1<Body>, A, Long> second_phase;
+    if constexpr (requires { Body::at_once; }) {
+      each(
+          [&](int run, int j) {
+            first_phase.add(Body::template map0<A>(in(run, j)));
+            second_phase.add(Body::template map1<A>(in(run, j), stats));
+          },
+          [&](int, Index) { first_phase.end_of_run(), second_phase.end_of_run(); });
+    } else {
+      each([&](int run, int j) { first_phase.add(Body::template map0<A>(in(run, j))); },
+           [&](int, Index) { first_phase.end_of_run(); });
+    }
+    set_first(stats, Group::template reduce<Phase0<Body>>(first_phase.result()));
+    Body::template finish0<A>(stats, p.count, first);
+    if constexpr (!requires { Body::at_once; }) {
+      each(
+          [&](int run, int j) {
+            const A mapped = Body::template map1<A>(in(run, j), stats);
+            second_phase.add(mapped);
+            if constexpr (Loop::keeps_mapped()) kept.value[run * Loop::width + j] = mapped;
+          },
+          [&](int, Index) { second_phase.end_of_run(); });
+    }
+    set_second(stats, Group::template reduce<Phase1<Body>>(second_phase.result()));
+  } else {
+    each([&](int run, int j) { first_phase.add(Body::template map0<A>(in(run, j))); },
+         [&](int, Index) { first_phase.end_of_run(); });
+    set_first(stats, Group::template reduce<Phase0<Body>>(first_phase.result()));
+    Body::template finish0<A>(stats, p.count, first);
+  }
+  if constexpr (sizeof...(Q) == 0) Body::template finish1<A>(stats, p.count, first);
+  else Body::template finish1<A>(stats, p.count, first, typename Body::template RowOut<A&>{get<Q>(ends)(0)...});
+  if (Group::rank() == 0 && (!has_parts<Group>() || count > 0)) (get<Q>(ends).template flush<1>(), ...);
+  if constexpr (sizeof...(O) > 0) {
+    using Out = typename Body::template Out<A&>;
+    each(
+        [&](int run, int j) {
+          const Out out{get<O>(lanes)(j)...};
+          if constexpr (Loop::keeps_mapped()) {
+            ((get<O>(lanes)(j) = kept.value[run * Loop::width + j]), ...);
+            Body::template write_kept<A>(stats, out);
+          } else {
+            Body::template write<A>(in(run, j), stats, out);
+          }
+        },
+        [&](int, Index first) { (Loop::save(p, get<O>(lanes), O, row[O], whole, first), ...); });
+  }
+}
+
+template <class Loop, class... Tag, class P, int... K> ND_FN auto lanes_of(const P& p, Indices<K...>) {
+  using Lanes = LaneSet<Indices<K...>, typename Loop::template lane_of<Tag, K>::type...>;
+  return Lanes(typename Loop::template lane_of<Tag, K>::type(p, K)...);
+}
+
+// A: the type of the accumulators.
 template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class P, class... Tag,
-          int... K, class I, class O, class Q>
-ND_FN void rows_over(const P& p, Indices<K...> all, I in, O out, Q per_row) {
-  using Loop = RowWiseLoop<Group, Index, Kept, Reduced, V, Runs>;
-  using Lanes = LaneSet<Indices<K...>, typename Loop::template lane<Tag>...>;
-  run_rows<Body, A, Group, Index, Kept, Loop, V, Runs == 0>(p, Lanes(typename Loop::template lane<Tag>(p, K)...), all,
-                                                            in, out, per_row);
+          int... K, int... I, int... O, class Q>
+ND_FN void rows_over(const P& p, Indices<K...> all, Indices<I...> in, Indices<O...> out, Q per_row) {
+  using InMemory = RowWiseLoop<Body, Group, Index, Reduced, V, 0>;
+  LaneSet<Indices<K...>, typename Tag::template lane<1>...> ends(typename Tag::template lane<1>(p, K)...);
+  const bool whole = ((whole_runs<Kept, Reduced, V>(p, get<I>(ends), I) && ...) &&
+                      (whole_runs<Kept, Reduced, V>(p, get<O>(ends), O) && ...));
+  for (int64_t base = Group::item(); base < p.rows; base += Group::items()) {
+    const bool present = !has_parts<Group>() || base + part_of<Group>() < p.rows;
+    const int64_t item = has_parts<Group>() && present ? base + part_of<Group>() : base;
+    const Index count = present ? Index(p.count) : 0;
+    int64_t row[sizeof...(K)];
+    ((row[K] = offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
+    (get<K>(ends).move(row[K]), ...);
+    (get<I>(ends).begin_row(row[I]), ...);
+    if (present) (get<I>(ends).template fetch<1>(), ...);  // before the first store
+    if constexpr (Runs > 0) {
+      if (whole) {
+        using InRegisters = RowWiseLoop<Body, Group, Index, Reduced, V, Runs>;
+        run_row<Body, A, Group, Index, InRegisters, false>(p, row, count, true, ends,
+                                                           lanes_of<InRegisters, Tag...>(p, all), in, out, per_row);
+        continue;
+      }
+    }
+    run_row<Body, A, Group, Index, InMemory, Runs == 0>(p, row, count, whole, ends, lanes_of<InMemory, Tag...>(p, all),
+                                                        in, out, per_row);
+  }
 }
 template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class I, class O,
           class Q, class... Tag, class P>

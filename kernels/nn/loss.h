@@ -32,7 +32,8 @@ struct cross_entropy_bwd {
   template <class W, class L, class T>
   ND_FN static void prepare(const W& weight, L label, L ignore, T g, T norm, shared<T>& s) {
     const bool known = label >= L(0) && int64_t(label) < weight.shape(0);
-    s.scale = known ? T(g * weight(label)) / norm : not_a_number<T>();
+    // g / norm is the same for all labels of a mean: a loop divides once.
+    s.scale = known ? T(g / norm) * weight(label) : not_a_number<T>();
     s.target = label == ignore ? int32_t(ignored) : (known ? int32_t(label) : int32_t(unknown));
   }
   template <class T> ND_FN static void finish(int32_t c, T log_y, T scale, int32_t target, T& gx) {

@@ -102,7 +102,7 @@ struct fixed_batch_norm {
 // together would lose their differences. Per-row outputs: center = mean - origin, scale = 1 / (sqrt(var + inside) +
 // outside).
 struct layer_norm_fwd {
-  enum : int { phases = 2 };
+  enum : int { phases = 2, shared = 1 << 2 | 1 << 3 };
   template <class T> struct In {
     T x;
     PerRow<T> origin;
@@ -141,7 +141,7 @@ struct layer_norm_ggamma {
 // With h = gamma gy, xhat = (x - mean) scale and sigma = sqrt(var + inside) = 1 / scale - outside:
 // gx = scale (h - mean(h) - xhat mean(h xhat) (1 + outside / sigma)).
 struct layer_norm_bwd {
-  enum : int { phases = 2, at_once = 1, sums = 2 };
+  enum : int { phases = 2, at_once = 1, sums = 2, shared = 1 << 3 };
   template <class T> struct In {
     T x, gy;
     PerRow<T> origin;

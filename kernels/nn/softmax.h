@@ -7,6 +7,17 @@
 
 namespace catena::k {
 
+// The larger of two elements, or any of both if one is NaN: the sum of the exponentials is NaN then, whatever the
+// maximum is. A GPU computes this in one instruction.
+template <class A> ND_FN A larger_of(A a, A b) {
+#if CATENA_DEVICE
+  if constexpr (is_same<A, float>) return ::fmaxf(a, b);
+  else return ::fmax(a, b);
+#else
+  return nan_max(a, b);
+#endif
+}
+
 struct softmax {
   enum : int { phases = 2 };
   template <class T> struct In { T x; };
@@ -14,7 +25,7 @@ struct softmax {
   template <class T> struct Out { T y; };
   template <class A> ND_FN static A identity0() { return limits<A>::min(); }
   template <class A> ND_FN static A map0(const In<A>& in) { return in.x; }
-  template <class A> ND_FN static A combine0(A a, A b) { return nan_max(a, b); }
+  template <class A> ND_FN static A combine0(A a, A b) { return larger_of(a, b); }
   template <class A> ND_FN static void finish0(Stats<A>&, int64_t, const In<A>&) {}
   template <class A> ND_FN static A identity1() { return A(0); }
   template <class A> ND_FN static A map1(const In<A>& in, const Stats<A>& row) { return m::exp(in.x - row.max); }
@@ -35,7 +46,7 @@ struct log_softmax {
   template <class T> struct Out { T y; };
   template <class A> ND_FN static A identity0() { return limits<A>::min(); }
   template <class A> ND_FN static A map0(const In<A>& in) { return in.x; }
-  template <class A> ND_FN static A combine0(A a, A b) { return nan_max(a, b); }
+  template <class A> ND_FN static A combine0(A a, A b) { return larger_of(a, b); }
   template <class A> ND_FN static void finish0(Stats<A>&, int64_t, const In<A>&) {}
   template <class A> ND_FN static A identity1() { return A(0); }
   template <class A> ND_FN static A map1(const In<A>& in, const Stats<A>& row) { return m::exp(in.x - row.max); }

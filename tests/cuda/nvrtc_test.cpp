@@ -110,9 +110,12 @@ const std::vector<UsualRow>& usual_rows() {
 // Rows of fewer inputs stay in registers where those of more do not.
 void add_usual_rows(const KernelDef& def, const Loop& loop, const std::string& pair, std::vector<Job>& jobs) {
   if (loop.type[0] == catena::Dtype::bfloat16) return;  // as float16
-  const auto add = [&](Form form, int axes, unsigned scalars) {
+  const auto add = [&](Form form, int axes, unsigned scalars, int elements = catena::device::kRowElements,
+                       int word = 16) {
     KernelKey key = key_of(def, loop, form, axes, axes);
     key.scalars = std::uint16_t(scalars);
+    key.per_thread = std::uint8_t(elements);
+    key.word_bytes = std::uint8_t(word);
     jobs.push_back({catena::concat(pair, " usual"), name_of(form), generate(def, loop, key)});
   };
   unsigned scalars = 0;
@@ -122,6 +125,15 @@ void add_usual_rows(const KernelDef& def, const Loop& loop, const std::string& p
     for (const int k : usual.numbers) scalars |= 1u << k;
   }
   add(Form::row_warp, 1, scalars);
+  const int item = int(catena::itemsize(loop.type[0]));
+  add(Form::row_part, 1, scalars, 8);
+  add(Form::row_part, 1, scalars, 8, item);
+  add(Form::row_warp, 1, scalars, 8);
+  add(Form::row_warp, 1, scalars, 16);
+  add(Form::row_warp, 1, scalars, 32, item);
+  add(Form::row_block, 1, scalars, 8);
+  add(Form::row_block, 1, scalars, 64);
+  if (item <= 4 && def.nin == 1) add(Form::row_block, 1, scalars, 128);
   if (scalars == 0) return;  // the others are among those of add_jobs
   add(Form::row_block, 1, scalars);
   add(Form::row_warp, 2, scalars);

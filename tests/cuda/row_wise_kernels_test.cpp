@@ -56,18 +56,28 @@ RowRun run_row_kernel(const char* name, const char* signature, std::vector<HostA
   return {plan.key.form, operands};
 }
 
+std::string signature_of_one(Dtype t) {
+  const char c = catena::char_of(t);
+  return std::string{c, '-', '>', c};
+}
+
 // Softmax of (rows, count), against the formula in double.
 void check_softmax(HostArray x, HostArray y, Form form) {
   const std::int64_t rows = x.shape[0], count = x.shape[1];
+  const double bound = catena::itemsize(x.dtype) == 2 ? 1e-3 : 1e-5;
   for (Order order : kOrders) {
-    RowRun result = run_row_kernel("softmax", "f->f", {x, y}, x.shape, {1}, order);
-    BOOST_CHECK_EQUAL(nd::cuda::name_of(result.form), nd::cuda::name_of(form));
+    RowRun result = run_row_kernel("softmax", signature_of_one(x.dtype).c_str(), {x, y}, x.shape, {1}, order);
+    BOOST_CHECK_MESSAGE(result.form == form, count << " elements: " << nd::cuda::name_of(result.form) << ", not "
+                                                   << nd::cuda::name_of(form));
     for (std::int64_t r = 0; r < rows; ++r) {
       double sum = 0;
       for (std::int64_t i = 0; i < count; ++i) sum += std::exp(number(x.dtype, element(x, x.shape, r * count + i)));
       for (std::int64_t i = 0; i < count; ++i) {
         const double expected = std::exp(number(x.dtype, element(x, x.shape, r * count + i))) / sum;
-        BOOST_REQUIRE_SMALL(number(y.dtype, element(result.operands[1], x.shape, r * count + i)) / expected - 1, 1e-5);
+        const double error = number(y.dtype, element(result.operands[1], x.shape, r * count + i)) - expected;
+        // Below the normal numbers of float16 the spacing counts, 2^-24.
+        BOOST_REQUIRE_MESSAGE(std::fabs(error) <= bound * expected + (bound > 1e-4 ? 6e-8 : 0),
+                              count << " elements: " << i << " of row " << r << " is off by " << error);
       }
     }
   }
@@ -93,26 +103,72 @@ BOOST_AUTO_TEST_CASE(reductions_are_the_same_wherever_rows_begin) {
 
 BOOST_AUTO_TEST_CASE(row_kernels_of_every_length) {
   constexpr Dtype f = Dtype::float32;
-  for (std::int64_t count : {1, 3, 128, 1000, 1024})
-    check_softmax(random_array(f, {5, count}, 1), make_array(f, {5, count}), Form::row_warp);
-  for (std::int64_t count : {1025, 4099, 8192})
-    check_softmax(random_array(f, {3, count}, 1), make_array(f, {3, count}), Form::row_block);
-  check_softmax(random_array(f, {3, 9001}, 1), make_array(f, {3, 9001}), Form::row_long);
+  const auto check = [](Dtype t, std::int64_t rows, std::initializer_list<std::int64_t> counts, Form form) {
+    for (std::int64_t count : counts)
+      check_softmax(random_array(t, {rows, count}, 1), make_array(t, {rows, count}), form);
+  };
+  check(f, 37, {1, 3, 40, 62, 64}, Form::row_part);
+  check(f, 5, {65, 128, 256, 260, 512, 513, 1000, 1024}, Form::row_warp);
+  check(f, 3, {1025, 2048, 4099, 8192, 16384, 16388}, Form::row_block);
+  check(f, 2, {32768}, Form::row_block);
+  check(f, 2, {32769, 40000}, Form::row_long);
+  check(Dtype::float16, 9, {10, 64}, Form::row_part);
+  check(Dtype::float16, 5, {72, 1000, 1022}, Form::row_warp);
+  check(Dtype::float16, 2, {9000}, Form::row_block);
+  check(Dtype::float64, 3, {64}, Form::row_part);
+  check(Dtype::float64, 3, {1002}, Form::row_warp);
+  check(Dtype::float64, 2, {16384}, Form::row_block);
+  check(Dtype::float64, 2, {16386}, Form::row_long);
   // Many rows that lie side by side.
   check_softmax(transposed(random_array(f, {7, 1500}, 1), {1, 0}), transposed(make_array(f, {7, 1500}), {1, 0}),
                 Form::row_columns);
-  // Wherever rows begin the results are the same.
-  for (std::int64_t count : {100, 3003, 9001}) {
-    const HostArray x = random_array(f, {4, count}, 1);
-    const auto softmax = [&](const HostArray& in, Order order) {
-      return run_row_kernel("softmax", "f->f", {in, make_array(f, {4, count})}, {4, count}, {1}, order)
-          .operands[1]
-          .content();
-    };
-    const std::string first = softmax(x, Order::ascending);
-    for (Order order : kOrders) {
-      BOOST_CHECK(softmax(respaced(x, 0, 16 - count * 4 % 16), order) == first);
-      BOOST_CHECK(softmax(respaced(x, 4, 16 - count * 4 % 16), order) == first);
+  // Elements that are not neighbours.
+  for (const auto& [count, form] : {std::pair{60, Form::row_part}, std::pair{300, Form::row_warp}})
+    check_softmax(transposed(random_array(f, {count, 8}, 1), {1, 0}), transposed(make_array(f, {count, 8}), {1, 0}),
+                  form);
+}
+
+// Wherever rows begin, the results are the same.
+BOOST_AUTO_TEST_CASE(rows_are_the_same_wherever_they_begin) {
+  for (Dtype t : {Dtype::float32, Dtype::float16}) {
+    const auto item = std::int64_t(catena::itemsize(t));
+    for (std::int64_t count : {24, 100, 256, 1000, 3003, 9004, 33000}) {
+      const HostArray x = random_array(t, {5, count}, 1);
+      const auto softmax = [&](const HostArray& in, Order order) {
+        return run_row_kernel("softmax", signature_of_one(t).c_str(), {in, make_array(t, {5, count})}, {5, count}, {1},
+                              order)
+            .operands[1]
+            .content();
+      };
+      const std::string first = softmax(x, Order::ascending);
+      for (Order order : kOrders) {
+        BOOST_CHECK(softmax(respaced(x, 0, 16 - count * item % 16), order) == first);
+        BOOST_CHECK(softmax(respaced(x, item, 16 - count * item % 16), order) == first);
+      }
+    }
+  }
+}
+
+// A NaN makes its row NaN, and an infinity the row in which it is the maximum; other rows stay as they are.
+BOOST_AUTO_TEST_CASE(softmax_of_special_values) {
+  constexpr float inf = HUGE_VALF;
+  for (const char* name : {"softmax", "log_softmax"}) {
+    for (std::int64_t count : {7, 64, 1000, 2000, 40000}) {
+      HostArray x = random_array(Dtype::float32, {4, count}, 3);
+      x.as<float>()[count / 2] = NAN;
+      x.as<float>()[count] = -inf;
+      x.as<float>()[2 * count + count - 1] = inf;
+      for (Order order : kOrders) {
+        RowRun run = run_row_kernel(name, "f->f", {x, make_array(Dtype::float32, {4, count})}, {4, count}, {1}, order);
+        const float* y = run.operands[1].as<float>();
+        bool good = std::isnan(y[2 * count + count - 1]);
+        for (std::int64_t i = 0; i < count; ++i) {
+          good = good && std::isnan(y[i]) && std::isfinite(y[3 * count + i]);
+          good = good && (i == 0 || std::isfinite(y[count + i]));
+        }
+        BOOST_CHECK_MESSAGE(good, name << " of " << count);
+        BOOST_CHECK_EQUAL(y[count], std::string_view(name) == "softmax" ? 0.0f : -inf);
+      }
     }
   }
 }

@@ -41,6 +41,7 @@ constexpr FormEntry kForms[] = {
     {Form::reduce_second, Family::reduce, "reduce_second"},
     {Form::row_block, Family::row_wise, "row_block"},
     {Form::row_warp, Family::row_wise, "row_warp"},
+    {Form::row_part, Family::row_wise, "row_part"},
     {Form::row_long, Family::row_wise, "row_long"},
     {Form::row_columns, Family::row_wise, "row_columns"},
     {Form::multi_tensor, Family::multi_tensor, "multi_tensor"},

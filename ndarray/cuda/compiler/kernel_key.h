@@ -46,6 +46,7 @@ enum class Form : std::uint8_t {
   reduce_second,   // combines the partial results of split reductions
   row_block,       // one block per row, whose elements stay in registers
   row_warp,        // one warp per row, whose elements stay in registers
+  row_part,        // kPartLanes threads per row, whose elements stay in registers
   row_long,        // one block per row, whose elements are loaded in every phase
   row_columns,     // one thread per row; neighbouring threads process neighbouring rows
   multi_tensor,
@@ -92,9 +93,11 @@ struct KernelKey {
   Form form = Form::contiguous;
   std::uint8_t rank = 1;          // axes of the loop, or kept axes, after merging; 0 = known at run time
   std::uint8_t reduced_rank = 1;  // reductions and row-wise kernels: reduced axes, as `rank`
-  std::uint8_t per_thread = 1;    // strided and indexed: elements that a thread computes
+  std::uint8_t per_thread = 1;    // strided and indexed: elements that a thread computes; row-wise kernels: those
+                                  // that it can keep, 1 stands for kRowElements
   std::uint8_t index_arrays = 0;  // gather, scatter
-  std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once
+  std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once; row-wise kernels: of the
+                                  // widest operand, 0 stands for 16
   bool many_pieces = false;       // join: the parameters hold kManyPieces pieces, not kFewPieces
   bool index32 = true;            // positions and byte offsets fit 31 bits; radix sort: counts fit 30 bits
   // Reductions: per_thread is the number of neighbouring outputs of a thread over columns; word_bytes is the number of

@@ -155,9 +155,9 @@ PackedKey pack(const KernelKey& key) {
   p.words[0] = key.program;
   std::memcpy(&p.words[1], key.dtypes.data(), sizeof key.dtypes);
   p.words[3] = std::uint64_t(key.form) | std::uint64_t(key.rank) << 6 | std::uint64_t(key.reduced_rank) << 12 |
-               std::uint64_t(key.per_thread) << 18 | std::uint64_t(key.index_arrays) << 24 |
-               std::uint64_t(key.word_bytes) << 30 | std::uint64_t(key.many_pieces) << 36 |
-               std::uint64_t(key.index32) << 37 | std::uint64_t(key.scalars) << 48;
+               std::uint64_t(key.index_arrays) << 18 | std::uint64_t(key.word_bytes) << 24 |
+               std::uint64_t(key.many_pieces) << 30 | std::uint64_t(key.index32) << 31 |
+               std::uint64_t(key.per_thread) << 32 | std::uint64_t(key.scalars) << 48;
   return p;
 }
 

@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/bind.h>
+#include <catena/kernels/row_wise_operands.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
@@ -16,8 +17,76 @@ using catena::Loop;
 using catena::Strides;
 
 namespace {
-constexpr std::size_t kRowRegisters = 176;  // of a thread at most, for the elements of a row and their addresses
+
+// What the text of a kernel depends on, from its key.
+struct RowOperands {
+  std::size_t widest = 1;      // bytes of the widest operand that advances along a row
+  std::size_t kept_bytes = 0;  // bytes of one element of each input that advances
+  std::string bytes;           // per input the bytes of an element, 0 if it does not advance; a list
+};
+RowOperands row_operands(const KernelDef& def, const Loop& loop, const KernelKey& key) {
+  RowOperands r;
+  for (int j = 0; j < def.nin + def.nout; ++j) {
+    const std::size_t stored = catena::itemsize(key.dtypes[static_cast<std::size_t>(j)]);
+    const bool input = j < def.nin,
+               moves = !input || (((key.scalars >> j) | (key.scalars >> (j + kPerRowBit))) & 1) == 0;
+    if (moves) r.widest = std::max(r.widest, stored);
+    if (!input) continue;
+    // The compiler keeps what is read in every phase as it is computed with, not as it is stored.
+    const Dtype computed = catena::compute_dtype(loop.type[static_cast<std::size_t>(j)]);
+    const std::size_t bytes = moves ? std::max(stored, catena::itemsize(computed)) : 0;
+    r.kept_bytes += bytes;
+    r.bytes += concat(r.bytes.empty() ? "" : ", ", bytes);
+  }
+  return r;
 }
+
+// Registers of a thread for the elements that stay in them and for the addresses of the operands.
+std::size_t registers_of(const KernelDef& def, std::size_t kept_bytes, std::int64_t elements) {
+  constexpr std::size_t kPerOperand = 8, kRegister = 4;  // registers for the addresses of an operand; bytes
+  return kept_bytes * static_cast<std::size_t>(elements) / kRegister +
+         kPerOperand * static_cast<std::size_t>(def.num_operands());
+}
+constexpr std::size_t kRowRegisters = 176;  // of the 255 that a thread can have; the computation needs the others
+
+// Elements of a row for one thread of a group of that many threads: a multiple of 8 halves, which are one access.
+std::int64_t elements_of(std::int64_t count, std::int64_t threads) {
+  std::int64_t elements = 8;
+  while (elements * threads < count) elements *= 2;
+  return elements;
+}
+
+std::int64_t rows_per_block(Form form) {
+  switch (form) {
+    case Form::row_part: return std::int64_t(device::kBlock) / std::int64_t(catena::kPartLanes);
+    case Form::row_warp: return device::kBlock / device::kWarp;
+    case Form::row_columns: return device::kBlock;
+    default: return 1;
+  }
+}
+
+// Chooses the threads for a row of `count` elements, the last axis of which has `inner`. A row of at most kPartRow
+// elements would leave most lanes of a warp without data. A warp needs no barrier to reduce a row, and a block has the
+// registers of longer rows.
+void choose_group(KernelKey& key, const KernelDef& def, const Loop& loop, std::int64_t count, std::int64_t inner) {
+  constexpr std::int64_t of_warp = device::kRowElements * device::kWarp;
+  const RowOperands operands = row_operands(def, loop, key);
+  const std::int64_t in_block = elements_of(count, device::kBlock);
+  if (count <= catena::kPartRow) key.form = Form::row_part;
+  else if (count <= of_warp) key.form = Form::row_warp;
+  else if (in_block <= device::kRowElements ||
+           (in_block <= catena::kMostRowElements && registers_of(def, operands.kept_bytes, in_block) <= kRowRegisters))
+    key.form = Form::row_block;
+  else key.form = Form::row_long;
+  if (key.form == Form::row_long || key.reduced_rank == 0) return;
+  const std::int64_t threads = device::kBlock / rows_per_block(key.form);
+  key.per_thread = static_cast<std::uint8_t>(elements_of(count, threads));
+  std::size_t word = 16;  // bytes of the widest access; every run must be a whole one
+  while (word > operands.widest && inner % static_cast<std::int64_t>(word / operands.widest) != 0) word /= 2;
+  key.word_bytes = static_cast<std::uint8_t>(word);
+}
+
+}  // namespace
 
 LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
   const std::size_t n = call.operands.size();
@@ -41,17 +110,13 @@ LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
   key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
   key.index32 = all_near(s, n);
-  constexpr std::int64_t of_warp = device::kRowElements * device::kWarp,
-                         of_block = device::kRowElements * device::kBlock;
-  key.form = count <= of_warp ? Form::row_warp : (count <= of_block ? Form::row_block : Form::row_long);
-  std::int64_t rows_per_block = key.form == Form::row_warp ? device::kBlock / device::kWarp : 1;
+  const Loop& loop = call.kernel->loop_table[call.loop];
   // Neighbouring threads should read neighbouring elements, where there are rows enough for all threads.
-  if (rows >= 4 * device::kBlock && count <= of_warp &&
-      distance(s.kept_stride[0].back()) < distance(s.reduced_stride[0].back())) {
+  if (rows >= 4 * device::kBlock && count <= device::kRowElements * device::kWarp &&
+      distance(s.kept_stride[0].back()) < distance(s.reduced_stride[0].back()))
     key.form = Form::row_columns;
-    rows_per_block = device::kBlock;
-  }
-  plan.grid_x = blocks(ceil_divide(rows, rows_per_block), processors, 16);
+  else choose_group(key, *call.kernel, loop, count, s.reduced.empty() ? 1 : s.reduced.back());
+  plan.grid_x = blocks(ceil_divide(rows, rows_per_block(key.form)), processors, 16);
   if (count == 0) plan.grid_x = 0;
 
   ParameterBlock& p = plan.parameters;
@@ -69,14 +134,13 @@ LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
 
 namespace {
 
-// The blocks of a row kernel that a multiprocessor must have registers for at once, an expression; none: the assembler
-// chooses. `registers`: those of a thread for elements that stay in them and for addresses; 0 if none stay. For
-// architectures from 10.0 on the assembler uses more registers for the same text, and its own choice of their number
-// makes some kernels spill.
-std::string_view blocks_of_row(std::size_t registers) {
-  if (registers == 0) return "3";
-  if (registers <= 64) return "__CUDA_ARCH__ < 1000 ? 3 : 2";
-  return registers > 128 ? "__CUDA_ARCH__ < 1000 ? 0 : 1" : "";
+std::string group_name(Form form) {
+  switch (form) {
+    case Form::row_part: return concat("PartGroup<", int(catena::kPartLanes), ">");
+    case Form::row_warp: return "WarpGroup";
+    case Form::row_columns: return "ThreadGroup";
+    default: return "BlockGroup";
+  }
 }
 
 }  // namespace
@@ -90,38 +154,31 @@ void add_row_wise(GeneratedKernel& k, const KernelDef& def, const Loop& loop, co
   k.parameter_bytes = aligned_bytes(operand_bytes(sizeof(device::RowWiseHead), std::size_t(n)) +
                                     std::size_t(8 * (n + 1) * (kept + reduced)));
   std::string tags;
-  std::size_t widest = 1,
-              kept_bytes = 0;  // bytes: the widest operand that advances along a row; one element of each such input
   for (int j = 0; j < n; ++j) {
-    const Dtype stored = key.dtypes[static_cast<std::size_t>(j)];
     const char* role = "Out";
     if (j < def.nin)
       role = (key.scalars >> j) & 1 ? "Scalar" : ((key.scalars >> (j + kPerRowBit)) & 1 ? "PerRow" : "In");
-    const bool moves = j < def.nin + def.nout && role[0] != 'S' && role[0] != 'P';
-    if (moves) widest = std::max(widest, catena::itemsize(stored));
-    // The compiler keeps what is read in every phase as it is computed with, not as it is stored.
-    const Dtype computed = catena::compute_dtype(loop.type[static_cast<std::size_t>(j)]);
-    if (moves && j < def.nin) kept_bytes += std::max(catena::itemsize(stored), catena::itemsize(computed));
-    tags += tag(role, stored, loop.type[static_cast<std::size_t>(j)]);
+    tags += tag(role, key.dtypes[static_cast<std::size_t>(j)], loop.type[static_cast<std::size_t>(j)]);
   }
+  const RowOperands operands = row_operands(def, loop, key);
   const bool columns = key.form == Form::row_columns;
-  const int width = key.reduced_rank != 0 && !columns ? static_cast<int>(16 / widest) : 1,
-            elements = catena::device::kRowElements;
+  const int word = key.word_bytes != 0 ? key.word_bytes : 16;
+  const int width = key.reduced_rank != 0 && !columns ? word / static_cast<int>(operands.widest) : 1;
+  const int elements = key.per_thread > 1 ? key.per_thread : int(device::kRowElements);
   // Rows over many axes stay in memory because the address computation of each element would make the code too long,
   // rows with many wide inputs because there are not enough registers.
-  constexpr std::size_t kPerOperand = 8, kRegister = 4;  // registers for the addresses of an operand; bytes
-  const std::size_t registers =
-      kept_bytes * static_cast<std::size_t>(elements) / kRegister + kPerOperand * static_cast<std::size_t>(n);
-  const bool in_registers =
-      !columns && key.form != Form::row_long && key.reduced_rank != 0 && registers <= kRowRegisters;
+  const bool in_registers = !columns && key.form != Form::row_long && key.reduced_rank != 0 &&
+                            registers_of(def, operands.kept_bytes, elements) <= kRowRegisters;
+  const int kept_elements = in_registers ? elements : 0;
+  const std::string body = concat("catena::k::", def.name);
   add_function(
       k,
-      concat("catena::device::row_wise<catena::k::", def.name, ", ", compute_name(loop.type[0]),
-             ", catena::device::", columns ? "ThreadGroup" : (key.form == Form::row_warp ? "WarpGroup" : "BlockGroup"),
-             ", ", index_name(key), ", ", int(key.rank), ", ", int(key.reduced_rank), ", ", width, ", ",
-             in_registers ? elements / width : 0, ", ", list_of_indices(0, def.nin), ", ",
+      concat("catena::device::row_wise<", body, ", ", compute_name(loop.type[0]),
+             ", catena::device::", group_name(key.form), ", ", index_name(key), ", ", int(key.rank), ", ",
+             int(key.reduced_rank), ", ", width, ", ", kept_elements / width, ", ", list_of_indices(0, def.nin), ", ",
              list_of_indices(def.nin, def.nin + def.nout), ", ", list_of_indices(def.nin + def.nout, n), tags, ">"),
-      blocks_of_row(in_registers ? registers : 0));
+      concat("catena::device::RowResources<", body, ", ", kept_elements, ", ", width, ", ", n,
+             ", catena::device::Indices<", operands.bytes, ">>::blocks"));
 }
 
 }  // namespace nd::cuda

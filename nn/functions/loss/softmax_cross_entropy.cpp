@@ -151,20 +151,17 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     return autograd::reshape(autograd::row_wise(catena::kernels::log_softmax, operands, 1)[0], flat_shape(x.shape()));
   }
 
-  // Returns the gradient of the output, viewed as (N, 1, D).
-  static Array spread(const Array& gy, const Shape& shape) {
-    return gy.ndim() == 0 ? autograd::broadcast_to(gy, {shape[0], 1, shape[2]})
-                          : autograd::reshape(gy, {shape[0], 1, shape[2]});
-  }
-
   Variable fused(const Array& x, const Array& t, const Array& gy) const {
-    const Shape shape = flat_shape(x.shape());
+    const Shape flat = flat_shape(x.shape());
+    // Every axis costs a GPU a division per element.
+    const Shape shape = flat[2] == 1 ? Shape{flat[0], flat[1]} : flat;
+    const Shape of_label = flat[2] == 1 ? Shape{flat[0], 1} : Shape{flat[0], 1, flat[2]};
     const Array gx = autograd::empty(shape, x.dtype(), x.device());
     const Operand operands[] = {weights_of(options_, x),
-                                log_y_ ? log_y_ : log_probabilities(x),
-                                autograd::reshape(t, {shape[0], 1, shape[2]}),
+                                autograd::reshape(log_y_ ? log_y_ : log_probabilities(x), shape),
+                                autograd::reshape(t, of_label),
                                 options_.ignore_label,
-                                spread(gy, shape),
+                                gy.ndim() == 0 ? gy : autograd::reshape(gy, of_label),
                                 norm_};
     autograd::apply_indexed(catena::kernels::cross_entropy_bwd, operands, {&gx, 1});
     return constant_variable(autograd::reshape(gx, x.shape()));
