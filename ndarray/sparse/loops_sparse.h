@@ -1,0 +1,21 @@
+// Loops over sparse matrices in host memory. Arrays are C-contiguous; indices are int32 or int64, one dtype per call,
+// and have been checked.
+//
+// Thread safety: may be called from any thread.
+#pragma once
+
+#include <catena/ndarray/core/array.h>
+
+namespace nd::sparse::loops {
+
+// out[i, j] = the sum over k = indptr[i] ... indptr[i + 1] - 1 of data[k] x[indices[k], j]; one dtype. x and out have
+// the rank 1 or 2.
+void multiply(const Array& data, const Array& indices, const Array& indptr, const Array& x, const Array& out);
+// out[i] = the sum of data[k].
+void sum_rows(const Array& data, const Array& indptr, const Array& out);
+// out[k] = i.
+void number_rows(const Array& indptr, const Array& out);
+// A stable counting sort: keys[order] ascends, and key i is at the positions starts[i] ... starts[i + 1] - 1.
+void group(const Array& keys, const Array& order, const Array& starts);
+
+}  // namespace nd::sparse::loops
