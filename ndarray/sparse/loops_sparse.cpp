@@ -122,6 +122,59 @@ CATENA_MULTIPLY(complex64_t)
 CATENA_MULTIPLY(complex128_t)
 #undef CATENA_MULTIPLY
 
+// One row of x after the other, so that the sums of a row of the result stay in the cache.
+template <class T, class I> void multiply_left_row(const Product<T, I>& p, const T* x, T* out) {
+  std::fill(out, out + p.columns, T{});
+  for (std::int64_t i = 0; i < p.rows; ++i) {
+    const T factor = x[i];
+    for (I k = p.indptr[i]; k < p.indptr[i + 1]; ++k) add_product(out[p.indices[k]], factor, p.data[k]);
+  }
+}
+
+template <class T> bool is_zero(const T& x) {
+  if constexpr (catena::is_complex_dtype(catena::dtype_of<T>)) return x.re == 0 && x.im == 0;
+  else return x == T(0);
+}
+
+// The entries of compressed rows, which are read or written one after the other.
+template <class T, class I> struct Columns {
+  T* data;
+  I* indices;
+  I* indptr;
+};
+template <class T, class I>
+std::int64_t combine_rows(Combination op, std::int64_t rows, Columns<const T, const I> a, Columns<const T, const I> b,
+                          Columns<T, I> out) {
+  std::int64_t n = 0;
+  const auto put = [&](I column, const T& value) {
+    out.data[n] = value;
+    out.indices[n] = column;
+    n += !is_zero(value);
+  };
+  out.indptr[0] = 0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    I k = a.indptr[i], j = b.indptr[i];
+    const I a_end = a.indptr[i + 1], b_end = b.indptr[i + 1];
+    while (k < a_end || j < b_end) {
+      if (j == b_end || (k < a_end && a.indices[k] < b.indices[j])) {
+        if (op == Combination::sum) put(a.indices[k], a.data[k]);
+        ++k;
+      } else if (k == a_end || b.indices[j] < a.indices[k]) {
+        if (op == Combination::sum) put(b.indices[j], b.data[j]);
+        ++j;
+      } else {
+        T value{};
+        if (op == Combination::sum) add(value = a.data[k], b.data[j]);
+        else add_product(value, a.data[k], b.data[j]);
+        put(a.indices[k], value);
+        ++k, ++j;
+      }
+    }
+    out.indptr[i + 1] = static_cast<I>(n);
+  }
+  return n;
+}
+
 // Calls body(first row, last row + 1) on ranges with about the same number of rows and entries.
 template <class I, class F> void for_rows(const I* indptr, std::int64_t rows, std::int64_t columns, F&& body) {
   const auto row_at = [&](std::int64_t position) {
@@ -188,6 +241,39 @@ void multiply(const Array& data, const Array& indices, const Array& indptr, cons
       for_rows(p.indptr, rows, columns, [&p](std::int64_t begin, std::int64_t end) { multiply_rows(p, begin, end); });
     });
   });
+}
+
+void multiply_left(const Array& x, const Array& data, const Array& indices, const Array& indptr, const Array& out) {
+  const std::int64_t rows = indptr.size() - 1, columns = out.shape(-1);
+  visit_elements(data.dtype(), [&](auto element) {
+    visit_indices(indices.dtype(), [&](auto index) {
+      using T = decltype(element);
+      using I = decltype(index);
+      const Product<T, I> p{elements<T>(data), elements<I>(indices),     elements<I>(indptr), rows, elements<T>(x),
+                            columns,           elements_to_write<T>(out)};
+      const std::int64_t grain = kGrain / (data.size() + columns + 1) + 1;
+      catena::parallel_for(x.ndim() == 1 ? 1 : x.shape(0), grain, [&p](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t r = begin; r < end; ++r) multiply_left_row(p, p.x + r * p.rows, p.out + r * p.columns);
+      });
+    });
+  });
+}
+
+std::int64_t combine(Combination op, const Rows& a, const Rows& b, const Rows& out) {
+  std::int64_t n = 0;
+  visit_elements(a.data.dtype(), [&](auto element) {
+    visit_indices(a.indices.dtype(), [&](auto index) {
+      using T = decltype(element);
+      using I = decltype(index);
+      const auto columns = [](const Rows& m) {
+        return Columns<const T, const I>{elements<T>(m.data), elements<I>(m.indices), elements<I>(m.indptr)};
+      };
+      n = combine_rows<T, I>(
+          op, a.indptr.size() - 1, columns(a), columns(b),
+          {elements_to_write<T>(out.data), elements_to_write<I>(out.indices), elements_to_write<I>(out.indptr)});
+    });
+  });
+  return n;
 }
 
 void sum_rows(const Array& data, const Array& indptr, const Array& out) {

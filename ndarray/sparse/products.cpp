@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
@@ -8,6 +9,7 @@
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
 #include <catena/ndarray/sparse/kernels.h>
+#include <catena/ndarray/sparse/loops_sparse.h>
 #include <catena/ndarray/sparse/sparse.h>
 
 namespace nd::sparse {
@@ -81,6 +83,7 @@ Array csr_matrix::sum(std::optional<int> axis, std::optional<Dtype> dtype) const
   const bool over_rows = checked_axis("sum", *axis) == 0;
   const Dtype t = dtype.value_or(data_(Slice(0, 0)).sum().dtype());
   if (!over_rows) return kernels::sum_rows(converted(data_, t), indptr_);
+  if (device().kind == Device::Kind::cpu) return ones(rows_, t) * with_data(data_.astype(t, {.copy = false}));
   const auto [order, starts] = kernels::group(indices_, columns_);
   return kernels::sum_rows(converted(take(data_, order), t), starts);
 }
@@ -105,7 +108,39 @@ Array csr_matrix::dot(const Array& x) const {
   return kernels::multiply(converted(data_, t), indices_, indptr_, converted(x, t));
 }
 
-Array operator*(const Array& a, const csr_matrix& b) { return matmul(a, b); }
+Array csr_matrix::dot_from_left(const Array& x) const {
+  check_unchanged("matmul");
+  check<ValueError>((x.ndim() == 1 || x.ndim() == 2) && x.shape(-1) == rows_, "matmul",
+                    "the dense operand has the shape ", x.shape(), " and the sparse matrix ", shape(),
+                    ", the dense one must be (", rows_, ") or (N, ", rows_, ")");
+  kernels::check_device("matmul", device(), x.device());
+  if (device().kind != Device::Kind::cpu) return internal::contiguous(T().dot(x.transpose()).transpose());
+  const Dtype t = kernels::result_dtype(dtype(), x.dtype());
+  Shape shape = x.shape();
+  shape.back() = columns_;
+  const Array out(internal::new_array(shape, t, device(), "matmul"));
+  if (out.size() > 0) loops::multiply_left(converted(x, t), converted(data_, t), indices_, indptr_, out);
+  return out;
+}
+Array operator*(const Array& a, const csr_matrix& b) { return b.dot_from_left(a); }
+
+csr_matrix csr_matrix::combined(const csr_matrix& a, const csr_matrix& b, bool product) {
+  const csr_matrix x = a.canonical(), y = b.canonical();
+  const Dtype t = kernels::result_dtype(a.dtype(), b.dtype());
+  const std::int64_t room = x.nnz() + y.nnz();
+  const Dtype index = kernels::index_dtype(a.rows_, a.columns_, room);
+  const auto rows = [&](const csr_matrix& m) {
+    return loops::Rows{converted(m.data_, t), converted(m.indices_, index), converted(m.indptr_, index)};
+  };
+  const auto made = [&](std::int64_t n, Dtype dtype) {
+    return Array(internal::new_array(Shape{n}, dtype, a.device(), "sparse"));
+  };
+  // One element more: the last value is written before it is found to be 0.
+  const loops::Rows out{made(room + 1, t), made(room + 1, index), made(a.rows_ + 1, index)};
+  const std::int64_t n =
+      loops::combine(product ? loops::Combination::product : loops::Combination::sum, rows(x), rows(y), out);
+  return {out.data(Slice(n)).copy(), out.indices(Slice(n)).copy(), out.indptr, a.columns_, true};
+}
 
 // Every entry of this matrix meets the entries of a row of the other one.
 csr_matrix csr_matrix::dot(const csr_matrix& x) const {
@@ -122,6 +157,7 @@ csr_matrix csr_matrix::dot(const csr_matrix& x) const {
 
 csr_matrix csr_matrix::multiply(const csr_matrix& x) const {
   check_same_shape("multiply", *this, x);
+  if (device().kind == Device::Kind::cpu) return combined(*this, x, true);
   const csr_matrix a = canonical(), b = x.canonical();
   const Dtype t = kernels::result_dtype(dtype(), x.dtype());
   // The entries of both in the order of their places; those of this matrix come first where both have one.
@@ -156,6 +192,7 @@ csr_matrix abs(const csr_matrix& a) { return a.with_data(absolute(a.data())); }
 // ---- sums of matrices -------------------------------------------------------------------------------
 csr_matrix operator+(const csr_matrix& a, const csr_matrix& b) {
   check_same_shape("add", a, b);
+  if (a.device().kind == Device::Kind::cpu) return csr_matrix::combined(a, b, false);
   a.check_unchanged("add");
   b.check_unchanged("add");
   const Dtype t = kernels::result_dtype(a.dtype(), b.dtype());
@@ -180,11 +217,6 @@ namespace nd {
 
 Array matmul(const sparse::csr_matrix& a, const Array& b) { return a.dot(b); }
 sparse::csr_matrix matmul(const sparse::csr_matrix& a, const sparse::csr_matrix& b) { return a.dot(b); }
-Array matmul(const Array& a, const sparse::csr_matrix& b) {
-  check<ValueError>((a.ndim() == 1 || a.ndim() == 2) && a.shape(-1) == b.shape(0), "matmul",
-                    "the dense operand has the shape ", a.shape(), " and the sparse matrix ", b.shape(),
-                    ", the dense one must be (", b.shape(0), ") or (N, ", b.shape(0), ")");
-  return internal::contiguous(b.T().dot(a.transpose()).transpose());
-}
+Array matmul(const Array& a, const sparse::csr_matrix& b) { return a * b; }
 
 }  // namespace nd

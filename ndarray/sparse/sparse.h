@@ -211,9 +211,13 @@ class CATENA_EXPORT csr_matrix {
   Array rows_of_entries() const;
   csr_matrix take_rows(const Array& rows) const;
   Array element(std::int64_t row, std::int64_t column) const;
+  Array dot_from_left(const Array& x) const;
+  // The entries of both matrices in one pass, on the CPU.
+  static csr_matrix combined(const csr_matrix& a, const csr_matrix& b, bool product);
   static csr_matrix joined(const std::vector<csr_matrix>& list, int axis);
 
   friend CATENA_EXPORT csr_matrix operator+(const csr_matrix& a, const csr_matrix& b);
+  friend CATENA_EXPORT Array operator*(const Array& a, const csr_matrix& b);
   friend CATENA_EXPORT csr_matrix vstack(const std::vector<csr_matrix>& blocks);
   friend CATENA_EXPORT csr_matrix hstack(const std::vector<csr_matrix>& blocks);
 
