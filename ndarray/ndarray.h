@@ -64,6 +64,7 @@
 #include <catena/ndarray/routines/text_files.h>
 #include <catena/ndarray/routines/triangles.h>
 #include <catena/ndarray/routines/ufunc_methods.h>
+#include <catena/ndarray/sparse/sparse.h>
 #include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>

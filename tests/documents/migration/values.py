@@ -9,6 +9,7 @@ import re
 import sys
 
 import numpy as np
+import scipy.sparse
 import scipy.special
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -20,7 +21,7 @@ TABLE = os.path.join(ROOT, "docs", "migration", "numpy.tsv")
 def scene():
     common = variables()
     return {
-        **common, "scipy": scipy, "math": math, "xs": [1., 2., 3., 4.], "ks": [2, 0], "arrays": [common["a"], common["b"]],
+        **common, "scipy": scipy, "sp": scipy.sparse, "math": math, "xs": [1., 2., 3., 4.], "ks": [2, 0], "arrays": [common["a"], common["b"]],
         "rng": np.random.default_rng(0),
     }
 
