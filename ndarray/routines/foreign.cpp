@@ -63,7 +63,7 @@ Dtype dtype_of_typestr(std::string_view op, std::string_view typestr) {
 }
 
 // Calls the user's function, unless the array never came to be.
-struct Release {
+struct ReleaseOfMemory {
   catena::Function<void()> deleter;
   bool armed = false;
 };
@@ -93,13 +93,13 @@ Array from_cuda_array_interface(const CudaArrayInterface& description, catena::F
   const Device device = is_empty ? Device{Device::Kind::cuda, 0} : device_from_pointer(description.data);
   check<TypeError>(device.kind == Device::Kind::cuda, op, "the address ", description.data,
                    " is not memory of CUDA; write nd::wrap(...) for memory of the host");
-  auto* const release = new Release{std::move(deleter)};
+  auto* const release = new ReleaseOfMemory{std::move(deleter)};
   Array shared;
   try {
     shared = internal::wrap(
         description.data, description.shape, dtype, {.strides = description.strides, .device = device},
         [](void* context, void*) {
-          const std::unique_ptr<Release> r(static_cast<Release*>(context));
+          const std::unique_ptr<ReleaseOfMemory> r(static_cast<ReleaseOfMemory*>(context));
           if (r->armed && r->deleter) r->deleter();
         },
         release);

@@ -5,22 +5,22 @@
 namespace nd::internal {
 
 namespace {
-StreamRef named(StreamRef stream) {
+StreamRef by_handle(StreamRef stream) {
   if (stream.handle == reinterpret_cast<void*>(1)) stream.handle = nullptr;
   return stream;
 }
 }  // namespace
 
 void order_streams(StreamRef earlier, StreamRef next) {
-  earlier = named(earlier);
-  next = named(next);
+  earlier = by_handle(earlier);
+  next = by_handle(next);
   if (earlier == next || earlier.device.kind == Device::Kind::cpu) return;
   Runtime& r = runtime(earlier.device.kind);
-  struct Event {
+  struct Marker {
     Runtime& r;
     int device;
     void* handle;
-    ~Event() { r.destroy_event(device, handle); }
+    ~Marker() { r.destroy_event(device, handle); }
   } event{r, earlier.device.id, r.create_event(earlier.device.id, {.disable_timing = true})};
   r.record_event(event.handle, earlier);
   r.wait_event(next, event.handle);
