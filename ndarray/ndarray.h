@@ -29,6 +29,7 @@
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/differences.h>
+#include <catena/ndarray/routines/dlpack.h>
 #include <catena/ndarray/routines/editing.h>
 #include <catena/ndarray/routines/einsum.h>
 #include <catena/ndarray/routines/element_access.h>

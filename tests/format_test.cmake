@@ -19,7 +19,7 @@ endif()
 
 function(check_format root result_files result_violations)
   set(files "")
-  foreach(folder kernels ndarray autograd nn training tests examples benchmarks)
+  foreach(folder kernels ndarray autograd nn training python tests examples benchmarks)
     file(GLOB_RECURSE found RELATIVE "${root}" "${root}/${folder}/*.h" "${root}/${folder}/*.inc" "${root}/${folder}/*.cpp")
     list(APPEND files ${found})
   endforeach()

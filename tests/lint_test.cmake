@@ -51,7 +51,7 @@ if(SELF_TEST)
 endif()
 
 set(files "")
-foreach(folder kernels ndarray autograd nn training benchmarks examples tests)
+foreach(folder kernels ndarray autograd nn training python benchmarks examples tests)
   file(GLOB_RECURSE some RELATIVE "${ROOT}" "${ROOT}/${folder}/*.cpp" "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.inc")
   list(APPEND files ${some})
 endforeach()

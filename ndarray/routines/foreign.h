@@ -1,6 +1,12 @@
-// Arrays over memory that the program has allocated.
+// Arrays over memory that the program has allocated, or that another library describes by the CUDA array interface. See
+// also nd::wrap (core/wrap.h) and DLPack (dlpack.h).
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <catena/kernels/base/function.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/memory/memory.h>
 
@@ -21,5 +27,29 @@ CATENA_EXPORT Array empty_pinned(const Shape& shape, Dtype dtype = Dtype::float6
 CATENA_EXPORT Array zeros_pinned(const Shape& shape, Dtype dtype = Dtype::float64, OrderLike order = Order::C);
 CATENA_EXPORT Array empty_like_pinned(const Array& a, std::optional<Dtype> dtype = {});
 CATENA_EXPORT Array zeros_like_pinned(const Array& a, std::optional<Dtype> dtype = {});
+
+// The CUDA array interface, version 3: an array on CUDA as Numba, CuPy and PyTorch describe it
+// (__cuda_array_interface__). The description does not keep the memory alive.
+struct CudaArrayInterface {
+  Shape shape;
+  std::string typestr;  // NumPy's: "<f4", "|b1"
+  void* data = nullptr;
+  bool read_only = false;
+  std::optional<Strides> strides = {};  // in bytes; absent: C order
+  // The stream on which the elements are computed: 1 is the default stream, others are handles. Absent: the elements
+  // are complete.
+  std::optional<std::uintptr_t> stream = {};
+  int version = 3;
+};
+
+// Describes an array on CUDA, with the current stream. The array counts as written. TypeError for an array in host
+// memory and for bfloat16, which has no typestr: write a.view(nd::uint16).
+CATENA_EXPORT CudaArrayInterface cuda_array_interface(const Array& a);
+// Returns an array over memory that is described so; the current stream waits for the work of `stream`. `deleter`,
+// which may be empty, is called when the last view is destroyed; if the function throws, it is not called. Read-only
+// memory is copied, because every array can be written; the copy waits for the device. ValueError for version 0 and a
+// wrong layout, TypeError for a typestr of no dtype and for memory that is not of CUDA.
+CATENA_EXPORT Array from_cuda_array_interface(const CudaArrayInterface& description,
+                                              catena::Function<void()> deleter = {});
 
 }  // namespace nd

@@ -21,3 +21,18 @@ foreach(library chainer pytorch)
   set_tests_properties(interop/${library} PROPERTIES LABELS cpu TIMEOUT 300
     SKIP_REGULAR_EXPRESSION "skipped: (Chainer|PyTorch): " ENVIRONMENT "${test_environment};CATENA_DEVICE=cpu")
 endforeach()
+
+# interop/dlpack_numpy, interop/dlpack_pytorch: arrays in the memory of one process (dlpack_test.py).
+add_library(test_dlpack MODULE interop/dlpack.cpp)
+target_link_libraries(test_dlpack PRIVATE test_case_flags catena::ndarray)
+set(CATENA_NUMPY_PYTHON "${CATENA_PYTHON}" CACHE FILEPATH "A Python with NumPy, for the tests")
+mark_as_advanced(CATENA_NUMPY_PYTHON)
+foreach(library numpy pytorch)
+  string(TOUPPER ${library} upper)
+  if(CATENA_${upper}_PYTHON)
+    add_test(NAME interop/dlpack_${library} COMMAND "${CATENA_${upper}_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/interop/dlpack_test.py"
+      --library $<TARGET_FILE:test_dlpack> --only ${library})
+    set_tests_properties(interop/dlpack_${library} PROPERTIES LABELS cpu TIMEOUT 300
+      SKIP_REGULAR_EXPRESSION "skipped: (NumPy|PyTorch): " ENVIRONMENT "${test_environment};CATENA_DEVICE=cpu")
+  endif()
+endforeach()

@@ -1,0 +1,203 @@
+"""The Python module against NumPy: the same expressions with xp = catena and xp = numpy.
+
+    PYTHONPATH=build/release/python python3 tests/python/module_test.py
+
+Where NumPy is not installed a line says that the test is skipped.
+"""
+import copy
+import gc
+import sys
+
+try:
+    import numpy
+except ImportError as error:
+    print('skipped: NumPy: %s' % error)
+    sys.exit(0)
+
+import catena
+
+# Variables of the expressions.
+VARIABLES = {
+    'a': numpy.arange(24.0).reshape(2, 3, 4) / 7 - 1,
+    'b': numpy.array([[3, 1, 2], [-4, 0, 7]]),
+    'f': numpy.array([[3, 1, 2], [-4, 0, 7]], dtype='float32'),
+    'u': numpy.array([0, 200, 17, 3], dtype='uint8'),
+    'm': numpy.array([[True, False, True], [False, False, True]]),
+    'z': numpy.array([1 + 2j, -3j, 4]),
+    'v': numpy.array([5.0, -1.0, 2.5, 2.5, 0.0]),
+    'i': numpy.array([2, 0, -1]),
+    's': numpy.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]]),
+    'e': numpy.zeros((0, 3)),
+}
+
+EXPRESSIONS = '''
+a + 1; 1 - a; b * 2.5; b / 2; b // 2; b % 3; b ** 2; 2 ** v; f * 2; f + 2.5; f + b; u + 1; u * 2; ~b; ~m; -a; abs(b); +f
+b & 3; b | 4; b ^ 5; b << 2; b >> 1; m & True; s @ s; s @ v[:3]; v < 2; b == f; b != 3; v >= 0; z * 2j; z + 1; abs(z)
+[1, 2, 3] + i; i - (1, 2, 3); divmod(b, 3)[0]; divmod(b, 3)[1]; b == [[3, 1, 2], [0, 0, 0]]; 1.5 < v; e + 1
+a[0]; a[-1, 1]; a[:, 1:, ::2]; a[..., 0]; a[None, 0, :, None]; a[::-1, ::-1, 3:0:-1]; b[m]; b[b > 1]; v[i]; a[:, i]; a[1, [0, 2]]
+a[[0, 1], [1, 2], [3, 0]]; b[:, [True, False, True]]; a[0, ..., i]; v[[]]; v[numpy_int]; a[1][2][3]; e[:, 1]; b[i[1:2], 0]; a[()]
+xp.sin(a); xp.exp(f); xp.sqrt(abs(b)); xp.maximum(b, 1); xp.hypot(v, 2); xp.arctan2(v, 1.0); xp.isnan(v / 1.0); xp.floor(a)
+xp.logical_and(b, m); xp.add(b, 1, dtype='float32'); xp.power(v, 2); xp.conj(z); xp.sign(b); xp.rint(v); xp.log1p(abs(v)); xp.gcd(b, 6)
+xp.sum(a); xp.sum(a, axis=1); xp.sum(a, axis=(0, 2), keepdims=True); a.sum(0); a.mean(axis=-1); a.std(); a.var(ddof=1); b.max(); b.min(1)
+b.argmax(); b.argmin(axis=1); m.any(); m.all(axis=0); b.prod(); xp.sum(b, dtype='float32'); xp.sum(b, initial=10); xp.max(b, where=m, initial=-9)
+a.cumsum(); xp.cumsum(b, axis=1); xp.cumprod(v); xp.sum(e, axis=0); xp.mean(f, axis=0)
+xp.sort(v); xp.argsort(-a[0, 0]); xp.sort(b, axis=0); xp.unique(b); xp.unique(v, return_counts=True)[1]; xp.searchsorted(xp.sort(v), [0.0, 3.0])
+xp.nonzero(b)[0]; xp.where(b > 0, b, 0); xp.where(m)[1]; xp.clip(b, 0, 2); xp.clip(v, None, 1); xp.median(v); xp.percentile(v, 30); xp.diff(v)
+xp.quantile(a, [0.1, 0.5], axis=1); xp.isin(b, [1, 7]); xp.round(a, 1); xp.isclose(v, 2.5)
+xp.zeros(3); xp.ones((2, 3), dtype='int32'); xp.full((2, 2), 7); xp.full(2, 1.5, dtype='float32'); xp.arange(5); xp.arange(1, 2, 0.25)
+xp.linspace(0, 1, 5); xp.eye(3, k=1); xp.zeros_like(b); xp.ones_like(f); xp.full_like(b, 3); xp.tril(s); xp.triu(s, 1); xp.meshgrid(v, i)[0]
+xp.array([[1, 2], [3, 4]]); xp.array([1, 2.5, True]); xp.array([True, False]); xp.array([1j, 2]); xp.array([]); xp.array(3); xp.array([[], []])
+xp.array([2 ** 63]); xp.asarray(b, dtype=float); xp.array([v, v * 2]); xp.array((1, (2)))
+a.reshape(6, 4); a.reshape((4, -1)); a.T; xp.transpose(a, (1, 0, 2)); xp.squeeze(a[:1]); xp.expand_dims(v, 0); xp.moveaxis(a, 0, -1)
+xp.broadcast_to(v, (2, 5)); xp.concatenate([b, b]); xp.concatenate([b, f], axis=1); xp.stack([v, v]); xp.vstack([v, v]); xp.hstack([b, b])
+xp.tile(v, 2); xp.repeat(b, 2, axis=1); xp.flip(a, 1); xp.roll(v, 2); xp.take(v, i); xp.take_along_axis(v, i, 0); b.astype('uint8'); b.astype(float)
+xp.dot(v, v); xp.matmul(s, s); xp.tensordot(s, s); xp.einsum('ij,jk->ik', s, s); xp.outer(v, v); xp.trace(s); xp.inner(v, v); xp.vdot(z, z)
+xp.linalg.inv(s); xp.linalg.det(s); xp.linalg.solve(s, v[:3]); xp.linalg.cholesky(s); xp.linalg.eigvalsh(s); xp.linalg.norm(v)
+xp.fft.fft(v); xp.fft.rfft(v, n=8); xp.fft.ifft(z); xp.fft.fftfreq(5, 0.5); xp.fft.fftshift(v); xp.fft.fft2(s); xp.linalg.matrix_power(s, 3)
+'''
+
+
+def expressions():
+    return [e.strip() for line in EXPRESSIONS.strip().splitlines() for e in line.split(';')]
+
+
+failures = []
+checks = 0
+
+
+def check(name, condition, detail=''):
+    global checks
+    checks += 1
+    if not condition:
+        failures.append('%s %s' % (name, detail))
+
+
+def equal(ours, theirs):
+    """The same shape, dtype and values to rounding."""
+    if not isinstance(ours, catena.Array):
+        return ours == theirs
+    ours, theirs = numpy.asarray(ours), numpy.asarray(theirs)
+    tolerance = 2e-6 if theirs.dtype in ('float32', 'complex64') else 1e-12
+    return ours.dtype == theirs.dtype and ours.shape == theirs.shape and \
+        numpy.allclose(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def test_expressions():
+    newest = numpy.lib.NumpyVersion(numpy.__version__) >= '2.0.0'
+    for expression in expressions():
+        theirs = dict({k: x.copy() for k, x in VARIABLES.items()}, xp=numpy, numpy_int=numpy.int64(2))
+        ours = dict({k: catena.array(x) for k, x in VARIABLES.items()}, xp=catena, numpy_int=numpy.int64(2))
+        try:
+            expected = eval(expression, theirs)
+            result = eval(expression, ours)
+        except Exception as error:
+            check(expression, False, 'raised %r' % error)
+            continue
+        if newest or numpy.asarray(expected).dtype == getattr(result, 'dtype', None):  # NumPy 1 promotes by values
+            check(expression, equal(result, expected), '%r, not %r' % (result, expected))
+
+
+def test_writing():
+    statements = ['x[0] = 1', 'x[:, 1] = [5, 6]', 'x[m] = -1', 'x[x > 2] *= 2', 'x += 1', 'x *= 2', 'x[[0, 1], [2, 0]] = 9',
+                  'x[..., None][:, 0] = 3', 'x //= 2', 'x.fill(4)', 'x.shape = (3, 2)', 'x[1:, ::2] -= 1', 'x @= s']
+    for statement in statements:
+        results = []
+        for xp, make in ((numpy, numpy.array), (catena, catena.array)):
+            x = make(VARIABLES['b'].astype(float))
+            y = x
+            scope = dict(x=x, m=make(VARIABLES['m']), s=make(VARIABLES['s']))
+            exec(statement, scope)
+            results.append(scope['x'])
+            check(statement + ' in place', scope['x'] is y)
+        check(statement, equal(results[1], results[0]), '%r, not %r' % (results[1], results[0]))
+
+
+def raises(kind, text, scope):
+    try:
+        eval(text, scope)
+    except kind:
+        return True
+    except Exception as error:
+        return '%r' % error
+    return 'nothing was raised'
+
+
+def test_errors():
+    scope = dict(catena=catena, b=catena.array(VARIABLES['b']), v=catena.array(VARIABLES['v']))
+    for kind, text in [(ValueError, 'b + v'), (IndexError, 'b[2]'), (IndexError, 'b[0, 0, 0]'), (TypeError, 'b + "x"'),
+                       (ValueError, 'catena.array([[1, 2], [3]])'), (TypeError, 'catena.array(object())'), (TypeError, 'v & 1'),
+                       (ValueError, 'b.reshape(5, 5)'), (ValueError, 'bool(b)'), (TypeError, 'catena.zeros(3, dtype="nothing")'),
+                       (ValueError, 'catena.linalg.inv(catena.zeros((2, 2)))'), (TypeError, 'hash(b)'), (TypeError, 'len(b[0, 0])'),
+                       (OverflowError, 'catena.array([2 ** 64])'), (MemoryError, 'catena.zeros(2 ** 60)'), (TypeError, 'b["x"]'),
+                       (TypeError, 'catena.from_dlpack(3)'), (ValueError, 'catena.sum(b, axis=5)'), (TypeError, 'catena.sin(b, colour=1)')]:
+        found = raises(kind, text, scope)
+        check(text, found is True, found)
+    check('NotImplemented', catena.zeros(2).__add__(object()) is NotImplemented)
+
+
+def test_numpy_shares_memory():
+    x = numpy.arange(6.0).reshape(2, 3)
+    before = sys.getrefcount(x)
+    for take in (catena.asarray, catena.from_dlpack):
+        y = take(x)
+        y[0, 0] = 50
+        check('written', x[0, 0] == 50)
+        x[0, 0] = 0
+        check('read', y[0, 0].item() == 0)
+        check('kept', sys.getrefcount(x) > before)
+        del y
+        gc.collect()
+        check('released', sys.getrefcount(x) == before)
+    y = catena.arange(6.0).reshape(2, 3)
+    for take in (numpy.asarray, numpy.from_dlpack, memoryview):
+        z = take(y[:, ::2]) if take is not memoryview else numpy.asarray(memoryview(y[:, ::2]))
+        z[1, 1] = 9
+        check('of ours', y[1, 2].item() == 9 and z.strides == (24, 16))
+        y[1, 2] = 5
+        check('of ours, written', z[1, 1] == 5)
+    kept = numpy.asarray(catena.full(1000, 3.0))
+    gc.collect()
+    check('kept by numpy', (kept == 3).all())
+    x.flags.writeable = False
+    z = catena.asarray(x)
+    z[0, 0] = 7
+    check('read-only is copied', x[0, 0] == 0)
+    check('read-only', raises(ValueError, 'catena.asarray(x, copy=False)', dict(catena=catena, x=x)) is True)
+    check('array copies', catena.array(y) is not y and not catena.array(x)[0, 0].item())
+    check('numpy operators', isinstance(numpy.ones(3) + catena.ones(3), catena.Array))
+    for name in ('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64',
+                 'complex64', 'complex128'):
+        x = numpy.arange(4).astype(name)
+        check(name, catena.asarray(x).dtype == x.dtype and equal(catena.asarray(x), x) and
+              catena.asarray(x).dtype == getattr(catena, name) and str(catena.asarray(x).dtype) == name)
+    big = numpy.arange(3, dtype='>i4')
+    check('byte order', raises(TypeError, 'catena.asarray(x)', dict(catena=catena, x=big)) is True)
+
+
+def test_objects():
+    x = catena.array([[1.5, 2.0], [3.0, 4.0]])
+    check('repr', repr(x) == repr(numpy.array([[1.5, 2.0], [3.0, 4.0]])))
+    check('str', str(x) == '[[1.5 2. ]\n [3.  4. ]]')
+    check('attributes', (x.shape, x.ndim, x.size, x.itemsize, x.nbytes, x.strides) == ((2, 2), 2, 4, 8, 32, (16, 8)))
+    check('numbers', float(x[0, 0]) == 1.5 and int(x[1, 1]) == 4 and bool(x[0, 0]) and [10, 20, 30][catena.array(1)] == 20)
+    check('tolist', x.tolist() == [[1.5, 2.0], [3.0, 4.0]] and x.item(0, 1) == 2 and x.item(3) == 4)
+    check('iteration', [r.tolist() for r in x] == x.tolist() and len(x) == 2 and 2.0 in x and 7 not in x)
+    check('bytes', x.tobytes() == numpy.asarray(x).tobytes() and bytes(memoryview(x)) == x.tobytes())
+    check('copies', equal(copy.copy(x), x) and equal(copy.deepcopy(x), x))
+    check('bfloat16', numpy.asarray(x.astype('bfloat16')).dtype == 'float32')
+    check('dtypes', catena.float32 == 'float32' and catena.float32 == numpy.float32 and catena.float32 != 'float64' and
+          catena.dtype(float) == catena.float64 and len({catena.int8, catena.dtype('int8')}) == 1)
+    check('result_type', catena.result_type(catena.int8, catena.float32) == catena.float32)
+    check('device', x.device == 'cpu:0' and x.__dlpack_device__() == (1, 0) and catena.current_device() == 'cpu:0')
+    with catena.device('cpu'):
+        check('in a device', catena.zeros(2).device == 'cpu:0')
+    g, h = catena.random.default_rng(5), catena.random.default_rng(5)
+    check('random', catena.array_equal(g.standard_normal((3, 4)), h.standard_normal((3, 4))) and g.integers(10, size=5).shape == (5,))
+
+
+for function in (test_expressions, test_writing, test_errors, test_numpy_shares_memory, test_objects):
+    function()
+for failure in failures:
+    print('FAILED: ' + failure)
+print('numpy %s: %d checks, %d failed' % (numpy.__version__, checks, len(failures)))
+sys.exit(1 if failures else 0)

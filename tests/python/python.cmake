@@ -1,0 +1,8 @@
+# python/module: the Python module against NumPy (module_test.py).
+if(NOT TARGET catena_python OR CATENA_SANITIZE)
+  return()
+endif()
+set(CATENA_NUMPY_PYTHON "${CATENA_PYTHON}" CACHE FILEPATH "A Python with NumPy, for the tests")
+add_test(NAME python/module COMMAND "${CATENA_NUMPY_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/python/module_test.py")
+set_tests_properties(python/module PROPERTIES LABELS cpu TIMEOUT 300 SKIP_REGULAR_EXPRESSION "skipped: NumPy: "
+  ENVIRONMENT "${test_environment};CATENA_DEVICE=cpu;PYTHONPATH=$<TARGET_FILE_DIR:catena_python>")
