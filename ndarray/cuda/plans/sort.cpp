@@ -18,8 +18,6 @@ using catena::Strides;
 
 // Blocks that count the digits of all rows: enough for the loads that fill the memory of any device.
 constexpr std::int64_t kCounters = 1024;
-// Elements of a row whose counts fit 30 bits of a state; longer rows have states of 64 bits.
-constexpr std::int64_t kShortRow = std::int64_t(1) << 30;
 // Blocks per multiprocessor that move pieces: as many as its registers hold at once.
 constexpr int kMovers = 3;
 
