@@ -47,19 +47,15 @@ int main() {
   check(double(steps(2)) == 3 && std::isinf(double(steps(7))), "Chur is three steps away, Malta cannot be reached");
 
   // PageRank: a walker goes along an edge, or, with a probability of 0.15, to any town.
+  const nd::sparse::csr_matrix links({0.85 / degree(from), {to, from}}, {n, n});
   nd::Array rank = nd::full(n, 1. / double(n));
-  for (int k = 0; k < 100; ++k) {
-    nd::Array next = nd::full(n, 0.15 / double(n));
-    nd::scatter_add(next, to, 0.85 * (rank / degree)(from));
-    rank = next;
-  }
+  for (int k = 0; k < 100; ++k) rank = links * rank + 0.15 / double(n);
   const auto best = int(nd::argmax(rank));
   std::cout << "first of the ranking: " << names[std::size_t(best)] << ", " << double(rank(best)) << "\n";
   check(bool(nd::isclose(rank.sum(), 1)), "the ranks add up to 1");
 
   // The same as the eigenvector of the largest eigenvalue of the walker's matrix.
-  nd::Array walk = nd::full({n, n}, 0.15 / double(n));
-  walk(to, from) += 0.85 / degree(from);
+  const nd::Array walk = links.toarray() + 0.15 / double(n);
   const auto [values, vectors] = nd::linalg::eig(walk);
   const nd::Array vector = nd::real(vectors(nd::_, nd::argmax(nd::real(values))));
   check(bool(nd::allclose(vector / vector.sum(), rank)), "both methods agree");
