@@ -19,6 +19,8 @@ namespace {
 using nd::Array;
 using test::message_of;
 
+BOOST_AUTO_TEST_SUITE(dlpack)
+
 // ---- <dlpack/dlpack.h> ---------------------------------------------------------------------------
 typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLROCM = 10 } DLDeviceType;
 typedef struct {
@@ -76,8 +78,6 @@ constexpr DLDataType kFloat32{2, 32, 1}, kFloat64{2, 64, 1}, kInt32{0, 32, 1};
 template <class T> DLManagedTensorVersioned* exported(const T& a) {
   return nd::to_dlpack(a).template release<DLManagedTensorVersioned>();
 }
-
-BOOST_AUTO_TEST_SUITE(dlpack)
 
 struct Type {
   nd::Dtype dtype;
