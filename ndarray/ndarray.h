@@ -19,10 +19,10 @@
 #include <catena/ndarray/memory/memory_hook.h>
 #include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/memory/memory_snapshot.h>
-#include <catena/ndarray/profile/benchmark.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
 #include <catena/ndarray/routines/apply.h>
+#include <catena/ndarray/routines/benchmark.h>
 #include <catena/ndarray/routines/comparison.h>
 #include <catena/ndarray/routines/cosine_transforms.h>
 #include <catena/ndarray/routines/creation.h>

@@ -93,10 +93,10 @@ std::uint8_t threads_field(std::int64_t threads) {
 
 constexpr std::int64_t kShortReduction = 1024;  // elements that a warp reduces; of few outputs, those of longer rows
                                                 // are worth reading as columns
-constexpr std::int64_t kRunsPerThread = 4;  // of a short row: 64 bytes, which a thread loads at once
-constexpr std::int64_t kAcrossBytes = 32;   // of the accumulators of all outputs of a thread, to stay in registers
-constexpr std::int64_t kMostAcross = 8;     // outputs of a thread: their partial results fill 40 registers
-constexpr std::int64_t kWide = 16;          // bytes of the widest access
+constexpr std::int64_t kRunsPerThread = 4;      // of a short row: 64 bytes, which a thread loads at once
+constexpr std::int64_t kAcrossBytes = 32;       // of the accumulators of all outputs of a thread, to stay in registers
+constexpr std::int64_t kMostAcross = 8;         // outputs of a thread: their partial results fill 40 registers
+constexpr std::int64_t kWide = 16;              // bytes of the widest access
 
 // The largest power of two up to `most` that divides n.
 std::int64_t dividing(std::int64_t n, std::int64_t most) {

@@ -1,4 +1,4 @@
-#include <catena/ndarray/profile/benchmark.h>
+#include <catena/ndarray/routines/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
