@@ -14,7 +14,7 @@ template <class Program, int W, class... L> ND_FN void chunk(L&... lane) {
 }
 
 // All operands are contiguous or scalars. Computes V elements at once, and the tail one by one. If not all pointers are
-// aligned for V elements, a thread loads V elements that are blockDim.x apart, so that the accesses of a warp lie
+// aligned for V elements, a thread loads elements that are blockDim.x apart, so that the accesses of a warp lie
 // together and as many of them are under way.
 template <class Program, class Index, int V, class... L> ND_FN void run_contiguous(Index n, L... lane) {
   const Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x, step = Index(gridDim.x) * blockDim.x;
@@ -28,18 +28,19 @@ template <class Program, class Index, int V, class... L> ND_FN void run_contiguo
       }
       done = vectors * V;
     } else {
-      const Index tile = Index(V) * blockDim.x, tiles = n / tile;
+      enum : int { kLoads = V < 8 ? V : 8 };  // as many addresses as there are registers for
+      const Index tile = Index(kLoads) * blockDim.x, tiles = n / tile;
       for (Index t = blockIdx.x; t < tiles; t += gridDim.x) {
         const Index start = t * tile + threadIdx.x;
         ND_UNROLL
-        for (int j = 0; j < V; ++j) {
+        for (int j = 0; j < kLoads; ++j) {
           (lane.move(int64_t(start + Index(j) * blockDim.x) * L::size), ...);
           (lane.template fetch<1>(j), ...);
         }
         ND_UNROLL
-        for (int j = 0; j < V; ++j) Program::run(lane(j)...);
+        for (int j = 0; j < kLoads; ++j) Program::run(lane(j)...);
         ND_UNROLL
-        for (int j = 0; j < V; ++j) {
+        for (int j = 0; j < kLoads; ++j) {
           (lane.move(int64_t(start + Index(j) * blockDim.x) * L::size), ...);
           (lane.template flush<1>(j), ...);
         }

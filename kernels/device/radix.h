@@ -19,6 +19,14 @@
 
 namespace catena::device {
 
+// Blocks per multiprocessor for which a thread that moves elements has registers: for 16 elements, and for places or
+// for elements of 8 bytes. The code of later architectures needs more of them.
+#if CATENA_DEVICE && __CUDA_ARCH__ >= 1000
+enum : int { kMovers = 2, kWideMovers = 1 };
+#else
+enum : int { kMovers = 3, kWideMovers = 2 };
+#endif
+
 // A mask of the lanes of the warp that have the same bin as this lane.
 ND_FN uint32_t peers_of(int bin) {
   uint32_t peers = 0xffffffffu;

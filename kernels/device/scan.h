@@ -85,7 +85,8 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, int Ran
   enum : int {
     kWarps = kBlock / kWarp,
     kWide = kAccess / int(sizeof(StoredIn) > sizeof(StoredOut) ? sizeof(StoredIn) : sizeof(StoredOut)),
-    kRounds = int(kScanBytes) / int(sizeof(A)) > kWide ? int(kScanBytes) / int(sizeof(A)) / kWide : 1,
+    kKept = sizeof(A) < 4 ? int(kScanItems) : int(kScanBytes) / int(sizeof(A)),
+    kRounds = kKept > kWide ? kKept / kWide : 1,
     kOfWarp = kRounds * kWide * int(kWarp)  // elements
   };
   enum : uint32_t { own = 1, all = 2 };  // flags: the result is that of the group, or of all groups up to it

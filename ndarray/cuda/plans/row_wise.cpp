@@ -171,14 +171,18 @@ void add_row_wise(GeneratedKernel& k, const KernelDef& def, const Loop& loop, co
                             registers_of(def, operands.kept_bytes, elements) <= kRowRegisters;
   const int kept_elements = in_registers ? elements : 0;
   const std::string body = concat("catena::k::", def.name);
+  // Addresses in rows over several axes need registers that are not counted: the assembler chooses.
+  const std::string blocks = key.reduced_rank > 1
+                                 ? "0"
+                                 : concat("catena::device::RowResources<", body, ", ", kept_elements, ", ", width, ", ",
+                                          n, ", catena::device::Indices<", operands.bytes, ">>::blocks");
   add_function(
       k,
       concat("catena::device::row_wise<", body, ", ", compute_name(loop.type[0]),
              ", catena::device::", group_name(key.form), ", ", index_name(key), ", ", int(key.rank), ", ",
              int(key.reduced_rank), ", ", width, ", ", kept_elements / width, ", ", list_of_indices(0, def.nin), ", ",
              list_of_indices(def.nin, def.nin + def.nout), ", ", list_of_indices(def.nin + def.nout, n), tags, ">"),
-      concat("catena::device::RowResources<", body, ", ", kept_elements, ", ", width, ", ", n,
-             ", catena::device::Indices<", operands.bytes, ">>::blocks"));
+      blocks);
 }
 
 }  // namespace nd::cuda

@@ -24,7 +24,8 @@ std::int64_t chained_piece(const catena::bound::Scan& call, std::int64_t acc) {
   const auto in = static_cast<std::int64_t>(catena::itemsize(call.in.dtype)),
              out = static_cast<std::int64_t>(catena::itemsize(call.out.dtype));
   const std::int64_t wide = device::kAccess / std::max(in, out);
-  return std::max(device::kScanBytes / acc / wide, std::int64_t(1)) * wide * device::kBlock;
+  const std::int64_t kept = std::min<std::int64_t>(device::kScanBytes / acc, device::kScanItems);
+  return std::max(kept / wide, std::int64_t(1)) * wide * device::kBlock;
 }
 
 }  // namespace

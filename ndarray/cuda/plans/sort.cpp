@@ -198,10 +198,10 @@ void add_sort(GeneratedKernel& k, const KernelKey& key) {
   const bool selects = key.form == Form::select_count || key.form == Form::select_move;
   const std::string name(name_of(key.form));
   set_parameters<device::RadixParameters>(k, "RadixParameters", key.rank);
-  // A thread that moves elements keeps 16 of them and their places in registers: 80 or, for wide elements, 128.
   const bool moves = key.form == Form::sort_move || key.form == Form::select_move;
   const bool wide = catena::itemsize(key.dtypes[0]) == 8 || key.dtypes[1] == Dtype::int64;
-  const std::string_view blocks = !moves ? "4" : (!key.index32 ? "1" : (wide ? "2" : "3"));
+  const std::string_view blocks =
+      !moves ? "4" : (!key.index32 ? "1" : (wide ? "catena::device::kWideMovers" : "catena::device::kMovers"));
   add_function(k,
                concat("catena::device::Radix<", type_name(key.dtypes[0]), ", ", key.index32 ? "uint32_t" : "uint64_t",
                       ", ", key.dtypes[1] == Dtype::int64 ? "true" : "false", ", ", int(key.rank),
