@@ -66,7 +66,7 @@ endif()
 # Thousands of compilations: several minutes in one process. They are cut into entries that run side by side and remember what they have
 # compiled; cuda/nvrtc itself runs behind them and finds what all of them have.
 if(TEST cuda/nvrtc)
-  set(nvrtc_shards 8)
+  set(nvrtc_shards 12)
   math(EXPR last "${nvrtc_shards} - 1")
   foreach(k RANGE ${last})
     catena_test_entry(cuda/nvrtc_${k} test_cuda_nvrtc cuda/nvrtc_test.cpp LABELS cpu nvrtc
