@@ -22,14 +22,11 @@
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
 #include <catena/ndarray/routines/apply.h>
-#include <catena/ndarray/routines/benchmark.h>
 #include <catena/ndarray/routines/comparison.h>
-#include <catena/ndarray/routines/cosine_transforms.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/curand.h>
 #include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/differences.h>
-#include <catena/ndarray/routines/dlpack.h>
 #include <catena/ndarray/routines/editing.h>
 #include <catena/ndarray/routines/einsum.h>
 #include <catena/ndarray/routines/element_access.h>
@@ -65,7 +62,6 @@
 #include <catena/ndarray/routines/text_files.h>
 #include <catena/ndarray/routines/triangles.h>
 #include <catena/ndarray/routines/ufunc_methods.h>
-#include <catena/ndarray/sparse/sparse.h>
 #include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>

@@ -13,6 +13,7 @@
 #include <pybind11/stl.h>
 
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/dlpack.h>
 
 namespace nd::python {
 

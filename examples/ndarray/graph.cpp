@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/sparse/sparse.h>
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npy_parser.h>
 #include <catena/kernels/formats/npy_stream.h>
 #include <catena/kernels/formats/npz.h>

@@ -21,9 +21,11 @@
 
 #include <catena/kernels/base/dtype.h>
 #include <catena/kernels/base/shape.h>
-#include <catena/kernels/formats/byte_stream.h>
 
 namespace catena {
+
+class ByteSource;  // byte_stream.h
+class ByteSink;
 
 struct NpyHeader {
   std::string descr;           // as NumPy writes it: "<f4", ">i2", "|b1", "<U12", "|O"

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <catena/kernels/base/pointers.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npy.h>
 
 namespace catena {

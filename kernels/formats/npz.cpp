@@ -1,3 +1,4 @@
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npz.h>
 
 #include <algorithm>

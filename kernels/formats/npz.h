@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npy_stream.h>
 #include <catena/kernels/formats/zip.h>
 

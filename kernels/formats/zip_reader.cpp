@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/zip.h>
 #include <catena/kernels/formats/zip_format.h>
 

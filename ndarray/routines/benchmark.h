@@ -3,12 +3,11 @@
 //   nd::benchmark([&] { nd::matmul(a, b); }, {.n_repeat = 100, .name = "matmul"})
 //   matmul              :    CPU:     8.125 us   +/-  0.412 (min:     7.800 / max:    10.300) us     GPU-0: ...
 //
-// As cupyx.profiler.benchmark. Thread safety: may be called from any thread; one measurement at a time has a device for
-// itself.
+// As cupyx.profiler.benchmark. Include <catena/ndarray/routines/benchmark.h>. Thread safety: may be called from any
+// thread; one measurement at a time has a device for itself.
 #pragma once
 
 #include <iosfwd>
-#include <limits>
 #include <string>
 
 #include <catena/kernels/base/function.h>
@@ -21,7 +20,7 @@ struct BenchmarkOptions {
   std::string name = {};
   int n_warmup = 10;  // calls before them
   // Seconds after which no further call begins.
-  double max_duration = std::numeric_limits<double>::infinity();
+  double max_duration = inf;
 };
 
 // The times of one measurement.

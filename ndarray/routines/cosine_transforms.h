@@ -1,4 +1,4 @@
-// Discrete cosine and sine transforms, as in scipy.fft:
+// Discrete cosine and sine transforms, as in scipy.fft. (Not in ndarray/ndarray.h.)
 //
 //   nd::fft::dct(a)                             DCT-II along the last axis
 //   nd::fft::idct(nd::fft::dct(a))              a

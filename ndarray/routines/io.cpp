@@ -10,6 +10,7 @@
 
 #include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npz.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>

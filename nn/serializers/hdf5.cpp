@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/module.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/nn/serializers/hdf5_file.h>
 
 namespace nn::serializers {

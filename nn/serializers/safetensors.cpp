@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/autograd/array_reader.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npy_stream.h>
 #include <catena/nn/serializers/key_style.h>
 

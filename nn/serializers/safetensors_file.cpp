@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/byte_stream.h>
 
 namespace nn::serializers {
 

@@ -22,6 +22,10 @@
 #include <vector>
 
 #include <catena/catena.h>
+#include <catena/ndarray/routines/benchmark.h>
+#include <catena/ndarray/routines/cosine_transforms.h>
+#include <catena/ndarray/routines/dlpack.h>
+#include <catena/ndarray/sparse/sparse.h>
 #include <catena/ndarray/testing/assertions.h>
 #include <catena/ndarray/testing/backends.h>
 #include <catena/ndarray/testing/conditions.h>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/dlpack.h>
 
 namespace {
 

@@ -19,6 +19,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/byte_stream.h>
 
 namespace fs = std::filesystem;
 

@@ -1,6 +1,7 @@
 // The element types that numpy.dtype takes from a header. The expected types are those that np.load of NumPy 2.3 gives.
 #include <boost/test/unit_test.hpp>
 
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npy.h>
 
 #include <string>

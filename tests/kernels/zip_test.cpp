@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/zip.h>
 
 #include <algorithm>

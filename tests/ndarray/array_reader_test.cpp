@@ -1,4 +1,5 @@
 // Arrays from bytes that come in parts, and npz members on their way to a GPU: which memory the parts pass through.
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/ndarray/routines/array_reader.h>
 
 #include <unistd.h>

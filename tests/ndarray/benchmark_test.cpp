@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/benchmark.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include <catena/ndarray/routines/cosine_transforms.h>
 #include <catena/tests/support/ndarray_numpy.h>
 #include <catena/tests/support/ndarray_values.h>
 

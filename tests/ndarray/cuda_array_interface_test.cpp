@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/foreign.h>
 #include <catena/tests/support/message_of.h>
 
 namespace {

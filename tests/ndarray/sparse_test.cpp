@@ -4,6 +4,7 @@
 #include <complex>
 #include <filesystem>
 
+#include <catena/ndarray/sparse/sparse.h>
 #include <catena/tests/support/golden.h>
 #include <catena/tests/support/ndarray_numpy.h>
 

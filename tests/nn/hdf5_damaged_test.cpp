@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;

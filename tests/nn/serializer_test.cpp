@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npz.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/training_fixtures.h>

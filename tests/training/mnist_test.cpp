@@ -1,4 +1,5 @@
 // MNIST: IDX files good and hostile, the folders that are searched, generated images.
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/training/datasets/mnist.h>
 
 #include <zlib.h>

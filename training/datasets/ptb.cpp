@@ -8,6 +8,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npz.h>
 #include <catena/training/datasets/cache.h>
 #include <catena/training/datasets/draw.h>

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <catena/kernels/base/descriptors.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/nn/serializers/hdf5_file.h>
 #include <catena/nn/serializers/modules/hdf5_process.h>
 

@@ -13,6 +13,10 @@
 #include <catena/ndarray/chainer_cuda/runtime.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/benchmark.h>
+#include <catena/ndarray/routines/cosine_transforms.h>
+#include <catena/ndarray/routines/dlpack.h>
+#include <catena/ndarray/sparse/sparse.h>
 #include <catena/ndarray/testing/assertions.h>
 #include <catena/ndarray/testing/backends.h>
 #include <catena/ndarray/testing/conditions.h>
