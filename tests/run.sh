@@ -42,6 +42,7 @@ bash cmake/build.sh "$preset"
 if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1 || echo 0)" -gt 4000000 ] &&
   [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo 2>/dev/null || echo 0)" -gt 8000000 ]; then
   TMPDIR=$(mktemp -d /dev/shm/catena.XXXXXX)
+  chmod 1777 "$TMPDIR"  # tests run parts as another user
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
 fi

@@ -49,7 +49,8 @@ GeneratedKernel generate(const KernelKey& key) {
                                     " needs a kernel or a program");
   GeneratedKernel k;
   k.name = kernel_name("array", key);
-  k.body = description("array -", key, 1 + key.index_arrays);
+  const bool has_places = family == Family::sort && key.dtypes[1] == catena::Dtype::int64;
+  k.body = description("array -", key, 1 + key.index_arrays + int(has_places));
   switch (family) {
     case Family::gather: add_gather(k, key); break;
     case Family::matmul: add_matmul(k, key); break;

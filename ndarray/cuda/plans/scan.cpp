@@ -52,7 +52,9 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
   plan.key.rank = rank_class(kept.size(), device::kMaxExactRank);
   // Neighbouring threads should read neighbouring elements.
   const bool columns = rows >= device::kWarp && (count <= kShortRow || distance(strides[0].back()) < distance(in_step));
-  const std::int64_t acc = static_cast<std::int64_t>(loop.reduction->acc_bytes), chained = chained_piece(call, acc);
+  const std::int64_t acc = static_cast<std::int64_t>(loop.reduction->acc_bytes);
+  // Extrema of uint32 are accumulated as int64 by the host's loop, and as uint32 by the kernel.
+  const std::int64_t chained = chained_piece(call, loop.type[1] == Dtype::uint32 ? std::int64_t(4) : acc);
   const bool chain = !columns && rows < kBlocks && count > chained;
   const std::int64_t workers = kBlocks * (device::kBlock / 2);
   const std::int64_t wanted =
