@@ -23,18 +23,22 @@ namespace nd {
 
 // The structures of DLPack 1, with the layout of <dlpack/dlpack.h>.
 namespace dlpack {
+// The version of a versioned tensor.
 struct Version {
   std::uint32_t major = 1, minor = 0;
 };
+// Where the elements are.
 struct Device {
   std::int32_t device_type;  // 1: CPU, 2: CUDA, 3: page-locked host memory, 13: managed memory of CUDA
   std::int32_t device_id;
 };
+// The type of the elements.
 struct DataType {
   std::uint8_t code;  // 0: signed, 1: unsigned, 2: floating, 4: bfloat16, 5: complex, 6: bool
   std::uint8_t bits;
   std::uint16_t lanes;
 };
+// The elements and their layout.
 struct Tensor {
   void* data;
   Device device;
@@ -44,6 +48,7 @@ struct Tensor {
   std::int64_t* strides;  // in elements; null: C order
   std::uint64_t byte_offset;
 };
+// A tensor with a deleter, which its user calls at the end: DLManagedTensor, DLManagedTensorVersioned.
 struct ManagedTensor {
   Tensor dl_tensor;
   void* manager_ctx;

@@ -248,6 +248,7 @@ template <Element E> csr_matrix operator*(const csr_matrix& a, E number) { retur
 template <Element E> csr_matrix operator*(E number, const csr_matrix& a) { return a.multiply(number); }
 template <Element E> csr_matrix operator/(const csr_matrix& a, E number) { return a.with_data(a.data() / number); }
 
+// The absolute values of the entries.
 CATENA_EXPORT csr_matrix abs(const csr_matrix& a);
 
 // ---- making matrices ------------------------------------------------------------------------------
@@ -255,6 +256,7 @@ struct EyeOptions {
   std::int64_t k = 0;  // the diagonal of ones: elements (i, i + k)
   Dtype dtype = Dtype::float64;
 };
+// An m x n matrix with ones on one diagonal; the square matrix with ones on the main diagonal.
 CATENA_EXPORT csr_matrix eye(std::int64_t m, std::int64_t n, const EyeOptions& options = {});
 inline csr_matrix eye(std::int64_t m) { return eye(m, m); }
 inline csr_matrix identity(std::int64_t n, Dtype dtype = Dtype::float64) { return eye(n, n, {.dtype = dtype}); }
