@@ -14,8 +14,8 @@ void multiply(const Array& data, const Array& indices, const Array& indptr, cons
 // The product from the other side: out[r, indices[k]] is the sum of x[r, i] data[k] over the entries k of all rows i.
 void multiply_left(const Array& x, const Array& data, const Array& indices, const Array& indptr, const Array& out);
 // The entries of a + b, or of the elementwise product, that are not 0, of matrices of one shape and dtype whose rows
-// have sorted columns without duplicates. The output has the same length of indptr; its data and indices have room for
-// all entries of both matrices. Returns the number of entries.
+// have sorted columns without duplicates. The output has an indptr of the same length, and data and indices as
+// long as those of both matrices together. Returns the number of entries.
 struct Rows {
   Array data, indices, indptr;
 };

@@ -127,8 +127,8 @@ Array operator*(const Array& a, const csr_matrix& b) { return b.dot_from_left(a)
 csr_matrix csr_matrix::combined(const csr_matrix& a, const csr_matrix& b, bool product) {
   const csr_matrix x = a.canonical(), y = b.canonical();
   const Dtype t = kernels::result_dtype(a.dtype(), b.dtype());
-  const std::int64_t room = x.nnz() + y.nnz();
-  const Dtype index = kernels::index_dtype(a.rows_, a.columns_, room);
+  const std::int64_t capacity = x.nnz() + y.nnz();
+  const Dtype index = kernels::index_dtype(a.rows_, a.columns_, capacity);
   const auto rows = [&](const csr_matrix& m) {
     return loops::Rows{converted(m.data_, t), converted(m.indices_, index), converted(m.indptr_, index)};
   };
@@ -136,7 +136,7 @@ csr_matrix csr_matrix::combined(const csr_matrix& a, const csr_matrix& b, bool p
     return Array(internal::new_array(Shape{n}, dtype, a.device(), "sparse"));
   };
   // One element more: the last value is written before it is found to be 0.
-  const loops::Rows out{made(room + 1, t), made(room + 1, index), made(a.rows_ + 1, index)};
+  const loops::Rows out{made(capacity + 1, t), made(capacity + 1, index), made(a.rows_ + 1, index)};
   const std::int64_t n =
       loops::combine(product ? loops::Combination::product : loops::Combination::sum, rows(x), rows(y), out);
   return {out.data(Slice(n)).copy(), out.indices(Slice(n)).copy(), out.indptr, a.columns_, true};

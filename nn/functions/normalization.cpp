@@ -80,7 +80,7 @@ Dtype statistics_dtype(Dtype t) { return catena::compute_dtype(t); }
 
 class BatchNormalization final : public FunctionNode {
  public:
-  // What becomes of the averages of the options: nothing, new arrays, or they are moved themselves.
+  // The running averages of the options are left alone, replaced by new arrays, or updated in place.
   enum class Averages : unsigned char { unused, in_new_arrays, in_place };
 
   explicit BatchNormalization(const BatchNormalizationOptions& o, Averages averages = Averages::unused)

@@ -481,7 +481,7 @@ BOOST_AUTO_TEST_CASE(less_work_space_where_memory_is_short) {
   const Array y = own().convolution(x, w, {}, spec);
   {
     const Limit limit{pool};
-    Array room = empty({1 << 20}, Dtype::uint8, kCuda);  // for the result
+    Array reserved = empty({1 << 20}, Dtype::uint8, kCuda);  // for the result
     pool.set_limit(pool.total_bytes(0));
     std::vector<Array> held;
     for (const std::int64_t bytes : {6 << 20, 1 << 20}) {
@@ -489,7 +489,7 @@ BOOST_AUTO_TEST_CASE(less_work_space_where_memory_is_short) {
         for (;;) held.push_back(empty({bytes}, Dtype::uint8, kCuda));
       } catch (const catena::OutOfMemoryError&) {}
     }
-    room = {};
+    reserved = {};
     const Array other = own().convolution(x, w, {}, spec);
     check_close(other, y, 1e-6, "y");
   }

@@ -18,7 +18,7 @@ using catena::Strides;
 
 namespace {
 
-// What the text of a kernel depends on, from its key.
+// The operands of a kernel as its text needs them, read from the key.
 struct RowOperands {
   std::size_t widest = 1;      // bytes of the widest operand that advances along a row
   std::size_t kept_bytes = 0;  // bytes of one element of each input that advances
@@ -32,7 +32,7 @@ RowOperands row_operands(const KernelDef& def, const Loop& loop, const KernelKey
                moves = !input || (((key.scalars >> j) | (key.scalars >> (j + kPerRowBit))) & 1) == 0;
     if (moves) r.widest = std::max(r.widest, stored);
     if (!input) continue;
-    // The compiler keeps what is read in every phase as it is computed with, not as it is stored.
+    // Elements that every phase reads are kept in the compute type, not in the stored one.
     const Dtype computed = catena::compute_dtype(loop.type[static_cast<std::size_t>(j)]);
     const std::size_t bytes = moves ? std::max(stored, catena::itemsize(computed)) : 0;
     r.kept_bytes += bytes;

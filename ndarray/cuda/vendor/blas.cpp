@@ -193,7 +193,7 @@ struct Algorithm {
   api::cublaslt_algo algo{};
   std::size_t workspace_bytes = 0;
 };
-// What all products with one key share.
+// The descriptors and the algorithm that all products with one key use.
 struct Choice {
   Description description;
   Algorithm algorithm;
