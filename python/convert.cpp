@@ -100,7 +100,7 @@ struct BufferOwner {
   Py_ssize_t shape[catena::kMaxRank], strides[catena::kMaxRank];
 };
 
-// Throws what a consumer is told as a BufferError.
+// Throws an error that Python sees as a BufferError.
 void check_buffer(const Array& a, int flags) {
   constexpr const char* op = "buffer";
   check<TypeError>(a.device().kind == Device::Kind::cpu, op, "the array is on ", a.device(),

@@ -61,10 +61,7 @@ class Reference:
         self.page_of = {header: page for page in self.pages for header in page.headers}
         with open(os.path.join(FOLDER, "without_example.txt"), encoding="utf-8") as file:
             self.without_example = {line.strip() for line in file if line.strip() and not line.startswith("#")}
-        # What catena.h leaves out (tests/headers/umbrella_test.cmake).
-        own = {"ndarray/sparse/sparse.h", "ndarray/routines/cosine_transforms.h", "ndarray/routines/benchmark.h", "ndarray/routines/dlpack.h"}
-        umbrella = ["catena.h"] + [header for header in self.page_of if header.startswith("ndarray/testing/") or header in own]
-        for item in Reader(umbrella, self.page_of.__contains__).items():
+        for item in Reader(["catena.h", *self.page_of], self.page_of.__contains__).items():
             names = self.page_of[item.header].headers[item.header]
             if names is None or item.name in names:
                 self.page_of[item.header].items.append(item)

@@ -37,8 +37,6 @@ enum : int {
   kDigits = 256,           // values of a digit of a radix sort
   kSortPiece = 4096,       // elements that a block of a radix sort moves at once
   kTaken = 16,             // words before counts or flags, with the numbers of the next pieces that blocks take
-  kScanBytes = 128,        // of the accumulators that a thread of a chain keeps in registers
-  kScanItems = 32,         // at most; a smaller accumulator has a register of its own, too
   kPivots = 8              // most pivots by which a row is divided
 };
 enum : int64_t { kChunk = 16384 };  // elements of a tensor per block

@@ -14,7 +14,8 @@
 
 namespace catena::device {
 
-template <class Body, class StoredIn, class T, class StoredOut, class R, int Rank> struct Scan {
+// Rounds: in a chain, the vectors of neighbouring elements that a thread keeps in registers.
+template <class Body, class StoredIn, class T, class StoredOut, class R, int Rank, int Rounds = 1> struct Scan {
   using A = typename Body::template accumulator<compute_t<T>, compute_t<R>>;
   using P = ScanParameters<Rank == 0 ? kGenericRank : Rank>;
   enum : int { kItems = 4 };  // neighbouring elements per thread
@@ -85,8 +86,7 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, int Ran
   enum : int {
     kWarps = kBlock / kWarp,
     kWide = kAccess / int(sizeof(StoredIn) > sizeof(StoredOut) ? sizeof(StoredIn) : sizeof(StoredOut)),
-    kKept = sizeof(A) < 4 ? int(kScanItems) : int(kScanBytes) / int(sizeof(A)),
-    kRounds = kKept > kWide ? kKept / kWide : 1,
+    kRounds = Rounds,
     kOfWarp = kRounds * kWide * int(kWarp)  // elements
   };
   enum : uint32_t { own = 1, all = 2 };  // flags: the result is that of the group, or of all groups up to it

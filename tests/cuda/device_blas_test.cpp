@@ -15,10 +15,12 @@
 #include <catena/ndarray/cuda/vendor/linear.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/cuda_device/launches.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
+using cuda_device::launches_of;
 using nd::cuda::Activation;
 using nd::cuda::blas_matmul;
 
@@ -37,20 +39,6 @@ nd::Array integers(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random
   if (!catena::is_complex_dtype(dtype)) return real;
   for (double& v : values) v = double(random() % 7) - 3;
   return real + nd::array(values, shape, {.dtype = dtype}) * std::complex<double>(0, 1);
-}
-// The names of the kernels and library functions that f launches; nothing on a device that does not record them.
-template <class F> std::vector<std::string> launches_of(F&& f) {
-  if (!cuda_device::Control::available()) {
-    f();
-    return {};
-  }
-  cuda_device::Control control;
-  nd::synchronize(kCuda);
-  control.reset_records();
-  f();
-  std::vector<std::string> names;
-  for (const auto& launch : control.launches()) names.push_back(launch.kernel);
-  return names;
 }
 nd::Array swapped(const nd::Array& a) { return nd::swapaxes(a, -1, -2); }
 nd::Array on_cpu(const nd::Array& a) { return a.to_device(nd::cpu_device); }

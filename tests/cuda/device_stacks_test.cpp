@@ -12,10 +12,12 @@
 
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/cuda_device/launches.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
+using cuda_device::launches_of;
 using nd::Array;
 using nd::Dtype;
 using nd::Shape;
@@ -192,16 +194,6 @@ BOOST_AUTO_TEST_CASE(singular_values_that_do_not_converge) {
     BOOST_TEST(contains(message([&] { nd::linalg::svd(a); }), "matrix (1,) of the stack"));
     BOOST_TEST(control.calls("cusolverDnDgesvd") == calls + 1);
   }
-}
-
-template <class F> std::vector<std::string> launches_of(F&& f) {
-  cuda_device::Control control;
-  nd::synchronize(kCuda);
-  control.reset_records();
-  f();
-  std::vector<std::string> names;
-  for (const auto& launch : control.launches()) names.push_back(launch.kernel);
-  return names;
 }
 
 BOOST_AUTO_TEST_CASE(launches_do_not_depend_on_the_number_of_matrices) {

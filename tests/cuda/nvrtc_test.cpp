@@ -269,7 +269,7 @@ void print_usage(const Totals& totals) {
   for (const std::string& spill : totals.spills) std::cout << "  spills: " << spill << "\n";
 }
 
-constexpr std::size_t kBatch = 24;
+constexpr std::size_t kBatch = 8;  // few, so that kernels which take long come to several entries
 
 // "2/8": every eighth batch from the third on, counted over all lists. Without shards all are one.
 struct Shard {

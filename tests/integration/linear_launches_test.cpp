@@ -8,12 +8,14 @@
 
 #include <catena/catena.h>
 #include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/cuda_device/launches.h>
 
 using autograd::Array;
 using autograd::Dtype;
 using autograd::Shape;
 using autograd::Variable;
 using cuda_device::Control;
+using cuda_device::launches_of;
 
 namespace {
 
@@ -48,15 +50,6 @@ void check(const Array& x, const Array& W, const Array& b, const char* what) {
   for (std::size_t i = 0; i < values.size(); ++i)
     BOOST_TEST(std::abs(values[i] - wanted[i]) <= half_ulp * 2 * std::abs(wanted[i]),
                what << " " << x.dtype() << " element " << i << ": " << values[i] << ", expected " << wanted[i]);
-}
-
-template <class F> std::vector<std::string> launches_of(F&& f) {
-  Control control;
-  control.reset_records();
-  f();
-  std::vector<std::string> names;
-  for (const auto& launch : control.launches()) names.push_back(launch.kernel);
-  return names;
 }
 
 bool on_software_cuda() {

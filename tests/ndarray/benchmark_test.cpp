@@ -1,4 +1,4 @@
-// nd::benchmark: how often the function is called, what the times are, and the line of text.
+// nd::benchmark: the number of calls, the times, and the line of text.
 #include <chrono>
 #include <regex>
 #include <sstream>

@@ -262,8 +262,8 @@ BOOST_AUTO_TEST_CASE(bits_of_sums_that_round) {
 // Extrema have a running form, too.
 BOOST_AUTO_TEST_CASE(rows_of_extrema) {
   std::mt19937 random(3);
-  for (nd::Dtype t : {nd::uint8, nd::float16, nd::float32})
-    for (const nd::Shape& shape : {nd::Shape{1500}, nd::Shape{37, 20}}) {
+  for (nd::Dtype t : {nd::uint8, nd::int16, nd::uint32, nd::float16, nd::float32})
+    for (const nd::Shape& shape : {nd::Shape{1500}, nd::Shape{37, 20}, nd::Shape{40001}}) {
       const Array a = test::random_array(shape, t, random);
       for (int axis = 0; axis < shape.size(); ++axis)
         for (const bool largest : {true, false}) {

@@ -15,7 +15,7 @@ struct double2;
 namespace nd::cuda::api {
 
 using cusolver_handle = cusolverDnContext*;
-// Settings of Jacobi's methods, and memory for what they found. By default they iterate to the precision of the dtype
+// Settings of Jacobi's methods, and memory for their findings. By default they iterate to the precision of the dtype
 // and sort the values.
 using cusolver_syevj = syevjInfo*;
 using cusolver_gesvdj = gesvdjInfo*;

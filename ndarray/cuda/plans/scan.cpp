@@ -18,15 +18,21 @@ using catena::Strides;
 
 constexpr std::int64_t kShortRow = 64;       // elements of a row that one thread may scan
 constexpr std::int64_t kLeastOfThread = 64;  // elements of a part of a row per thread
+// The accumulators that a thread of a chain keeps in registers: their bytes, and their number, since a smaller one has
+// a register of its own, too.
+constexpr std::int64_t kKeptBytes = 128, kKeptItems = 32;
 
-// Elements of a piece of a chain, as Scan::chain keeps them in registers.
-std::int64_t chained_piece(const catena::bound::Scan& call, std::int64_t acc) {
-  const auto in = static_cast<std::int64_t>(catena::itemsize(call.in.dtype)),
-             out = static_cast<std::int64_t>(catena::itemsize(call.out.dtype));
-  const std::int64_t wide = device::kAccess / std::max(in, out);
-  const std::int64_t kept = std::min<std::int64_t>(device::kScanBytes / acc, device::kScanItems);
-  return std::max(kept / wide, std::int64_t(1)) * wide * device::kBlock;
-}
+// The elements that a thread of a chain keeps in registers: neighbours that are loaded at once, in several rounds.
+struct Kept {
+  Kept(const Loop& loop, Dtype in, Dtype out) {
+    const auto acc = static_cast<std::int64_t>(loop.reduction->acc_bytes);
+    wide = device::kAccess / static_cast<std::int64_t>(std::max(catena::itemsize(in), catena::itemsize(out)));
+    const std::int64_t most = std::min(kKeptBytes / acc, kKeptItems);
+    rounds = std::max(most / wide, std::int64_t(1));
+  }
+  std::int64_t piece() const { return rounds * wide * device::kBlock; }  // elements of a block
+  std::int64_t wide, rounds;
+};
 
 }  // namespace
 
@@ -52,9 +58,8 @@ Sequence plan_scan(const catena::bound::Scan& call, int processors) {
   plan.key.rank = rank_class(kept.size(), device::kMaxExactRank);
   // Neighbouring threads should read neighbouring elements.
   const bool columns = rows >= device::kWarp && (count <= kShortRow || distance(strides[0].back()) < distance(in_step));
-  const std::int64_t acc = static_cast<std::int64_t>(loop.reduction->acc_bytes);
-  // Extrema of uint32 are accumulated as int64 by the host's loop, and as uint32 by the kernel.
-  const std::int64_t chained = chained_piece(call, loop.type[1] == Dtype::uint32 ? std::int64_t(4) : acc);
+  const std::int64_t acc = static_cast<std::int64_t>(loop.reduction->acc_bytes),
+                     chained = Kept(loop, call.in.dtype, call.out.dtype).piece();
   const bool chain = !columns && rows < kBlocks && count > chained;
   const std::int64_t workers = kBlocks * (device::kBlock / 2);
   const std::int64_t wanted =
@@ -106,10 +111,12 @@ void add_scan(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const 
   add_header(k, "catena/kernels/device/scan.h");
   set_parameters<device::ScanParameters>(k, "ScanParameters", key.rank);
   const std::string_view function = name_of(key.form).substr(std::string_view("scan_").size());
+  const std::string rounds =
+      key.form == Form::scan_chain ? concat(", ", Kept(loop, key.dtypes[0], key.dtypes[1]).rounds) : "";
   add_function(k,
                concat("catena::device::Scan<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ",
                       type_name(loop.type[0]), ", ", type_name(key.dtypes[1]), ", ", type_name(loop.type[1]), ", ",
-                      int(key.rank), ">::", function),
+                      int(key.rank), rounds, ">::", function),
                key.form != Form::scan_chain ? "" : (loop.reduction->acc_bytes > 4 ? "2" : "3"));
 }
 

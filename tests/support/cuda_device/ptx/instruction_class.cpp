@@ -32,7 +32,7 @@ bool any(std::string_view word, std::initializer_list<std::string_view> among) {
   return std::find(among.begin(), among.end(), word) != among.end();
 }
 
-// "cvt.rn.f32.s32": what the two types are.
+// The two types of a conversion such as "cvt.rn.f32.s32".
 InstructionClass conversion(const Words& words) {
   const std::string_view to = words[words.size() - 2], from = words.back();
   const auto whole = [](std::string_view type) {
