@@ -137,20 +137,13 @@ Array transform(std::string_view op, Kind kind, const Array& a, const DctOptions
 }
 
 Array transform_all(std::string_view op, Kind kind, const Array& a, const DctnOptions& o, bool inverse) {
-  check<catena::TypeError>(!a.is_null(), op, "the array is null");
-  catena::Dims axes = o.axes.values();
-  const int count = o.s ? o.s->size() : a.ndim();
-  if (!o.axes.given())
-    for (int k = 0; k < count; ++k) axes.push_back(k - count);
-  check<ValueError>(!o.s || o.s->size() == axes.size(), op, "s has ", count, " lengths for ", axes.size(), " axes");
-  catena::normalize_axes(op, axes, a.ndim());
+  const std::vector<internal::FftAxis> axes = internal::fft_axes(op, a, o.s, o.axes);
+  if (o.axes.given()) catena::normalize_axes(op, o.axes, a.ndim());  // no axis twice
   Array result = a;
-  for (int k = 0; k < axes.size(); ++k) {
-    DctOptions one = {
-        .type = o.type, .axis = static_cast<int>(axes[k]), .norm = o.norm, .orthogonalize = o.orthogonalize};
-    if (o.s && (*o.s)[k] != -1) one.n = (*o.s)[k];
-    result = transform(op, kind, result, one, inverse);
-  }
+  for (const internal::FftAxis& k : axes)
+    result = transform(op, kind, result,
+                       {.type = o.type, .n = k.n, .axis = k.axis, .norm = o.norm, .orthogonalize = o.orthogonalize},
+                       inverse);
   return result;
 }
 

@@ -89,6 +89,23 @@ double internal::fft_scale(std::string_view op, std::string_view norm, double si
   return (norm == "backward") == inverse ? 1 / size : 1;
 }
 
+std::vector<internal::FftAxis> internal::fft_axes(std::string_view op, const Array& a, const std::optional<Shape>& s,
+                                                  const Axes& axes) {
+  catena::check<TypeError>(!a.is_null(), op, "the array is null");
+  Dims wanted = axes.values();
+  const int count = s ? s->size() : a.ndim();
+  if (!axes.given())
+    for (int k = 0; k < count; ++k) wanted.push_back(k - count);
+  catena::check<ValueError>(!s || s->size() == wanted.size(), op, "s has ", count, " lengths for ", wanted.size(),
+                            " axes");
+  std::vector<FftAxis> result;
+  for (int k = 0; k < wanted.size(); ++k) {
+    result.push_back({catena::normalize_axis(op, wanted[k], a.ndim()), {}});
+    if (s && (*s)[k] != -1) result.back().n = (*s)[k];
+  }
+  return result;
+}
+
 Array internal::rows_of_length(const Array& a, std::int64_t length, Dtype dtype) {
   if (a.shape(-1) == length) return ascontiguousarray(a, dtype);
   const DeviceScope scope(a.device());
@@ -128,24 +145,8 @@ Array transform(std::string_view op, FftKind kind, const Array& a, const FftOpti
 }
 
 // ---- several axes ---------------------------------------------------------------------------------
-struct Axis {
-  int axis;
-  std::optional<std::int64_t> n;
-};
-std::vector<Axis> axes_of(std::string_view op, const Array& a, const FftnOptions& o) {
-  check<catena::TypeError>(!a.is_null(), op, "the array is null");
-  Dims axes = o.axes.values();
-  const int count = o.s ? o.s->size() : a.ndim();
-  if (!o.axes.given())
-    for (int k = 0; k < count; ++k) axes.push_back(k - count);
-  check<ValueError>(!o.s || o.s->size() == axes.size(), op, "s has ", count, " lengths for ", axes.size(), " axes");
-  std::vector<Axis> result;
-  for (int k = 0; k < axes.size(); ++k) {
-    const int axis = catena::normalize_axis(op, axes[k], a.ndim());
-    result.push_back({axis, {}});
-    if (o.s && (*o.s)[k] != -1) result.back().n = (*o.s)[k];
-  }
-  return result;
+std::vector<internal::FftAxis> axes_of(std::string_view op, const Array& a, const FftnOptions& o) {
+  return internal::fft_axes(op, a, o.s, o.axes);
 }
 FftnOptions last_two(FftnOptions o) {
   if (!o.axes.given()) o.axes = {-2, -1};
@@ -153,14 +154,14 @@ FftnOptions last_two(FftnOptions o) {
 }
 
 Array transform_all(std::string_view op, const Array& a, const FftnOptions& o, bool inverse) {
-  const std::vector<Axis> axes = axes_of(op, a, o);
+  const std::vector<internal::FftAxis> axes = axes_of(op, a, o);
   Array x = a;
   for (std::size_t k = axes.size(); k-- > 0;)
     x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, inverse);
   return axes.empty() ? a.astype(internal::is_single_precision(a.dtype()) ? Dtype::complex64 : Dtype::complex128) : x;
 }
 Array real_forward(std::string_view op, const Array& a, const FftnOptions& o) {
-  const std::vector<Axis> axes = axes_of(op, a, o);
+  const std::vector<internal::FftAxis> axes = axes_of(op, a, o);
   check<ValueError>(!axes.empty(), op, "there is no axis to transform");
   Array x = transform(op, FftKind::real_to_complex, a, {axes.back().n, axes.back().axis, o.norm}, false);
   for (std::size_t k = axes.size() - 1; k-- > 0;)
@@ -168,7 +169,7 @@ Array real_forward(std::string_view op, const Array& a, const FftnOptions& o) {
   return x;
 }
 Array real_inverse(std::string_view op, const Array& a, const FftnOptions& o) {
-  const std::vector<Axis> axes = axes_of(op, a, o);
+  const std::vector<internal::FftAxis> axes = axes_of(op, a, o);
   check<ValueError>(!axes.empty(), op, "there is no axis to transform");
   Array x = a;
   for (std::size_t k = 0; k + 1 < axes.size(); ++k)

@@ -1,7 +1,10 @@
 // For the functions of nd::fft: lengths, scales and dtypes.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include <catena/ndarray/core/array.h>
 
@@ -15,5 +18,15 @@ CATENA_EXPORT double fft_scale(std::string_view op, std::string_view norm, doubl
 // The array in a dtype as contiguous rows of `length` numbers along the last axis: the first ones, or with zeros
 // behind.
 CATENA_EXPORT Array rows_of_length(const Array& a, std::int64_t length, Dtype dtype);
+
+// An axis of a transform along several, and its length if one is given.
+struct FftAxis {
+  int axis;
+  std::optional<std::int64_t> n;
+};
+// The axes of a transform, in the order in which they are given; by default the last s.size() axes, or all. A length of
+// -1 is that of the array. ValueError if `s` and `axes` have different lengths, and for an axis out of range.
+CATENA_EXPORT std::vector<FftAxis> fft_axes(std::string_view op, const Array& a, const std::optional<Shape>& s,
+                                            const Axes& axes);
 
 }  // namespace nd::internal

@@ -228,33 +228,33 @@ template <class I> void group_keys(const I* keys, std::int64_t n, I* order, I* s
   starts[0] = 0;
 }
 
-}  // namespace
-
-void multiply(const Array& data, const Array& indices, const Array& indptr, const Array& x, const Array& out) {
-  const std::int64_t rows = indptr.size() - 1, columns = x.ndim() == 1 ? 1 : x.shape(1);
+// Calls f with the operands of a product, in the types of their elements.
+template <class F>
+void with_product(const Array& data, const Array& indices, const Array& indptr, const Array& x, std::int64_t columns,
+                  const Array& out, F&& f) {
   visit_elements(data.dtype(), [&](auto element) {
     visit_indices(indices.dtype(), [&](auto index) {
       using T = decltype(element);
       using I = decltype(index);
-      const Product<T, I> p{elements<T>(data), elements<I>(indices),     elements<I>(indptr), rows, elements<T>(x),
-                            columns,           elements_to_write<T>(out)};
-      for_rows(p.indptr, rows, columns, [&p](std::int64_t begin, std::int64_t end) { multiply_rows(p, begin, end); });
+      f(Product<T, I>{elements<T>(data), elements<I>(indices), elements<I>(indptr), indptr.size() - 1, elements<T>(x),
+                      columns, elements_to_write<T>(out)});
     });
   });
 }
 
+}  // namespace
+
+void multiply(const Array& data, const Array& indices, const Array& indptr, const Array& x, const Array& out) {
+  with_product(data, indices, indptr, x, x.ndim() == 1 ? 1 : x.shape(1), out, [](const auto& p) {
+    for_rows(p.indptr, p.rows, p.columns, [&p](std::int64_t begin, std::int64_t end) { multiply_rows(p, begin, end); });
+  });
+}
+
 void multiply_left(const Array& x, const Array& data, const Array& indices, const Array& indptr, const Array& out) {
-  const std::int64_t rows = indptr.size() - 1, columns = out.shape(-1);
-  visit_elements(data.dtype(), [&](auto element) {
-    visit_indices(indices.dtype(), [&](auto index) {
-      using T = decltype(element);
-      using I = decltype(index);
-      const Product<T, I> p{elements<T>(data), elements<I>(indices),     elements<I>(indptr), rows, elements<T>(x),
-                            columns,           elements_to_write<T>(out)};
-      const std::int64_t grain = kGrain / (data.size() + columns + 1) + 1;
-      catena::parallel_for(x.ndim() == 1 ? 1 : x.shape(0), grain, [&p](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t r = begin; r < end; ++r) multiply_left_row(p, p.x + r * p.rows, p.out + r * p.columns);
-      });
+  const std::int64_t columns = out.shape(-1), grain = kGrain / (data.size() + columns + 1) + 1;
+  with_product(data, indices, indptr, x, columns, out, [&](const auto& p) {
+    catena::parallel_for(x.ndim() == 1 ? 1 : x.shape(0), grain, [&p](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) multiply_left_row(p, p.x + r * p.rows, p.out + r * p.columns);
     });
   });
 }

@@ -52,6 +52,17 @@ nd::cuda::LaunchPlan plan_of(Indexing& x, Form form) {
 }
 
 // All three, against the walk; scatters that set get indices without repetition. `item`: bytes that a thread moves.
+// Adds the element at `other` to that at `base`.
+void add_element(Dtype dtype, std::byte* base, const std::byte* other) {
+  catena::visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T& to = *reinterpret_cast<T*>(base);
+    const T v = *reinterpret_cast<const T*>(other);
+    if constexpr (std::is_same_v<T, bool>) to = to || v;
+    else to = T(catena::wrap_add(catena::load(to), catena::load(v)));
+  });
+}
+
 void check_indexing(Indexing x, int rank, std::size_t item, bool index32 = true) {
   for (Form form : {Form::gather, Form::scatter, Form::scatter_add}) {
     Indexing expected = x;
@@ -59,13 +70,7 @@ void check_indexing(Indexing x, int rank, std::size_t item, bool index32 = true)
     walk(expected, [&](std::byte* base, std::byte* other) {
       if (form == Form::gather) return void(std::memcpy(other, base, bytes));
       if (form == Form::scatter) return void(std::memcpy(base, other, bytes));
-      catena::visit_dtype(x.base.dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        T& to = *reinterpret_cast<T*>(base);
-        const T v = *reinterpret_cast<const T*>(other);
-        if constexpr (std::is_same_v<T, bool>) to = to || v;
-        else to = T(catena::wrap_add(catena::load(to), catena::load(v)));
-      });
+      add_element(x.base.dtype, base, other);
     });
     for (Order order : kOrders) {
       Indexing actual = x;
@@ -173,15 +178,7 @@ struct Additions {
 
   void check(Form form) {
     Indexing expected = x;
-    walk(expected, [&](std::byte* base, std::byte* other) {
-      catena::visit_dtype(x.base.dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        T& to = *reinterpret_cast<T*>(base);
-        const T v = *reinterpret_cast<const T*>(other);
-        if constexpr (std::is_same_v<T, bool>) to = to || v;
-        else to = T(catena::wrap_add(catena::load(to), catena::load(v)));
-      });
-    });
+    walk(expected, [&](std::byte* base, std::byte* other) { add_element(x.base.dtype, base, other); });
     for (Order order : kOrders) {
       Indexing actual = x;
       const nd::cuda::LaunchPlan plan = plan_of(actual, Form::scatter_add);
