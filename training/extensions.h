@@ -15,4 +15,5 @@
 #include <catena/training/extensions/plot_report.h>
 #include <catena/training/extensions/print_report.h>
 #include <catena/training/extensions/progress_bar.h>
+#include <catena/training/extensions/schedule_shift.h>
 #include <catena/training/extensions/snapshot.h>

@@ -69,7 +69,7 @@ struct UpdateRule {
   const char* name;                           // "Adam"
   const catena::KernelDef* kernel = nullptr;  // input: the gradient; in-outs: parameter and states
   // Stored inline, so that a class describes its rule without an allocation that could fail.
-  catena::SmallVector<HyperParameter, 4> hyper = {};
+  catena::SmallVector<HyperParameter, 8> hyper = {};
   catena::SmallVector<State, 4> states = {};
   // Returns the kernel's hyperparameter block for the values of `hyper`, in order, and the number of this update (from
   // 1).

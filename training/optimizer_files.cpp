@@ -51,7 +51,8 @@ void Optimizer::serialize(Serializer& s) {
     const std::unique_ptr<Serializer> child = s[slot.param.path];
     if (slot.states.empty() && !rule_.states.empty() && child->contains(rule_.states[0].name)) {
       Slot* frozen_later[] = {&slot};
-      make_states(frozen_later);
+      if (rule_.kernel == nullptr) make_own_states(slot);
+      else make_states(frozen_later);
     }
     for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
     // The rules of later versions of Chainer have counts of their own.

@@ -107,6 +107,156 @@ class CATENA_EXPORT SMORMS3 : public Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(SMORMS3)
 };
 
+// ---- later than Chainer 1.24 ----
+// v <- momentum v - g;  p <- p + lr v, or with nesterov: p <- p + lr (momentum v - g).  State v. The same steps as
+// PyTorch's SGD(momentum, nesterov): a new lr counts at once.
+class CATENA_EXPORT CorrectedMomentumSGD : public Optimizer {
+ public:
+  struct Options {
+    double lr = 0.01, momentum = 0.9;
+    bool nesterov = false;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(CorrectedMomentumSGD)
+};
+
+// How Adam's descendants decay weights and where eps stands.
+//   pytorch: p <- p - alpha weight_decay_rate p;  p <- p - alpha (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+//   chainer: p <- p - weight_decay_rate p - lr_t m / (sqrt(v) + eps), with lr_t of Adam
+// Both right sides, but for p itself, are multiplied by eta.
+enum class AdamConvention { pytorch, chainer };
+
+// Adam with decoupled weight decay. States m, v.  (Loshchilov, Hutter: arXiv:1711.05101.) get_hyper("lr") returns
+// Adam's lr_t.
+class CATENA_EXPORT AdamW : public Optimizer {
+ public:
+  struct Options {
+    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0.01, eta = 1;
+    AdamConvention convention = AdamConvention::pytorch;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(AdamW)
+};
+
+// AdamW whose denominator is the greatest v so far: never smaller again.  States m, v, vhat.  (Reddi et al.: On the
+// convergence of Adam and beyond, ICLR 2018.)
+class CATENA_EXPORT AMSGrad : public Optimizer {
+ public:
+  struct Options {
+    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0, eta = 1;
+    AdamConvention convention = AdamConvention::pytorch;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(AMSGrad)
+};
+
+// Adam whose rate lr_t / (sqrt(v) + eps) lies between final_lr (1 - 1 / (gamma t + 1)) and final_lr (1 + 1 / (gamma
+// t)), both times alpha / initial_alpha: from Adam to SGD in the course of training. AMSBound has AMSGrad's
+// denominator. initial_alpha is alpha at the start unless given; a schedule of alpha then scales the bounds as well.
+// States m, v (and vhat).  (Luo et al.: arXiv:1902.09843.)
+class CATENA_EXPORT AdaBound : public Optimizer {
+ public:
+  struct Options {
+    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, final_lr = 0.1, gamma = 0.001, eps = 1e-8, weight_decay_rate = 0,
+           initial_alpha = 0;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(AdaBound)
+};
+class CATENA_EXPORT AMSBound : public Optimizer {
+ public:
+  using Options = AdaBound::Options;
+  CATENA_OPTIMIZER_CONSTRUCTORS(AMSBound)
+};
+
+// Adam whose adaptive rate is rectified by its variance, and which is a momentum method in the first steps.  Decay as
+// in PyTorch's AdamW. States m, v.  (Liu et al.: arXiv:1908.03265.)
+class CATENA_EXPORT RAdam : public Optimizer {
+ public:
+  struct Options {
+    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(RAdam)
+};
+
+// m as in Adam;  u <- max(beta2 u, |g| + eps);  p <- p - alpha / (1 - beta1^t) m / u.  Decay as in PyTorch's AdamW.
+// States m, u.  (Kingma, Ba: arXiv:1412.6980, section 7.)
+class CATENA_EXPORT Adamax : public Optimizer {
+ public:
+  struct Options {
+    double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(Adamax)
+};
+
+// p <- p - lr weight_decay_rate p - lr sign(beta1 m + (1 - beta1) g);  m <- beta2 m + (1 - beta2) g.  State m.  (Chen
+// et al.: arXiv:2302.06675.)
+class CATENA_EXPORT Lion : public Optimizer {
+ public:
+  struct Options {
+    double lr = 1e-4, beta1 = 0.9, beta2 = 0.99, weight_decay_rate = 0;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(Lion)
+};
+
+// ---- steps that depend on the whole parameter: on its norm, its rows and columns, or its singular values ----
+// They are programs of array functions on one parameter after the other, on its device, without waiting for it. They
+// compute in float32 for 16-bit parameters, and so are their states. They cannot be captured.
+
+// Adam's direction, scaled to the norm of the parameter:  m, v as in Adam;
+// u = (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps) + weight_decay_rate p;  p <- p - alpha (|p| / |u|) u, where
+// the quotient is 1 if a norm is 0.  States m, v.  (You et al.: arXiv:1904.00962.)
+class CATENA_EXPORT LAMB : public Optimizer {
+ public:
+  struct Options {
+    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-6, weight_decay_rate = 0.01;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(LAMB)
+
+ protected:
+  void init_state(const Variable& param, std::span<Array> states) override;
+  void update_one(Variable& param, std::span<Array> states) override;
+};
+
+// Second moments of matrices by the means of their rows and columns, so that a state has n + m elements instead of n m;
+// the rate is relative to the root of the mean square of p. The last two axes are those of the matrix; a parameter of
+// rank 0 or 1 has moments of its elements.  States row and column (row alone for rank 0 and 1).  (Shazeer, Stern:
+// arXiv:1804.04235; the steps are those of PyTorch's Adafactor.)
+class CATENA_EXPORT Adafactor : public Optimizer {
+ public:
+  struct Options {
+    double lr = 0.01;
+    double beta2_decay = -0.8;  // beta2 = 1 - t^beta2_decay
+    double eps1 = 0;            // least root of a second moment; 0: the distance from 1 to the next number of the dtype
+    double eps2 = 1e-3;         // least root of the mean square of p in the rate
+    double d = 1;               // greatest root of the mean square of an update
+    double weight_decay_rate = 0;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(Adafactor)
+
+ protected:
+  void init_state(const Variable& param, std::span<Array> states) override;
+  void update_one(Variable& param, std::span<Array> states) override;
+};
+
+// Momentum whose steps for matrices are made nearly orthogonal by five Newton-Schulz iterations:
+// m <- momentum m + (1 - momentum) g;  u = g + momentum (m - g), or m without nesterov;
+// p <- p - lr weight_decay_rate p - lr sqrt(max(1, rows / columns)) NewtonSchulz(u).
+// Axes after the first one are the columns. Parameters of rank 0 and 1 are updated as by AdamW with the rate adam_alpha
+// and the betas 0.9 and 0.95.  States m, v (empty for matrices).  (Jordan et al.,
+// https://kellerjordan.github.io/posts/muon.)
+class CATENA_EXPORT Muon : public Optimizer {
+ public:
+  struct Options {
+    double lr = 0.02, momentum = 0.95, weight_decay_rate = 0.1, adam_alpha = 3e-4;
+    bool nesterov = true;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(Muon)
+
+ protected:
+  void init_state(const Variable& param, std::span<Array> states) override;
+  void update_one(Variable& param, std::span<Array> states) override;
+
+ private:
+  bool nesterov_;
+};
+
 #undef CATENA_OPTIMIZER_CONSTRUCTORS
 
 }  // namespace training

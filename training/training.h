@@ -11,6 +11,8 @@
 #include <catena/training/parallel/iterators.h>
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
 #include <catena/training/parallel/parallel_updater.h>
+#include <catena/training/schedules.h>
 #include <catena/training/trainer.h>
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>
+#include <catena/training/weight_average.h>

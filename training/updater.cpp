@@ -1,5 +1,6 @@
 #include <catena/training/updater.h>
 
+#include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/training/stored_number.h>
@@ -65,6 +66,10 @@ StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer>
     : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
   check<ValueError>(!iterators_.empty() && !optimizers_.empty(), "StandardUpdater", "there are ", iterators_.size(),
                     " iterators and ", optimizers_.size(), " optimizers; one of each is needed");
+  check<ValueError>(options_.accumulate >= 1, "StandardUpdater", "accumulate is ", options_.accumulate,
+                    " and must be at least 1");
+  check<ValueError>(options_.accumulate == 1 || !options_.capture, "StandardUpdater",
+                    "accumulate and capture exclude each other");
   if (options_.device)
     for (auto& [name, optimizer] : optimizers_) {
       optimizer->target().to_device(*options_.device);
@@ -93,25 +98,43 @@ void StandardUpdater::update() try {
   catena::rethrow_standard("StandardUpdater");
 }
 
-void StandardUpdater::update_core() {
+Example StandardUpdater::next_batch() {
   const std::optional<Batch> batch = get_iterator("main").next();
   check<RuntimeError>(batch.has_value(), "StandardUpdater",
                       "the iterator main has ended; training needs one that repeats");
+  return options_.converter(*batch, options_.device);
+}
+
+Variable StandardUpdater::loss_of(const std::vector<Array>& arrays, const std::vector<std::string>& names) {
+  Example batch(arrays);
+  batch.names = names;
+  const Variables given = to_variables(batch);
+  return options_.loss_func ? options_.loss_func(given) : get_optimizer("main").target().call(given);
+}
+
+void StandardUpdater::update_core() {
+  if (options_.accumulate > 1) return accumulate();
   Optimizer& optimizer = get_optimizer("main");
-  const Example converted = options_.converter(*batch, options_.device);
+  const Example converted = next_batch();
   const auto step = [&](const std::vector<Array>& arrays) {
-    Example given_arrays(arrays);
-    given_arrays.names = converted.names;
-    Variables arguments = to_variables(given_arrays);
-    optimizer.update([&] {
-      // Released before backward, so that no gradients of the batch are computed.
-      const Variables given = std::move(arguments);
-      return options_.loss_func ? options_.loss_func(given) : optimizer.target().call(given);
-    });
+    optimizer.update([&] { return loss_of(arrays, converted.names); });
   };
   if (!options_.capture) return step(converted.values);
   if (!captured_) captured_ = catena::Shared<internal::CapturedStep>::make();
   captured_->run(converted.values, optimizer, step);
+}
+
+// The parameters that the first batch creates get their gradients cleared after its forward computation, as in
+// Optimizer::update.
+void StandardUpdater::accumulate() {
+  Optimizer& optimizer = get_optimizer("main");
+  for (std::int64_t i = 0; i < options_.accumulate; ++i) {
+    const Example converted = next_batch();
+    const Variable loss = loss_of(converted.values, converted.names) / double(options_.accumulate);
+    if (i == 0) optimizer.target().cleargrads();
+    loss.backward();
+  }
+  optimizer.update();
 }
 
 void StandardUpdater::finalize() {

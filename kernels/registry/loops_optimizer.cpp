@@ -29,11 +29,21 @@ CATENA_DEFINE_KERNEL rmsprop_update = multi_tensor<k::rmsprop_update, Updates2>(
 CATENA_DEFINE_KERNEL rmsprop_graves_update =
     multi_tensor<k::rmsprop_graves_update, Updates4>("rmsprop_graves_update", kHeader);
 CATENA_DEFINE_KERNEL smorms3_update = multi_tensor<k::smorms3_update, Updates4>("smorms3_update", kHeader);
+CATENA_DEFINE_KERNEL corrected_momentum_sgd_update =
+    multi_tensor<k::corrected_momentum_sgd_update, Updates2>("corrected_momentum_sgd_update", kHeader);
+CATENA_DEFINE_KERNEL adam_w_update = multi_tensor<k::adam_w_update, Updates3>("adam_w_update", kHeader);
+CATENA_DEFINE_KERNEL ams_grad_update = multi_tensor<k::ams_grad_update, Updates4>("ams_grad_update", kHeader);
+CATENA_DEFINE_KERNEL ada_bound_update = multi_tensor<k::ada_bound_update, Updates3>("ada_bound_update", kHeader);
+CATENA_DEFINE_KERNEL ams_bound_update = multi_tensor<k::ams_bound_update, Updates4>("ams_bound_update", kHeader);
+CATENA_DEFINE_KERNEL r_adam_update = multi_tensor<k::r_adam_update, Updates3>("r_adam_update", kHeader);
+CATENA_DEFINE_KERNEL adamax_update = multi_tensor<k::adamax_update, Updates3>("adamax_update", kHeader);
+CATENA_DEFINE_KERNEL lion_update = multi_tensor<k::lion_update, Updates2>("lion_update", kHeader);
 CATENA_DEFINE_KERNEL weight_decay = multi_tensor<k::weight_decay, Updates1>("weight_decay", kHeader);
 CATENA_DEFINE_KERNEL lasso = multi_tensor<k::lasso, Updates1>("lasso", kHeader);
 CATENA_DEFINE_KERNEL scale_by =
     multi_tensor<k::scale_by, loops<"@f&e->", "@f&E->", "@f&f->", "@d&d->">>("scale_by", kHeader);
 CATENA_DEFINE_KERNEL gradient_hard_clip =
     multi_tensor<k::gradient_hard_clip, loops<"&e->", "&E->", "&f->", "&d->">>("gradient_hard_clip", kHeader);
+CATENA_DEFINE_KERNEL follow = multi_tensor<k::follow, Updates1>("follow", kHeader);
 
 }  // namespace catena::kernels

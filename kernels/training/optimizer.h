@@ -89,6 +89,87 @@ struct smorms3_update {
   }
 };
 
+// ---- later optimizers ----------------------------------------------------------------------------
+// hyper: {lr, momentum, a, b}: a = 1, b = 0, or for Nesterov's form a = momentum, b = 1.
+struct corrected_momentum_sgd_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& v) {
+    v = T(hyper[1]) * v - g;
+    p += T(hyper[0]) * (T(hyper[2]) * v - T(hyper[3]) * g);
+  }
+};
+
+// The moments of the gradient and of its square that the rules below share. hyper[1], hyper[2]: 1 - beta1, 1 - beta2.
+template <class T> ND_FN void update_moments(const double* hyper, T g, T& m1, T& m2) {
+  m1 += T(hyper[1]) * (g - m1);
+  m2 += T(hyper[2]) * (g * g - m2);
+}
+
+// hyper: {lr_t, 1 - beta1, 1 - beta2, eps_t, decay}: the part `decay` of p is subtracted.
+struct adam_w_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2) {
+    update_moments(hyper, g, m1, m2);
+    p -= T(hyper[4]) * p + T(hyper[0]) * m1 / (m::sqrt(m2) + T(hyper[3]));
+  }
+};
+
+// hyper: as for adam_w_update. The greatest second moment so far divides; NaN passes.
+struct ams_grad_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2, T& greatest) {
+    update_moments(hyper, g, m1, m2);
+    greatest = greatest >= m2 ? greatest : m2;
+    p -= T(hyper[4]) * p + T(hyper[0]) * m1 / (m::sqrt(greatest) + T(hyper[3]));
+  }
+};
+
+// lr_t / (sqrt(square) + eps), not less than hyper[5] and not more than hyper[6].
+template <class T> ND_FN T bounded_rate(const double* hyper, T square) {
+  const T rate = T(hyper[0]) / (m::sqrt(square) + T(hyper[3]));
+  const T raised = rate < T(hyper[5]) ? T(hyper[5]) : rate;
+  return raised > T(hyper[6]) ? T(hyper[6]) : raised;
+}
+// hyper: {lr_t, 1 - beta1, 1 - beta2, eps, decay, least rate, greatest rate}
+struct ada_bound_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2) {
+    update_moments(hyper, g, m1, m2);
+    p -= T(hyper[4]) * p + bounded_rate(hyper, m2) * m1;
+  }
+};
+struct ams_bound_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2, T& greatest) {
+    update_moments(hyper, g, m1, m2);
+    greatest = greatest >= m2 ? greatest : m2;
+    p -= T(hyper[4]) * p + bounded_rate(hyper, greatest) * m1;
+  }
+};
+
+// hyper: {lr / (1 - beta1^t), 1 - beta1, 1 - beta2, eps, decay, rectification}; without rectification (0) the step is
+// that of a momentum method.
+struct r_adam_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2) {
+    update_moments(hyper, g, m1, m2);
+    const T adaptive = T(hyper[5]) / (m::sqrt(m2) + T(hyper[3]));
+    p -= T(hyper[4]) * p + T(hyper[0]) * m1 * (hyper[5] > 0 ? adaptive : T(1));
+  }
+};
+
+// hyper: {lr / (1 - beta1^t), 1 - beta1, beta2, eps, decay}
+struct adamax_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& greatest) {
+    m1 += T(hyper[1]) * (g - m1);
+    const T before = T(hyper[2]) * greatest, now = m::fabs(g) + T(hyper[3]);
+    greatest = before > now ? before : now;
+    p -= T(hyper[4]) * p + T(hyper[0]) * m1 / greatest;
+  }
+};
+
+// hyper: {lr, 1 - beta1, 1 - beta2, decay}
+struct lion_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1) {
+    p -= T(hyper[3]) * p + T(hyper[0]) * sign_of(m1 + T(hyper[1]) * (g - m1));
+    m1 += T(hyper[2]) * (g - m1);
+  }
+};
+
 // ---- hooks, which change g ----------------------------------------------------------------------
 // hyper: {rate}
 struct weight_decay {
@@ -112,6 +193,14 @@ struct gradient_hard_clip {
     const T low = T(hyper[0]), high = T(hyper[1]);
     const T raised = g < low ? low : g;
     g = raised > high ? high : raised;
+  }
+};
+
+// ---- averages of parameters ----------------------------------------------------------------------
+// hyper: {part}: average <- average + part (p - average)
+struct follow {
+  template <class T> ND_FN static void run(const double* hyper, T p, T& average) {
+    average += T(hyper[0]) * (p - average);
   }
 };
 

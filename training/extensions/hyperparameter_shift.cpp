@@ -1,8 +1,6 @@
 #include <catena/training/extensions/hyperparameter_shift.h>
 
-#include <algorithm>
-
-#include <catena/kernels/base/error.h>
+#include <catena/training/schedules.h>
 #include <catena/training/stored_number.h>
 
 namespace training {
@@ -14,15 +12,8 @@ HyperparameterShift::HyperparameterShift(std::string attr, Optimizer* optimizer)
 
 void HyperparameterShift::operator()(Trainer& trainer) {
   Optimizer& optimizer = optimizer_ != nullptr ? *optimizer_ : trainer.updater().get_optimizer("main");
-  if (!init_) {
-    const std::vector<std::string> names = optimizer.hyper_names();
-    std::string listed;
-    for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
-    catena::check<catena::KeyError>(std::find(names.begin(), names.end(), attr_) != names.end(), default_name(), "the ",
-                                    "optimizer ", optimizer.rule().name, " has no hyperparameter ", attr_,
-                                    " to be set (it has: ", listed, ")");
-    init_ = optimizer.get_hyper(attr_);
-  }
+  if (!init_ || attr_.empty()) attr_ = internal::hyper_to_set(optimizer, attr_, default_name());
+  if (!init_) init_ = optimizer.get_hyper(attr_);
   const auto& before = trainer.previous_position();
   const bool before_training = !before || before->iteration == trainer.updater().iteration();
   optimizer.set_hyper(attr_, value(before_training ? t_ - 1 : t_, *init_));

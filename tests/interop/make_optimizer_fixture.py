@@ -1,0 +1,159 @@
+"""Writes tests/golden/torch_optimizers.{json,npz}: parameters after each of 50 steps of optimizers that Chainer 1.24 lacks.
+
+    python make_optimizer_fixture.py
+
+Needs PyTorch 2.9 or newer, and NumPy. Optimizers that PyTorch has are run there, in float64; of the others, the formulas of
+the papers are written out below. The format is that of tests/golden/optimizers.json; tests/training/optimizer_test.cpp reads
+it.
+"""
+import json
+import math
+import os
+
+import numpy as np
+import torch
+
+STEPS = 50
+SHAPES = dict(W=(5, 3), b=(4,), s=())
+
+
+def torch_trajectory(params, grads, make):
+    tensors = {k: torch.nn.Parameter(torch.tensor(v)) for k, v in params.items()}
+    optimizers = make(list(tensors.values()))
+    steps = {k: [] for k in params}
+    for t in range(STEPS):
+        for k, v in tensors.items():
+            v.grad = torch.tensor(grads[k][t])
+        for optimizer in optimizers:
+            optimizer.step()
+        for k, v in tensors.items():
+            steps[k].append(v.detach().numpy().copy())
+    return {k: np.array(v) for k, v in steps.items()}
+
+
+def formula_trajectory(params, grads, step):
+    """step(p, g, t, state) returns the new parameter; `state` is a dictionary of its own for each parameter."""
+    result = {}
+    for k, p in params.items():
+        state, steps = dict(m=np.zeros_like(p), v=np.zeros_like(p), greatest=np.zeros_like(p)), []
+        for t in range(1, STEPS + 1):
+            p = step(p, grads[k][t - 1], t, state)
+            steps.append(p)
+        result[k] = np.array(steps)
+    return result
+
+
+def moments(state, g, beta1, beta2):
+    state['m'] = beta1 * state['m'] + (1 - beta1) * g
+    state['v'] = beta2 * state['v'] + (1 - beta2) * g * g
+    state['greatest'] = np.maximum(state['greatest'], state['v'])
+
+
+def chainer_adam(second, eta, decay, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8):
+    def step(p, g, t, state):
+        moments(state, g, beta1, beta2)
+        lr = alpha * math.sqrt(1 - beta2 ** t) / (1 - beta1 ** t)
+        return p - eta * (lr * state['m'] / (np.sqrt(state[second]) + eps) + decay * p)
+    return step
+
+
+def bound(second, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001, eps=1e-8, decay=0.0):
+    def step(p, g, t, state):
+        moments(state, g, beta1, beta2)
+        lr = alpha * math.sqrt(1 - beta2 ** t) / (1 - beta1 ** t)
+        rate = np.clip(lr / (np.sqrt(state[second]) + eps), final_lr * (1 - 1 / (gamma * t + 1)),
+                       final_lr * (1 + 1 / (gamma * t)))
+        return p - rate * state['m'] - decay * p
+    return step
+
+
+def lion(lr=1e-4, beta1=0.9, beta2=0.99, decay=0.0):
+    def step(p, g, t, state):
+        u = np.sign(beta1 * state['m'] + (1 - beta1) * g) + decay * p
+        state['m'] = beta2 * state['m'] + (1 - beta2) * g
+        return p - lr * u
+    return step
+
+
+def lamb(alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-6, decay=0.01):
+    def step(p, g, t, state):
+        moments(state, g, beta1, beta2)
+        u = state['m'] / (1 - beta1 ** t) / (np.sqrt(state['v'] / (1 - beta2 ** t)) + eps) + decay * p
+        n, k = np.sqrt((p * p).sum()), np.sqrt((u * u).sum())
+        return p - alpha * (n / k if n > 0 and k > 0 else 1) * u
+    return step
+
+
+def muon(tensors, **options):
+    matrices = [p for p in tensors if p.ndim == 2]
+    return [torch.optim.Muon(matrices, lr=options.get('lr', 0.02), momentum=options.get('momentum', 0.95),
+                             weight_decay=0.1, nesterov=options.get('nesterov', True)),
+            torch.optim.AdamW([p for p in tensors if p.ndim != 2], lr=3e-4, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)]
+
+
+def cases():
+    optim = torch.optim
+    yield 'CorrectedMomentumSGD', {}, lambda p: [optim.SGD(p, lr=0.01, momentum=0.9)], None
+    yield ('CorrectedMomentumSGD.nesterov', dict(lr=0.05, momentum=0.8),
+           lambda p: [optim.SGD(p, lr=0.05, momentum=0.8, nesterov=True)], None)
+    yield 'AdamW', {}, lambda p: [optim.AdamW(p)], None
+    yield ('AdamW', dict(alpha=0.01, beta1=0.8, beta2=0.95, eps=1e-3, weight_decay_rate=0.1),
+           lambda p: [optim.AdamW(p, lr=0.01, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.1)], None)
+    yield 'AdamW.chainer', dict(weight_decay_rate=0.02, eta=0.5), None, chainer_adam('v', 0.5, 0.02)
+    yield 'AMSGrad', {}, lambda p: [optim.AdamW(p, amsgrad=True, weight_decay=0)], None
+    yield ('AMSGrad', dict(beta2=0.5, weight_decay_rate=0.1),
+           lambda p: [optim.AdamW(p, betas=(0.9, 0.5), amsgrad=True, weight_decay=0.1)], None)
+    yield 'AMSGrad.chainer', dict(beta2=0.5, weight_decay_rate=0.01), None, chainer_adam('greatest', 1, 0.01, beta2=0.5)
+    yield 'AdaBound', {}, None, bound('v')
+    yield ('AdaBound', dict(final_lr=0.01, gamma=0.1, weight_decay_rate=0.003), None,
+           bound('v', final_lr=0.01, gamma=0.1, decay=0.003))
+    yield 'AMSBound', dict(beta2=0.5, gamma=0.05), None, bound('greatest', beta2=0.5, gamma=0.05)
+    yield 'RAdam', {}, lambda p: [optim.RAdam(p)], None
+    yield ('RAdam', dict(alpha=0.02, beta2=0.9, weight_decay_rate=0.1),
+           lambda p: [optim.RAdam(p, lr=0.02, betas=(0.9, 0.9), weight_decay=0.1, decoupled_weight_decay=True)], None)
+    yield 'Adamax', {}, lambda p: [optim.Adamax(p)], None
+    yield ('Adamax', dict(alpha=0.01, beta2=0.8),
+           lambda p: [optim.Adamax(p, lr=0.01, betas=(0.9, 0.8))], None)
+    yield 'Lion', {}, None, lion()
+    yield 'Lion', dict(lr=0.003, beta1=0.8, weight_decay_rate=0.1), None, lion(0.003, 0.8, 0.99, 0.1)
+    yield 'LAMB', {}, None, lamb()
+    yield 'LAMB', dict(alpha=0.02, weight_decay_rate=0.1), None, lamb(alpha=0.02, decay=0.1)
+    yield 'Adafactor', {}, lambda p: [optim.Adafactor(p)], None
+    yield ('Adafactor', dict(lr=0.05, d=1.5, eps1=0.1, eps2=0.01, weight_decay_rate=0.1),
+           lambda p: [optim.Adafactor(p, lr=0.05, d=1.5, eps=(0.1, 0.01), weight_decay=0.1)], None)
+    yield 'Muon', {}, muon, None
+    yield 'Muon.plain', dict(lr=0.1, momentum=0.5), lambda p: muon(p, lr=0.1, momentum=0.5, nesterov=False), None
+
+
+def main():
+    torch.bfloat16 = torch.float64  # Muon's iterations, which PyTorch runs in 16 bits
+    arrays, listed = {}, []
+    random = np.random.RandomState(7)
+    params = {k: random.uniform(-1, 1, s) for k, s in SHAPES.items()}
+    grads = {k: np.array(random.normal(0, 1, (STEPS,) + s)) for k, s in SHAPES.items()}
+    for k in SHAPES:
+        for dtype in ('f4', 'f8'):
+            arrays['%s:%s' % (dtype, k)], arrays['%s:g%s' % (dtype, k)] = params[k].astype(dtype), grads[k].astype(dtype)
+    for number, (optimizer, args, make, step) in enumerate(cases()):
+        for dtype in ('f8', 'f4'):
+            start = {k: v.astype(dtype).astype('f8') for k, v in params.items()}
+            slopes = {k: v.astype(dtype).astype('f8') for k, v in grads.items()}
+            steps = torch_trajectory(start, slopes, make) if make else formula_trajectory(start, slopes, step)
+            name = '%s.%d.%s' % (optimizer, number, dtype)
+            for k, v in steps.items():
+                arrays['%s:%s' % (name, k)] = v.astype(dtype)
+            listed.append(dict(
+                name=name, function=optimizer, optimizer=optimizer, args=args, hooks=[],
+                params={k: '%s:%s' % (dtype, k) for k in SHAPES}, grads={k: '%s:g%s' % (dtype, k) for k in SHAPES},
+                trajectory={k: '%s:%s' % (name, k) for k in SHAPES}, t=STEPS, lr_after=None,
+                dtype='float64' if dtype == 'f8' else 'float32', tolerance=[1e-12, 1e-9] if dtype == 'f8' else [2e-5, 1e-4],
+                notes='PyTorch' if make else 'formula of the paper'))
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', 'torch_optimizers')
+    np.savez_compressed(path + '.npz', **arrays)
+    with open(path + '.json', 'w') as out:
+        out.write('[\n' + ',\n'.join(json.dumps(c) for c in listed) + '\n]\n')
+    print('%d cases, %d kB' % (len(listed), os.path.getsize(path + '.npz') // 1000))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,136 @@
+// The rules of optimizers that came after Chainer 1.24, and that change every element by itself.
+#include <cmath>
+
+#include <catena/kernels/registry/families.h>
+#include <catena/training/optimizers.h>
+
+namespace training {
+namespace {
+
+using Values = std::span<const double>;
+using catena::Hyper;
+
+double unbiased(double beta, std::int64_t t) { return 1 - std::pow(beta, double(t)); }
+
+// For rules whose first three hyperparameters are Adam's alpha, beta1 and beta2.
+double adam_lr(Values h, std::int64_t t) { return h[0] * std::sqrt(unbiased(h[2], t)) / unbiased(h[1], t); }
+double momentum_lr(Values h, std::int64_t t) { return h[0] / unbiased(h[1], t); }
+
+// h: alpha, beta1, beta2, eps, weight_decay_rate, eta. In PyTorch's form eps is added to the root of v / (1 - beta2^t),
+// and so it is multiplied by the root of 1 - beta2^t here, where it is added to the root of v.
+Hyper pytorch_adam(Values h, std::int64_t t) {
+  return {h[5] * adam_lr(h, t), 1 - h[1], 1 - h[2], h[3] * std::sqrt(unbiased(h[2], t)), h[5] * h[0] * h[4]};
+}
+Hyper chainer_adam(Values h, std::int64_t t) { return {h[5] * adam_lr(h, t), 1 - h[1], 1 - h[2], h[3], h[5] * h[4]}; }
+
+template <class Options>
+UpdateRule decayed_adam(const char* name, const catena::KernelDef& kernel, const Options& o,
+                        catena::SmallVector<UpdateRule::State, 4> states) {
+  return {.name = name,
+          .kernel = &kernel,
+          .hyper = {{"alpha", o.alpha},
+                    {"beta1", o.beta1},
+                    {"beta2", o.beta2},
+                    {"eps", o.eps},
+                    {"weight_decay_rate", o.weight_decay_rate},
+                    {"eta", o.eta}},
+          .states = std::move(states),
+          .block = o.convention == AdamConvention::pytorch ? pytorch_adam : chainer_adam,
+          .lr = adam_lr};
+}
+
+// h: alpha, beta1, beta2, final_lr, gamma, eps, weight_decay_rate, initial_alpha
+Hyper bounded_adam(Values h, std::int64_t t) {
+  const double last = h[3] * h[0] / h[7], steps = h[4] * double(t);
+  return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[5], h[6], last * (1 - 1 / (steps + 1)), last * (1 + 1 / steps)};
+}
+
+UpdateRule bounded(const char* name, const catena::KernelDef& kernel, const AdaBound::Options& o,
+                   catena::SmallVector<UpdateRule::State, 4> states) {
+  return {.name = name,
+          .kernel = &kernel,
+          .hyper = {{"alpha", o.alpha},
+                    {"beta1", o.beta1},
+                    {"beta2", o.beta2},
+                    {"final_lr", o.final_lr},
+                    {"gamma", o.gamma},
+                    {"eps", o.eps},
+                    {"weight_decay_rate", o.weight_decay_rate},
+                    {"initial_alpha", o.initial_alpha != 0 ? o.initial_alpha : o.alpha}},
+          .states = std::move(states),
+          .block = bounded_adam,
+          .lr = adam_lr};
+}
+
+// The factor of RAdam's adaptive step, 0 in the first steps, in which the variance of the rate is not finite. (Liu et
+// al., algorithm 2.)
+double rectification(double beta2, std::int64_t t) {
+  const double power = std::pow(beta2, double(t)), greatest = 2 / (1 - beta2) - 1;
+  const double length = greatest - 2 * double(t) * power / (1 - power);
+  if (length <= 5) return 0;
+  return std::sqrt((length - 4) * (length - 2) * greatest / ((greatest - 4) * (greatest - 2) * length) * (1 - power));
+}
+
+}  // namespace
+
+CorrectedMomentumSGD::CorrectedMomentumSGD(Options o)
+    : Optimizer({.name = "CorrectedMomentumSGD",
+                 .kernel = &catena::kernels::corrected_momentum_sgd_update,
+                 .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
+                 .states = {{"v"}},
+                 .block = o.nesterov ? [](Values h, std::int64_t) -> Hyper {
+                   return {h[0], h[1], h[1], 1};
+                 }
+                 : [](Values h, std::int64_t) -> Hyper {
+                     return {h[0], h[1], 1, 0};
+                   }}) {}
+
+AdamW::AdamW(Options o) : Optimizer(decayed_adam("AdamW", catena::kernels::adam_w_update, o, {{"m"}, {"v"}})) {}
+
+AMSGrad::AMSGrad(Options o)
+    : Optimizer(decayed_adam("AMSGrad", catena::kernels::ams_grad_update, o, {{"m"}, {"v"}, {"vhat"}})) {}
+
+AdaBound::AdaBound(Options o) : Optimizer(bounded("AdaBound", catena::kernels::ada_bound_update, o, {{"m"}, {"v"}})) {}
+
+AMSBound::AMSBound(Options o)
+    : Optimizer(bounded("AMSBound", catena::kernels::ams_bound_update, o, {{"m"}, {"v"}, {"vhat"}})) {}
+
+RAdam::RAdam(Options o)
+    : Optimizer({.name = "RAdam",
+                 .kernel = &catena::kernels::r_adam_update,
+                 .hyper = {{"alpha", o.alpha},
+                           {"beta1", o.beta1},
+                           {"beta2", o.beta2},
+                           {"eps", o.eps},
+                           {"weight_decay_rate", o.weight_decay_rate}},
+                 .states = {{"m"}, {"v"}},
+                 .block = [](Values h, std::int64_t t) -> Hyper {
+                   return {h[0] / unbiased(h[1], t), 1 - h[1], 1 - h[2], h[3], h[0] * h[4], rectification(h[2], t)};
+                 },
+                 .lr = momentum_lr}) {}
+
+Adamax::Adamax(Options o)
+    : Optimizer({.name = "Adamax",
+                 .kernel = &catena::kernels::adamax_update,
+                 .hyper = {{"alpha", o.alpha},
+                           {"beta1", o.beta1},
+                           {"beta2", o.beta2},
+                           {"eps", o.eps},
+                           {"weight_decay_rate", o.weight_decay_rate}},
+                 .states = {{"m"}, {"u"}},
+                 .block = [](Values h, std::int64_t t) -> Hyper {
+                   return {h[0] / unbiased(h[1], t), 1 - h[1], h[2], h[3], h[0] * h[4]};
+                 },
+                 .lr = momentum_lr}) {}
+
+Lion::Lion(Options o)
+    : Optimizer(
+          {.name = "Lion",
+           .kernel = &catena::kernels::lion_update,
+           .hyper = {{"lr", o.lr}, {"beta1", o.beta1}, {"beta2", o.beta2}, {"weight_decay_rate", o.weight_decay_rate}},
+           .states = {{"m"}},
+           .block = [](Values h, std::int64_t) -> Hyper {
+             return {h[0], 1 - h[1], 1 - h[2], h[0] * h[3]};
+           }}) {}
+
+}  // namespace training

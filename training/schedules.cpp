@@ -1,0 +1,218 @@
+#include <catena/training/schedules.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <catena/kernels/base/error.h>
+#include <catena/training/stored_number.h>
+
+namespace training {
+
+using catena::check;
+using catena::KeyError;
+using catena::ValueError;
+
+namespace {
+
+void check_length(const char* op, const char* name, double length) {
+  check<ValueError>(length > 0, op, name, " is ", length, " and must be positive");
+}
+
+// From 1 to 0 while `part` goes from 0 to 1.
+double half_wave(double part) { return (1 + std::cos(std::numbers::pi * part)) / 2; }
+double between(double from, double to, double weight_of_from) { return to + (from - to) * weight_of_from; }
+
+}  // namespace
+
+namespace schedules {
+
+Schedule constant() {
+  return [](double base, double) { return base; };
+}
+
+Schedule step(double period, double gamma) {
+  check_length("schedules::step", "period", period);
+  return [=](double base, double t) { return base * std::pow(gamma, std::floor(t / period)); };
+}
+
+Schedule multi_step(std::vector<double> milestones, double gamma) {
+  for (std::size_t i = 1; i < milestones.size(); ++i)
+    check<ValueError>(milestones[i - 1] <= milestones[i], "schedules::multi_step", "the milestone ", milestones[i],
+                      " follows ", milestones[i - 1], "; they must increase");
+  return [milestones = std::move(milestones), gamma](double base, double t) {
+    const auto passed = std::upper_bound(milestones.begin(), milestones.end(), t) - milestones.begin();
+    return base * std::pow(gamma, double(passed));
+  };
+}
+
+Schedule exponential(double gamma) {
+  return [=](double base, double t) { return base * std::pow(gamma, t); };
+}
+
+Schedule inverse(double gamma, double power) {
+  return [=](double base, double t) { return base * std::pow(1 + gamma * t, -power); };
+}
+
+Schedule polynomial(double length, double power, double end) {
+  check_length("schedules::polynomial", "length", length);
+  return [=](double base, double t) { return between(base, end, std::pow(1 - std::min(t, length) / length, power)); };
+}
+
+Schedule linear(double start_factor, double end_factor, double length) {
+  check_length("schedules::linear", "length", length);
+  return
+      [=](double base, double t) { return base * between(start_factor, end_factor, 1 - std::min(t, length) / length); };
+}
+
+Schedule cosine(double length, double end) {
+  check_length("schedules::cosine", "length", length);
+  return [=](double base, double t) { return between(base, end, half_wave(std::min(t, length) / length)); };
+}
+
+Schedule cosine_restarts(double length, double factor, double end) {
+  check_length("schedules::cosine_restarts", "length", length);
+  check<ValueError>(factor >= 1, "schedules::cosine_restarts", "factor is ", factor, " and must be at least 1");
+  return [=](double base, double t) {
+    double begin = 0, period = length;
+    if (factor == 1) {
+      begin = std::floor(t / length) * length;
+    } else {
+      for (; t >= begin + period; period *= factor) begin += period;
+    }
+    return between(base, end, half_wave((t - begin) / period));
+  };
+}
+
+Schedule one_cycle(double length, const OneCycleOptions& o) {
+  check_length("schedules::one_cycle", "length", length);
+  check<ValueError>(o.warmup >= 0 && o.warmup <= 1, "schedules::one_cycle", "warmup is ", o.warmup,
+                    " and must be a part of the length, between 0 and 1");
+  return [=](double base, double t) {
+    // The last step is length - 1, and the greatest value is that of the step warmup length - 1.
+    const double top = o.warmup * length - 1, last = length - 1;
+    const auto weight = [&](double part) { return o.lines ? 1 - part : half_wave(part); };
+    if (t <= top) return base * between(o.start_factor, 1, weight(t / top));
+    return base * between(1, o.end_factor, weight(std::min((t - top) / (last - top), 1.0)));
+  };
+}
+
+Schedule warmup(double length, Schedule next, double start_factor) {
+  check_length("schedules::warmup", "length", length);
+  check<ValueError>(bool(next), "schedules::warmup", "the schedule after it is empty");
+  return [=, next = std::move(next)](double base, double t) {
+    return t < length ? base * between(start_factor, 1, 1 - t / length) : next(base, t - length);
+  };
+}
+
+Schedule sequence(std::vector<std::pair<Schedule, double>> parts) {
+  check<ValueError>(!parts.empty(), "schedules::sequence", "there must be at least one schedule");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    check<ValueError>(bool(parts[i].first), "schedules::sequence", "the schedule ", i, " is empty");
+    if (i + 1 < parts.size()) check_length("schedules::sequence", "a number of steps", parts[i].second);
+  }
+  return [parts = std::move(parts)](double base, double t) {
+    std::size_t i = 0;
+    for (; i + 1 < parts.size() && t >= parts[i].second; ++i) t -= parts[i].second;
+    return parts[i].first(base, t);
+  };
+}
+
+}  // namespace schedules
+
+std::string internal::hyper_to_set(const Optimizer& optimizer, const std::string& hyper, std::string_view who) {
+  const std::vector<std::string> names = optimizer.hyper_names();
+  const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  if (hyper.empty()) {
+    if (has("lr")) return "lr";
+    if (has("alpha")) return "alpha";
+  } else if (has(hyper)) {
+    return hyper;
+  }
+  std::string listed;
+  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+  catena::fail<KeyError>(who, "the optimizer ", optimizer.rule().name, " has no hyperparameter ",
+                         hyper.empty() ? "lr or alpha" : hyper, " to be set (it has: ", listed, ")");
+}
+
+Scheduler::Scheduler(Optimizer& optimizer, Schedule schedule, std::string hyper)
+    : optimizer_(&optimizer),
+      schedule_(std::move(schedule)),
+      hyper_(internal::hyper_to_set(optimizer, hyper, "Scheduler")),
+      base_(optimizer.get_hyper(hyper_)) {
+  check<ValueError>(bool(schedule_), "Scheduler", "the schedule is empty");
+  set();
+}
+
+void Scheduler::set() { optimizer_->set_hyper(hyper_, schedule_(base_, double(t_))); }
+
+void Scheduler::step() {
+  ++t_;
+  set();
+}
+
+void Scheduler::serialize(Serializer& s) {
+  internal::restore_on_rollback(s, t_, base_);
+  internal::serialize_count(s, "t", t_, "Scheduler");
+  s("base", base_);
+  if (!s.is_writer()) set();
+}
+
+namespace {
+
+bool is_better(const PlateauOptions& o, double measure, double best) {
+  const double sign = o.maximize ? 1 : -1;
+  const double bound = o.relative ? best * (1 + sign * o.threshold) : best + sign * o.threshold;
+  return o.maximize ? measure > bound : measure < bound;
+}
+
+}  // namespace
+
+internal::Plateau::Plateau(const PlateauOptions& o)
+    : best(o.maximize ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity()) {
+  check<ValueError>(o.factor > 0 && o.factor < 1, "PlateauOptions", "factor is ", o.factor,
+                    " and must be between 0 and 1");
+}
+
+bool internal::Plateau::reduces(const PlateauOptions& o, double measure) {
+  if (is_better(o, measure, best)) {
+    best = measure;
+    bad = 0;
+  } else {
+    ++bad;
+  }
+  if (cooldown > 0) {
+    --cooldown;
+    bad = 0;
+  }
+  if (bad <= o.patience) return false;
+  cooldown = o.cooldown;
+  bad = 0;
+  return true;
+}
+
+void internal::Plateau::serialize(Serializer& s) {
+  restore_on_rollback(s, best, bad, cooldown);
+  s("best", best);
+  serialize_count(s, "bad", bad, "Plateau");
+  serialize_count(s, "cooldown", cooldown, "Plateau");
+}
+
+PlateauScheduler::PlateauScheduler(Optimizer& optimizer, PlateauOptions options)
+    : optimizer_(&optimizer), options_(std::move(options)), state_(options_) {
+  options_.hyper = internal::hyper_to_set(optimizer, options_.hyper, "PlateauScheduler");
+}
+
+void PlateauScheduler::step(double measure) {
+  if (state_.reduces(options_, measure))
+    optimizer_->set_hyper(options_.hyper, std::max(value() * options_.factor, options_.least));
+}
+
+void PlateauScheduler::serialize(Serializer& s) {
+  state_.serialize(s);
+  double stored = value();
+  s("value", stored);
+  if (!s.is_writer()) optimizer_->set_hyper(options_.hyper, stored);
+}
+
+}  // namespace training

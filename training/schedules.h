@@ -1,0 +1,126 @@
+// Schedules: the values of a hyperparameter, mostly the learning rate, as functions of the number of steps. A schedule
+// has no state, so a resumed training continues exactly.
+//
+// In a loop of one's own:
+//   training::Scheduler scheduler(optimizer, training::schedules::warmup(100, training::schedules::cosine(10000)));
+//   for (...) { optimizer.update(...); scheduler.step(); }
+// As an extension of a trainer, a step being an iteration or, by the trigger, an epoch:
+//   trainer.extend(training::ScheduleShift(training::schedules::multi_step({30, 60})), {.trigger = {1,
+//   training::epoch}});
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catena/kernels/base/function.h>
+#include <catena/training/optimizer.h>
+
+namespace training {
+
+// Returns the value after `step` steps (0: at the start) for the value `base` at the start.
+using Schedule = catena::Function<double(double base, double step)>;
+
+// The functions below throw a ValueError for lengths that are not positive and for lists that do not increase.
+namespace schedules {
+
+CATENA_EXPORT Schedule constant();
+// base gamma^k after k periods.
+CATENA_EXPORT Schedule step(double period, double gamma = 0.1);
+// base gamma^k after k milestones.
+CATENA_EXPORT Schedule multi_step(std::vector<double> milestones, double gamma = 0.1);
+CATENA_EXPORT Schedule exponential(double gamma);                // base gamma^step
+CATENA_EXPORT Schedule inverse(double gamma, double power = 1);  // base (1 + gamma step)^-power
+// From base to `end` within `length` steps, and then `end`: end + (base - end) (1 - step / length)^power.
+CATENA_EXPORT Schedule polynomial(double length, double power = 1, double end = 0);
+// From base start_factor to base end_factor on a line of `length` steps, and then base end_factor.
+CATENA_EXPORT Schedule linear(double start_factor, double end_factor, double length);
+// From base to `end` on half a wave of a cosine of `length` steps, and then `end`.
+CATENA_EXPORT Schedule cosine(double length, double end = 0);
+// The same again and again; each period is `factor` times as long as the one before. (Loshchilov, Hutter:
+// arXiv:1608.03983.)
+CATENA_EXPORT Schedule cosine_restarts(double length, double factor = 1, double end = 0);
+// From base start_factor up to base within `warmup` of the length, then down to base end_factor, both on waves of a
+// cosine, or on lines. base is the greatest value. (Smith, Topin: arXiv:1708.07120.)
+struct OneCycleOptions {
+  double warmup = 0.3, start_factor = 1.0 / 25, end_factor = 1e-4 / 25;
+  bool lines = false;
+};
+CATENA_EXPORT Schedule one_cycle(double length, const OneCycleOptions& options = {});
+// From base start_factor to base on a line of `length` steps; then `next`, whose steps begin there.
+CATENA_EXPORT Schedule warmup(double length, Schedule next = constant(), double start_factor = 0);
+// Each schedule for its number of steps, counted from its begin; the last one goes on for ever.
+CATENA_EXPORT Schedule sequence(std::vector<std::pair<Schedule, double>> parts);
+
+}  // namespace schedules
+
+// Sets a hyperparameter of an optimizer: to the value for 0 steps when it is made, and to the next one at each step().
+// The base is the optimizer's value when it is made. `hyper` is by default "lr", or "alpha" if the optimizer has no
+// "lr" to set. ValueError for an empty schedule, KeyError for a hyperparameter that the optimizer lacks. The optimizer
+// must outlive it.
+class CATENA_EXPORT Scheduler {
+ public:
+  Scheduler(Optimizer& optimizer, Schedule schedule, std::string hyper = {});
+  void step();
+  double value() const { return optimizer_->get_hyper(hyper_); }
+  std::int64_t t() const noexcept { return t_; }
+  // "t" and "base"; loading sets the value.
+  void serialize(Serializer& s);
+
+ private:
+  void set();
+  Optimizer* optimizer_;
+  Schedule schedule_;
+  std::string hyper_;
+  double base_ = 0;
+  std::int64_t t_ = 0;
+};
+
+struct PlateauOptions {
+  bool maximize = false;       // whether a greater measure is better
+  double factor = 0.1;         // of the value, when the measure has not improved
+  std::int64_t patience = 10;  // number of steps without improvement that are allowed
+  double threshold = 1e-4;     // an improvement is greater than this part of the best measure
+  bool relative = true;        // with false, greater than this number
+  std::int64_t cooldown = 0;   // number of steps after a reduction that are not counted
+  double least = 0;            // the value is not reduced below
+  std::string hyper = {};      // as for Scheduler
+};
+
+namespace internal {
+// The measures seen so far, and the rule.
+struct CATENA_EXPORT Plateau {
+  explicit Plateau(const PlateauOptions& options);
+  bool reduces(const PlateauOptions& options, double measure);  // whether the value is to be reduced after this measure
+  void serialize(Serializer& s);
+  double best;
+  std::int64_t bad = 0, cooldown = 0;
+};
+}  // namespace internal
+
+// Reduces a hyperparameter when a measure has stopped improving: scheduler.step(loss). The rule is that of PyTorch's
+// ReduceLROnPlateau; a measure that is NaN is no improvement. ValueError for a factor outside (0, 1).
+class CATENA_EXPORT PlateauScheduler {
+ public:
+  explicit PlateauScheduler(Optimizer& optimizer, PlateauOptions options = {});
+  void step(double measure);
+  double value() const { return optimizer_->get_hyper(options_.hyper); }
+  double best() const noexcept { return state_.best; }
+  // "best", "bad", "cooldown" and "value"; loading sets the value.
+  void serialize(Serializer& s);
+
+ private:
+  Optimizer* optimizer_;
+  PlateauOptions options_;
+  internal::Plateau state_;
+};
+
+namespace internal {
+// Returns `hyper`, or by default "lr", or "alpha" if the optimizer has no "lr" to set. KeyError with the names
+// otherwise.
+CATENA_EXPORT std::string hyper_to_set(const Optimizer& optimizer, const std::string& hyper, std::string_view who);
+}  // namespace internal
+
+}  // namespace training
