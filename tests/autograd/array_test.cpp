@@ -306,4 +306,17 @@ BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
   BOOST_TEST((empty_like(b).device() == other));
 }
 
+BOOST_AUTO_TEST_CASE(lengths_by_negative_axes) {
+  const Array a = zeros({2, 3, 4});
+  const Variable x(a);
+  for (int axis = 0; axis < 3; ++axis) {
+    BOOST_TEST(a.shape(axis - 3) == a.shape(axis));
+    BOOST_TEST(x.shape(axis - 3) == 2 + axis);
+  }
+  for (const int axis : {3, -4}) {
+    BOOST_CHECK_THROW(a.shape(axis), catena::IndexError);
+    BOOST_CHECK_THROW(x.shape(axis), catena::IndexError);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
