@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/variable.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/tests/support/framework_devices.h>
 
@@ -308,7 +309,7 @@ BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
 
 BOOST_AUTO_TEST_CASE(lengths_by_negative_axes) {
   const Array a = zeros({2, 3, 4});
-  const Variable x(a);
+  const autograd::Variable x(a);
   for (int axis = 0; axis < 3; ++axis) {
     BOOST_TEST(a.shape(axis - 3) == a.shape(axis));
     BOOST_TEST(x.shape(axis - 3) == 2 + axis);
