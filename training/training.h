@@ -5,6 +5,7 @@
 #include <catena/training/datasets.h>
 #include <catena/training/extensions.h>
 #include <catena/training/iterator.h>
+#include <catena/training/lbfgs.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>

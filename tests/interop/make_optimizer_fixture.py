@@ -1,4 +1,5 @@
-"""Writes tests/golden/torch_optimizers.{json,npz}: parameters after each of 50 steps of optimizers that Chainer 1.24 lacks.
+"""Writes tests/golden/torch_optimizers.{json,npz}, parameters after each of 50 steps of optimizers that Chainer 1.24 lacks, and
+torch_lbfgs.{json,npz}, losses and parameters after updates of PyTorch's LBFGS.
 
     python make_optimizer_fixture.py
 
@@ -125,7 +126,42 @@ def cases():
     yield 'Muon.plain', dict(lr=0.1, momentum=0.5), lambda p: muon(p, lr=0.1, momentum=0.5, nesterov=False), None
 
 
+def lbfgs():
+    random = np.random.RandomState(3)
+    arrays = dict(x=random.normal(0, 1, (8, 3)), t=random.normal(0, 1, (8, 1)), W=random.normal(0, 0.5, (3, 4)),
+                  b=random.normal(0, 0.5, (4,)), V=random.normal(0, 0.5, (4, 1)))
+    x, t = torch.tensor(arrays['x']), torch.tensor(arrays['t'])
+    listed = []
+    for name, options in (('fixed', dict(lr=0.5, max_iter=4, history_size=3)), ('wolfe', dict(line_search_fn='strong_wolfe')),
+                          ('short', dict(line_search_fn='strong_wolfe', max_iter=5, max_eval=6, lr=20.))):
+        params = {k: torch.nn.Parameter(torch.tensor(arrays[k])) for k in 'WbV'}
+        optimizer = torch.optim.LBFGS(list(params.values()), **options)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((torch.tanh(x @ params['W'] + params['b']) @ params['V'] - t) ** 2).mean()
+            loss.backward()
+            return loss
+
+        losses = []
+        for k in range(4):
+            losses.append(float(optimizer.step(closure)))
+            for key, v in params.items():
+                arrays['%s:%s%d' % (name, key, k)] = v.detach().numpy().copy()
+        listed.append(dict(name=name, losses=losses, evaluations=optimizer.state[params['W']]['func_evals']))
+    save('torch_lbfgs', arrays, listed)
+
+
+def save(name, arrays, listed):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', name)
+    np.savez_compressed(path + '.npz', **arrays)
+    with open(path + '.json', 'w') as out:
+        out.write('[\n' + ',\n'.join(json.dumps(c) for c in listed) + '\n]\n')
+    print('%s: %d cases, %d kB' % (name, len(listed), os.path.getsize(path + '.npz') // 1000))
+
+
 def main():
+    lbfgs()
     torch.bfloat16 = torch.float64  # Muon's iterations, which PyTorch runs in 16 bits
     arrays, listed = {}, []
     random = np.random.RandomState(7)
@@ -148,11 +184,7 @@ def main():
                 trajectory={k: '%s:%s' % (name, k) for k in SHAPES}, t=STEPS, lr_after=None,
                 dtype='float64' if dtype == 'f8' else 'float32', tolerance=[1e-12, 1e-9] if dtype == 'f8' else [2e-5, 1e-4],
                 notes='PyTorch' if make else 'formula of the paper'))
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', 'torch_optimizers')
-    np.savez_compressed(path + '.npz', **arrays)
-    with open(path + '.json', 'w') as out:
-        out.write('[\n' + ',\n'.join(json.dumps(c) for c in listed) + '\n]\n')
-    print('%d cases, %d kB' % (len(listed), os.path.getsize(path + '.npz') // 1000))
+    save('torch_optimizers', arrays, listed)
 
 
 if __name__ == '__main__':
