@@ -54,7 +54,7 @@ set(folders
   "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats autograd/backend nn/functions nn/links"
   "training/datasets|kernels/base training|kernels kernels/formats"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
-  "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats")
+  "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats training/datasets")
 
 # Beyond the libraries: <folder>|<what it may include, by prefix>|<what it may not, although the former matches>. The first row counts.
 set(rules

@@ -7,6 +7,7 @@
 #include <catena/training/extensions/evaluator.h>
 #include <catena/training/extensions/exponential_shift.h>
 #include <catena/training/extensions/fail_on_non_number.h>
+#include <catena/training/extensions/interval_logs.h>
 #include <catena/training/extensions/linear_shift.h>
 #include <catena/training/extensions/log_report.h>
 #include <catena/training/extensions/micro_average.h>

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <limits>
+#include <utility>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/warning.h>
+#include <catena/training/log_entry.h>
 #include <catena/training/stored_number.h>
 #include <catena/training/summary_state.h>
 #include <catena/training/trainer.h>
@@ -86,5 +89,84 @@ MaxValueTrigger::MaxValueTrigger(std::string key, TriggerSpec trigger)
 MinValueTrigger::MinValueTrigger(std::string key, TriggerSpec trigger)
     : BestValueTrigger(
           std::move(key), [](double best, double value) { return value < best; }, std::move(trigger)) {}
+
+EarlyStoppingTrigger::EarlyStoppingTrigger(Options options)
+    : options_(std::move(options)),
+      maximize_(options_.mode == "max" ||
+                (options_.mode == "auto" && options_.monitor.find("accuracy") != std::string::npos)),
+      check_(options_.check_trigger.make()),
+      max_(options_.max_trigger.make()) {
+  catena::check<catena::ValueError>(options_.mode == "max" || options_.mode == "min" || options_.mode == "auto",
+                                    "EarlyStoppingTrigger", "mode is \"", options_.mode,
+                                    "\" and must be \"max\", \"min\" or \"auto\"");
+  catena::check<catena::ValueError>(options_.patience >= 1, "EarlyStoppingTrigger", "patience is ", options_.patience,
+                                    " and must be at least 1");
+}
+
+bool EarlyStoppingTrigger::operator()(Trainer& trainer) {
+  if (const nn::Observed* value = trainer.observation().find(options_.monitor)) summary_.add(options_.monitor, *value);
+  // An interval as a stop trigger means a position: the training ends there, and not at each multiple.
+  const auto* interval = dynamic_cast<const IntervalTrigger*>(max_.get());
+  if (max_ && (interval != nullptr ? interval->reached(trainer) : trainer.asks(*max_))) return true;
+  if (!check_ || !trainer.asks(*check_)) return false;
+  if (summary_.empty()) {
+    if (!warned_)
+      catena::warn("UserWarning",
+                   catena::concat("EarlyStoppingTrigger: nothing was reported under ", options_.monitor,
+                                  " up to iteration ", trainer.updater().iteration(), "; the check is not counted"));
+    warned_ = true;
+    return false;
+  }
+  const double mean = summary_.compute_mean()[0].second;
+  summary_ = {};
+  if (!std::isnan(mean) && (!best_ || (maximize_ ? mean > *best_ : mean < *best_))) {
+    best_ = mean;
+    count_ = 0;
+    return false;
+  }
+  if (++count_ < options_.patience) return false;
+  if (options_.verbose)
+    std::cout << catena::concat("EarlyStoppingTrigger: ", options_.monitor, " has not improved for ", count_,
+                                " checks; the best was ", repr(best_.value_or(NAN)), '\n')
+              << std::flush;
+  return true;
+}
+
+void EarlyStoppingTrigger::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, summary_, best_, count_);
+  if (check_) check_->serialize(*s["interval_trigger"]);
+  if (max_) max_->serialize(*s["max_trigger"]);
+  internal::serialize_summary(*s["summary"], summary_);
+  internal::serialize_count(s, "count", count_, "EarlyStoppingTrigger");
+  double best = best_.value_or(NAN);
+  s("best", best);
+  if (s.is_writer()) return;
+  best_.reset();
+  if (!std::isnan(best)) best_ = best;
+}
+
+bool OnceTrigger::operator()(Trainer&) { return !std::exchange(fired_, true); }
+
+void OnceTrigger::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, fired_);
+  s("fired", fired_);
+  if (!s.is_writer() && call_on_resume_) fired_ = false;
+}
+
+TimeTrigger::TimeTrigger(double seconds) : seconds_(seconds), next_(seconds) {
+  catena::check<catena::ValueError>(seconds > 0, "TimeTrigger", "seconds is ", seconds, " and must be positive");
+}
+
+bool TimeTrigger::operator()(Trainer& trainer) {
+  const double now = trainer.elapsed_time();
+  if (now < next_) return false;
+  next_ = seconds_ * (std::floor(now / seconds_) + 1);
+  return true;
+}
+
+void TimeTrigger::serialize(nn::Serializer& s) {
+  internal::restore_on_rollback(s, next_);
+  s("next_time", next_);
+}
 
 }  // namespace training

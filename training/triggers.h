@@ -74,4 +74,63 @@ class CATENA_EXPORT MinValueTrigger : public BestValueTrigger {
   explicit MinValueTrigger(std::string key, TriggerSpec trigger = {1, epoch});
 };
 
+struct EarlyStoppingOptions {
+  TriggerSpec check_trigger = {1, epoch};  // when the mean of the monitored value is looked at
+  std::string monitor = "main/loss";
+  std::int64_t patience = 3;  // number of checks in a row without improvement after which it fires
+  // "max" if a greater value is better, "min" if a smaller one is; "auto": "max" if the key contains "accuracy".
+  std::string mode = "auto";
+  bool verbose = false;                    // print a line when it fires for want of improvement
+  TriggerSpec max_trigger = {100, epoch};  // the end of the training in any case
+};
+
+// A stop trigger: Trainer trainer(updater, EarlyStoppingTrigger({.monitor = "validation/main/loss"})). A NaN mean is no
+// improvement; a check without an observation is not counted, and warned of once. It must be called at every iteration.
+// A copy has the same arguments and starts again. ValueError for a mode of another name and a patience below 1.
+// (Chainer 5.)
+class CATENA_EXPORT EarlyStoppingTrigger : public Trigger {
+ public:
+  using Options = EarlyStoppingOptions;
+  explicit EarlyStoppingTrigger(Options options = {});
+  EarlyStoppingTrigger(const EarlyStoppingTrigger& o) : EarlyStoppingTrigger(o.options_) {}
+  EarlyStoppingTrigger& operator=(const EarlyStoppingTrigger&) = delete;
+  bool operator()(Trainer& trainer) override;
+  // Stores "interval_trigger", "max_trigger", "summary", "count" and, if there is one, "best".
+  void serialize(nn::Serializer& s) override;
+  std::int64_t count() const noexcept { return count_; }  // checks without improvement
+  const std::optional<double>& best() const noexcept { return best_; }
+
+ private:
+  Options options_;
+  bool maximize_;
+  catena::Shared<Trigger> check_, max_;
+  nn::DictSummary summary_;
+  std::optional<double> best_;
+  std::int64_t count_ = 0;
+  bool warned_ = false;
+};
+
+// Fires once, at the first iteration at which it is asked; in a resumed training again only with call_on_resume.
+class CATENA_EXPORT OnceTrigger : public Trigger {
+ public:
+  explicit OnceTrigger(bool call_on_resume = false) : call_on_resume_(call_on_resume) {}
+  bool operator()(Trainer& trainer) override;
+  void serialize(nn::Serializer& s) override;  // "fired"
+
+ private:
+  bool call_on_resume_, fired_ = false;
+};
+
+// Fires at the first iteration after each `seconds` of training; the time before a resume counts. ValueError unless
+// seconds is positive.
+class CATENA_EXPORT TimeTrigger : public Trigger {
+ public:
+  explicit TimeTrigger(double seconds);
+  bool operator()(Trainer& trainer) override;
+  void serialize(nn::Serializer& s) override;  // "next_time"
+
+ private:
+  double seconds_, next_;
+};
+
 }  // namespace training

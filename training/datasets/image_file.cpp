@@ -65,6 +65,8 @@ template <class T> Array planes(const DecodedImage& image) {
   return autograd::from_host(to.data(), {image.channels, image.height, image.width}, catena::dtype_of<T>, Device{});
 }
 
+}  // namespace
+
 std::string read_file(std::string_view op, const std::string& path) {
   catena::FileSource file(op, path);
   const auto size = file.remaining();
@@ -73,8 +75,6 @@ std::string read_file(std::string_view op, const std::string& path) {
   content.resize(file.read(content.data(), content.size()));
   return content;
 }
-
-}  // namespace
 
 void check_codecs(std::string_view op, const std::vector<std::string>& paths, ImageCodecs codecs) {
   for (const std::string& path : paths) {
@@ -117,8 +117,7 @@ Array read_image(const std::string& path, Dtype dtype) {
   return autograd::astype(samples, dtype);
 }
 
-void write_image(const std::string& path, const Array& image) {
-  constexpr const char* op = "write_image";
+std::string internal::encode_png(std::string_view op, const Array& image) {
   const std::int64_t ndim = image.ndim();
   const std::int64_t channels = ndim == 3 ? image.shape()[0] : 1;
   check<ValueError>((ndim == 2 || ndim == 3) && (channels == 1 || channels == 3), op, "an image has the shape (H, W), ",
@@ -136,7 +135,12 @@ void write_image(const std::string& path, const Array& image) {
         rows += static_cast<char>(static_cast<std::uint8_t>(std::lround(std::fmin(std::fmax(value, 0), 255))));
       }
   }
-  catena::write_file_atomically(op, path, catena::png_file(width, height, rows, 6));
+  return catena::png_file(width, height, rows, 6);
+}
+
+void write_image(const std::string& path, const Array& image) {
+  constexpr const char* op = "write_image";
+  catena::write_file_atomically(op, path, internal::encode_png(op, image));
 }
 
 }  // namespace training::datasets

@@ -1,0 +1,158 @@
+#include <catena/training/extensions/summary_writer.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include <catena/kernels/base/error.h>
+#include <catena/training/append_file.h>
+#include <catena/training/datasets/image_file.h>
+
+namespace training {
+
+using catena::check;
+using catena::ValueError;
+
+namespace {
+
+// ---- protocol buffers (https://protobuf.dev/programming-guides/encoding) ----
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(0x80 | (value & 0x7f));
+  bytes += static_cast<char>(value);
+  return bytes;
+}
+template <class T> std::string little_endian(T value) {
+  static_assert(std::endian::native == std::endian::little);
+  return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+}
+std::string integer_field(int number, std::uint64_t value) {
+  return varint(std::uint64_t(number) << 3) + varint(value);
+}
+std::string double_field(int number, double value) {
+  return varint(std::uint64_t(number) << 3 | 1) + little_endian(value);
+}
+std::string float_field(int number, float value) {
+  return varint(std::uint64_t(number) << 3 | 5) + little_endian(value);
+}
+std::string bytes_field(int number, std::string_view bytes) {
+  return varint(std::uint64_t(number) << 3 | 2) + varint(bytes.size()).append(bytes);
+}
+std::string doubles_field(int number, const std::vector<double>& values) {
+  std::string packed;
+  for (const double value : values) packed += little_endian(value);
+  return bytes_field(number, packed);
+}
+
+// ---- records (tensorflow/core/lib/io/record_writer.h) ----
+// The checksum of Castagnoli, CRC-32C, bit-reflected.
+std::uint32_t crc32c(std::string_view bytes) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> t{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t c = i;
+      for (int k = 0; k < 8; ++k) c = (c >> 1) ^ (c & 1 ? 0x82f63b78u : 0);
+      t[i] = c;
+    }
+    return t;
+  }();
+  std::uint32_t crc = ~0u;
+  for (const char b : bytes) crc = (crc >> 8) ^ table[(crc ^ static_cast<std::uint8_t>(b)) & 0xff];
+  return ~crc;
+}
+std::string masked_crc(std::string_view bytes) {
+  const std::uint32_t crc = crc32c(bytes);
+  return little_endian<std::uint32_t>(((crc >> 15) | (crc << 17)) + 0xa282ead8u);
+}
+std::string record(std::string_view data) {
+  const std::string length = little_endian<std::uint64_t>(data.size());
+  return (length + masked_crc(length)).append(data) + masked_crc(data);
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// tensorflow/core/util/event.proto and framework/summary.proto
+std::string event(std::string_view rest) { return record(double_field(1, now()).append(rest)); }
+std::string value_of(std::string_view tag, std::string_view rest) { return bytes_field(1, tag).append(rest); }
+
+// "events.out.tfevents.<seconds>.<host>.<process>.<number>"
+std::string event_file_name() {
+  static std::atomic<int> made{0};
+  char host[256] = "localhost";
+  static_cast<void>(::gethostname(host, sizeof host - 1));
+  return catena::concat("events.out.tfevents.", std::int64_t(now()), '.', static_cast<const char*>(host), '.',
+                        ::getpid(), '.', made++);
+}
+
+}  // namespace
+
+SummaryWriter::SummaryWriter(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check<catena::IOError>(!error, "SummaryWriter", "cannot create the folder \"", folder, "\": ", error.message());
+  path_ = (std::filesystem::path(folder) / event_file_name()).string();
+  file_ = catena::Owned<internal::AppendFile>(new internal::AppendFile("SummaryWriter", path_));
+  file_->write(event(bytes_field(3, "brain.Event:2")));
+}
+
+SummaryWriter::~SummaryWriter() = default;
+
+void SummaryWriter::add(std::string_view value, std::int64_t step) {
+  file_->write(event(integer_field(2, std::uint64_t(step)) + bytes_field(5, bytes_field(1, value))));
+}
+
+void SummaryWriter::add_scalar(std::string_view tag, double value, std::int64_t step) {
+  add(value_of(tag, float_field(2, float(value))), step);
+}
+
+void SummaryWriter::add_histogram(std::string_view tag, const Array& values, std::int64_t step, int bins) {
+  check<ValueError>(bins >= 1, "add_histogram", "bins is ", bins, " and must be at least 1");
+  check<ValueError>(values.size() > 0, "add_histogram", "the array of shape ", values.shape(), " has no elements");
+  check<catena::TypeError>(!catena::is_complex_dtype(values.dtype()), "add_histogram", "elements are real, not ",
+                           values.dtype());
+  const std::vector<double> v = autograd::to_vector<double>(values);
+  const auto [low, high] = std::minmax_element(v.begin(), v.end());
+  double sum = 0, squares = 0;
+  for (const double x : v) {
+    check<ValueError>(std::isfinite(x), "add_histogram", "an element is ", x, "; all must be finite");
+    sum += x, squares += x * x;
+  }
+  // Bucket k has the elements up to limit k; TensorBoard wants an empty one before the first element.
+  const double width = (*high - *low) / bins;
+  std::vector<double> limits(std::size_t(bins) + 1), counts(std::size_t(bins) + 1, 0.0);
+  for (int k = 0; k <= bins; ++k) limits[std::size_t(k)] = k == bins ? *high : *low + k * width;
+  for (const double x : v) {
+    const int k = width > 0 ? std::min(int((x - *low) / width), bins - 1) : bins - 1;
+    ++counts[std::size_t(k) + 1];
+  }
+  const std::string histogram = double_field(1, *low) + double_field(2, *high) + double_field(3, double(v.size())) +
+                                double_field(4, sum) + double_field(5, squares) + doubles_field(6, limits) +
+                                doubles_field(7, counts);
+  add(value_of(tag, bytes_field(5, histogram)), step);
+}
+
+void SummaryWriter::add_image(std::string_view tag, const Array& image, std::int64_t step) {
+  const std::string png = datasets::internal::encode_png("add_image", image);
+  const int n = image.ndim();
+  add(value_of(tag, bytes_field(4, integer_field(1, std::uint64_t(image.shape()[n - 2])) +
+                                       integer_field(2, std::uint64_t(image.shape()[n - 1])) + integer_field(3, 3) +
+                                       bytes_field(4, png))),
+      step);
+}
+
+void SummaryWriter::add_text(std::string_view tag, std::string_view text, std::int64_t step) {
+  constexpr int string_dtype = 7;
+  const std::string metadata = bytes_field(9, bytes_field(1, bytes_field(1, "text")));
+  const std::string shape = bytes_field(2, bytes_field(2, integer_field(1, 1)));
+  const std::string tensor = bytes_field(8, integer_field(1, string_dtype) + shape + bytes_field(8, text));
+  add(value_of(tag, tensor + metadata), step);
+}
+
+}  // namespace training

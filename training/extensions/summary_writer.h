@@ -1,0 +1,49 @@
+// Event files for TensorBoard: curves, histograms and pictures of a training, written without another library.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catena/autograd/array.h>
+#include <catena/kernels/base/pointers.h>
+
+namespace training {
+
+using autograd::Array;
+namespace internal {
+class AppendFile;
+}
+
+// Writes an event file into a folder, which is created: `tensorboard --logdir folder` shows it. Several writers, also
+// of resumed trainings, may use one folder, because each has a file of its own.
+//
+//   training::SummaryWriter writer("runs/first");
+//   writer.add_scalar("loss", 0.5, step);
+//
+// Every call appends whole records. IOError if the folder or the file cannot be written. Arrays may be on any device;
+// TypeError for complex ones.
+class CATENA_EXPORT SummaryWriter {
+ public:
+  explicit SummaryWriter(const std::string& folder);
+  ~SummaryWriter();
+  SummaryWriter(const SummaryWriter&) = delete;
+  SummaryWriter& operator=(const SummaryWriter&) = delete;
+
+  void add_scalar(std::string_view tag, double value, std::int64_t step);
+  // The distribution of the elements: as many intervals of equal width as `bins` between the least and the greatest
+  // one. ValueError for an array without elements, elements that are not finite, and fewer than 1 bins.
+  void add_histogram(std::string_view tag, const Array& values, std::int64_t step, int bins = 30);
+  // An image as for datasets::write_image: (H, W), (1, H, W) or (3, H, W), values 0 to 255.
+  void add_image(std::string_view tag, const Array& image, std::int64_t step);
+  void add_text(std::string_view tag, std::string_view text, std::int64_t step);
+  const std::string& path() const noexcept { return path_; }  // of the event file
+
+ private:
+  void add(std::string_view value, std::int64_t step);
+  std::string path_;
+  catena::Owned<internal::AppendFile> file_;
+};
+
+}  // namespace training
