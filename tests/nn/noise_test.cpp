@@ -307,6 +307,10 @@ BOOST_AUTO_TEST_CASE(whole_parts_are_dropped) {
         same &= given == expected && (given == 0 || std::fabs(given - 4.0 / 3) < 1e-12);
       }
       BOOST_TEST(same);
+      // Neighbouring parts are drawn independently: 3/8 of them differ.
+      int changes = 0;
+      for (std::size_t i = 1; i < of_part.size(); ++i) changes += of_part[i] != of_part[i - 1];
+      BOOST_TEST(changes > k.parts / 5);
       BOOST_TEST(std::fabs(kept / double(k.parts) - 0.75) < 5 * std::sqrt(0.25 * 0.75 / double(k.parts)));
       y.set_grad(ones({N, C, D}, Dtype::float64));
       y.backward();
