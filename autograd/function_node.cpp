@@ -161,10 +161,26 @@ std::string cure_of(const catena::InvalidType& e, const type_check::TypeInfoTupl
 }  // namespace
 
 namespace {
+// Replaces in_types[0], in_types[1]... by the names of these inputs: x.shape[0] == t.shape[0].
+std::string with_names(const std::string& expect, std::string_view names) {
+  constexpr std::string_view before = "in_types[";
+  std::string text;
+  std::size_t from = 0;
+  for (std::size_t at; (at = expect.find(before, from)) != expect.npos; from = expect.find(']', at) + 1) {
+    int k = 0;
+    for (std::size_t i = at + before.size(); expect[i] >= '0' && expect[i] <= '9'; ++i) k = 10 * k + (expect[i] - '0');
+    const std::string_view name = word(names, k);
+    text.append(expect, from, at - from);
+    if (name.empty()) text.append(expect, at, expect.find(']', at) + 1 - at);
+    else text += name;
+  }
+  return text.append(expect, from);
+}
+
 [[noreturn]] void fail_types(const catena::InvalidType& e, std::string_view label,
                              const type_check::TypeInfoTuple& types, std::string_view names) {
   throw catena::InvalidType(
-      e.expect(), e.actual(),
+      with_names(e.expect(), names), e.actual(),
       catena::concat("Invalid operation is performed in: ", label, " (Forward)", cure_of(e, types, names), "\n\n"));
 }
 }  // namespace

@@ -12,4 +12,6 @@
 #include <catena/nn/functions/normalization.h>
 #include <catena/nn/functions/objects.h>
 #include <catena/nn/functions/pooling.h>
+#include <catena/nn/functions/probability_loss.h>
 #include <catena/nn/functions/recurrent.h>
+#include <catena/nn/functions/similarity.h>

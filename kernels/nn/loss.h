@@ -17,34 +17,51 @@ struct cross_entropy_pick {
   }
 };
 
-// gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - [c == t]), or 0 where t is ignored. Loop: (N, C, D); labels,
-// g and norm are broadcast to it. The normaliser is an array, so that a count computed on the device need not be copied
+// gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - (c == t ? on : off)), or 0 where t is ignored; `on` and `off`
+// are the probabilities of the label and of every other class, 1 and 0 without smoothing. Loop: (N, C, D); labels, g
+// and norm are broadcast to it. The normaliser is an array, so that a count computed on the device need not be copied
 // to the host. `prepare` computes the values that all classes of a label share: the factor, and the class of the label,
 // or a class that never occurs.
 struct cross_entropy_bwd {
   enum : int { finished = 1 };  // the input that `finish` reads
   enum : int32_t { ignored = -2147483647 - 1, unknown = -1 };
   template <class T> struct shared {
-    T scale;
+    T scale, on, off;
     int32_t target;
   };
 
   template <class W, class L, class T>
-  ND_FN static void prepare(const W& weight, L label, L ignore, T g, T norm, shared<T>& s) {
+  ND_FN static void prepare(const W& weight, L label, L ignore, T g, T norm, T on, T off, shared<T>& s) {
     const bool known = label >= L(0) && int64_t(label) < weight.shape(0);
     // g / norm is the same for all labels of a mean: a loop divides once.
     s.scale = known ? T(g / norm) * weight(label) : not_a_number<T>();
     s.target = label == ignore ? int32_t(ignored) : (known ? int32_t(label) : int32_t(unknown));
+    s.on = on, s.off = off;
   }
-  template <class T> ND_FN static void finish(int32_t c, T log_y, T scale, int32_t target, T& gx) {
-    const T gradient = scale * (m::exp(log_y) - (c == target ? T(1) : T(0)));
+  template <class T> ND_FN static void finish(int32_t c, T log_y, T scale, int32_t target, T on, T off, T& gx) {
+    const T gradient = scale * (m::exp(log_y) - (c == target ? on : off));
     gx = target == int32_t(ignored) ? T(0) : gradient;
   }
   template <class I, class W, class L, class T>
-  ND_FN static void run(const I& i, const W& weight, T log_y, L label, L ignore, T g, T norm, T& gx) {
+  ND_FN static void run(const I& i, const W& weight, T log_y, L label, L ignore, T g, T norm, T on, T off, T& gx) {
     shared<T> s;
-    prepare(weight, label, ignore, g, norm, s);
-    finish(int32_t(i[1]), log_y, s.scale, s.target, gx);
+    prepare(weight, label, ignore, g, norm, on, off, s);
+    finish(int32_t(i[1]), log_y, s.scale, s.target, s.on, s.off, gx);
+  }
+};
+
+// The cross entropy of a probability t and the logistic function of x, in which the part of t is multiplied by a
+// weight: (1 - t) log(1 + e^x) + weight t log(1 + e^-x). No difference loses the digits of a small loss or gradient.
+struct logistic_cross_entropy {
+  template <class T> ND_FN static void run(T x, T t, T weight, T& y) {
+    const T rest = m::log1p(m::exp(-m::fabs(x)));
+    y = (T(1) - t) * ((x < T(0) ? T(0) : x) + rest) + weight * t * ((x < T(0) ? -x : T(0)) + rest);
+  }
+};
+struct logistic_cross_entropy_bwd {
+  template <class T> ND_FN static void run(T x, T t, T weight, T gy, T& gx) {
+    const T e = m::exp(-m::fabs(x)), large = T(1) / (T(1) + e), small = e * large;
+    gx = gy * ((T(1) - t) * (x < T(0) ? small : large) - weight * t * (x < T(0) ? large : small));
   }
 };
 

@@ -112,6 +112,7 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
   using Shared = typename Body::template shared<T>;
   struct alignas(64) Tile {
     T x[kPreparedTile], y[kPreparedTile], scale[kPreparedTile];
+    T on, off;  // the same for all elements of a call
     std::int32_t target[kPreparedTile], position[kPreparedTile];
     std::byte* to[kPreparedTile];  // destinations of elements of short lines
   };
@@ -140,8 +141,9 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
       for (int j = 0; j < n; ++j) t.x[j] = load(*reinterpret_cast<const In*>(x + j * dx));
     }
     for (int j = n; j < padded; ++j) t.x[j] = T(0);
+    const T on = t.on, off = t.off;
 #pragma GCC ivdep
-    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], t.y[j]);
+    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], on, off, t.y[j]);
     if (dy == std::int64_t(sizeof(Out))) {
       for (int j = 0; j < n; ++j) store(reinterpret_cast<Out*>(y)[j], t.y[j]);
     } else {
@@ -152,14 +154,16 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
   CATENA_MULTIARCH static void compute_collected(Tile& t, int n) {
     const int padded = whole_blocks(n);
     for (int j = n; j < padded; ++j) t.x[j] = T(0), t.scale[j] = T(0), t.target[j] = t.position[j] = 0;
+    const T on = t.on, off = t.off;
 #pragma GCC ivdep
-    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], t.y[j]);
+    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], on, off, t.y[j]);
     for (int j = 0; j < n; ++j) store(*reinterpret_cast<Out*>(t.to[j]), t.y[j]);
   }
   static void collect(const IndexedCall& c, const Index<kMaxIndexRank>& index, std::byte* const* p, int axis,
                       std::int64_t n, bool once, Tile& t, int& held) {
     const std::int64_t dx = (*c.strides[in])[axis], dy = (*c.strides[out])[axis];
     Shared s = prepare(c, p, 0, axis);
+    t.on = s.on, t.off = s.off;
     for (std::int64_t j = 0; j < n; ++j, ++held) {
       if (!once && j > 0) s = prepare(c, p, j, axis);
       t.x[held] = load(*reinterpret_cast<const In*>(p[in] + j * dx));
@@ -189,7 +193,9 @@ template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<B
       const auto fill = [&](int begin, int end, const Shared& s) {
         for (int j = begin; j < end; ++j) t.scale[j] = s.scale, t.target[j] = s.target;
       };
-      if (once) fill(0, whole_blocks(n), prepare(c, p, 0, axis));
+      const Shared start = prepare(c, p, 0, axis);
+      t.on = start.on, t.off = start.off;
+      if (once) fill(0, whole_blocks(n), start);
       for (std::int64_t first = 0; first < n; first += kPreparedTile) {
         const int count = int(std::min<std::int64_t>(kPreparedTile, n - first));
         const int padded = whole_blocks(count);

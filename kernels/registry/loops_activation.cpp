@@ -26,5 +26,17 @@ CATENA_DEFINE_KERNEL softplus = transcendental<k::softplus, Floats2>("softplus",
 CATENA_DEFINE_KERNEL softplus_bwd = transcendental<k::softplus_bwd, Floats3>("softplus_bwd", kHeader);
 CATENA_DEFINE_KERNEL hard_sigmoid = elementwise<k::hard_sigmoid, Floats1>("hard_sigmoid", kHeader);
 CATENA_DEFINE_KERNEL hard_sigmoid_bwd = elementwise<k::hard_sigmoid_bwd, Floats2>("hard_sigmoid_bwd", kHeader);
+CATENA_DEFINE_KERNEL silu = transcendental<k::silu, Floats1>("silu", kHeader);
+CATENA_DEFINE_KERNEL silu_bwd = transcendental<k::silu_bwd, Floats2>("silu_bwd", kHeader);
+CATENA_DEFINE_KERNEL gelu = transcendental<k::gelu, Floats1>("gelu", kHeader);
+CATENA_DEFINE_KERNEL gelu_bwd = transcendental<k::gelu_bwd, Floats2>("gelu_bwd", kHeader);
+CATENA_DEFINE_KERNEL gelu_tanh = transcendental<k::gelu_tanh, Floats1>("gelu_tanh", kHeader);
+CATENA_DEFINE_KERNEL gelu_tanh_bwd = transcendental<k::gelu_tanh_bwd, Floats2>("gelu_tanh_bwd", kHeader);
+CATENA_DEFINE_KERNEL mish = transcendental<k::mish, Floats1>("mish", kHeader);
+CATENA_DEFINE_KERNEL mish_bwd = transcendental<k::mish_bwd, Floats2>("mish_bwd", kHeader);
+CATENA_DEFINE_KERNEL hard_swish = elementwise<k::hard_swish, Floats1>("hard_swish", kHeader);
+CATENA_DEFINE_KERNEL hard_swish_bwd = elementwise<k::hard_swish_bwd, Floats2>("hard_swish_bwd", kHeader);
+CATENA_DEFINE_KERNEL scaled_elu = transcendental<k::scaled_elu, Floats3>("scaled_elu", kHeader);
+CATENA_DEFINE_KERNEL scaled_elu_bwd = transcendental<k::scaled_elu_bwd, Floats4>("scaled_elu_bwd", kHeader);
 
 }  // namespace catena::kernels

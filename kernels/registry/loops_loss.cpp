@@ -13,13 +13,17 @@ constexpr const char* kHeader = "catena/kernels/nn/loss.h";
 // Inputs: scores, class weights, labels and the label to ignore. A count may exceed float16, so norms are float32
 // there.
 using Picks = loops<"*e*eii->e", "*E*Eii->E", "*f*fii->f", "*d*dii->d">;
-using PickGradients = loops<"*eeiief->e", "*EEiiEf->E", "*ffiiff->f", "*ddiidd->d">;
+using PickGradients = loops<"*eeiiefff->e", "*EEiiEfff->E", "*ffiiffff->f", "*ddiidddd->d">;
 
 }  // namespace
 
 CATENA_DEFINE_KERNEL cross_entropy_pick = indexed<k::cross_entropy_pick, Picks>("cross_entropy_pick", kHeader);
 CATENA_DEFINE_KERNEL cross_entropy_bwd = indexed<k::cross_entropy_bwd, PickGradients>("cross_entropy_bwd", kHeader);
 CATENA_DEFINE_KERNEL one_hot = indexed<k::one_hot, loops<"iee->e", "iEE->E", "iff->f", "idd->d">>("one_hot", kHeader);
+CATENA_DEFINE_KERNEL logistic_cross_entropy =
+    transcendental<k::logistic_cross_entropy, Floats3>("logistic_cross_entropy", kHeader);
+CATENA_DEFINE_KERNEL logistic_cross_entropy_bwd =
+    transcendental<k::logistic_cross_entropy_bwd, Floats4>("logistic_cross_entropy_bwd", kHeader);
 
 CATENA_DEFINE_KERNEL ctc_step = elementwise<k::ctc_step, loops<"fffff->f", "ddddd->d">>("ctc_step", kHeader);
 CATENA_DEFINE_KERNEL ctc_share = elementwise<k::ctc_share, loops<"ffff->f", "dddd->d">>("ctc_share", kHeader);

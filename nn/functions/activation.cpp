@@ -1,6 +1,7 @@
 #include <catena/nn/functions/activation.h>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -23,10 +24,13 @@ using autograd::Shape;
 using autograd::Targets;
 using autograd::Variables;
 using catena::check;
+using catena::ValueError;
 using internal::both;
 using internal::greater;
 using internal::greater_equal;
 using internal::less;
+using internal::narrowed;
+using internal::wide;
 
 namespace {
 
@@ -109,6 +113,96 @@ constexpr ElementwiseFunction kSoftplus = {
           return v.result(catena::kernels::softplus_bwd, {v.x0, constant(v.c[0]), v.gy});
         }};
 
+// y = f(x) with a fused rule on x and gy, for kernels without a constant.
+template <const catena::KernelDef& bwd> Array fused_rule(int, const ElementwiseArrays& v) {
+  return v.result(bwd, {v.x0, v.gy});
+}
+
+constexpr ElementwiseFunction kLogSigmoid = {
+    .label = "LogSigmoid",
+    .kernel = &catena::kernels::log_expit,
+    .retain = autograd::kRetainX,
+    .gradient = [](int, const ElementwiseValues& v) { return v.gy * sigmoid(-v.x0); },
+    .fused =
+        [](int, const ElementwiseArrays& v) {
+          return v.result(catena::kernels::softplus_bwd, {v.x0, -1.0, v.gy});
+        }};
+
+constexpr ElementwiseFunction kSiLU = {
+    .label = "SiLU",
+    .kernel = &catena::kernels::silu,
+    .retain = autograd::kRetainX,
+    .gradient = [](int, const ElementwiseValues& v) { return v.gy * (sigmoid(v.x0) * (1 + v.x0 * sigmoid(-v.x0))); },
+    .fused = fused_rule<catena::kernels::silu_bwd>};
+
+// The density of the normal distribution, and its distribution function.
+Variable normal_density(const Variable& x) { return exp(square(x) * -0.5) * 0.39894228040143267794; }
+constexpr ElementwiseFunction kNormalCDF = {
+    .label = "ndtr",
+    .kernel = &catena::kernels::ndtr,
+    .retain = autograd::kRetainX,
+    .gradient = [](int, const ElementwiseValues& v) { return v.gy * normal_density(v.x0); }};
+
+constexpr ElementwiseFunction kGELU = {.label = "GELU",
+                                       .kernel = &catena::kernels::gelu,
+                                       .retain = autograd::kRetainX,
+                                       .gradient =
+                                           [](int, const ElementwiseValues& v) {
+                                             return v.gy *
+                                                    (elementwise(kNormalCDF, v.x0) + v.x0 * normal_density(v.x0));
+                                           },
+                                       .fused = fused_rule<catena::kernels::gelu_bwd>};
+
+constexpr ElementwiseFunction kGELUTanh = {
+    .label = "GELU",
+    .kernel = &catena::kernels::gelu_tanh,
+    .retain = autograd::kRetainX,
+    .gradient =
+        [](int, const ElementwiseValues& v) {
+          // As in the kernel: beyond 50 the argument of the logistic function is constant.
+          const Variable z = autograd::clip(v.x0, -50, 50), cubic = square(z) * 0.071354816272600248764;
+          const Variable u = z * (cubic + 1.5957691216057307117);
+          return v.gy * (sigmoid(u) * (1 + sigmoid(-u) * v.x0 * (cubic * 3 + 1.5957691216057307117)));
+        },
+    .fused = fused_rule<catena::kernels::gelu_tanh_bwd>};
+
+constexpr ElementwiseFunction kMish = {.label = "Mish",
+                                       .kernel = &catena::kernels::mish,
+                                       .retain = autograd::kRetainX,
+                                       .gradient =
+                                           [](int, const ElementwiseValues& v) {
+                                             const Variable t = tanh(softplus(v.x0));
+                                             return v.gy * (t + v.x0 * sigmoid(v.x0) * (1 - square(t)));
+                                           },
+                                       .fused = fused_rule<catena::kernels::mish_bwd>};
+
+constexpr ElementwiseFunction kHardSwish = {.label = "HardSwish",
+                                            .kernel = &catena::kernels::hard_swish,
+                                            .retain = autograd::kRetainX,
+                                            .gradient =
+                                                [](int, const ElementwiseValues& v) {
+                                                  const Array& x = v.x0.data();
+                                                  return masked(v.gy, greater_equal(x, 3)) +
+                                                         masked(v.gy * (v.x0 * (1.0 / 3) + 0.5),
+                                                                less(apply(catena::kernels::absolute, {x}), 3));
+                                                },
+                                            .fused = fused_rule<catena::kernels::hard_swish_bwd>};
+
+// The constants are the factors of x above 0 and of exp(x) - 1 below.
+constexpr ElementwiseFunction kSELU = {
+    .label = "SELU",
+    .kernel = &catena::kernels::scaled_elu,
+    .retain = autograd::kRetainX,
+    .gradient =
+        [](int, const ElementwiseValues& v) {
+          const Array& x = v.x0.data();
+          return masked(v.gy * v.c[0], greater_equal(x, 0)) + masked(v.gy * exp(-relu(-v.x0)) * v.c[1], less(x, 0));
+        },
+    .fused =
+        [](int, const ElementwiseArrays& v) {
+          return v.result(catena::kernels::scaled_elu_bwd, {v.x0, v.gy, constant(v.c[0]), constant(v.c[1])});
+        }};
+
 // leaky_relu whose slope is differentiated as well.
 constexpr ElementwiseFunction kPReLU = {.label = "PReLUFunction",
                                         .kernel = &catena::kernels::leaky_relu,
@@ -183,8 +277,26 @@ Variable internal::elu(const Variable& x, double alpha) { return elementwise(kEL
 Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
 Variable internal::softplus(const Variable& x, double beta) { return elementwise(kSoftplus, x, beta); }
 
-Variable prelu(const Variable& x, const Variable& W) {
-  internal::check_inputs("PReLUFunction", "x W", {x, W}, [](const autograd::type_check::TypeInfoTuple& in_types) {
+Variable log_sigmoid(const Variable& x) { return elementwise(kLogSigmoid, x); }
+Variable silu(const Variable& x) { return elementwise(kSiLU, x); }
+Variable mish(const Variable& x) { return elementwise(kMish, x); }
+Variable relu6(const Variable& x) { return clipped_relu(x, 6); }
+Variable hard_swish(const Variable& x) { return elementwise(kHardSwish, x); }
+
+Variable internal::gelu(const Variable& x, const GELUOptions& o) {
+  check<ValueError>(o.approximate == "none" || o.approximate == "tanh", "gelu", "approximate is \"", o.approximate,
+                    "\"; it must be \"none\" or \"tanh\"");
+  return elementwise(o.approximate == "tanh" ? kGELUTanh : kGELU, x);
+}
+
+Variable internal::selu(const Variable& x, const SELUOptions& o) {
+  const autograd::Constant factors[] = {o.scale, o.scale * o.alpha};
+  return elementwise(kSELU, x, factors);
+}
+
+// Checks a parameter (d1, d2, ...) of x (N, d1, d2, ..., more) and returns it in a shape that broadcasts to x.
+static Variable along_channels(const char* label, const char* names, const Variable& x, const Variable& W) {
+  internal::check_inputs(label, names, {x, W}, [](const autograd::type_check::TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
     internal::expect_floats(in_types, 0, 1);
     expect(in_types[0].ndim >= in_types[1].ndim + 1);
@@ -192,7 +304,82 @@ Variable prelu(const Variable& x, const Variable& W) {
   });
   Shape shape = Shape::filled(x.ndim(), 1);
   for (int a = 0; a < W.ndim(); ++a) shape[a + 1] = W.shape(a);
-  return elementwise(kPReLU, x, reshape(W, shape));
+  return reshape(W, shape);
+}
+
+Variable prelu(const Variable& x, const Variable& W) {
+  return elementwise(kPReLU, x, along_channels("PReLUFunction", "x W", x, W));
+}
+
+Variable swish(const Variable& x, const Variable& beta) {
+  const Variable factor = wide(along_channels("Swish", "x beta", x, beta)), z = wide(x);
+  return narrowed(z * sigmoid(z * factor), x.dtype());
+}
+Variable swish(const Variable& x, double beta) {
+  if (beta == 1) return silu(x);
+  internal::check_inputs("Swish", "x", {x}, internal::expect_alike);
+  const Variable z = wide(x);
+  return narrowed(z * sigmoid(z * beta), x.dtype());
+}
+
+Variable internal::glu(const Variable& x, const GLUOptions& o) {
+  const bool silu_gate = o.gate == "silu", gelu_gate = o.gate == "gelu";
+  check<ValueError>(silu_gate || gelu_gate || o.gate == "sigmoid", "glu", "gate is \"", o.gate,
+                    "\"; it must be \"sigmoid\", \"silu\" or \"gelu\"");
+  internal::check_inputs("GLU", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    const auto axis = variable(o.axis, "axis");
+    expect(in_types[0].dtype.kind() == 'f', axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+    expect(in_types[0].shape[o.axis] % 2 == 0);
+  });
+  const Variables half = autograd::split_axis(wide(x), 2, o.axis);
+  const Variable& b = half[1];
+  return narrowed(half[0] * (silu_gate ? silu(b) : gelu_gate ? nn::gelu(b) : sigmoid(b)), x.dtype());
+}
+
+// ---- PyTorch's others: conditions are such that NaN passes ---------------------------------------
+namespace {
+Array exceeds(const Array& x, double bound) {
+  return apply(catena::kernels::logical_not, {internal::less_equal(x, bound)});
+}
+void check_lambd(const char* op, double lambd) {
+  check<ValueError>(lambd >= 0, op, "lambd is ", lambd, " and must not be negative");
+}
+}  // namespace
+
+Variable internal::hardtanh(const Variable& x, const HardtanhOptions& o) {
+  return autograd::clip(x, o.min_val, o.max_val);
+}
+Variable softsign(const Variable& x) {
+  const Variable z = wide(x);
+  return narrowed(z / (1 + absolute(z)), x.dtype());
+}
+Variable tanhshrink(const Variable& x) {
+  const Variable z = wide(x);
+  return narrowed(z - tanh(z), x.dtype());
+}
+Variable internal::softshrink(const Variable& x, double lambd) {
+  check_lambd("softshrink", lambd);
+  if (lambd == 0) return x * 1;
+  const Variable z = wide(x);
+  return narrowed(z - autograd::clip(z, -lambd, lambd), x.dtype());
+}
+Variable internal::hardshrink(const Variable& x, double lambd) {
+  check_lambd("hardshrink", lambd);
+  check_inputs("Hardshrink", "x", {x}, expect_alike);
+  return masked(x, exceeds(apply(catena::kernels::absolute, {x.data()}), lambd));
+}
+Variable internal::celu(const Variable& x, double alpha) {
+  check<ValueError>(alpha != 0, "celu", "alpha is 0 and divides x");
+  const Variable z = wide(x);
+  const Array positive = greater_equal(z.data(), 0);
+  // exp of the masked branch must not overflow.
+  const Variable below = where(positive, 0, z);
+  return narrowed(where(positive, z, expm1(below * (1 / alpha)) * alpha), x.dtype());
+}
+Variable threshold(const Variable& x, double threshold, double value) {
+  internal::check_inputs("Threshold", "x", {x}, internal::expect_alike);
+  return where(exceeds(x.data(), threshold), x, value);
 }
 
 Variable crelu(const Variable& x, int axis) {
@@ -205,7 +392,7 @@ Variable crelu(const Variable& x, int axis) {
 }
 
 Variable maxout(const Variable& x, int pool_size, int given_axis) {
-  check<catena::ValueError>(pool_size > 0, "maxout", "pool_size is ", pool_size, " and must be positive");
+  check<ValueError>(pool_size > 0, "maxout", "pool_size is ", pool_size, " and must be positive");
   internal::check_inputs("Maxout", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
     const auto axis = variable(given_axis, "axis");
@@ -220,6 +407,8 @@ Variable maxout(const Variable& x, int pool_size, int given_axis) {
   }
   return max(reshape(x, shape), axis + 1);
 }
+
+Variable softmin(const Variable& x, int axis) { return softmax(-x, axis); }
 
 Variable internal::softmax(const Variable& x, const SoftmaxOptions& o) {
   return autograd::apply_node<Softmax>({x}, o.axis)[0];

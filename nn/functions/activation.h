@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string_view>
 
 #include <catena/autograd/functions/math.h>
 #include <catena/nn/functions/function_with_options.h>
@@ -19,6 +20,9 @@ CATENA_EXPORT Variable clipped_relu(const Variable& x, double z);
 CATENA_EXPORT Variable leaky_relu(const Variable& x, double slope);
 CATENA_EXPORT Variable elu(const Variable& x, double alpha);
 CATENA_EXPORT Variable softplus(const Variable& x, double beta);
+CATENA_EXPORT Variable softshrink(const Variable& x, double lambd);
+CATENA_EXPORT Variable hardshrink(const Variable& x, double lambd);
+CATENA_EXPORT Variable celu(const Variable& x, double alpha);
 }  // namespace internal
 // max(x, 0); derivative 0 at 0. relu(x), relu(x, false), relu(x, {.use_cudnn = false}): see CudnnOptions.
 inline constexpr FunctionWithCudnn<internal::relu> relu;
@@ -29,8 +33,63 @@ inline constexpr FunctionWithNumber<internal::leaky_relu> leaky_relu{.default_nu
 // elu(x, alpha): x where x >= 0, else alpha (exp(x) - 1)
 inline constexpr FunctionWithNumber<internal::elu> elu{.default_number = 1};
 CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)
-// softplus(x, beta): log(1 + exp(beta x)) / beta
+// softplus(x, beta): log(1 + exp(beta x)) / beta, for any x. PyTorch replaces it by x where beta x is above its
+// threshold of 20, where the difference is below the precision of float32; the values are the same.
 inline constexpr FunctionWithNumber<internal::softplus> softplus{.default_number = 1};
+CATENA_EXPORT Variable log_sigmoid(const Variable& x);  // log(1 / (1 + exp(-x)))
+
+struct GELUOptions {
+  std::string_view approximate = "none";  // or "tanh"; ValueError for others
+};
+struct SELUOptions {
+  double alpha = 1.6732632423543772, scale = 1.0507009873554805;
+};
+struct GLUOptions {
+  int axis = -1;
+  std::string_view gate = "sigmoid";  // or "silu" (SwiGLU) or "gelu" (GeGLU); ValueError for others
+};
+struct HardtanhOptions {
+  double min_val = -1, max_val = 1;
+};
+namespace internal {
+CATENA_EXPORT Variable gelu(const Variable& x, const GELUOptions& options);
+CATENA_EXPORT Variable selu(const Variable& x, const SELUOptions& options);
+CATENA_EXPORT Variable glu(const Variable& x, const GLUOptions& options);
+CATENA_EXPORT Variable hardtanh(const Variable& x, const HardtanhOptions& options);
+}  // namespace internal
+// x Phi(x), where Phi is the distribution function of the normal distribution (Hendrycks and Gimpel 2016). With "tanh"
+// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, as in GPT-2.
+//   gelu(x)  gelu(x, "tanh")  gelu(x, {.approximate = "tanh"})
+inline constexpr FunctionWithOptions<internal::gelu, GELUOptions, std::string_view> gelu;
+CATENA_EXPORT Variable silu(const Variable& x);  // x sigmoid(x)
+// x sigmoid(beta x). A Variable beta has the shape of x without axis 0, or a leading part of that shape, as W of prelu,
+// and has a gradient.
+CATENA_EXPORT Variable swish(const Variable& x, const Variable& beta);
+CATENA_EXPORT Variable swish(const Variable& x, double beta = 1);
+CATENA_EXPORT Variable mish(const Variable& x);  // x tanh(log(1 + exp(x)))
+// scale x where x >= 0, else scale alpha (exp(x) - 1) (Klambauer et al. 2017). selu(x), selu(x, alpha, scale)
+inline constexpr FunctionWithOptions<internal::selu, SELUOptions, double, double> selu;
+CATENA_EXPORT Variable relu6(const Variable& x);       // min(max(x, 0), 6)
+CATENA_EXPORT Variable hard_swish(const Variable& x);  // x min(max(x + 3, 0), 6) / 6
+inline Variable hardswish(const Variable& x) { return hard_swish(x); }
+// The first half of x along an axis, multiplied by gate(the second half): sigmoid, silu (SwiGLU) or gelu (GeGLU). The
+// axis of the result is half as long. InvalidType for an odd length.
+//   glu(x)  glu(x, 1)  glu(x, {.gate = "silu"})
+inline constexpr FunctionWithOptions<internal::glu, GLUOptions, int, std::string_view> glu;
+
+// ---- PyTorch's others ----
+// min(max(x, min_val), max_val); derivative 0 at and outside the bounds. AssertionError unless min_val < max_val.
+inline constexpr FunctionWithOptions<internal::hardtanh, HardtanhOptions, double, double> hardtanh;
+CATENA_EXPORT Variable softsign(const Variable& x);    // x / (1 + |x|)
+CATENA_EXPORT Variable tanhshrink(const Variable& x);  // x - tanh(x)
+// x - lambd above lambd, x + lambd below -lambd, else 0; ValueError for a negative lambd.
+inline constexpr FunctionWithNumber<internal::softshrink> softshrink{.default_number = 0.5};
+// x where |x| > lambd, else 0; ValueError for a negative lambd.
+inline constexpr FunctionWithNumber<internal::hardshrink> hardshrink{.default_number = 0.5};
+// x where x >= 0, else alpha (exp(x / alpha) - 1); ValueError for an alpha of 0.
+inline constexpr FunctionWithNumber<internal::celu> celu{.default_number = 1};
+CATENA_EXPORT Variable threshold(const Variable& x, double threshold, double value);  // x > threshold ? x : value
+
 // sigmoid(x) = 1 / (1 + exp(-x)) and tanh(x), which take use_cudnn in the same ways. Their names are those of several
 // functions: Sequential and the options of links take sigmoid and tanh as such. Where a type is deduced, as in
 // `auto f = nn::tanh` and in arguments of templates, they do not compile; functions::sigmoid and functions::tanh do.
@@ -64,7 +123,10 @@ CATENA_EXPORT LSTMState lstm(const Variable& c_prev, const Variable& x);
 // c = tanh(a1) s(i1) + tanh(a2) s(i2) + s(f1) c_prev1 + s(f2) c_prev2, h = s(o1 + o2) tanh(c).
 CATENA_EXPORT LSTMState slstm(const Variable& c_prev1, const Variable& c_prev2, const Variable& x1, const Variable& x2);
 
-// exp(x) / sum exp(x) along an axis, shifted by the maximum. At least 2 dimensions (InvalidType).
+// exp(x) / sum exp(x) along an axis, shifted by the maximum. At least 2 dimensions (InvalidType). The axis is 1 for
+// every rank unless it is given: right for the classes of (N, C) and (N, C, H, W), as in Chainer and as PyTorch's
+// F.softmax without dim for those ranks. The scores of attention (B, H, L, L) and other features in the last axis need
+// -1.
 struct SoftmaxOptions {
   int axis = 1;
   std::optional<bool> use_cudnn = {};  // see CudnnOptions
@@ -83,5 +145,6 @@ CATENA_EXPORT Variable log_softmax(const Variable& x, const SoftmaxOptions& opti
 }  // namespace internal
 inline constexpr SoftmaxFunction<internal::softmax> softmax;
 inline constexpr SoftmaxFunction<internal::log_softmax> log_softmax;
+CATENA_EXPORT Variable softmin(const Variable& x, int axis = 1);  // softmax(-x)
 
 }  // namespace nn

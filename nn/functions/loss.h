@@ -51,6 +51,10 @@ struct SoftmaxCrossEntropyOptions {
 // probabilities of the classes: the loss is -sum(t log softmax(x)), nothing is ignored, and t has a gradient, too. A
 // label that is neither a class nor ignore_label is an IndexError on the CPU. On CUDA it makes the loss NaN, unless
 // nd::check_indices is on (IndexError from the next call that waits for the device) or debug mode (ValueError).
+//
+// If all labels are ignored, the mean is 0 and has the gradient 0, as in Chainer (PyTorch gives NaN); on the CPU this
+// is a warning. From forward to backward the arrays x and t are kept and, with cache_score, log_softmax(x); without it
+// only one array of the size of x exists at a time. linear_cross_entropy (probability_loss.h) needs none.
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
 // In the order of the reference: softmax_cross_entropy(x, t, true, false).
@@ -101,6 +105,15 @@ CATENA_EXPORT Variable squared_error(const Variable& x0, const Variable& x1);   
 // The means over all elements -> 0-d.
 CATENA_EXPORT Variable mean_absolute_error(const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1);
+// With reduce "mean", "sum" or "no": mean_squared_error(x0, x1, "sum").
+CATENA_EXPORT Variable mean_absolute_error(const Variable& x0, const Variable& x1, const Averaged& options);
+CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& options);
+template <Text T> Variable mean_absolute_error(const Variable& x0, const Variable& x1, const T& reduce) {
+  return mean_absolute_error(x0, x1, Averaged{std::string(reduce)});
+}
+template <Text T> Variable mean_squared_error(const Variable& x0, const Variable& x1, const T& reduce) {
+  return mean_squared_error(x0, x1, Averaged{std::string(reduce)});
+}
 
 struct HuberOptions {
   std::string reduce = "sum_along_second_axis";  // or "no", "mean", "sum"
@@ -110,6 +123,16 @@ struct HuberOptions {
 CATENA_EXPORT Variable huber_loss(const Variable& x, const Variable& t, double delta, const HuberOptions& options = {});
 template <Text T> Variable huber_loss(const Variable& x, const Variable& t, double delta, const T& reduce) {
   return huber_loss(x, t, delta, HuberOptions{std::string(reduce)});
+}
+struct SmoothL1Options {
+  double beta = 1;  // not negative (ValueError)
+  std::string reduce = "mean";
+};
+// a^2 / (2 beta) where |a| < beta, else |a| - beta / 2, for a = x - t: huber_loss with delta = beta, divided by beta.
+CATENA_EXPORT Variable smooth_l1(const Variable& x, const Variable& t, const SmoothL1Options& options = {});
+template <std::convertible_to<double> B>
+Variable smooth_l1(const Variable& x, const Variable& t, B beta, const std::string& reduce = "mean") {
+  return smooth_l1(x, t, SmoothL1Options{.beta = double(beta), .reduce = reduce});
 }
 
 // ---- metric learning ----------------------------------------------------------------------------
@@ -212,14 +235,17 @@ CATENA_EXPORT NegativeSamplingResult negative_sampling(const Variable& x, const 
 struct CTCOptions {
   // Lengths (B) of the sequences of x and of the labels, of any integer dtype; null: all sequences have full length.
   Array input_length = {}, label_length = {};
-  std::string reduce = "mean";  // over the batch; a sequence is not divided by its length
+  std::string reduce = "mean";  // over the batch
   bool zero_infinity = false;   // sequences whose labels do not fit their length have loss and gradient 0
+  bool normalize = false;       // divide each loss by the number of its labels, as PyTorch does for "mean"
+  bool batch_first = false;     // x is one (B, T, V)
 };
 // -log of the probability of the labels t (B, L), summed over all alignments with the scores x -> (B). x is one (B, V)
-// per time, or one (T, B, V), which saves a copy; the scores are not normalised by softmax. Labels after the length of
-// a sequence are not read; the others must differ from blank_symbol. If the labels do not fit the length, the loss is
-// about 1e10. InvalidType for other shapes, AssertionError unless 0 <= blank_symbol < V; in debug mode, lengths that do
-// not fit are an AssertionError.
+// per time, or one (T, B, V), which saves a copy; the scores are not normalised by softmax. Labels t of one axis are
+// those of all sequences, one after the other; they need label_length, which is read by the host (ValueError without it
+// or for another sum). Labels after the length of a sequence are not read; the others must differ from blank_symbol. If
+// the labels do not fit the length, the loss is about 1e10. InvalidType for other shapes, AssertionError unless 0 <=
+// blank_symbol < V; in debug mode, lengths that do not fit are an AssertionError.
 CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x, const Variable& t, int blank_symbol,
                                                              const CTCOptions& options = {});
 inline Variable connectionist_temporal_classification(const Variable& x, const Variable& t, int blank_symbol,

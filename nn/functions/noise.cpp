@@ -1,5 +1,7 @@
 #include <catena/nn/functions/noise.h>
 
+#include <cmath>
+
 #include <catena/autograd/capture.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
@@ -8,6 +10,7 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/connection.h>
 
@@ -103,6 +106,90 @@ DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
   const auto node = draw(o.ratio, x.device(), x.size());
   const Variable y = node->apply({x})[0];  // checks the dtype
   return {y, node->mask(x.data())};
+}
+
+// ---- dropout of whole parts ----
+// Returns x times a random mask that is the same along the axes for which shared(axis) is true.
+static Variable with_shared_mask(const char* op, const Variable& x, double ratio, const std::optional<bool>& train,
+                                 const catena::Function<bool(int axis)>& shared) {
+  check_ratio(op, ratio);
+  if (!trains(op, train)) return x;
+  autograd::Shape shape = x.shape();
+  for (int a = 0; a < x.ndim(); ++a)
+    if (shared(a)) shape[a] = 1;
+  const Array all = autograd::empty(shape, catena::compute_dtype(x.dtype()), x.device());
+  const Array mask = draw(ratio, x.device(), all.size())->mask(all);
+  return internal::narrowed(internal::wide(x) * mask, x.dtype());
+}
+static void check_rank(const char* label, const Variable& x, int rank) {
+  internal::check_inputs(label, "x", {x}, [rank](const autograd::type_check::TypeInfoTuple& in_types) {
+    autograd::type_check::expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= rank);
+  });
+}
+
+Variable internal::channel_dropout(const Variable& x, const SharedDropoutOptions& o) {
+  check_rank("ChannelDropout", x, 2);
+  return with_shared_mask("channel_dropout", x, o.ratio, o.train, [](int axis) { return axis >= 2; });
+}
+Variable internal::drop_path(const Variable& x, const SharedDropoutOptions& o) {
+  check_rank("DropPath", x, 1);
+  return with_shared_mask("drop_path", x, o.ratio, o.train, [](int axis) { return axis >= 1; });
+}
+Variable internal::time_shared_dropout(const Variable& x, const TimeSharedDropoutOptions& o) {
+  internal::check_inputs("TimeSharedDropout", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    const auto axis = variable(o.axis, "axis");
+    expect(in_types[0].dtype.kind() == 'f', axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+  });
+  const int time = o.axis < 0 ? o.axis + x.ndim() : o.axis;
+  return with_shared_mask("time_shared_dropout", x, o.ratio, o.train, [time](int axis) { return axis == time; });
+}
+
+Variable internal::alpha_dropout(const Variable& x, const SharedDropoutOptions& o) {
+  check_ratio("alpha_dropout", o.ratio);
+  check_rank("AlphaDropout", x, 0);
+  if (!trains("alpha_dropout", o.train)) return x;
+  constexpr double limit = -1.7580993408473766;  // of selu at -infinity
+  const double a = 1 / std::sqrt((1 - o.ratio) * (1 + o.ratio * limit * limit)), b = -a * limit * o.ratio;
+  const Variable z = internal::wide(x);
+  const Array kept = internal::greater(draw(o.ratio, x.device(), x.size())->mask(z.data()), 0);
+  const Array scale = autograd::where(kept, a, 0.0), shift = autograd::where(kept, b, limit * a + b);
+  return internal::narrowed(z * autograd::astype(scale, z.dtype()) + autograd::astype(shift, z.dtype()), x.dtype());
+}
+
+Variable internal::gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& o) {
+  catena::check<catena::ValueError>(o.tau > 0, "gumbel_softmax", "tau is ", o.tau, " and must be positive");
+  internal::check_inputs("GumbelSoftmax", "log_pi", {log_pi}, internal::expect_alike);
+  const Variable x = internal::wide(log_pi);
+  // 0 would have an infinite logarithm.
+  const Array u =
+      apply(catena::kernels::maximum,
+            {autograd::random_uniform(x.shape(), 0, 1, x.dtype(), autograd::default_generator(), x.device()), 1e-30});
+  const Array g = -apply(catena::kernels::log, {-apply(catena::kernels::log, {u})});
+  const Variable y = nn::softmax((x + g) / o.tau, o.axis);
+  if (!o.hard) return internal::narrowed(y, log_pi.dtype());
+  const int axis = o.axis < 0 ? o.axis + x.ndim() : o.axis;
+  const Array best = autograd::reduce(catena::kernels::argmax, y.data(), axis, true);
+  autograd::Shape along = autograd::Shape::filled(x.ndim(), 1);
+  along[axis] = x.shape(axis);
+  const Array position = autograd::reshape(autograd::arange(x.shape(axis), best.dtype(), x.device()), along);
+  const Array sample = autograd::astype(internal::equal(best, position), y.dtype());
+  // The numbers are those of the sample exactly; the difference has the gradient of y and is 0.
+  const Variable difference = y - y.data();
+  return internal::narrowed(difference + sample, log_pi.dtype());
+}
+
+Variable internal::rrelu(const Variable& x, const RReLUOptions& o) {
+  catena::check<catena::ValueError>(o.lower <= o.upper, "rrelu", "lower is ", o.lower, " and above upper, ", o.upper);
+  internal::check_inputs("RReLU", "x", {x}, internal::expect_alike);
+  if (!o.r && !trains("rrelu", o.train)) return nn::leaky_relu(x, (o.lower + o.upper) / 2);
+  catena::check<catena::ValueError>(!o.r || o.r.shape() == x.shape(), "rrelu", "r has the shape ",
+                                    o.r ? o.r.shape() : autograd::Shape(), ", x has ", x.shape());
+  const Array r = o.r ? o.r
+                      : autograd::random_uniform(x.shape(), o.lower, o.upper, catena::compute_dtype(x.dtype()),
+                                                 autograd::default_generator(), x.device());
+  const Array slope = autograd::where(internal::greater_equal(x.data(), 0), 1.0, r);
+  return internal::narrowed(internal::wide(x) * autograd::astype(slope, catena::compute_dtype(x.dtype())), x.dtype());
 }
 
 // Returns where elements of h are kept: the given array, or random values.

@@ -34,6 +34,59 @@ struct DropoutResult {
 };
 CATENA_EXPORT DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& options = {});
 
+// ---- dropout of whole parts ----
+struct SharedDropoutOptions {
+  double ratio = 0.5;              // ValueError outside [0, 1)
+  std::optional<bool> train = {};  // default: the thread's train mode; if false, returns x itself
+};
+struct TimeSharedDropoutOptions {
+  double ratio = 0.5;
+  int axis = 0;
+  std::optional<bool> train = {};
+};
+namespace internal {
+CATENA_EXPORT Variable channel_dropout(const Variable& x, const SharedDropoutOptions& options);
+CATENA_EXPORT Variable drop_path(const Variable& x, const SharedDropoutOptions& options);
+CATENA_EXPORT Variable time_shared_dropout(const Variable& x, const TimeSharedDropoutOptions& options);
+CATENA_EXPORT Variable alpha_dropout(const Variable& x, const SharedDropoutOptions& options);
+}  // namespace internal
+// Like dropout, but drops whole channels of x (N, C, ...): PyTorch's dropout1d to dropout3d. At least 2 axes
+// (InvalidType).
+inline constexpr FunctionWithOptions<internal::channel_dropout, SharedDropoutOptions, double, bool> channel_dropout;
+// Drops whole examples of x (N, ...), such as the results of a residual branch: stochastic depth (Huang et al. 2016).
+// At least 1 axis (InvalidType).
+inline constexpr FunctionWithOptions<internal::drop_path, SharedDropoutOptions, double, bool> drop_path;
+// One mask for all positions along an axis: for x (T, N, C) the same units of a sequence at all times (Gal and
+// Ghahramani 2016). time_shared_dropout(x, 0.3, 1) for x (N, T, C). InvalidType for an axis out of range.
+inline constexpr FunctionWithOptions<internal::time_shared_dropout, TimeSharedDropoutOptions, double, int, bool>
+    time_shared_dropout;
+// For networks of selu: dropped elements are -1.7581, the limit of selu, and the result is scaled and shifted so that
+// mean 0 and variance 1 stay (Klambauer et al. 2017).
+inline constexpr FunctionWithOptions<internal::alpha_dropout, SharedDropoutOptions, double, bool> alpha_dropout;
+
+struct GumbelSoftmaxOptions {
+  double tau = 0.1;  // positive (ValueError)
+  int axis = 1;
+  bool hard = false;  // the sample as 0 and 1, with the gradient of the soft one
+};
+struct RReLUOptions {
+  double lower = 1.0 / 8, upper = 1.0 / 3;  // ValueError unless lower <= upper
+  std::optional<bool> train = {};           // default: the thread's train mode
+  Array r = {};                             // slopes instead of random ones, of the shape of x (ValueError)
+};
+namespace internal {
+CATENA_EXPORT Variable gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& options);
+CATENA_EXPORT Variable rrelu(const Variable& x, const RReLUOptions& options);
+}  // namespace internal
+// softmax((log_pi + g) / tau) along an axis, where g is drawn from the Gumbel distribution: nearly a sample, as a
+// vector with one 1, of the classes with the logarithms of probabilities log_pi, which need not be normalised (Jang et
+// al. 2017). Floating, any rank of at least 2 (InvalidType).
+//   gumbel_softmax(x)  gumbel_softmax(x, 0.5, -1, true)  gumbel_softmax(x, {.hard = true})
+inline constexpr FunctionWithOptions<internal::gumbel_softmax, GumbelSoftmaxOptions, double, int, bool> gumbel_softmax;
+// x where x >= 0, else r x, where the slopes r are drawn evenly from [lower, upper); if not in training, they are
+// (lower + upper) / 2.
+inline constexpr FunctionWithOptions<internal::rrelu, RReLUOptions, double, double> rrelu;
+
 struct ZoneoutOptions {
   double ratio = 0.5;              // the probability of keeping h; ValueError outside [0, 1]
   std::optional<bool> train = {};  // default: the thread's train mode; if false, returns x itself

@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(where_selects) {
   BOOST_CHECK_THROW(where(c, Variable(x), Variable(ones({4}, Dtype::float64))), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(where(ones({3}), Variable(x), Variable(y)), catena::InvalidType, [](const catena::Error& e) {
     return std::string(e.what()).find("Where (Forward)") != std::string::npos &&
-           std::string(e.what()).find("in_types[0].dtype.kind == b") != std::string::npos;
+           std::string(e.what()).find("condition.dtype.kind == b") != std::string::npos;
   });
   BOOST_CHECK_THROW(where(c, Variable(x), Variable(ones({4}, Dtype::float64))), catena::InvalidType);
   BOOST_CHECK_THROW(where(c, Variable(x), Variable(ones({3}))), catena::InvalidType);

@@ -68,6 +68,10 @@ Wide logistic(Wide x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 
 Wide sigmoid(const Wide* x) { return logistic(x[0]); }
 Wide softplus_bwd(const Wide* x) { return x[2] * logistic(x[0] * x[1]); }
 Wide elu_bwd(const Wide* x) { return x[2] * x[1] * std::exp(x[0]); }  // of negative numbers
+Wide silu(const Wide* x) { return x[0] * logistic(x[0]); }
+Wide normal_cdf(Wide x) { return std::erfc(-x / std::sqrt(Wide(2))) / 2; }
+Wide gelu(const Wide* x) { return x[0] * normal_cdf(x[0]); }
+Wide mish(const Wide* x) { return x[0] * std::tanh(std::log1p(std::exp(x[0]))); }
 Wide logaddexp(const Wide* x) { return std::max(x[0], x[1]) + std::log1p(std::exp(-std::fabs(x[0] - x[1]))); }
 Wide logaddexp2(const Wide* x) {
   return std::max(x[0], x[1]) + std::log1p(std::exp2(-std::fabs(x[0] - x[1]))) / std::log(Wide(2));
@@ -97,6 +101,10 @@ std::vector<Row> rows() {
       {"elu_bwd", {below, all(1e-40), all(1e30)}, 4, elu_bwd, nullptr, true},
       {"elu_bwd", {below, all(1e30), all(1e-40)}, 4, elu_bwd, nullptr, true},
       {"elu_bwd", {below, all(1e-310), all(1e300)}, 4, elu_bwd, nullptr, true},
+      {"silu", {x}, 5, silu, nullptr, true},
+      {"mish", {x}, 6, mish, nullptr, true},
+      // The exponent -x^2 / 2 is rounded: below -3 that costs more digits than all else.
+      {"gelu", {steps(-3, 9, n)}, 12, gelu, nullptr, true},
       {"logaddexp", {x, y}, 2, logaddexp, larger_or_half},
       {"logaddexp", {sum_is_one, with}, 2, logaddexp, larger_or_half},
       {"logaddexp2", {x, y}, 2, logaddexp2, larger_or_half},

@@ -451,7 +451,7 @@ const std::vector<IndexedCase>& indexed_cases() {
       {"im2col_2d", {image}, steps, patches},
       {"col2im_2d", {patches}, steps, image},
       {"cross_entropy_pick", {{8, 6, 5}, {6}, {8, 5}}, {-1}, {8, 5}},
-      {"cross_entropy_bwd", {{6}, {8, 6, 5}, {8, 1, 5}}, {-1, 0.5, 40}, {8, 6, 5}},
+      {"cross_entropy_bwd", {{6}, {8, 6, 5}, {8, 1, 5}}, {-1, 0.5, 40, 0.875, 0.025}, {8, 6, 5}},
       {"one_hot", {{40, 1}}, {0, 1}, {40, 6}},
       {"dropout", {{1003}}, {7, 11, 0.4}, {1003}},
       {"searchsorted", {{100}, {1003}}, {1}, {1003}},

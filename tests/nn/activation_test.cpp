@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(maxout_takes_the_greatest_of_neighbours) {
   });
   BOOST_CHECK_EXCEPTION(nn::maxout(Variable(x), 4), catena::InvalidType, [](const catena::Error& e) {
     const std::string text = e.what();
-    return text.find("in_types[0].shape[1] % pool_size == 0") != text.npos && text.find("2 != 0") != text.npos;
+    return text.find("x.shape[1] % pool_size == 0") != text.npos && text.find("2 != 0") != text.npos;
   });
   BOOST_CHECK_THROW(nn::maxout(Variable(x), 2, 3), catena::InvalidType);
 }

@@ -287,14 +287,14 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(words_of<catena::InvalidType>([&] {
                    nn::convolution_nd(Variable(ones({2, 4})), W);
                  }),
-                 "Invalid operation is performed in: ConvolutionND (Forward)\n\nExpect: in_types[0].ndim >= 3\nActual: "
+                 "Invalid operation is performed in: ConvolutionND (Forward)\n\nExpect: x.ndim >= 3\nActual: "
                  "2 < 3"));
   BOOST_TEST(has(words_of<catena::InvalidType>([&] {
                    nn::convolution_nd(x, Variable(ones({2, 4, 2, 2})));
                  }),
-                 "Expect: in_types[1].ndim == 5\nActual: 4 != 5"));
+                 "Expect: W.ndim == 5\nActual: 4 != 5"));
   BOOST_TEST(has(words_of<catena::InvalidType>([&] { nn::convolution_nd(x, V); }),
-                 "Expect: in_types[0].shape[1] == in_types[1].shape[1]\nActual: 4 != 2"));
+                 "Expect: x.shape[1] == W.shape[1]\nActual: 4 != 2"));
   BOOST_CHECK_THROW(nn::convolution_nd(x, W, Variable(ones({3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::convolution_nd(x, W, Variable(ones({2}, Dtype::float64))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::convolution_nd(Variable(ones({2, 4, 3, 4, 3}, Dtype::int32)), W), catena::InvalidType);
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(words_of<catena::InvalidType>([&] {
                    nn::deconvolution_nd(x, V, {}, 1, 0, {4, 5, 5});
                  }),
-                 "Expect: get_conv_outsize(outsize) == in_types[0].shape[4]\nActual: 4 != 3"));
+                 "Expect: get_conv_outsize(outsize) == x.shape[4]\nActual: 4 != 3"));
   BOOST_TEST(words_of<catena::AssertionError>([&] { nn::deconvolution_nd(x, V, {}, 1, 2); }) ==
              "deconvolution_nd: Output sizes should be positive; they are (0, 1, 0)");
 }

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(the_path_of_the_link) {
   model.predictor.l1 = nn::Linear(8, 6);
   const std::string message = message_of<catena::InvalidType>([&] { model(x, t); });
   BOOST_TEST(message.rfind("/predictor/l1: Linear: x has 9 columns, W 8", 0) == 0u);
-  BOOST_TEST(has(message, "Expect: prod(in_types[0].shape[1:]) == in_types[1].shape[1]\nActual: 9 != 8"));
+  BOOST_TEST(has(message, "Expect: prod(x.shape[1:]) == W.shape[1]\nActual: 9 != 8"));
   BOOST_TEST(message_of<catena::InvalidType>([&] { model.call({x, t}); }) == message);
   // The outermost call counts.
   nn::Classifier<Deep> deep(Deep{});

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <functional>
 
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/testing.h>
@@ -267,6 +268,158 @@ BOOST_AUTO_TEST_CASE(golden_values) {
               c.x("x"), c.x("W"), c.x("b"),
               {.ratio = c.number("ratio", 0.5), .train = c.flag("train", true), .mask = c.array("mask")})};
         }}});
+}
+
+// One mask for a whole part of x: an element is 0 or x / (1 - ratio), as the first one of its part.
+BOOST_AUTO_TEST_CASE(whole_parts_are_dropped) {
+  struct Case {
+    const char* name;
+    std::function<Variable(const Variable&)> f;
+    std::function<std::int64_t(std::int64_t n, std::int64_t c, std::int64_t d)> part;
+    std::int64_t parts;
+  };
+  const std::int64_t N = 30, C = 20, D = 3;
+  const Case cases[] = {
+      {"channels", [](const Variable& x) { return nn::channel_dropout(x, 0.25, true); },
+       [&](auto n, auto c, auto) { return n * C + c; }, N * C},
+      {"examples", [](const Variable& x) { return nn::drop_path(x, {.ratio = 0.25, .train = true}); },
+       [](auto n, auto, auto) { return n; }, N},
+      {"times", [](const Variable& x) { return nn::time_shared_dropout(x, 0.25, 0, true); },
+       [&](auto, auto c, auto d) { return c * D + d; }, C * D},
+      {"last axis",
+       [](const Variable& x) {
+         return nn::time_shared_dropout(x, {0.25, -1, true});
+       },
+       [&](auto n, auto c, auto) { return n * C + c; }, N * C},
+  };
+  for (const Case& k : cases) BOOST_TEST_CONTEXT(k.name) {
+      seed(17);
+      Variable x(ones({N, C, D}, Dtype::float64));
+      Variable y = k.f(x);
+      const std::vector<double> v = to_vector<double>(y.data());
+      std::vector<double> of_part(std::size_t(k.parts), -1);
+      bool same = true;
+      double kept = 0;
+      for (std::int64_t i = 0; i < y.size(); ++i) {
+        double& expected = of_part[std::size_t(k.part(i / (C * D), i / D % C, i % D))];
+        const double given = v[std::size_t(i)];
+        if (expected < 0) expected = given, kept += given != 0;
+        same &= given == expected && (given == 0 || std::fabs(given - 4.0 / 3) < 1e-12);
+      }
+      BOOST_TEST(same);
+      // Neighbouring parts are drawn independently: 3/8 of them differ.
+      int changes = 0;
+      for (std::size_t i = 1; i < of_part.size(); ++i) changes += of_part[i] != of_part[i - 1];
+      BOOST_TEST(changes > k.parts / 5);
+      BOOST_TEST(std::fabs(kept / double(k.parts) - 0.75) < 5 * std::sqrt(0.25 * 0.75 / double(k.parts)));
+      y.set_grad(ones({N, C, D}, Dtype::float64));
+      y.backward();
+      BOOST_TEST((to_vector<double>(x.grad()) == v));
+    }
+  const Variable x(ones({2, 3}));
+  BOOST_TEST(nn::channel_dropout(x, 0.5, false).is_same(x));
+  BOOST_TEST(nn::drop_path(x, {.train = false}).is_same(x));
+  BOOST_TEST(nn::time_shared_dropout(x, {.train = false}).is_same(x));
+  BOOST_TEST(nn::alpha_dropout(x, 0.5, false).is_same(x));
+  BOOST_CHECK_THROW(nn::channel_dropout(Variable(ones({3})), 0.5, true), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::drop_path(Variable(ones({})), 0.5, true), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::time_shared_dropout(x, 0.5, 2, true), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::drop_path(x, 1.0, true), catena::ValueError);
+  BOOST_CHECK_THROW(nn::alpha_dropout(x, -0.1, true), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(alpha_dropout_keeps_mean_and_variance) {
+  seed(19);
+  Generator g{23, 0};
+  const Array x = random_normal({400, 500}, 0, 1, Dtype::float64, g);
+  const std::vector<double> xs = to_vector<double>(x),
+                            y = to_vector<double>(nn::alpha_dropout(Variable(x), 0.2, true).data());
+  // The factors of PyTorch: limit -1.7580993408473766.
+  const double limit = -1.7580993408473766, a = 1 / std::sqrt(0.8 * (1 + 0.2 * limit * limit)), b = -a * limit * 0.2;
+  double mean = 0, square = 0, dropped = 0;
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const bool drop = std::fabs(y[k] - (a * limit + b)) < 1e-12;
+    BOOST_REQUIRE((drop || std::fabs(y[k] - (a * xs[k] + b)) < 1e-12));
+    mean += y[k], square += y[k] * y[k], dropped += drop;
+  }
+  const double n = double(y.size());
+  BOOST_TEST(std::fabs(mean / n) < 0.02);
+  BOOST_TEST(std::fabs(square / n - 1) < 0.02);
+  BOOST_TEST(std::fabs(dropped / n - 0.2) < 0.005);
+}
+
+BOOST_AUTO_TEST_CASE(shared_masks_have_derivatives) {
+  const auto check = [](const char* name, const std::function<Variable(const Variable&)>& f) {
+    test::check_derivatives(name, [&](const Variables& v) { return seed(11), Variables{f(v[0])}; }, {spread({3, 4, 2})},
+                            {.atol16 = 2e-3});
+  };
+  check("channel_dropout", [](const Variable& x) { return nn::channel_dropout(x, 0.4, true); });
+  check("alpha_dropout", [](const Variable& x) { return nn::alpha_dropout(x, 0.4, true); });
+  check("gumbel_softmax", [](const Variable& x) { return nn::gumbel_softmax(x, 0.8); });
+  const Array r = spread({3, 4, 2}, 0.1, 0.4, 5);
+  check("rrelu", [&](const Variable& x) { return nn::rrelu(x, {.r = astype(r, x.dtype())}); });
+}
+
+// A class is drawn with its probability; a hard sample is one of the unit vectors and has the gradient of the soft one.
+BOOST_AUTO_TEST_CASE(samples_of_classes) {
+  seed(29);
+  const std::vector<double> p = {0.1, 0.6, 0.3};
+  std::vector<double> logs;
+  for (int n = 0; n < 4000; ++n)
+    for (const double q : p) logs.push_back(std::log(q) + 2);
+  const std::vector<double> y =
+      to_vector<double>(nn::gumbel_softmax(Variable(array(logs, {4000, 3})), {.hard = true}).data());
+  std::vector<double> count(3);
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    BOOST_REQUIRE((y[k] == 0 || y[k] == 1));
+    count[k % 3] += y[k];
+  }
+  for (std::size_t c = 0; c < 3; ++c)
+    BOOST_TEST(std::fabs(count[c] / 4000 - p[c]) < 5 * std::sqrt(p[c] * (1 - p[c]) / 4000));
+  const auto gradient = [](bool hard) {
+    seed(31);
+    Variable x(spread({2, 3, 4}));
+    Variable z = nn::gumbel_softmax(x, 0.7, -1, hard);
+    z.set_grad(spread({2, 3, 4}, -1, 1, 9));
+    z.backward();
+    return std::pair(to_vector<double>(z.data()), x.grad());
+  };
+  const auto [soft, of_soft] = gradient(false);
+  const auto [hard, of_hard] = gradient(true);
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(of_hard, of_soft, 1e-14, 1e-12));
+  for (std::size_t row = 0; row < 6; ++row) {
+    double total = 0;
+    std::size_t most = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      total += soft[4 * row + k];
+      if (soft[4 * row + k] > soft[4 * row + most]) most = k;
+    }
+    BOOST_TEST(std::fabs(total - 1) < 1e-12);
+    for (std::size_t k = 0; k < 4; ++k) BOOST_TEST(hard[4 * row + k] == (k == most));
+  }
+  BOOST_CHECK_THROW(nn::gumbel_softmax(Variable(ones({2, 2})), 0), catena::ValueError);
+  BOOST_CHECK_THROW(nn::gumbel_softmax(Variable(ones({2, 2}, Dtype::int32))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(random_slopes) {
+  seed(37);
+  const Variable x(spread({20, 30}, -2, 2));
+  const std::vector<double> xs = to_vector<double>(x.data()),
+                            y = to_vector<double>(nn::rrelu(x, {.lower = 0.25, .upper = 0.5, .train = true}).data()),
+                            fixed =
+                                to_vector<double>(nn::rrelu(x, {.lower = 0.25, .upper = 0.5, .train = false}).data());
+  double least = 1, most = 0;
+  for (std::size_t k = 0; k < xs.size(); ++k) {
+    if (xs[k] >= 0) {
+      BOOST_TEST((y[k] == xs[k] && fixed[k] == xs[k]));
+      continue;
+    }
+    BOOST_TEST(std::fabs(fixed[k] - 0.375 * xs[k]) < 1e-15);
+    least = std::min(least, y[k] / xs[k]), most = std::max(most, y[k] / xs[k]);
+  }
+  BOOST_TEST((least >= 0.25 && least < 0.28 && most < 0.5 && most > 0.47));
+  BOOST_CHECK_THROW(nn::rrelu(x, 0.5, 0.25), catena::ValueError);
+  BOOST_CHECK_THROW(nn::rrelu(x, {.r = ones({3})}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -268,6 +268,9 @@ BOOST_AUTO_TEST_CASE(networks) {
       {"elu", call([](auto& x) { return nn::elu(x); }), {a}, "x0"},
       {"hard_sigmoid", call([](auto& x) { return nn::hard_sigmoid(x); }), {a}, "x0"},
       {"softplus", call([](auto& x) { return nn::softplus(x); }), {a}, "x0"},
+      {"gelu", call([](auto& x) { return nn::gelu(x); }), {a}, "x0"},
+      {"silu", CALL1(nn::silu), {a}, "x0"},
+      {"mish", CALL1(nn::mish), {a}, "x0"},
       {"prelu", call([](auto& x, auto& w) { return nn::prelu(x, w); }), {a, floats({6})}, "x0 x1"},
       {"softmax", call([](auto& x) { return nn::softmax(x); }), {a}, "y0"},
       {"log_softmax", call([](auto& x) { return nn::log_softmax(x); }), {a}, "y0"},
@@ -299,6 +302,17 @@ BOOST_AUTO_TEST_CASE(networks) {
        {a, t},
        "x0 x1",
        96 + 4},  // log softmax, the divisor; x for the second derivative
+      {"softmax_cross_entropy with smoothing",
+       call([](auto& x, auto& v) {
+         return nn::softmax_cross_entropy(x, v, {.cache_score = false, .label_smoothing = 0.1});
+       }),
+       {a, t},
+       "x0 x1",
+       4},  // the divisor
+      {"binary_cross_entropy_with_logits",
+       call([](auto& x, auto& v) { return nn::binary_cross_entropy_with_logits(x, v); }),
+       {a, b},
+       "x0 x1"},
       {"sigmoid_cross_entropy",
        call([](auto& x, auto& v) { return nn::sigmoid_cross_entropy(x, v); }),
        {a, signs},

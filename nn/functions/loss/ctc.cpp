@@ -271,11 +271,45 @@ void check_lengths(const Array& given, const char* name, std::int64_t batch, std
                           " and ", most);
 }
 
+// Returns the number of labels of each sequence, at least 1.
+autograd::Constant label_counts(const Array& label_length, const Variable& t, Dtype dtype) {
+  if (!label_length) return double(std::max<std::int64_t>(t.shape(1), 1));
+  const Array counts = autograd::astype(autograd::to_device(label_length, t.device()), dtype);
+  return apply(catena::kernels::maximum, {counts, 1.0});
+}
+
+// Returns labels that are given one after the other as (B, L), where L is the greatest length.
+Array one_per_row(const Array& t, const Array& label_length) {
+  check<catena::ValueError>(bool(label_length), kOp, "labels of one axis need label_length");
+  const std::vector<std::int64_t> lengths = autograd::to_vector<std::int64_t>(label_length);
+  std::int64_t longest = 0, total = 0;
+  for (const std::int64_t n : lengths) {
+    check<catena::ValueError>(n >= 0, kOp, "label_length has ", n, " and must not be negative");
+    longest = std::max(longest, n), total += n;
+  }
+  check<catena::ValueError>(total == t.size(), kOp, "label_length adds up to ", total, ", but there are ", t.size(),
+                            " labels");
+  if (total == 0) return autograd::empty({std::int64_t(lengths.size()), 0}, t.dtype(), t.device());
+  std::vector<std::int64_t> positions;
+  std::int64_t begin = 0;
+  for (const std::int64_t n : lengths) {
+    for (std::int64_t j = 0; j < longest; ++j) positions.push_back(j < n ? begin + j : 0);
+    begin += n;
+  }
+  const Array at = autograd::array(positions, {std::int64_t(lengths.size()), longest});
+  return autograd::take(t, autograd::to_device(at, t.device()), 0);
+}
+
 }  // namespace
 
-Variable connectionist_temporal_classification(const Variables& xs, const Variable& t, int blank, const CTCOptions& o) {
+Variable connectionist_temporal_classification(const Variables& given, const Variable& given_t, int blank,
+                                               const CTCOptions& o) {
   internal::check_reduce(kOp, o.reduce, {"mean", "sum", "no"});
-  const bool in_one = xs.size() == 1 && xs[0] && xs[0].ndim() == 3;
+  const bool in_one = given.size() == 1 && given[0] && given[0].ndim() == 3;
+  check<catena::ValueError>(in_one || !o.batch_first, kOp, "batch_first needs scores in one Variable (B, T, V)");
+  const Variables xs = o.batch_first ? Variables{transpose(given[0], {1, 0, 2})} : given;
+  const bool joined = given_t && given_t.ndim() == 1 && catena::is_integer(given_t.dtype());
+  const Variable t = joined ? Variable(one_per_row(given_t.data(), o.label_length)) : given_t;
   check<catena::ValueError>(!xs.empty() && !(in_one && xs[0].shape(0) == 0), kOp, "there are no scores");
   Variables inputs = xs;
   inputs.push_back(t);
@@ -295,7 +329,8 @@ Variable connectionist_temporal_classification(const Variables& xs, const Variab
   check_lengths(o.input_length, "input_length", batch, 1, times);
   check_lengths(o.label_length, "label_length", batch, 0, t.shape(1));
   const Variable scores = internal::wide(in_one ? reshape(xs[0], {times * batch, classes}) : autograd::concat(xs, 0));
-  const Variable losses = autograd::apply_node<CTC>({scores, t}, times, blank, o)[0];
+  Variable losses = autograd::apply_node<CTC>({scores, t}, times, blank, o)[0];
+  if (o.normalize) losses = losses / label_counts(o.label_length, t, losses.dtype());
   return internal::reduced(losses, o.reduce, double(batch), xs[0].dtype());
 }
 

@@ -74,6 +74,27 @@ Variable mean_squared_error(const Variable& x0, const Variable& x1) {
   return autograd::apply_node<MeanSquaredError>({x0, x1})[0];
 }
 
+Variable mean_absolute_error(const Variable& x0, const Variable& x1, const Averaged& o) {
+  internal::check_reduce("mean_absolute_error", o.reduce, {"mean", "sum", "no"});
+  if (o.reduce == "mean") return mean_absolute_error(x0, x1);
+  return internal::reduced(absolute(difference("MeanAbsoluteError", x0, x1)), o.reduce, 1, x0.dtype());
+}
+Variable mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& o) {
+  internal::check_reduce("mean_squared_error", o.reduce, {"mean", "sum", "no"});
+  if (o.reduce == "mean") return mean_squared_error(x0, x1);
+  return internal::reduced(square(difference("MeanSquaredError", x0, x1)), o.reduce, 1, x0.dtype());
+}
+
+// Returns a^2 / 2 where |a| <= delta, else delta (|a| - delta / 2).
+static Variable huber(const Variable& a, double delta) {
+  // By a mask, which takes less memory in the graph than the numbers that absolute() would keep.
+  const Variable distance = where(internal::less_equal(a.data(), 0), -a, a);
+  const Array is_near = internal::less_equal(distance.data(), delta);
+  // The square of a large difference is infinite, and its gradient times 0 would be NaN.
+  const Variable near = where(is_near, a, zeros_like(a.data()));
+  return where(is_near, square(near) * 0.5, distance * delta - 0.5 * delta * delta);
+}
+
 Variable huber_loss(const Variable& x, const Variable& t, double delta, const HuberOptions& o) {
   internal::check_reduce("huber_loss", o.reduce, {"sum_along_second_axis", "no", "mean", "sum"});
   check<ValueError>(delta >= 0, "huber_loss", "delta is ", delta, " and must not be negative");
@@ -83,14 +104,17 @@ Variable huber_loss(const Variable& x, const Variable& t, double delta, const Hu
     internal::expect_alike(in_types);
     if (along_axis) expect(in_types[0].ndim >= 2);
   });
-  const Variable a = wide(x) - wide(t);
-  // By a mask, which takes less memory in the graph than the numbers that absolute() would keep.
-  const Variable distance = where(internal::less_equal(a.data(), 0), -a, a);
-  const Array is_near = internal::less_equal(distance.data(), delta);
-  // The square of a large difference is infinite, and its gradient times 0 would be NaN.
-  const Variable near = where(is_near, a, zeros_like(a.data()));
-  const Variable losses = where(is_near, square(near) * 0.5, distance * delta - 0.5 * delta * delta);
+  const Variable losses = huber(wide(x) - wide(t), delta);
   if (along_axis) return narrowed(sum(losses, 1), x.dtype());
+  return internal::reduced(losses, o.reduce, double(x.size()), x.dtype());
+}
+
+Variable smooth_l1(const Variable& x, const Variable& t, const SmoothL1Options& o) {
+  internal::check_reduce("smooth_l1", o.reduce, {"mean", "sum", "no"});
+  check<ValueError>(o.beta >= 0, "smooth_l1", "beta is ", o.beta, " and must not be negative");
+  internal::check_inputs("SmoothL1", "x t", {x, t}, internal::expect_alike);
+  const Variable a = wide(x) - wide(t);
+  const Variable losses = o.beta == 0 ? absolute(a) : huber(a, o.beta) * (1 / o.beta);
   return internal::reduced(losses, o.reduce, double(x.size()), x.dtype());
 }
 

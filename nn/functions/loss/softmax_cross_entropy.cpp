@@ -11,6 +11,7 @@
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
+#include <catena/nn/functions/loss/class_labels.h>
 
 namespace nn {
 
@@ -29,31 +30,10 @@ using catena::ValueError;
 
 namespace {
 
-// Returns the shape of the scores as (N, C, D): all axes after the classes are merged.
-Shape flat_shape(const Shape& x) {
-  std::int64_t d = 1;
-  for (int a = 2; a < x.size(); ++a) d *= x[a];
-  return {x[0], x[1], d};
-}
-
 constexpr const char* kOp = "softmax_cross_entropy";
 
-void expect_labelled(const autograd::type_check::TypeInfoTuple& in_types) {
-  using namespace autograd::type_check;
-  expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f');
-  internal::expect_labels(in_types, 1);
-  expect(in_types[0].ndim >= 2, in_types[1].ndim == in_types[0].ndim - 1, in_types[0].shape[0] == in_types[1].shape[0]);
-  for (int a = 2; a < in_types.shape(0).size(); ++a) expect(in_types[0].shape[a] == in_types[1].shape[a - 1]);
-}
-
 Array weights_of(const SoftmaxCrossEntropyOptions& o, const Array& x) {
-  const Array& w = o.class_weight;
-  if (!w) return autograd::broadcast_to(autograd::full({1}, 1.0, x.dtype(), x.device()), {x.shape(1)});
-  check<ValueError>(w.ndim() == 1 && w.shape(0) == x.shape(1), kOp, "class_weight has the shape ", w.shape(),
-                    ", but there are ", x.shape(1), " classes");
-  check<ValueError>(catena::is_floating(w.dtype()), kOp, "class_weight has the dtype ", w.dtype(),
-                    "; a floating one is needed");
-  return autograd::astype(w, x.dtype());
+  return internal::class_weights(kOp, o.class_weight, x);
 }
 
 // Returns the divisor of the sum as a 0-d array: a count computed on the device is not copied to the host.
@@ -65,11 +45,8 @@ Array normaliser(const SoftmaxCrossEntropyOptions& o, const Array& x, const Arra
   if (o.reduce != "mean") return constant(1);
   if (!o.normalize) return constant(x.shape(0));
   if (catena::is_floating(t.dtype())) return constant(x.size() / std::max<std::int64_t>(x.shape(1), 1));
-  const Array valid = internal::not_equal(t, o.ignore_label);
-  if (!o.normalize_by_weight || !o.class_weight) return internal::count_of(valid, dtype);
-  const Array each = autograd::take(weights_of(o, x), autograd::where(valid, t, 0), 0);
-  const Array total = autograd::sum(autograd::where(valid, autograd::astype(each, dtype), 0));
-  return autograd::where(internal::greater(total, 0), total, 1);
+  if (!o.normalize_by_weight || !o.class_weight) return internal::count_of_labels(kOp, t, o.ignore_label, dtype);
+  return internal::total_weight(kOp, o.class_weight, x, t, o.ignore_label);
 }
 
 // Returns -sum(q w log softmax(x)) along axis 1, for probabilities q.
@@ -92,11 +69,12 @@ Variable of_probabilities(const Variable& x, const Variable& t, const SoftmaxCro
   return internal::reduced(cross_entropies(x, q, o), o.reduce, normaliser(o, x.data(), t.data()), x.dtype());
 }
 
-Variable of_smoothed_labels(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& o) {
-  internal::check_inputs("SoftmaxCrossEntropy", "x t", {x, t}, expect_labelled);
+// With class weights, the gradient of a class depends on its own weight and on the sum of all.
+Variable of_weighted_smoothed_labels(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& o) {
+  internal::check_inputs("SoftmaxCrossEntropy", "x t", {x, t}, internal::expect_labelled);
   internal::check_labels(kOp, t.data(), x.shape(1), o.ignore_label);
   const Array labels = internal::labels_of(t.data());
-  const Shape shape = flat_shape(x.shape());
+  const Shape shape = internal::flat_shape(x.shape());
   const Array q = autograd::empty(shape, catena::compute_dtype(x.dtype()), x.device());
   const double rest = o.label_smoothing / double(shape[1]);
   const Operand operands[] = {autograd::reshape(labels, {shape[0], 1, shape[2]}), rest, 1 - o.label_smoothing + rest};
@@ -113,13 +91,13 @@ class SoftmaxCrossEntropy final : public FunctionNode {
   std::string_view input_names() const override { return "x t"; }
 
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
-    expect_labelled(in_types);
+    internal::expect_labelled(in_types);
   }
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const Array &x = in[0], t = internal::labels_of(in[1]);
-    const Shape shape = flat_shape(x.shape());
+    const Shape shape = internal::flat_shape(x.shape());
     internal::check_labels(kOp, in[1], shape[1], options_.ignore_label);
     const Array log_y = log_probabilities(x);
     if (options_.cache_score) log_y_ = log_y;
@@ -128,9 +106,10 @@ class SoftmaxCrossEntropy final : public FunctionNode {
                                 options_.ignore_label};
     autograd::apply_indexed(catena::kernels::cross_entropy_pick, operands, {&loss, 1});
     norm_ = normaliser(options_, x, t);
-    if (options_.reduce == "no") return {autograd::reshape(loss, t.shape())};
+    const Array losses = options_.label_smoothing > 0 ? smoothed(loss, log_y, t) : loss;
+    if (options_.reduce == "no") return {autograd::reshape(autograd::astype(losses, x.dtype()), t.shape())};
     // The sum over a 16-bit batch may exceed the range of its dtype; the mean does not.
-    const Array total = autograd::reduce(catena::kernels::sum, loss, {}, false, norm_.dtype());
+    const Array total = autograd::reduce(catena::kernels::sum, losses, {}, false, norm_.dtype());
     return {autograd::astype(total / norm_, x.dtype())};
   }
 
@@ -146,13 +125,26 @@ class SoftmaxCrossEntropy final : public FunctionNode {
   }
 
  private:
+  // The probabilities of every class but the label, and of the label.
+  double off(std::int64_t classes) const { return options_.label_smoothing / double(classes); }
+  double on(std::int64_t classes) const { return 1 - options_.label_smoothing + off(classes); }
+
+  // Returns on loss + off (the losses for all other labels), in the compute dtype.
+  Array smoothed(const Array& loss, const Array& log_y, const Array& t) const {
+    const Array all = autograd::reduce(catena::kernels::sum, log_y, 1, false, norm_.dtype());
+    const Array mixed =
+        autograd::astype(loss, norm_.dtype()) * (1 - options_.label_smoothing) - all * off(log_y.shape(1));
+    return autograd::where(internal::not_equal(autograd::reshape(t, loss.shape()), options_.ignore_label), mixed, 0);
+  }
+
   static Array log_probabilities(const Array& x) {
     const Operand operands[] = {x};
-    return autograd::reshape(autograd::row_wise(catena::kernels::log_softmax, operands, 1)[0], flat_shape(x.shape()));
+    return autograd::reshape(autograd::row_wise(catena::kernels::log_softmax, operands, 1)[0],
+                             internal::flat_shape(x.shape()));
   }
 
   Variable fused(const Array& x, const Array& t, const Array& gy) const {
-    const Shape flat = flat_shape(x.shape());
+    const Shape flat = internal::flat_shape(x.shape());
     // Every axis costs a GPU a division per element.
     const Shape shape = flat[2] == 1 ? Shape{flat[0], flat[1]} : flat;
     const Shape of_label = flat[2] == 1 ? Shape{flat[0], 1} : Shape{flat[0], 1, flat[2]};
@@ -162,14 +154,17 @@ class SoftmaxCrossEntropy final : public FunctionNode {
                                 autograd::reshape(t, of_label),
                                 options_.ignore_label,
                                 gy.ndim() == 0 ? gy : autograd::reshape(gy, of_label),
-                                norm_};
+                                norm_,
+                                on(flat[1]),
+                                off(flat[1])};
     autograd::apply_indexed(catena::kernels::cross_entropy_bwd, operands, {&gx, 1});
     return constant_variable(autograd::reshape(gx, x.shape()));
   }
 
-  // (softmax(x) - onehot(t)) * scale * gy, where only softmax(x) and gy are differentiable.
+  // (softmax(x) - q) * scale * gy for the probabilities q of the target, where only softmax(x) and gy are
+  // differentiable.
   Variable rule(const Variable& x, const Array& t, const Variable& gy) const {
-    const Shape shape = flat_shape(x.shape());
+    const Shape shape = internal::flat_shape(x.shape());
     const Array labels = autograd::reshape(t, {shape[0], 1, shape[2]});
     const Array onehot = autograd::empty(shape, x.dtype(), x.device());
     const Operand operands[] = {labels, 0.0, 1.0};
@@ -180,7 +175,9 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     const Array valid = apply(catena::kernels::not_equal, {labels, options_.ignore_label});
     const Array scale =
         autograd::astype(autograd::where(valid, weight, 0.0) / autograd::astype(norm_, x.dtype()), x.dtype());
-    const Variable distance = reshape(softmax(x), shape) - constant_variable(onehot);
+    const double rest = off(shape[1]);
+    const Array q = rest > 0 ? onehot * (on(shape[1]) - rest) + rest : onehot;
+    const Variable distance = reshape(softmax(x), shape) - constant_variable(q);
     const Variable g =
         gy.ndim() == 0 ? broadcast_to(gy, {shape[0], 1, shape[2]}) : reshape(gy, {shape[0], 1, shape[2]});
     return reshape(distance * constant_variable(scale) * g, x.shape());
@@ -197,7 +194,7 @@ Variable softmax_cross_entropy(const Variable& x, const Variable& t, const Softm
   check<ValueError>(o.label_smoothing >= 0 && o.label_smoothing < 1, kOp, "label_smoothing is ", o.label_smoothing,
                     "; it must be at least 0 and less than 1");
   if (t && x && catena::is_floating(t.dtype()) && t.ndim() == x.ndim()) return of_probabilities(x, t, o);
-  if (o.label_smoothing > 0) return of_smoothed_labels(x, t, o);
+  if (o.label_smoothing > 0 && o.class_weight) return of_weighted_smoothed_labels(x, t, o);
   return autograd::apply_node<SoftmaxCrossEntropy>({x, t}, o)[0];
 }
 

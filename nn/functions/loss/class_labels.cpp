@@ -1,0 +1,110 @@
+#include <catena/nn/functions/loss/class_labels.h>
+
+#include <catena/autograd/capture.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/warning.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/labels.h>
+
+namespace nn::internal {
+
+using autograd::Arrays;
+using autograd::Operand;
+using catena::check;
+using catena::ValueError;
+
+Shape flat_shape(const Shape& x) {
+  std::int64_t d = 1;
+  for (int a = 2; a < x.size(); ++a) d *= x[a];
+  return {x[0], x[1], d};
+}
+
+void expect_labelled(const TypeInfoTuple& in_types) {
+  using namespace autograd::type_check;
+  expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f');
+  expect_labels(in_types, 1);
+  expect(in_types[0].ndim >= 2, in_types[1].ndim == in_types[0].ndim - 1, in_types[0].shape[0] == in_types[1].shape[0]);
+  for (int a = 2; a < in_types.shape(0).size(); ++a) expect(in_types[0].shape[a] == in_types[1].shape[a - 1]);
+}
+
+Array class_weights(std::string_view op, const Array& w, const Array& x) {
+  if (!w) return autograd::broadcast_to(autograd::full({1}, 1.0, x.dtype(), x.device()), {x.shape(1)});
+  check<ValueError>(w.ndim() == 1 && w.shape(0) == x.shape(1), op, "class_weight has the shape ", w.shape(),
+                    ", but there are ", x.shape(1), " classes");
+  check<ValueError>(catena::is_floating(w.dtype()), op, "class_weight has the dtype ", w.dtype(),
+                    "; a floating one is needed");
+  return autograd::astype(w, x.dtype());
+}
+
+Array weights_of_labels(std::string_view op, const Array& weight, const Array& x, const Array& t, int ignored) {
+  const Array valid = not_equal(t, ignored);
+  if (!weight) return autograd::astype(valid, x.dtype());
+  const Array each = autograd::take(class_weights(op, weight, x), autograd::where(valid, t, 0), 0);
+  return autograd::where(valid, each, 0);
+}
+
+// On other devices the number would have to be waited for.
+static void warn_if_none(std::string_view op, const Array& t, const Array& count, int ignored) {
+  if (t.size() == 0 || t.device().kind != autograd::Device::Kind::cpu || autograd::is_capturing()) return;
+  if (autograd::to_vector<double>(count)[0] != 0) return;
+  catena::warn("RuntimeWarning", catena::concat(op, ": all labels are ", ignored,
+                                                ", which is ignored: the mean is 0 and has no gradient. Leave such "
+                                                "batches out, or give another ignore_label"));
+}
+
+Array count_of_labels(std::string_view op, const Array& t, int ignored, autograd::Dtype dtype) {
+  const Array count = autograd::astype(autograd::reduce(catena::kernels::count_nonzero, not_equal(t, ignored)), dtype);
+  warn_if_none(op, t, count, ignored);
+  return autograd::apply(catena::kernels::maximum, {count, 1.0});
+}
+
+Array total_weight(std::string_view op, const Array& weight, const Array& x, const Array& t, int ignored) {
+  const autograd::Dtype dtype = catena::compute_dtype(x.dtype());
+  if (!weight) return count_of_labels(op, t, ignored, dtype);
+  count_of_labels(op, t, ignored, dtype);  // for its warning
+  const Array total = autograd::sum(autograd::astype(weights_of_labels(op, weight, x, t, ignored), dtype));
+  return autograd::where(greater(total, 0), total, 1);
+}
+
+namespace {
+// The gradient is linear in gy, so that its own derivative is that of a product.
+class NegativeLogLikelihood final : public autograd::FunctionNode {
+ public:
+  NegativeLogLikelihood(std::string_view op, const Array& t, const Array& weight, int ignored)
+      : op_(op), t_(t), weight_(weight), ignored_(ignored) {}
+  std::string label() const override { return "NegativeLogLikelihood"; }
+  std::string_view input_names() const override { return "x"; }
+  Arrays forward(const Arrays& in) override {
+    const Shape flat = flat_shape(in[0].shape());
+    scale_ = -weights_of_labels(op_, weight_, in[0], t_, ignored_);
+    shape_ = in[0].shape();
+    const Array loss = autograd::empty({flat[0], flat[2]}, in[0].dtype(), in[0].device());
+    const Operand operands[] = {autograd::reshape(in[0], flat), class_weights(op_, weight_, in[0]),
+                                autograd::reshape(t_, loss.shape()), ignored_};
+    autograd::apply_indexed(catena::kernels::cross_entropy_pick, operands, {&loss, 1});
+    return {autograd::reshape(loss, t_.shape())};
+  }
+  autograd::Variables backward(const autograd::Targets&, const autograd::Variables& gy) override {
+    const Shape flat = flat_shape(shape_), of_label{flat[0], 1, flat[2]};
+    const Array slope = autograd::empty(flat, scale_.dtype(), scale_.device());
+    const Operand operands[] = {autograd::reshape(t_, of_label), 0.0, autograd::reshape(scale_, of_label)};
+    autograd::apply_indexed(catena::kernels::one_hot, operands, {&slope, 1});
+    return {reshape(reshape(gy[0], of_label) * autograd::internal::constant_variable(slope), shape_)};
+  }
+
+ private:
+  std::string_view op_;
+  Array t_, weight_, scale_;
+  Shape shape_;
+  int ignored_;
+};
+}  // namespace
+
+Variable picked(std::string_view op, const Variable& x, const Array& t, const Array& weight, int ignored) {
+  return autograd::apply_node<NegativeLogLikelihood>({x}, op, t, weight, ignored)[0];
+}
+
+}  // namespace nn::internal

@@ -1,0 +1,79 @@
+// Similarities and distances of vectors, and the losses on them and on margins, in the forms of PyTorch. The rules of
+// loss.h for dtypes, labels and `reduce` hold here as well. Labels of pairs are 1 and -1, in the dtype of x or
+// integers.
+#pragma once
+
+#include <string>
+
+#include <catena/nn/functions/loss.h>
+
+namespace nn {
+
+// ---- similarities and distances -----------------------------------------------------------------
+// The cosine of the angle between x and y along an axis, which the result does not have. Norms are at least eps. The
+// shapes broadcast. A vector of zeros has the gradient 0 of its norm.
+CATENA_EXPORT Variable cosine_similarity(const Variable& x, const Variable& y, int axis = 1, double eps = 1e-8);
+struct PairwiseDistanceOptions {
+  double p = 2;  // positive; infinity for the greatest difference (ValueError)
+  double eps = 1e-6;
+  bool keepdims = false;
+};
+// The p-norm of x - y + eps along the last axis. The shapes broadcast; at least one axis (InvalidType).
+CATENA_EXPORT Variable pairwise_distance(const Variable& x, const Variable& y,
+                                         const PairwiseDistanceOptions& options = {});
+
+// ---- pairs and triples --------------------------------------------------------------------------
+struct MarginOptions {
+  double margin = 0;
+  std::string reduce = "mean";
+};
+// 1 - cos(x1, x2) for t = 1, max(0, cos(x1, x2) - margin) for t = -1: x1, x2 (N, D), t (N) -> (N).
+CATENA_EXPORT Variable cosine_embedding_loss(const Variable& x1, const Variable& x2, const Variable& t,
+                                             const MarginOptions& options = {});
+// max(0, margin - t (x1 - x2)). Equal shapes.
+CATENA_EXPORT Variable margin_ranking_loss(const Variable& x1, const Variable& x2, const Variable& t,
+                                           const MarginOptions& options = {});
+// x for t = 1, max(0, margin - x) for t = -1. Equal shapes.
+CATENA_EXPORT Variable hinge_embedding_loss(const Variable& x, const Variable& t,
+                                            const MarginOptions& options = {.margin = 1});
+// log(1 + exp(-t x)). Equal shapes.
+CATENA_EXPORT Variable soft_margin_loss(const Variable& x, const Variable& t, const Averaged& options = {});
+struct TripletMarginOptions {
+  double margin = 1, p = 2, eps = 1e-6;  // p and eps of pairwise_distance
+  bool swap = false;                     // take the distance of positive and negative where it is less
+  std::string reduce = "mean";
+};
+// max(0, d(anchor, positive) - d(anchor, negative) + margin) with pairwise_distance (`triplet` squares the distances):
+// (N, D) -> (N). Equal shapes.
+CATENA_EXPORT Variable triplet_margin_loss(const Variable& anchor, const Variable& positive, const Variable& negative,
+                                           const TripletMarginOptions& options = {});
+struct InfoNCEOptions {
+  double temperature = 0.1;  // positive (ValueError)
+  bool normalize = true;     // divide the rows by their norms; false: they are compared by products as they are
+  std::string reduce = "mean";
+};
+// -log of the share of exp(q_i k_i / temperature) in the sum of exp(q_i k_j / temperature) over all rows j: q, k (N, D)
+// -> (N) (van den Oord et al. 2018). The other rows of k are the negative examples.
+CATENA_EXPORT Variable info_nce(const Variable& q, const Variable& k, const InfoNCEOptions& options = {});
+
+// ---- margins of classes -------------------------------------------------------------------------
+struct MultiMarginOptions {
+  int p = 1;  // or 2 (ValueError)
+  double margin = 1;
+  Array class_weight = {};  // (C)
+  std::string reduce = "mean";
+};
+// sum of max(0, margin - x[t] + x[c])^p over the classes c != t, times class_weight[t] / C: x (N, C), t (N) -> (N).
+CATENA_EXPORT Variable multi_margin_loss(const Variable& x, const Variable& t, const MultiMarginOptions& options = {});
+// sum of max(0, 1 - x[j] + x[i]) / C over the labels j of a row and all classes i that are none of them: x (N, C),
+// labels t (N, C), of which those before the first -1 count -> (N).
+CATENA_EXPORT Variable multilabel_margin_loss(const Variable& x, const Variable& t, const Averaged& options = {});
+// The mean over the classes of binary_cross_entropy_with_logits: x and t (N, C) -> (N); class_weight (C).
+struct MultilabelSoftMarginOptions {
+  Array class_weight = {};
+  std::string reduce = "mean";
+};
+CATENA_EXPORT Variable multilabel_soft_margin_loss(const Variable& x, const Variable& t,
+                                                   const MultilabelSoftMarginOptions& options = {});
+
+}  // namespace nn
