@@ -2,7 +2,7 @@
 // The implementation for ndarray, with LAPACK on the CPU and cuSOLVER on CUDA, is in autograd/ndarray_backend;
 // differentiable functions are in autograd/functions. This folder may use autograd, autograd/backend and kernels.
 //
-// LinalgExtension: matrix operations of a backend other than products. The class itself is the portable implementation,
+// LinalgExtension: matrix operations of a backend other than products, and Fourier transforms. The class itself is the portable implementation,
 // textbook algorithms in float64 in host memory, so it works with every backend. A backend with a faster
 // implementation derives from it (Backend::find_extension).
 //
@@ -61,6 +61,9 @@ class CATENA_EXPORT LinalgExtension {
   // Q (..., m, k) and R (..., k, n).
   Arrays qr(const Array& a);
   Array expm(const Array& a);  // the matrix exponential
+  // The sums of x[j] exp(-2 pi i j k / n) along the last axis, or with the other sign, of complex numbers that are given
+  // and returned by their real and imaginary parts, which have one shape.
+  Arrays fourier(const Array& real, const Array& imag, bool inverse);
 
  protected:
   // Operands are float32 or float64 and checked.
@@ -74,6 +77,7 @@ class CATENA_EXPORT LinalgExtension {
   virtual Arrays do_svd(const Array& a);
   virtual Arrays do_qr(const Array& a);
   virtual Array do_expm(const Array& a);
+  virtual Arrays do_fourier(const Array& real, const Array& imag, bool inverse);
 };
 
 // Returns the implementation for the backend and device of `a`, or the portable one.

@@ -157,6 +157,12 @@ Arrays LinalgExtension::qr(const Array& a) {
   return narrowed(do_qr(wide(a)), a.dtype());
 }
 
+Arrays LinalgExtension::fourier(const Array& real, const Array& imag, bool inverse) {
+  check<catena::ValueError>(bool(real) && bool(imag) && real.ndim() > 0 && real.shape() == imag.shape(), "fourier",
+                            "the parts are not two arrays of one shape and at least one axis");
+  return narrowed(do_fourier(wide(real), wide(imag), inverse), real.dtype());
+}
+
 Array LinalgExtension::expm(const Array& a) {
   check_matrices("expm", a);
   return astype(do_expm(wide(a)), a.dtype());

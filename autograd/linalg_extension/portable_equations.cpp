@@ -1,5 +1,5 @@
 // The portable implementation: equations, inverses and determinants by LU with partial pivoting, the Cholesky
-// factorization, and the exponential. All matrices are float64 in row-major order.
+// factorization, the exponential, and Fourier transforms. All matrices are float64 in row-major order.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -191,6 +191,25 @@ Array LinalgExtension::do_solve_triangular(const Array& a, const Array& b, const
     if (m < x.count) substitute(t.at(m), x.at(m), x.rows, x.columns, triangle, transposed);
   }
   return on_device_of(b, x.values, right.shape());
+}
+
+// By the definition; the angles are of j k modulo n, so that they stay small.
+Arrays LinalgExtension::do_fourier(const Array& real, const Array& imag, bool inverse) {
+  const Numbers re = to_vector<double>(real), im = to_vector<double>(imag);
+  const std::size_t n = std::size_t(real.shape(real.ndim() - 1));
+  Numbers cosines, sines, y_re(re.size(), 0.0), y_im(re.size(), 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double angle = (inverse ? 1 : -1) * 6.283185307179586477 * double(i) / double(n);
+    cosines.push_back(std::cos(angle));
+    sines.push_back(std::sin(angle));
+  }
+  for (std::size_t at = 0; at < re.size(); ++at)
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::size_t from = at / n * n + j, turn = at % n * j % n;
+      y_re[at] += re[from] * cosines[turn] - im[from] * sines[turn];
+      y_im[at] += re[from] * sines[turn] + im[from] * cosines[turn];
+    }
+  return {on_device_of(real, y_re, real.shape()), on_device_of(real, y_im, real.shape())};
 }
 
 Array LinalgExtension::do_expm(const Array& a) {

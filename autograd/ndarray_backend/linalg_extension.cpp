@@ -1,7 +1,9 @@
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
 
 #include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/ndarray/routines/fft.h>
 #include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/matrix_functions.h>
 
 namespace autograd::internal {
@@ -36,6 +38,12 @@ class NdarrayLinalg final : public LinalgExtension {
     return {q, r};
   }
   Array do_expm(const Array& a) override { return nd::linalg::expm(a); }
+  Arrays do_fourier(const Array& real, const Array& imag, bool inverse) override {
+    const nd::Array x = nd::Array(real).astype(real.dtype() == Dtype::float64 ? nd::complex128 : nd::complex64);
+    nd::copyto(x.imag(), nd::Array(imag));
+    const nd::Array y = inverse ? nd::fft::ifft(x, {.norm = "forward"}) : nd::fft::fft(x);
+    return {y.real().copy(), y.imag().copy()};
+  }
 };
 
 }  // namespace

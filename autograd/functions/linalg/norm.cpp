@@ -92,4 +92,17 @@ Variable norm(const Variable& x, const NormOptions& options) {
   return internal::computed_wide(x, [&](const Variable& wide) { return norm_of(wide, options); });
 }
 
+Variable cdist(const Variable& x, const Variable& y, double p) {
+  internal::check_input_types(
+      "CDist", {x, y},
+      [](const type_check::TypeInfoTuple& in_types) {
+        using namespace type_check;
+        expect(in_types[0].dtype.kind() == 'f', in_types[0].dtype == in_types[1].dtype, in_types[0].ndim >= 2,
+               in_types[1].ndim >= 2, in_types[0].shape[-1] == in_types[1].shape[-1]);
+      },
+      "x y");
+  const Dtype dtype = x.dtype(), compute = catena::compute_dtype(dtype);
+  return cast(norm(expand_dims(cast(x, compute), -2) - expand_dims(cast(y, compute), -3), p, -1), dtype);
+}
+
 }  // namespace autograd
