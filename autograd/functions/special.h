@@ -18,12 +18,14 @@ CATENA_EXPORT Variable ndtri(const Variable& x);     // its inverse: the quantil
 
 // ---- gamma functions ----
 CATENA_EXPORT Variable lgamma(const Variable& x);  // log(|gamma(x)|); inf at 0, -1, ...
+// The same.
 inline Variable gammaln(const Variable& x) { return lgamma(x); }
 CATENA_EXPORT Variable digamma(const Variable& x);  // the derivative of lgamma
 // The derivative of digamma of order n at x > 0; NaN for x < 0. ValueError for n < 0.
 CATENA_EXPORT Variable polygamma(std::int64_t n, const Variable& x);
 
 // ---- logarithms and logistic functions ----
+// 1 / (1 + exp(-x))
 inline Variable expit(const Variable& x) { return sigmoid(x); }
 CATENA_EXPORT Variable logit(const Variable& x);      // log(x / (1 - x)), the inverse of expit
 CATENA_EXPORT Variable log_expit(const Variable& x);  // log(expit(x))
