@@ -133,8 +133,9 @@ inline Variable norm(const Variable& x, const NormOrder& ord, const Axes& axis =
   return norm(x, NormOptions{.ord = ord, .axis = axis, .keepdims = keepdims});
 }
 
-// The distances (..., P, R) of points x (..., P, M) from points y (..., R, M) in the norm of order p, whose leading axes
-// broadcast, with P R M numbers of memory. The gradient of equal points is 0. InvalidType if the last lengths differ.
+// The distances (..., P, R) of points x (..., P, M) from points y (..., R, M) in the norm of order p, whose leading
+// axes broadcast, with P R M numbers of memory. The gradient of equal points is 0. InvalidType if the last lengths
+// differ.
 CATENA_EXPORT Variable cdist(const Variable& x, const Variable& y, double p = 2);
 
 // ---- products of arrays of any rank ----
