@@ -15,9 +15,12 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/einsum.h>
+#include <catena/autograd/functions/fft.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/functions/special.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/ndarray_backend/convert.h>

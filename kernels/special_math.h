@@ -278,5 +278,15 @@ ND_FN double normal_cdf(double x) {
   const double low = multiply_add(x, -0.7071067811865476, -a) + x * 4.833646656726457e-17;
   return y - 0.5641895835477563 * m::exp(-a * a) * low;
 }
+// Its logarithm; far below 0 by the asymptotic series of the tail.
+ND_FN double log_normal_cdf(double x) {
+  if (x != x) return x;
+  if (x > 0) return log1p_of(-normal_cdf(-x));
+  if (x > -20) return log_of(normal_cdf(x));
+  if (x == -infinity()) return x;
+  const double z = 1 / (x * x);
+  const double series = z * (-1 + z * (3 + z * (-15 + z * (105 + z * (-945 + z * 10395)))));
+  return (-0.5 * x * x - 0.9189385332046728) - (log_of(-x) - log1p_of(series));
+}
 
 }  // namespace catena::special

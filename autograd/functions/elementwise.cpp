@@ -196,6 +196,11 @@ Variable masked(const Variable& g, const Array& condition) {
   return apply_node<Masked>({g}, condition)[0];
 }
 
+Variable reciprocal_or_0(const Variable& x) {
+  const Array is_zero = apply(catena::kernels::equal, {x.data(), 0});
+  return masked(1.0 / (x + astype(is_zero, x.dtype())), apply(catena::kernels::logical_not, {is_zero}));
+}
+
 Variable zeros_of(const Variable& g) { return internal::constant_variable(zeros_like(g.data())); }
 
 namespace internal {

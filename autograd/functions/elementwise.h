@@ -69,10 +69,18 @@ CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Va
 
 // Returns g where the bool array `condition` is true, 0 elsewhere (never NaN). Differentiable in g.
 CATENA_EXPORT Variable masked(const Variable& g, const Array& condition);
+// Returns 1 / x, and 0 where x is 0.
+CATENA_EXPORT Variable reciprocal_or_0(const Variable& x);
 // Returns zeros like g, without a gradient: the gradient of a piecewise constant function.
 CATENA_EXPORT Variable zeros_of(const Variable& g);
 
 namespace internal {
+// An entry of a function of one argument.
+constexpr ElementwiseFunction unary(const char* label, const catena::KernelDef& kernel, Retain retain,
+                                    Variable (*gradient)(int, const ElementwiseValues&),
+                                    Array (*fused)(int, const ElementwiseArrays&) = nullptr) {
+  return {.label = label, .kernel = &kernel, .retain = retain, .gradient = gradient, .fused = fused};
+}
 // Returns the constant converted to the dtype of x, as an operand of kernels.
 CATENA_EXPORT Constant converted(const char* op, const Constant& c, const Variable& x);
 }  // namespace internal

@@ -19,11 +19,7 @@ namespace {
 
 // A function of one argument: its label in graphs, its kernel, the value that the gradient reads, and the gradient.
 using Values = const ElementwiseValues&;
-constexpr ElementwiseFunction unary(const char* label, const catena::KernelDef& kernel, Retain retain,
-                                    Variable (*gradient)(int, Values),
-                                    Array (*fused)(int, const ElementwiseArrays&) = nullptr) {
-  return {.label = label, .kernel = &kernel, .retain = retain, .gradient = gradient, .fused = fused};
-}
+using internal::unary;
 // The gradient in one kernel, whose inputs are that value and gy.
 template <const catena::KernelDef& kernel> Array run_fused(int, const ElementwiseArrays& v) {
   return v.result(kernel, {v.x0 ? v.x0 : v.y, v.gy});
@@ -56,6 +52,13 @@ constexpr auto kTanh = unary(
     run_fused<kernels::tanh_bwd>);
 constexpr auto kArcsinh =
     unary("arcsinh", kernels::arcsinh, kRetainX, [](int, Values v) { return v.gy * rsqrt(square(v.x0) + 1); });
+constexpr auto kArccosh =
+    unary("arccosh", kernels::arccosh, kRetainX, [](int, Values v) { return v.gy * rsqrt(square(v.x0) - 1); });
+constexpr auto kArctanh =
+    unary("arctanh", kernels::arctanh, kRetainX, [](int, Values v) { return v.gy / (1 - square(v.x0)); });
+constexpr auto kExp2 =
+    unary("exp2", kernels::exp2, kRetainY, [](int, Values v) { return v.gy * (v.y * 0.693147180559945309417); });
+constexpr auto kCbrt = unary("cbrt", kernels::cbrt, kRetainY, [](int, Values v) { return v.gy / (square(v.y) * 3); });
 constexpr auto kSigmoid = unary(
     "Sigmoid", kernels::sigmoid, kRetainY, [](int, Values v) { return v.gy * v.y * (1 - v.y); },
     run_fused<kernels::sigmoid_bwd>);
@@ -83,6 +86,10 @@ Variable sinh(const Variable& x) { return elementwise(kSinh, x); }
 Variable cosh(const Variable& x) { return elementwise(kCosh, x); }
 Variable tanh(const Variable& x) { return elementwise(kTanh, x); }
 Variable arcsinh(const Variable& x) { return elementwise(kArcsinh, x); }
+Variable arccosh(const Variable& x) { return elementwise(kArccosh, x); }
+Variable arctanh(const Variable& x) { return elementwise(kArctanh, x); }
+Variable exp2(const Variable& x) { return elementwise(kExp2, x); }
+Variable cbrt(const Variable& x) { return elementwise(kCbrt, x); }
 Variable sigmoid(const Variable& x) { return elementwise(kSigmoid, x); }
 Variable floor(const Variable& x) { return elementwise(kFloor, x); }
 Variable ceil(const Variable& x) { return elementwise(kCeil, x); }
@@ -123,6 +130,25 @@ constexpr auto kMinimum =
 // No second derivative: the quotient is piecewise constant.
 constexpr auto kFmod = of_equal("fmod", kernels::fmod, [](int target, Values v) {
   return target == 0 ? v.gy : -(v.gy * apply(kernels::trunc, {v.x0.data() / v.x1.data()}));
+});
+
+// A function of two arguments that broadcast.
+constexpr ElementwiseFunction of_two(const char* label, const catena::KernelDef& kernel, Retain retain,
+                                     Variable (*gradient)(int, Values)) {
+  return {.label = label, .kernel = &kernel, .retain = retain, .gradient = gradient};
+}
+constexpr auto kArctan2 = of_two("arctan2", kernels::arctan2, kRetainXs, [](int target, Values v) {
+  const Variable g = v.gy / (square(v.x0) + square(v.x1));
+  return target == 0 ? g * v.x1 : -(g * v.x0);
+});
+constexpr auto kHypot = of_two("hypot", kernels::hypot, kRetainXs | kRetainY, [](int target, Values v) {
+  return v.gy * (target == 0 ? v.x0 : v.x1) * reciprocal_or_0(v.y);
+});
+constexpr auto kLogaddexp = of_two("logaddexp", kernels::logaddexp, kRetainXs, [](int target, Values v) {
+  return v.gy * sigmoid(target == 0 ? v.x0 - v.x1 : v.x1 - v.x0);
+});
+constexpr auto kLogaddexp2 = of_two("logaddexp2", kernels::logaddexp2, kRetainXs, [](int target, Values v) {
+  return v.gy * sigmoid((target == 0 ? v.x0 - v.x1 : v.x1 - v.x0) * 0.693147180559945309417);
 });
 
 class SquaredDifference final : public SameShape {
@@ -224,6 +250,10 @@ Variable rsqrt(const Variable& x) { return elementwise(kRsqrt, x); }
 
 Variable maximum(const Variable& x1, const Variable& x2) { return elementwise(kMaximum, x1, x2); }
 Variable minimum(const Variable& x1, const Variable& x2) { return elementwise(kMinimum, x1, x2); }
+Variable arctan2(const Variable& y, const Variable& x) { return elementwise(kArctan2, y, x); }
+Variable hypot(const Variable& x1, const Variable& x2) { return elementwise(kHypot, x1, x2); }
+Variable logaddexp(const Variable& x1, const Variable& x2) { return elementwise(kLogaddexp, x1, x2); }
+Variable logaddexp2(const Variable& x1, const Variable& x2) { return elementwise(kLogaddexp2, x1, x2); }
 Variable fmod(const Variable& x, const Variable& divisor) { return elementwise(kFmod, x, divisor); }
 Variable squared_difference(const Variable& x1, const Variable& x2) {
   return apply_node<SquaredDifference>({x1, x2})[0];

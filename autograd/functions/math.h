@@ -3,7 +3,7 @@
 // autograd and kernels.
 //
 // This file: elementwise mathematical functions of one and of several arguments. Inputs are floating; the result has
-// the dtype of x. Several arguments must have equal shapes.
+// the dtype of x. Several arguments must have equal shapes, unless they are said to broadcast.
 #pragma once
 
 #include <concepts>
@@ -32,6 +32,10 @@ CATENA_EXPORT Variable sinh(const Variable& x);    // (exp(x) - exp(-x)) / 2
 CATENA_EXPORT Variable cosh(const Variable& x);    // (exp(x) + exp(-x)) / 2
 CATENA_EXPORT Variable tanh(const Variable& x);
 CATENA_EXPORT Variable arcsinh(const Variable& x);  // the number whose sinh is x
+CATENA_EXPORT Variable arccosh(const Variable& x);  // the number whose cosh is x
+CATENA_EXPORT Variable arctanh(const Variable& x);  // the number whose tanh is x
+CATENA_EXPORT Variable exp2(const Variable& x);     // 2 to the power of x
+CATENA_EXPORT Variable cbrt(const Variable& x);     // the cube root; derivative infinite at 0
 CATENA_EXPORT Variable sigmoid(const Variable& x);
 CATENA_EXPORT Variable floor(const Variable& x);  // derivative 0
 CATENA_EXPORT Variable ceil(const Variable& x);   // derivative 0
@@ -55,6 +59,12 @@ CATENA_EXPORT Variable branch(const Constant& c, const Variable& other);
 // For equal elements the whole gradient goes to x1.
 CATENA_EXPORT Variable maximum(const Variable& x1, const Variable& x2);
 CATENA_EXPORT Variable minimum(const Variable& x1, const Variable& x2);
+// Of two arguments that broadcast: the angle of the point (x, y), and its distance from the origin; log(exp(x1) +
+// exp(x2)) and the same to base 2, without overflow. At the origin the gradients of hypot are 0, those of arctan2 NaN.
+CATENA_EXPORT Variable arctan2(const Variable& y, const Variable& x);
+CATENA_EXPORT Variable hypot(const Variable& x1, const Variable& x2);
+CATENA_EXPORT Variable logaddexp(const Variable& x1, const Variable& x2);
+CATENA_EXPORT Variable logaddexp2(const Variable& x1, const Variable& x2);
 // The remainder has the sign of x, as in C.
 CATENA_EXPORT Variable fmod(const Variable& x, const Variable& divisor);
 CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2);

@@ -1,5 +1,7 @@
 #include <catena/autograd/functions/reduction.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <catena/autograd/function_node.h>
@@ -7,6 +9,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/input_types.h>
+#include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -33,13 +36,52 @@ class Reduction : public FunctionNode {
   Variable spread(const Variable& g) const {
     const Shape shape = input_shape(0);
     if (keepdims_ || !axes_.given()) return broadcast_to(g, shape);
-    return broadcast_to(with_kept_axes(g, shape, catena::normalize_axes("reduction", axes_, shape.size())), shape);
+    return broadcast_to(with_kept_axes(g, shape, axes_of(shape.size())), shape);
+  }
+  // Returns for each element the product of the others along the reduced axes.
+  Variable others(const Variable& x) const;
+  // Returns the distances from the mean along the reduced axes.
+  Variable centred(const Variable& x) const {
+    const Variable wide = cast(x, catena::compute_dtype(x.dtype()));
+    return cast(wide - mean(wide, axes_of(x.ndim()), true), x.dtype());
   }
 
  protected:
+  Dims axes_of(int rank) const { return catena::reduced_axes("reduction", axes_, rank); }
+
   Axes axes_;
   bool keepdims_;
 };
+
+// Returns for each element of x (M, N) the product of the others of its row. The products of pairs have half the
+// length; what is missing to an element is the product of the other pairs and its neighbour in the pair.
+Variable products_of_others(const Variable& x) {
+  const std::int64_t n = x.shape(1);
+  if (n <= 1) return Variable(ones_like(x.data()));
+  if (n % 2 != 0) {
+    const Variable one(full({x.shape(0), 1}, 1, x.dtype(), x.device()));
+    return split_axis(products_of_others(concat({x, one}, 1)), {n}, 1)[0];
+  }
+  const Variables half = split_axis(x, 2, 1);
+  const Variable rest = products_of_others(half[0] * half[1]);
+  return concat({rest * half[1], rest * half[0]}, 1);
+}
+
+Variable Reduction::others(const Variable& x) const {
+  if (x.size() == 0) return x;
+  const Dims reduced = axes_of(x.ndim());
+  Dims order;
+  std::int64_t n = 1;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (std::find(reduced.begin(), reduced.end(), axis) == reduced.end()) order.push_back(axis);
+  for (const std::int64_t axis : reduced) {
+    order.push_back(axis);
+    n *= x.shape(int(axis));
+  }
+  const Variable moved = transpose(cast(x, catena::compute_dtype(x.dtype())), order);
+  const Variable products = reshape(products_of_others(reshape(moved, {x.size() / n, n})), moved.shape());
+  return cast(transpose(products, catena::inverse_axes(order)), x.dtype());
+}
 
 // ---- the reductions of autograd/reductions.inc --------------------------------------------------
 
@@ -90,6 +132,10 @@ class ReductionByRule final : public Reduction {
 // Names that the list uses.
 template <const catena::KernelDef& kKernel> Array reduced(const Array& x, const Axes& axes, bool keepdims) {
   return reduce(kKernel, x, axes, keepdims);
+}
+Array standard_deviation(const Array& x, const Axes& axes, bool keepdims) {
+  const Array wide = astype(x, catena::compute_dtype(x.dtype()));
+  return astype(apply(catena::kernels::sqrt, {reduce(catena::kernels::var, wide, axes, keepdims)}), x.dtype());
 }
 Array equal_elements(const Variable& a, const Variable& b) {
   return apply(catena::kernels::equal, {a.data(), b.data()});
@@ -190,6 +236,12 @@ class SumTo final : public FunctionNode {
 
 namespace {
 
+// The elements of a result and the divisor of the variance, as their quotient.
+double correction(const Variable& x, const Variable& y, double ddof) {
+  const double n = y.size() == 0 ? 0 : double(x.size()) / double(y.size());
+  return n / std::max(n - ddof, 0.0);
+}
+
 bool is_narrow(const Variable& x) { return x && catena::is_floating(x.dtype()) && catena::itemsize(x.dtype()) < 4; }
 
 // Returns the weights in a shape that broadcasts to x: with the axes `axes`, in the order given.
@@ -227,6 +279,15 @@ Variable average(const Variable& x, const Axes& axes, const Variable& weights, b
   if (is_narrow(x))
     return cast(average(cast(x, Dtype::float32), axes, cast(weights, Dtype::float32), keepdims), x.dtype());
   return sum(x * weights_along(x, weights, axes), axes, keepdims) / sum(weights);
+}
+
+Variable var(const Variable& x, const Axes& axes, const VarianceOptions& o) {
+  const Variable y = var(x, axes, o.keepdims);
+  return o.ddof == 0 ? y : y * correction(x, y, o.ddof);
+}
+Variable std(const Variable& x, const Axes& axes, const VarianceOptions& o) {
+  const Variable y = std(x, axes, o.keepdims);
+  return o.ddof == 0 ? y : y * std::sqrt(correction(x, y, o.ddof));
 }
 
 Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {

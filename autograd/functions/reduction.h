@@ -14,6 +14,14 @@ namespace autograd {
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
 
+struct VarianceOptions {
+  double ddof = 0;  // the divisor is the number of elements minus ddof; PyTorch's default correction is 1
+  bool keepdims = false;
+};
+// var(x, 0, {.ddof = 1}). NaN or inf if the divisor is not positive.
+CATENA_EXPORT Variable var(const Variable& x, const Axes& axes, const VarianceOptions& options);
+CATENA_EXPORT Variable std(const Variable& x, const Axes& axes, const VarianceOptions& options);
+
 // Sums over the axes that broadcasting `shape` to the shape of x adds or extends: the adjoint of broadcast_to.
 CATENA_EXPORT Variable sum_to(const Variable& x, const Shape& shape);
 // Returns sum(x w) / sum(w). The weights w have the shape of x, or, if axes are given, the lengths of x along these

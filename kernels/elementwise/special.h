@@ -138,6 +138,10 @@ struct betaln {
 struct zeta {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = static_cast<T>(special::zeta(double(a), double(b))); }
 };
+// The logarithm of ndtr.
+struct log_ndtr {
+  template <class T> ND_FN static void run(T x, T& y) { y = static_cast<T>(special::log_normal_cdf(double(x))); }
+};
 // The inverse of ndtr.
 struct ndtri {
   template <class T> ND_FN static void run(T p, T& y) {

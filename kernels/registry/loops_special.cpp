@@ -37,6 +37,7 @@ CATENA_DEFINE_KERNEL sinc = wide<k::sinc, Floats1>("sinc");
 CATENA_DEFINE_KERNEL erfinv = wide<k::erfinv, Floats1>("erfinv");
 CATENA_DEFINE_KERNEL erfcinv = wide<k::erfcinv, Floats1>("erfcinv");
 CATENA_DEFINE_KERNEL ndtri = wide<k::ndtri, Floats1>("ndtri");
+CATENA_DEFINE_KERNEL log_ndtr = wide<k::log_ndtr, Floats1>("log_ndtr");
 CATENA_DEFINE_KERNEL gamma = wide<k::gamma, Floats1>("gamma");
 CATENA_DEFINE_KERNEL gammaln = wide<k::gammaln, Floats1>("gammaln");
 CATENA_DEFINE_KERNEL digamma = wide<k::digamma, Floats1>("digamma");

@@ -1,14 +1,14 @@
-// einsum by contractions of two operands. The axes of a contraction are those of both operands that the result keeps
-// (a stack), those of both that it does not (summed over), and those of one of them: the rows and the columns.
+// einsum by contractions of two operands.
 #include <catena/ndarray/routines/einsum.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include <catena/kernels/base/einsum_contraction.h>
+#include <catena/kernels/base/einsum_path.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
-#include <catena/ndarray/routines/einsum_path.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
@@ -20,10 +20,11 @@ namespace nd {
 namespace {
 
 using catena::check;
-using internal::einsum::Labels;
-using internal::einsum::LabelSet;
-using internal::einsum::Path;
-using internal::einsum::Subscripts;
+using catena::einsum::Contraction;
+using catena::einsum::Labels;
+using catena::einsum::LabelSet;
+using catena::einsum::Path;
+using catena::einsum::Subscripts;
 
 constexpr const char* kOp = "einsum";
 
@@ -36,18 +37,9 @@ struct Term {
     const auto at = std::find(labels.begin(), labels.end(), label);
     return at == labels.end() ? -1 : static_cast<int>(at - labels.begin());
   }
-  bool has(int label) const { return axis_of(label) >= 0; }
-  std::int64_t length(int label) const { return array.shape()[axis_of(label)]; }
-  std::int64_t stride(int label) const { return array.strides()[axis_of(label)]; }
 };
 
 bool is_in(const LabelSet& set, int label) { return set[static_cast<std::size_t>(label)]; }
-
-std::int64_t length_of(const Term& t, const Labels& labels) {
-  std::int64_t n = 1;
-  for (const int label : labels) n *= t.length(label);
-  return n;
-}
 
 Array ordered(const Term& t, const Labels& labels) {
   Dims axes;
@@ -99,100 +91,8 @@ void sum_all_but(Term& t, const LabelSet& kept) {
   t.labels = rest;
 }
 
-// The array with the axes of these labels, of which those that it does not have get length 1.
-Array spread(const Term& t, const Labels& labels) {
-  Labels own;
-  std::vector<Key> keys;
-  for (const int label : labels) {
-    if (t.has(label)) own.push_back(label);
-    keys.push_back(t.has(label) ? Key(Slice()) : Key(newaxis));
-  }
-  return ordered(t, own).index(keys);
-}
-
-// True if the axes, in this order, can be merged to one without a copy.
-bool merge(const Term& t, const Labels& labels) {
-  std::int64_t step = 0;
-  for (std::size_t i = labels.size(); i-- > 0;) {
-    const std::int64_t length = t.length(labels[i]), stride = t.stride(labels[i]);
-    if (length == 1) continue;
-    if (step != 0 && stride != step) return false;
-    step = stride * length;
-  }
-  return true;
-}
-
-// The labels in the order of the result if they merge so, or else in the order of the memory of `t`.
-Labels merged_order(const Term& t, const Labels& labels, const Labels& result) {
-  Labels order;
-  for (const int label : result)
-    if (std::find(labels.begin(), labels.end(), label) != labels.end()) order.push_back(label);
-  if (order.size() != labels.size()) order = labels;
-  if (merge(t, order)) return order;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return t.stride(a) > t.stride(b); });
-  return order;
-}
-
-// The position of a label, or that behind all others.
-std::ptrdiff_t place_of(int label, const Labels& labels) {
-  return std::find(labels.begin(), labels.end(), label) - labels.begin();
-}
-
-// The axes of a contraction.
-struct Roles {
-  Labels stack, left, right, summed;
-
-  Roles(const Term& x, const Term& y, const LabelSet& kept) {
-    for (const int label : x.labels) {
-      if (!y.has(label)) left.push_back(label);
-      else (is_in(kept, label) ? stack : summed).push_back(label);
-    }
-    for (const int label : y.labels)
-      if (!x.has(label)) right.push_back(label);
-  }
-  Labels all_kept() const {
-    Labels all = stack;
-    all.insert(all.end(), left.begin(), left.end());
-    all.insert(all.end(), right.begin(), right.end());
-    return all;
-  }
-};
-
-Labels joined(Labels a, const Labels& b, const Labels& c = {}) {
-  a.insert(a.end(), b.begin(), b.end());
-  a.insert(a.end(), c.begin(), c.end());
-  return a;
-}
-
-// The stack of matrices (stack..., rows, columns). If the numbers of a matrix lie apart because those of other matrices
-// lie between them, they are brought together once for all products.
-Array matrices(const Term& t, const Labels& stack, const Labels& rows, const Labels& columns) {
-  Shape shape;
-  for (const int label : stack) shape.push_back(t.length(label));
-  shape.push_back(length_of(t, rows));
-  shape.push_back(length_of(t, columns));
-  const Array all = ordered(t, joined(stack, rows, columns)).reshape(shape);
-  const auto item = static_cast<std::int64_t>(all.itemsize());
-  const int last = all.ndim() - 1;
-  const bool apart =
-      all.strides()[last] != item && all.strides()[last - 1] != item && shape[last] * shape[last - 1] > 1;
-  return apart && all.size() > shape[last] * shape[last - 1] ? internal::contiguous(all) : all;
-}
-
-// True if one of the axes has neighbouring elements.
-bool runs_along(const Term& t, const Labels& labels) {
-  const auto item = static_cast<std::int64_t>(t.array.itemsize());
-  return std::any_of(labels.begin(), labels.end(), [&](int label) { return t.stride(label) == item; });
-}
-
-// Stacks of products of one row with one column, which are better multiplied and summed: short ones, for which a matrix
-// product has to be started, and those along an axis whose elements lie apart. 16-bit floats would be rounded between.
-bool are_loose_dots(const Roles& r, const Term& x, const Term& y) {
-  constexpr std::int64_t kShort = 128;
-  if (r.stack.empty() || length_of(x, r.left) * length_of(y, r.right) != 1) return false;
-  if (catena::compute_dtype(x.array.dtype()) != x.array.dtype()) return false;
-  return length_of(x, r.summed) <= kShort || !runs_along(x, r.summed) || !runs_along(y, r.summed);
-}
+Array arranged(const Array& a, const Contraction::Operand& as) { return a.transpose(as.axes).reshape(as.shape); }
+Array in_matrices(const Array& a) { return catena::einsum::matrices_lie_apart(*a.get()) ? internal::contiguous(a) : a; }
 
 // The contraction of two terms, as an array with the axes `kept` of them; in the order of `result` if that costs no
 // copy.
@@ -202,36 +102,21 @@ Term contraction(Term x, Term y, const LabelSet& kept, const Labels& result) {
   for (const int label : y.labels) of_x.set(static_cast<std::size_t>(label));
   sum_all_but(x, of_x);
   sum_all_but(y, of_y);
-  // The last axis of the result is one of the columns.
-  if (!result.empty() && x.has(result.back()) && !y.has(result.back())) std::swap(x, y);
-  Roles r(x, y, kept);
-  if (r.summed.empty()) {
-    const Labels labels = result.size() == r.all_kept().size() ? result : r.all_kept();
-    return {multiply(spread(x, labels), spread(y, labels)), labels};
+  const Contraction c({x.array.get(), x.labels}, {y.array.get(), y.labels}, kept, result);
+  if (c.swapped) std::swap(x, y);
+  const Array left = arranged(x.array, c.operands[0]), right = arranged(y.array, c.operands[1]);
+  switch (c.method) {
+    case Contraction::Method::multiply: return {multiply(left, right), c.labels};
+    case Contraction::Method::dots: return {total(multiply(left, right), c.summed_axes), c.labels};
+    default: return {matmul(in_matrices(left), in_matrices(right)).reshape(c.shape), c.labels};
   }
-  if (are_loose_dots(r, x, y)) {
-    const Labels kept_labels = r.all_kept(), all = joined(kept_labels, r.summed);
-    Dims axes;
-    for (std::size_t i = kept_labels.size(); i < all.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-    return {total(multiply(spread(x, all), spread(y, all)), axes), kept_labels};
-  }
-  std::stable_sort(r.stack.begin(), r.stack.end(),
-                   [&](int a, int b) { return place_of(a, result) < place_of(b, result); });
-  r.left = merged_order(x, r.left, result);
-  r.right = merged_order(y, r.right, result);
-  r.summed = x.array.size() > y.array.size() ? merged_order(x, r.summed, {}) : merged_order(y, r.summed, {});
-  const Array product = matmul(matrices(x, r.stack, r.left, r.summed), matrices(y, r.stack, r.summed, r.right));
-  Shape shape;
-  for (const int label : joined(r.stack, r.left)) shape.push_back(x.length(label));
-  for (const int label : r.right) shape.push_back(y.length(label));
-  return {product.reshape(shape), r.all_kept()};
 }
 
 Path path_of(const EinsumOrder& order, const Subscripts& subscripts) {
-  constexpr std::size_t kFew = 6, kMost = 12;
+  constexpr std::size_t kMost = 12;
   const std::size_t n = subscripts.operands.size();
   if (order.path()) {
-    internal::einsum::check(*order.path(), n);
+    catena::einsum::check(*order.path(), n);
     return *order.path();
   }
   const std::string_view name = order.name();
@@ -239,9 +124,9 @@ Path path_of(const EinsumOrder& order, const Subscripts& subscripts) {
                     "\" is none of \"auto\", \"optimal\", \"greedy\", true, false and a path");
   check<ValueError>(name != "optimal" || n <= kMost, kOp, "the optimal order of ", n,
                     " operands takes too long to find; the limit is ", kMost, ", greedy finds a good one");
-  if (n <= 2 || name == "none") return internal::einsum::in_order(n);
-  if (name == "optimal" || (name == "auto" && n <= kFew)) return internal::einsum::optimal(subscripts);
-  return internal::einsum::greedy(subscripts);
+  if (n <= 2 || name == "none") return catena::einsum::in_order(n);
+  if (name == "auto") return catena::einsum::automatic(subscripts);
+  return name == "optimal" ? catena::einsum::optimal(subscripts) : catena::einsum::greedy(subscripts);
 }
 
 LabelSet set_of(const Labels& labels) {
@@ -300,7 +185,7 @@ Dtype cast_to_one(std::vector<Array>& arrays, const EinsumOptions& o) {
 Array einsum_of(std::string_view text, const std::vector<Operand>& operands, const EinsumOptions& o) {
   check<ValueError>(!operands.empty(), kOp, "there are no operands");
   std::vector<Array> arrays = arrays_of(operands, o.out);
-  const Subscripts subscripts = internal::einsum::read(text, shapes_of(arrays));
+  const Subscripts subscripts = catena::einsum::read(text, shapes_of(arrays));
   const Path path = path_of(o.optimize, subscripts);
   const Dtype dtype = cast_to_one(arrays, o);
   if (!o.out.is_null()) {
@@ -338,19 +223,19 @@ Array einsum(const std::vector<std::pair<Operand, EinsumAxes>>& operands, const 
     arrays.push_back(array);
     labels.push_back(axes.labels());
   }
-  const std::string text = internal::einsum::text_of(labels, output ? &output->labels() : nullptr);
+  const std::string text = catena::einsum::text_of(labels, output ? &output->labels() : nullptr);
   return einsum(text, arrays, options);
 }
 
 EinsumPath einsum_path(std::string_view subscripts, const std::vector<Operand>& operands,
                        const EinsumPathOptions& options) {
   check<ValueError>(!operands.empty(), "einsum_path", "there are no operands");
-  const Subscripts s = internal::einsum::read(subscripts, shapes_of(arrays_of(operands)));
+  const Subscripts s = catena::einsum::read(subscripts, shapes_of(arrays_of(operands)));
   EinsumPath result{.path = path_of(options.optimize, s)};
   Dims all;
   for (std::size_t i = 0; i < operands.size(); ++i) all.push_back(static_cast<std::int64_t>(i));
-  result.naive_multiplications = internal::einsum::cost_of({all}, s).multiplications;
-  const internal::einsum::Cost cost = internal::einsum::cost_of(result.path, s);
+  result.naive_multiplications = catena::einsum::cost_of({all}, s).multiplications;
+  const catena::einsum::Cost cost = catena::einsum::cost_of(result.path, s);
   result.multiplications = cost.multiplications;
   result.largest_intermediate = cost.largest;
   return result;

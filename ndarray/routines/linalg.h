@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <catena/kernels/base/norm_order.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
@@ -200,25 +201,7 @@ struct MatrixRankOptions {
 };
 CATENA_EXPORT Array matrix_rank(const Array& M, const MatrixRankOptions& options);
 
-// A number, "fro", "f" or "nuc"; without a value: the square root of the sum of squares.
-class NormOrder {
- public:
-  NormOrder() noexcept = default;
-  NormOrder(std::nullopt_t) noexcept {}
-  template <class E>
-  requires(std::is_arithmetic_v<E>) NormOrder(E p)
-  noexcept : number_(static_cast<double>(p)) {}
-  NormOrder(const char* name) noexcept : name_(name) {}
-  NormOrder(std::string_view name) noexcept : name_(name) {}
-
-  bool absent() const noexcept { return !number_ && name_.empty(); }
-  const std::optional<double>& number() const noexcept { return number_; }
-  std::string_view name() const noexcept { return name_; }
-
- private:
-  std::optional<double> number_;
-  std::string_view name_;
-};
+using catena::NormOrder;
 
 // The condition number in the order p: by default or for 2 the largest singular value over the smallest, for -2 the
 // reverse, for 1, -1, inf, -inf and "fro" the product of the norms of a matrix and its inverse. Infinite for singular

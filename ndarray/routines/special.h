@@ -16,12 +16,13 @@ namespace nd::special {
   CATENA_EXPORT Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
 
 // ---- error functions and the normal distribution ------------------------------------------------
-ND_SPECIAL1(erf)      // 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x
-ND_SPECIAL1(erfc)     // 1 - erf(x), accurate for large x
-ND_SPECIAL1(erfinv)   // the y with erf(y) = x; infinite at -1 and 1, NaN beyond
-ND_SPECIAL1(erfcinv)  // the y with erfc(y) = x; inf at 0, -inf at 2
-ND_SPECIAL1(ndtr)     // the distribution function of the normal distribution, (1 + erf(x / sqrt(2))) / 2
-ND_SPECIAL1(ndtri)    // its inverse: the quantile of the probability x
+ND_SPECIAL1(erf)       // 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x
+ND_SPECIAL1(erfc)      // 1 - erf(x), accurate for large x
+ND_SPECIAL1(erfinv)    // the y with erf(y) = x; infinite at -1 and 1, NaN beyond
+ND_SPECIAL1(erfcinv)   // the y with erfc(y) = x; inf at 0, -inf at 2
+ND_SPECIAL1(ndtr)      // the distribution function of the normal distribution, (1 + erf(x / sqrt(2))) / 2
+ND_SPECIAL1(log_ndtr)  // its logarithm, accurate far below 0
+ND_SPECIAL1(ndtri)     // its inverse: the quantile of the probability x
 
 // ---- gamma and related functions ----------------------------------------------------------------
 ND_SPECIAL1(gamma)    // NaN at -1, -2, ...; exact factorials up to gamma(23)

@@ -1,9 +1,12 @@
 // Differentiable reductions and matrix products.
 #include <catena/autograd/functions/reduction.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include <catena/autograd/function.h>
 #include <catena/autograd/function_node.h>
@@ -11,33 +14,42 @@
 #include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
 
 namespace {
 
+using Numbers = std::vector<double>;
+
 struct Row {
   const char* name;
   Variable (*function)(const Variable&, const Axes&, bool);
-  double start;
-  double (*combine)(double result, double element);
-  bool average = false;
+  double (*value)(const Numbers& elements);
 };
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+double sum_of(const Numbers& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
+double mean_of(const Numbers& v) { return sum_of(v) / double(v.size()); }
+double variance_of(const Numbers& v) {
+  double squares = 0;
+  for (const double x : v) squares += (x - mean_of(v)) * (x - mean_of(v));
+  return squares / double(v.size());
+}
 const Row kRows[] = {
-    {"sum", sum, 0, [](double y, double x) { return y + x; }},
-    {"mean", mean, 0, [](double y, double x) { return y + x; }, true},
-    {"max", max, -kInfinity, [](double y, double x) { return y > x ? y : x; }},
-    {"min", min, kInfinity, [](double y, double x) { return y < x ? y : x; }},
+    {"sum", sum, sum_of},
+    {"mean", mean, mean_of},
+    {"prod", prod, [](const Numbers& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
+    {"var", var, variance_of},
+    {"std", autograd::std, [](const Numbers& v) { return std::sqrt(variance_of(v)); }},
+    {"max", max, [](const Numbers& v) { return *std::max_element(v.begin(), v.end()); }},
+    {"min", min, [](const Numbers& v) { return *std::min_element(v.begin(), v.end()); }},
 };
 
 // By a walk over all elements.
 Array naive(const Row& row, const Array& x, const Dims& axes, bool keepdims) {
   const Shape kept = catena::reduced_shape(x.shape(), axes, true);
-  std::vector<double> result(std::size_t(catena::size_of(kept)), row.start);
-  std::vector<int> count(result.size());
-  const std::vector<double> xs = to_vector<double>(x);
+  std::vector<Numbers> elements(std::size_t(catena::size_of(kept)));
+  const Numbers xs = to_vector<double>(x);
   for (std::int64_t i = 0; i < x.size(); ++i) {
     std::int64_t rest = i, at = 0, weight = 1;
     for (int a = x.ndim() - 1; a >= 0; --a) {
@@ -46,12 +58,10 @@ Array naive(const Row& row, const Array& x, const Dims& axes, bool keepdims) {
       if (kept[a] > 1) at += k * weight;
       weight *= kept[a];
     }
-    double& r = result[std::size_t(at)];
-    r = row.combine(r, xs[std::size_t(i)]);
-    ++count[std::size_t(at)];
+    elements[std::size_t(at)].push_back(xs[std::size_t(i)]);
   }
-  if (row.average)
-    for (std::size_t k = 0; k < result.size(); ++k) result[k] /= count[k];
+  Numbers result;
+  for (const Numbers& v : elements) result.push_back(row.value(v));
   return array(result, catena::reduced_shape(x.shape(), axes, keepdims));
 }
 
@@ -82,17 +92,17 @@ BOOST_AUTO_TEST_CASE(members_and_labels) {
   const Variable x(spread({2, 3, 4}));
   const Outputs only{Variables{x}};
   std::size_t lines = 0;
-#define CATENA_REDUCTION_RULE(name, label_of_node, ...)                                         \
-  {                                                                                             \
-    const Variable y = autograd::name(x, {0, -1}, true);                                        \
-    BOOST_TEST(y.creator()->label() == label_of_node);                                          \
-    BOOST_CHECK(y.shape() == (Shape{1, 3, 1}));                                                 \
-    for (const Variable& v : {x.name({0, -1}, true), only.name({0, -1}, true)}) {               \
-      BOOST_TEST(to_vector<double>(v.data()) == to_vector<double>(y.data()), #name);            \
-      BOOST_CHECK(v.shape() == y.shape());                                                      \
-    }                                                                                           \
-    BOOST_TEST(to_vector<double>(x.name().data()) == to_vector<double>(name(x).data()), #name); \
-    ++lines;                                                                                    \
+#define CATENA_REDUCTION_RULE(name, label_of_node, ...)                                                   \
+  {                                                                                                       \
+    const Variable y = autograd::name(x, {0, -1}, true);                                                  \
+    BOOST_TEST(y.creator()->label() == label_of_node);                                                    \
+    BOOST_CHECK(y.shape() == (Shape{1, 3, 1}));                                                           \
+    for (const Variable& v : {x.name({0, -1}, true), only.name({0, -1}, true)}) {                         \
+      BOOST_TEST(to_vector<double>(v.data()) == to_vector<double>(y.data()), #name);                      \
+      BOOST_CHECK(v.shape() == y.shape());                                                                \
+    }                                                                                                     \
+    BOOST_TEST(to_vector<double>(x.name().data()) == to_vector<double>(autograd::name(x).data()), #name); \
+    ++lines;                                                                                              \
   }
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
@@ -105,6 +115,46 @@ BOOST_AUTO_TEST_CASE(every_extremum_gets_the_whole_gradient) {
   y.set_grad(full({}, 5.0));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{0, 5, 5, 0}), boost::test_tools::per_element());
+}
+
+// The gradient of an element is the product of the others, also if it or another one is 0.
+BOOST_AUTO_TEST_CASE(products_of_zeros) {
+  const auto f = [](const Variables& v) { return Variables{prod(v[0], 1)}; };
+  const Array x = array<double>({0, 2, 3, 0, 5, 0, 1, 2, 4}, {3, 3});
+  test::check_derivatives("prod of zeros", f, {x});
+  Variable v(x);
+  prod(v, 1).sum().backward();
+  BOOST_TEST(to_vector<double>(v.grad()) == (Numbers{6, 0, 0, 0, 0, 0, 8, 4, 2}), boost::test_tools::per_element());
+  test::check_derivatives("prod of nothing", f, {spread({3, 0})});
+  test::check_derivatives("prod of seven", f, {spread({2, 7}, 0.5, 1.5)}, {.atol16 = 4e-3, .rtol16 = 2e-2});
+}
+
+BOOST_AUTO_TEST_CASE(divisors_of_variances) {
+  const Variable x(array<double>({1, 2, 3, 6}, {4}));
+  BOOST_TEST(double(var(x)) == 3.5);
+  BOOST_TEST(std::fabs(double(var(x, {}, {.ddof = 1})) - 14.0 / 3) < 1e-14);
+  BOOST_TEST(std::fabs(double(autograd::std(x, 0, {.ddof = 1})) - std::sqrt(14.0 / 3)) < 1e-14);
+  BOOST_CHECK(var(x, 0, {.ddof = 1, .keepdims = true}).shape() == (Shape{1}));
+  BOOST_TEST(std::isnan(double(var(Variable(ones({1})), 0, {.ddof = 1}))));
+  // Equal elements have the gradient 0.
+  Variable equal(full({3}, 2.0));
+  autograd::std(equal).backward();
+  BOOST_TEST(to_vector<float>(equal.grad()) == (std::vector<float>{0, 0, 0}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(golden_values) {
+  test::GoldenFunctions f;
+  f["prod"] = [](const test::GoldenCall& c) {
+    return Variables{prod(c.x(0), c.axes("axis"), c.flag("keepdims", false))};
+  };
+  const auto options = [](const test::GoldenCall& c) {
+    return VarianceOptions{.ddof = c.number("ddof", 0), .keepdims = c.flag("keepdims", false)};
+  };
+  f["var"] = [options](const test::GoldenCall& c) { return Variables{var(c.x(0), c.axes("axis"), options(c))}; };
+  f["std"] = [options](const test::GoldenCall& c) {
+    return Variables{autograd::std(c.x(0), c.axes("axis"), options(c))};
+  };
+  test::run_golden("torch_statistics", f);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {

@@ -3,7 +3,6 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>
-#include <catena/autograd/input_types.h>
 #include <catena/autograd/linalg_extension.h>
 
 namespace autograd {
@@ -12,17 +11,21 @@ using type_check::TypeInfoTuple;
 
 namespace {
 
-// Throws an InvalidType unless the input is floating and a square matrix (rank 2) or a stack of square matrices (rank
-// 3).
-void expect_square(const TypeInfoTuple& in_types, int rank) {
+// The ranks that a function takes: any from 2 on, or 3 for those of batches.
+enum class Rank { any, batch };
+
+// Throws an InvalidType unless the input is floating and square matrices of such a rank.
+void expect_square(const TypeInfoTuple& in_types, Rank rank) {
   using namespace type_check;
-  expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim == rank,
-         in_types[0].shape[-2] == in_types[0].shape[-1]);
+  expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
+  if (rank == Rank::any) expect(in_types[0].ndim >= 2);
+  else expect(in_types[0].ndim == 3);
+  expect(in_types[0].shape[-2] == in_types[0].shape[-1]);
 }
 
 class Inverse final : public FunctionNode {
  public:
-  Inverse(const char* label, int rank, bool for_det = false) : label_(label), rank_(rank), for_det_(for_det) {}
+  Inverse(const char* label, Rank rank, bool for_det = false) : label_(label), rank_(rank), for_det_(for_det) {}
   std::string label() const override { return label_; }
   std::string_view input_names() const override { return "a"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_square(in_types, rank_); }
@@ -44,15 +47,16 @@ class Inverse final : public FunctionNode {
 
  private:
   const char* label_;
-  int rank_;
+  Rank rank_;
   bool for_det_;
 };
 
-class BatchDet final : public FunctionNode {
+class Determinant final : public FunctionNode {
  public:
-  std::string label() const override { return "det"; }
+  Determinant(const char* label, Rank rank) : label_(label), rank_(rank) {}
+  std::string label() const override { return label_; }
   std::string_view input_names() const override { return "a"; }
-  void check_type_forward(const TypeInfoTuple& in_types) const override { expect_square(in_types, 3); }
+  void check_type_forward(const TypeInfoTuple& in_types) const override { expect_square(in_types, rank_); }
   Arrays forward(const Arrays& a) override {
     retain_inputs({0});
     retain_outputs({0});
@@ -60,21 +64,20 @@ class BatchDet final : public FunctionNode {
   }
   // Returns gy det(A) A^-T.
   Variables backward(const Targets&, const Variables& gy) override {
-    const Variable inverse = apply_node<Inverse>({retained_input(0)}, "BatchInv", 3, true)[0];
-    return {reshape(gy[0] * retained_output(0), {gy[0].size(), 1, 1}) * swapaxes(inverse, 1, 2)};
+    const Variable inverse = apply_node<Inverse>({retained_input(0)}, "BatchInv", Rank::any, true)[0];
+    return {expand_dims(expand_dims(gy[0] * retained_output(0), -1), -1) * swapaxes(inverse, -2, -1)};
   }
+
+ private:
+  const char* label_;
+  Rank rank_;
 };
 
 }  // namespace
 
-Variable inv(const Variable& a) { return apply_node<Inverse>({a}, "Inv", 2)[0]; }
-Variable batch_inv(const Variable& a) { return apply_node<Inverse>({a}, "BatchInv", 3)[0]; }
-Variable batch_det(const Variable& a) { return apply_node<BatchDet>({a})[0]; }
-
-Variable det(const Variable& a) {
-  internal::check_input_types(
-      "Det", {a}, [](const TypeInfoTuple& in_types) { expect_square(in_types, 2); }, "a");
-  return reshape(batch_det(expand_dims(a, 0)), Shape{});
-}
+Variable inv(const Variable& a) { return apply_node<Inverse>({a}, "Inv", Rank::any)[0]; }
+Variable batch_inv(const Variable& a) { return apply_node<Inverse>({a}, "BatchInv", Rank::batch)[0]; }
+Variable det(const Variable& a) { return apply_node<Determinant>({a}, "Det", Rank::any)[0]; }
+Variable batch_det(const Variable& a) { return apply_node<Determinant>({a}, "det", Rank::batch)[0]; }
 
 }  // namespace autograd

@@ -3,6 +3,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/functions/linalg/structure.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 
@@ -57,15 +58,7 @@ class MatMul final : public FunctionNode {
     using namespace type_check;
     expect(in_types[0].ndim >= 2, in_types[1].ndim >= 2);
     expect(in_types[0].shape[transa_ ? -2 : -1] == in_types[1].shape[transb_ ? -1 : -2]);
-    Shape leading[2];
-    for (int i = 0; i < 2; ++i)
-      leading[i].assign(in_types.shape(std::size_t(i)).begin(), in_types.shape(std::size_t(i)).end() - 2);
-    try {
-      catena::broadcast_shapes(label_, leading[0], leading[1]);
-    } catch (const catena::ValueError&) {
-      throw catena::InvalidType("in_types[0].shape[:-2] and in_types[1].shape[:-2] broadcast together",
-                                catena::concat(leading[0], " and ", leading[1]));
-    }
+    autograd::internal::expect_leading_axes(in_types);
   }
   static Array as_matrix(const Array& a) { return a.ndim() == 1 ? expand_dims(a, 1) : a; }
   Variable product(const Variable& a, const Variable& b, bool ta, bool tb) const {

@@ -1,17 +1,11 @@
-#include <catena/ndarray/routines/einsum_path.h>
+#include <catena/kernels/base/einsum_path.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 
-namespace nd::internal::einsum {
-
-using catena::check;
-using catena::Dims;
-using catena::fail;
-using catena::Shape;
-using catena::ValueError;
+namespace catena::einsum {
 
 namespace {
 
@@ -30,16 +24,16 @@ Labels term(std::string_view subscripts, std::string_view part) {
   for (std::size_t i = 0; i < part.size(); ++i) {
     if (part[i] == ' ') continue;
     if (part[i] == '.') {
-      check<ValueError>(part.substr(i, 3) == "..." && !has_ellipsis, kOp, "\"", subscripts,
-                        "\" has a point that is not part of the one ellipsis \"...\" that a term may have");
+      catena::check<ValueError>(part.substr(i, 3) == "..." && !has_ellipsis, kOp, "\"", subscripts,
+                                "\" has a point that is not part of the one ellipsis \"...\" that a term may have");
       has_ellipsis = true;
       labels.push_back(kEllipsis);
       i += 2;
       continue;
     }
     const int label = label_of(part[i]);
-    check<ValueError>(label >= 0, kOp, "\"", subscripts, "\" has the character \"", part.substr(i, 1),
-                      "\"; axes are letters, \"...\", commas and \"->\" are all there is besides them");
+    catena::check<ValueError>(label >= 0, kOp, "\"", subscripts, "\" has the character \"", part.substr(i, 1),
+                              "\"; axes are letters, \"...\", commas and \"->\" are all there is besides them");
     labels.push_back(label);
   }
   return labels;
@@ -62,19 +56,19 @@ void read_operand(std::string_view text, std::size_t operand, const Shape& shape
                   std::vector<std::int64_t>& lengths, int& broadcast) {
   const bool open = has_ellipsis(labels);
   const int named = static_cast<int>(labels.size()) - (open ? 1 : 0), rest = shape.size() - named;
-  check<ValueError>(open ? rest >= 0 : rest == 0, kOp, "\"", text, "\" gives operand ", operand, " ", named, " axes",
-                    open ? " besides those of the ellipsis" : "", ", it has the shape ", shape);
+  catena::check<ValueError>(open ? rest >= 0 : rest == 0, kOp, "\"", text, "\" gives operand ", operand, " ", named,
+                            " axes", open ? " besides those of the ellipsis" : "", ", it has the shape ", shape);
   labels = without_ellipsis(labels, rest);
   broadcast = std::max(broadcast, rest);
   for (int axis = 0; axis < shape.size(); ++axis) {
     const int label = labels[static_cast<std::size_t>(axis)];
     const auto first = std::find(labels.begin(), labels.end(), label) - labels.begin();
-    check<ValueError>(shape[static_cast<int>(first)] == shape[axis], kOp, "the axes \"", name_of(label),
-                      "\" of operand ", operand, " of shape ", shape, " have different lengths");
+    catena::check<ValueError>(shape[static_cast<int>(first)] == shape[axis], kOp, "the axes \"", name_of(label),
+                              "\" of operand ", operand, " of shape ", shape, " have different lengths");
     std::int64_t& length = lengths[static_cast<std::size_t>(label)];
-    check<ValueError>(length == 1 || shape[axis] == 1 || length == shape[axis], kOp, "axis \"", name_of(label),
-                      "\" has length ", shape[axis], " in operand ", operand, " of shape ", shape, ", and ", length,
-                      " in one before it");
+    catena::check<ValueError>(length == 1 || shape[axis] == 1 || length == shape[axis], kOp, "axis \"", name_of(label),
+                              "\" has length ", shape[axis], " in operand ", operand, " of shape ", shape, ", and ",
+                              length, " in one before it");
     if (shape[axis] != 1) length = shape[axis];
   }
 }
@@ -93,18 +87,18 @@ Labels implicit_output(const std::vector<Labels>& operands, int broadcast) {
 Labels explicit_output(std::string_view text, std::string_view part, const std::vector<Labels>& operands,
                        int broadcast) {
   const Labels labels = term(text, part);
-  check<ValueError>(broadcast == 0 || has_ellipsis(labels), kOp, "\"", text,
-                    "\": the operands have axes in place of the ellipsis, so the result needs one, too");
+  catena::check<ValueError>(broadcast == 0 || has_ellipsis(labels), kOp, "\"", text,
+                            "\": the operands have axes in place of the ellipsis, so the result needs one, too");
   LabelSet known;
   for (const Labels& of_operand : operands)
     for (const int label : of_operand) known.set(static_cast<std::size_t>(label));
   LabelSet seen;
   for (const int label : labels) {
     if (label == kEllipsis) continue;
-    check<ValueError>(known[static_cast<std::size_t>(label)], kOp, "\"", text, "\": axis \"", name_of(label),
-                      "\" of the result is in none of the operands");
-    check<ValueError>(!seen[static_cast<std::size_t>(label)], kOp, "\"", text, "\": axis \"", name_of(label),
-                      "\" is twice in the result");
+    catena::check<ValueError>(known[static_cast<std::size_t>(label)], kOp, "\"", text, "\": axis \"", name_of(label),
+                              "\" of the result is in none of the operands");
+    catena::check<ValueError>(!seen[static_cast<std::size_t>(label)], kOp, "\"", text, "\": axis \"", name_of(label),
+                              "\" is twice in the result");
     seen.set(static_cast<std::size_t>(label));
   }
   return without_ellipsis(labels, broadcast);
@@ -138,8 +132,8 @@ Subscripts read(std::string_view text, std::span<const Shape> shapes) {
     if (comma == std::string_view::npos) break;
     inputs.remove_prefix(comma + 1);
   }
-  check<ValueError>(result.operands.size() == shapes.size(), kOp, "\"", text, "\" is for ", result.operands.size(),
-                    " operands, there are ", shapes.size());
+  catena::check<ValueError>(result.operands.size() == shapes.size(), kOp, "\"", text, "\" is for ",
+                            result.operands.size(), " operands, there are ", shapes.size());
   result.lengths.assign(kLabels, 1);
   int broadcast = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i)
@@ -154,7 +148,7 @@ std::string text_of(std::span<const Labels> operands, const Labels* output) {
   std::string result;
   const auto add = [&](const Labels& labels) {
     for (const int label : labels) {
-      check<ValueError>(label >= kEllipsis && label < kLetters, kOp, "the label ", label, " is not in 0 to 51");
+      catena::check<ValueError>(label >= kEllipsis && label < kLetters, kOp, "the label ", label, " is not in 0 to 51");
       result += label == kEllipsis ? "..." : name_of(label);
     }
   };
@@ -283,6 +277,12 @@ Path optimal(const Subscripts& s) {
   return path;
 }
 
+Path automatic(const Subscripts& s) {
+  constexpr std::size_t kFew = 6;
+  if (s.operands.size() <= 2) return in_order(s.operands.size());
+  return s.operands.size() <= kFew ? optimal(s) : greedy(s);
+}
+
 void check(const Path& path, std::size_t operands) {
   auto left = static_cast<std::int64_t>(operands);
   for (const Dims& step : path) {
@@ -290,10 +290,10 @@ void check(const Path& path, std::size_t operands) {
     for (int i = 0; i < step.size(); ++i)
       good = good && step[i] >= 0 && step[i] < left &&
              std::find(step.begin(), step.begin() + i, step[i]) == step.begin() + i;
-    check<ValueError>(good, kOp, "the path contracts the operands ", step, " when ", left, " are left");
+    catena::check<ValueError>(good, kOp, "the path contracts the operands ", step, " when ", left, " are left");
     left += 1 - step.size();
   }
-  check<ValueError>(left == 1, kOp, "the path leaves ", left, " of ", operands, " operands, it must leave one");
+  catena::check<ValueError>(left == 1, kOp, "the path leaves ", left, " of ", operands, " operands, it must leave one");
 }
 
 Cost cost_of(const Path& path, const Subscripts& s) {
@@ -306,4 +306,4 @@ Cost cost_of(const Path& path, const Subscripts& s) {
   return cost;
 }
 
-}  // namespace nd::internal::einsum
+}  // namespace catena::einsum
