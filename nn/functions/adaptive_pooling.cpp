@@ -3,10 +3,9 @@
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/reduction.h>
-#include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/array/resampling.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/pooling.h>
 
@@ -41,42 +40,25 @@ std::optional<Lengths> equal_bins(const Variable& x, const Dims& lengths) {
   return Lengths(size);
 }
 
-// The elements of the bins of an axis, (bins, longest); shorter bins repeat their last element.
-struct Bins {
-  std::vector<std::int64_t> elements;
-  std::vector<unsigned char> is_inside;
-  std::vector<double> count;
-  std::int64_t bins, longest = 0;
-
-  Bins(std::int64_t length, std::int64_t number) : bins(number) {
-    const auto first = [&](std::int64_t i) { return i * length / number; };
-    const auto last = [&](std::int64_t i) { return ((i + 1) * length + number - 1) / number; };
-    for (std::int64_t i = 0; i < bins; ++i) longest = std::max(longest, last(i) - first(i));
-    for (std::int64_t i = 0; i < bins; ++i) {
-      count.push_back(double(last(i) - first(i)));
-      for (std::int64_t k = 0; k < longest; ++k) {
-        elements.push_back(std::min(first(i) + k, last(i) - 1));
-        is_inside.push_back(first(i) + k < last(i));
-      }
-    }
-  }
+// The elements first <= k < last of bin i of `number` bins of an axis.
+struct Bin {
+  std::int64_t first, last;
 };
-
-// Returns numbers of the bins as an array that broadcasts to an array with `behind` axes behind those of the bins.
-Array array_of(const void* data, Dtype dtype, Shape shape, int behind, const Variable& x) {
-  for (int a = 0; a < behind; ++a) shape.push_back(1);
-  return x.data().backend().from_host(data, shape, dtype, x.device());
+Bin bin_of(std::int64_t i, std::int64_t length, std::int64_t number) {
+  return {i * length / number, ((i + 1) * length + number - 1) / number};
 }
 
 // Returns the averages of the bins of an axis.
 Variable averages(const Variable& x, int axis, std::int64_t number) {
-  const Bins bins(x.shape(axis), number);
-  const int behind = x.ndim() - axis - 1;
-  std::vector<IndexItem> items(static_cast<std::size_t>(axis), autograd::Slice());
-  items.emplace_back(array_of(bins.elements.data(), Dtype::int64, {bins.bins, bins.longest}, 0, x));
-  const Array inside = array_of(bins.is_inside.data(), Dtype::bool_, {bins.bins, bins.longest}, behind, x);
-  const Array count = autograd::astype(array_of(bins.count.data(), Dtype::float64, {bins.bins}, behind, x), x.dtype());
-  return sum(autograd::masked(get_item(x, items), inside), axis + 1) / count;
+  internal::Taps taps;
+  for (std::int64_t i = 0; i < number; ++i) {
+    const Bin bin = bin_of(i, x.shape(axis), number);
+    std::vector<std::int64_t> at;
+    for (std::int64_t k = bin.first; k < bin.last; ++k) at.push_back(k);
+    taps.weight.emplace_back(at.size(), 1.0 / double(at.size()));
+    taps.at.push_back(at);
+  }
+  return internal::resampled(x, axis, std::move(taps));
 }
 
 // The maxima of the bins found so far and their positions in the flattened x.
@@ -84,16 +66,26 @@ struct Maxima {
   Array values, positions;
 };
 Maxima maxima_along(const Maxima& m, int axis, std::int64_t number, const Variable& x) {
-  const Bins bins(m.values.shape(axis), number);
+  const std::int64_t length = m.values.shape(axis);
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0; i < number; ++i) {
+    const Bin bin = bin_of(i, length, number);
+    longest = std::max(longest, bin.last - bin.first);
+  }
+  // Shorter bins repeat their last element, which does not come before itself: the first maximum is in the bin.
+  std::vector<std::int64_t> of_bins;
+  for (std::int64_t i = 0; i < number; ++i) {
+    const Bin bin = bin_of(i, length, number);
+    for (std::int64_t k = 0; k < longest; ++k) of_bins.push_back(std::min(bin.first + k, bin.last - 1));
+  }
   const int behind = m.values.ndim() - axis - 1;
-  // A repeated element does not come before itself, so the first maximum is an element of the bin.
-  const Array elements = array_of(bins.elements.data(), Dtype::int64, {bins.bins, bins.longest}, 0, x);
+  const Array elements = x.data().backend().from_host(of_bins.data(), {number, longest}, Dtype::int64, x.device());
   const Array values = autograd::take(m.values, elements, axis),
               positions = autograd::take(m.positions, elements, axis);
   const Array first = autograd::reduce(catena::kernels::argmax, values, axis + 1, true);
   Shape along = Shape::filled(behind + 1, 1);
-  along[0] = bins.longest;
-  const Array order = autograd::reshape(autograd::arange(bins.longest, Dtype::int64, x.device()), along);
+  along[0] = longest;
+  const Array order = autograd::reshape(autograd::arange(longest, Dtype::int64, x.device()), along);
   const Array chosen = internal::equal(order, autograd::astype(first, Dtype::int64));
   const auto picked = [&](const Array& a) {
     return autograd::sum(autograd::where(chosen, a, autograd::zeros_like(a)), axis + 1);

@@ -4,29 +4,20 @@
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/elementwise.h>
 #include <catena/nn/functions/array.h>
+#include <catena/nn/functions/array/resampling.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/pooling.h>
 
 namespace nn {
 
-using autograd::Array;
 using autograd::Dims;
-using autograd::Dtype;
-using autograd::IndexItem;
-using autograd::Shape;
-using autograd::Slice;
 using internal::narrowed;
+using internal::resampled;
+using internal::Taps;
 using internal::wide;
 
 namespace {
-
-// Output i of an axis is the sum of weight[i][t] times input at[i][t], with equal numbers of terms for all i.
-struct Taps {
-  std::vector<std::vector<std::int64_t>> at;
-  std::vector<std::vector<double>> weight;
-};
 
 // The resampling of one axis.
 struct Axis {
@@ -96,7 +87,6 @@ Taps cubic_taps(const Axis& a) {
 Taps averaging_taps(const Axis& a, bool is_cubic) {
   const double spread = std::max(a.step, 1.0), support = (is_cubic ? 2 : 1) * spread;
   Taps taps;
-  std::size_t most = 0;
   for (std::int64_t i = 0; i < a.to; ++i) {
     const double center = (double(i) + 0.5) * a.step;
     const std::int64_t first = std::max<std::int64_t>(std::int64_t(center - support + 0.5), 0),
@@ -111,37 +101,10 @@ Taps averaging_taps(const Axis& a, bool is_cubic) {
       total += weight.back();
     }
     for (double& w : weight) w /= total;
-    most = std::max(most, at.size());
     taps.at.push_back(at);
     taps.weight.push_back(weight);
   }
-  for (std::size_t i = 0; i < taps.at.size(); ++i) {
-    taps.at[i].resize(most, taps.at[i].back());
-    taps.weight[i].resize(most, 0.0);
-  }
   return taps;
-}
-
-Variable resampled(const Variable& x, int axis, const Taps& taps) {
-  Shape along = Shape::filled(x.ndim() - axis, 1);
-  along[0] = std::int64_t(taps.at.size());
-  Variable y;
-  for (std::size_t t = 0; t < taps.at[0].size(); ++t) {
-    std::vector<std::int64_t> at;
-    std::vector<double> weight;
-    for (std::size_t i = 0; i < taps.at.size(); ++i) {
-      at.push_back(taps.at[i][t]);
-      weight.push_back(taps.weight[i][t]);
-    }
-    std::vector<IndexItem> items(static_cast<std::size_t>(axis), Slice());
-    items.emplace_back(at);
-    const Variable taken = get_item(x, items);
-    if (taps.at[0].size() == 1) return taken;
-    const Array w =
-        autograd::astype(x.data().backend().from_host(weight.data(), along, Dtype::float64, x.device()), x.dtype());
-    y = t == 0 ? taken * w : y + taken * w;
-  }
-  return y;
 }
 
 enum class Mode { nearest, nearest_exact, linear, cubic, area };
@@ -193,7 +156,12 @@ Variable interpolate(const Variable& x, const InterpolateOptions& o) {
   const Dims lengths = lengths_of(x, o);
   if (mode == Mode::area) return adaptive_average_pooling_nd(x, lengths);
   Variable y = has_weights ? wide(x) : x;
-  for (int a = 0; a < axes; ++a) {
+  // Axes that shrink come first, so that the arrays between are small.
+  std::vector<int> order;
+  for (int a = 0; a < axes; ++a) order.push_back(a);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return lengths[a] * x.shape(2 + b) < lengths[b] * x.shape(2 + a); });
+  for (const int a : order) {
     const Axis axis = axis_of(x.shape(2 + a), lengths[a], o.align_corners, o.scale_factor);
     const bool is_moved = o.scale_factor && !o.align_corners && axis.step != 1.0;
     if (axis.from != axis.to || is_moved) y = resampled(y, 2 + a, taps_of(mode, axis, o));
