@@ -23,7 +23,8 @@ using Case = test::LinkCase;
 using Runner = test::LinkRunner;
 
 void run_linear(Case& c, const json& a, Dtype) {
-  nn::Linear link(optional_int(a["in_size"]), a["out_size"].get<int>(), {.nobias = a.value("nobias", false)});
+  nn::Linear link(optional_int(a["in_size"]), a["out_size"].get<int>(),
+                  {.nobias = a.value("nobias", false), .n_batch_axes = 1});
   c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
 }
 
@@ -97,7 +98,7 @@ BOOST_AUTO_TEST_CASE(values_of_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(lazy_sizes) {
-  nn::Linear linear(4);
+  nn::Linear linear(4, {.n_batch_axes = 1});
   BOOST_TEST(linear.has_uninitialized_params());
   BOOST_TEST(linear(Variable(autograd::zeros({2, 3, 5}))).shape() == Shape({2, 4}));
   BOOST_TEST(linear.W.shape() == Shape({4, 15}));
