@@ -22,7 +22,7 @@ struct VGG : nn::Chain {
   Block block3_1{256, 3}, block3_2{256, 3}, block3_3{256, 3};
   Block block4_1{512, 3}, block4_2{512, 3}, block4_3{512, 3};
   Block block5_1{512, 3}, block5_2{512, 3}, block5_3{512, 3};
-  nn::Linear fc1{512, {.nobias = true}};
+  nn::Linear fc1{512, {.nobias = true, .n_batch_axes = 1}};
   nn::BatchNormalization bn_fc1{512};
   nn::Linear fc2;
   explicit VGG(int class_labels = 10) : fc2(class_labels, {.nobias = true}) {}

@@ -18,7 +18,7 @@ struct Alex : nn::Chain {
         conv3(384, 3, {.pad = 1, .initialW = W, .initial_bias = b}),
         conv4(384, 3, {.pad = 1, .initialW = W, .initial_bias = b}),
         conv5(256, 3, {.pad = 1, .initialW = W, .initial_bias = b}),
-        fc6(4096, {.initialW = W, .initial_bias = b}),
+        fc6(4096, {.initialW = W, .initial_bias = b, .n_batch_axes = 1}),
         fc7(4096, {.initialW = W, .initial_bias = b}),
         fc8(1000, {.initialW = W, .initial_bias = b}) {}
   NN_MEMBERS(conv1, conv2, conv3, conv4, conv5, fc6, fc7, fc8)

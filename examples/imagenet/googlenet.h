@@ -18,13 +18,13 @@ struct GoogLeNet : nn::Chain {
   nn::Inception inc4e{{}, 256, 160, 320, 32, 128, 128};
   nn::Inception inc5a{{}, 256, 160, 320, 32, 128, 128};
   nn::Inception inc5b{{}, 384, 192, 384, 48, 128, 128};
-  nn::Linear loss3_fc{1000};
+  nn::Linear loss3_fc{1000, {.n_batch_axes = 1}};
 
   nn::Convolution2D loss1_conv{128, 1};
-  nn::Linear loss1_fc1{1024}, loss1_fc2{1000};
+  nn::Linear loss1_fc1{1024, {.n_batch_axes = 1}}, loss1_fc2{1000};
 
   nn::Convolution2D loss2_conv{128, 1};
-  nn::Linear loss2_fc1{1024}, loss2_fc2{1000};
+  nn::Linear loss2_fc1{1024, {.n_batch_axes = 1}}, loss2_fc2{1000};
   NN_MEMBERS(conv1, conv2_reduce, conv2, inc3a, inc3b, inc4a, inc4b, inc4c, inc4d, inc4e, inc5a, inc5b, loss3_fc,
              loss1_conv, loss1_fc1, loss1_fc2, loss2_conv, loss2_fc1, loss2_fc2)
 

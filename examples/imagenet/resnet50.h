@@ -59,7 +59,7 @@ struct ResNet50 : nn::Chain {
   nn::Convolution2D conv1{64, 7, {.stride = 2, .pad = 3, .initialW = nn::initializers::HeNormal()}};
   nn::BatchNormalization bn1{64};
   ResidualBlock res2{3, 64, 256, 1}, res3{4, 128, 512, 2}, res4{6, 256, 1024, 2}, res5{3, 512, 2048, 2};
-  nn::Linear fc6{1000};
+  nn::Linear fc6{1000, {.n_batch_axes = 1}};
   NN_MEMBERS(conv1, bn1, res2, res3, res4, res5, fc6)
 
   Variable operator()(const Variable& x, const Variable& t) {

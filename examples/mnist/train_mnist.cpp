@@ -23,7 +23,7 @@ using autograd::Variable;
 struct CNN : nn::Chain {
   nn::Convolution2D conv1{1, 16, 5}, conv2{16, 32, 5};
   nn::BatchNormalization bn1{16};
-  nn::Linear fc1{128}, fc2{10};
+  nn::Linear fc1{128, {.n_batch_axes = 1}}, fc2{10};
   NN_MEMBERS(conv1, bn1, conv2, fc1, fc2)
 
   Variable operator()(const Variable& x) {

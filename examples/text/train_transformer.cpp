@@ -110,7 +110,6 @@ int main(int argc, char** argv) try {
   if (prime.empty()) args.fail("--prime: the text to continue is empty");
   use_device(gpu);
   autograd::seed(seed);
-  catena::set_disable_experimental_feature_warning(true);  // of LayerNormalization
 
   const Text text(read_text(path).substr(0, is_test ? 3000 : std::string::npos));
   Transformer model(int(text.characters.size()), unit, layer, head, context);

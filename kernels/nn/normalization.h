@@ -1,6 +1,6 @@
 // Batch normalisation: as row-wise kernels, the reduced axes are all but the channel axis; gamma, beta and the
 // statistics are per row. Layer normalisation: the reduced axes are the axes of gamma and beta, which extend along the
-// row.
+// row, and so does gamma in RMS normalisation.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -171,6 +171,58 @@ struct layer_norm_bwd {
   template <class A> ND_FN static void share(const In<A>& in, Sums<A&> sums) {
     layer_norm_ggamma::run(in.x, in.gy, A(in.origin), A(in.center), A(in.scale), sums.ggamma);
     sums.gbeta = in.gy;
+  }
+};
+
+// y = gamma x / sqrt(mean(x^2) + eps). Per-row output: scale = 1 / sqrt(mean(x^2) + eps).
+struct rms_norm_fwd {
+  enum : int { phases = 1, shared = 1 << 1 };
+  template <class T> struct In {
+    T x, gamma;
+    PerRow<T> eps;
+  };
+  template <class T> struct Stats { T scale; };
+  template <class T> struct RowOut { T scale; };
+  template <class T> struct Out { T y; };
+  template <class A> ND_FN static A identity0() { return A(0); }
+  template <class A> ND_FN static A map0(const In<A>& in) { return in.x * in.x; }
+  template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish0(Stats<A>& row, int64_t count, const In<A>& first) {
+    row.scale = A(1) / m::sqrt(row.scale / A(count) + first.eps);
+  }
+  template <class A> ND_FN static void finish1(Stats<A>& row, int64_t, const In<A>&, RowOut<A&> out) {
+    out.scale = row.scale;
+  }
+  template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
+    out.y = in.gamma * (in.x * row.scale);
+  }
+};
+
+// gy xhat; its sum over the rows is the gradient of gamma.
+struct rms_norm_ggamma {
+  template <class X, class A> ND_FN static void run(X x, X gy, A scale, A& share) { share = A(gy) * (A(x) * scale); }
+};
+
+// With h = gamma gy and xhat = x scale: gx = scale (h - xhat mean(h xhat)).
+struct rms_norm_bwd {
+  enum : int { phases = 1, sums = 1, shared = 1 << 2 };
+  template <class T> struct In {
+    T x, gy, gamma;
+    PerRow<T> scale;
+  };
+  template <class T> struct Stats { T slope; };
+  template <class T> struct Out { T gx; };
+  template <class T> struct Sums { T ggamma; };
+  template <class A> ND_FN static A identity0() { return A(0); }
+  template <class A> ND_FN static A map0(const In<A>& in) { return in.gamma * in.gy * (in.x * in.scale); }
+  template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish0(Stats<A>& row, int64_t count, const In<A>&) { row.slope /= A(count); }
+  template <class A> ND_FN static void finish1(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
+    out.gx = in.scale * (in.gamma * in.gy - in.x * in.scale * row.slope);
+  }
+  template <class A> ND_FN static void share(const In<A>& in, Sums<A&> sums) {
+    rms_norm_ggamma::run(in.x, in.gy, A(in.scale), sums.ggamma);
   }
 };
 

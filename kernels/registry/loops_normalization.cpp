@@ -36,6 +36,16 @@ CATENA_DEFINE_KERNEL layer_norm_bwd =
     row_wise<k::layer_norm_bwd, loops<"eeeefff->e", "EEEEfff->E", "fffffff->f", "ddddddd->d">>("layer_norm_bwd",
                                                                                                kHeader)
         .with_sums(kLayerNormSums);
+CATENA_DEFINE_KERNEL rms_norm_fwd =
+    row_wise<k::rms_norm_fwd, loops<"eef->e;f", "EEf->E;f", "fff->f;f", "ddd->d;d">>("rms_norm_fwd", kHeader);
+CATENA_DEFINE_KERNEL rms_norm_ggamma =
+    elementwise<k::rms_norm_ggamma, loops<"eef->f", "EEf->f", "fff->f", "ddd->d">>("rms_norm_ggamma", kHeader);
+namespace {
+constexpr RowSum kRmsNormSums[] = {{&rms_norm_ggamma, {0, 1, 3}}};
+}
+CATENA_DEFINE_KERNEL rms_norm_bwd =
+    row_wise<k::rms_norm_bwd, loops<"eeef->e", "EEEf->E", "ffff->f", "dddd->d">>("rms_norm_bwd", kHeader)
+        .with_sums(kRmsNormSums);
 CATENA_DEFINE_KERNEL squared_difference = elementwise<k::squared_difference, Floats2>("squared_difference", kHeader);
 CATENA_DEFINE_KERNEL batch_norm_write =
     elementwise<k::batch_norm_write, loops<"fffff->f", "ddddd->d">>("batch_norm_write", kHeader);

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string_view>
 
 #include <catena/autograd/cudnn_options.h>
 #include <catena/autograd/functions/array.h>
@@ -35,9 +36,40 @@ inline Variable im2col(const Variable& x, Pair ksize, Pair stride, Pair pad = 0,
   return im2col(x, ksize, ConvolutionOptions{.stride = stride, .pad = pad, .dilate = dilate, .cover_all = cover_all});
 }
 
+struct FoldOptions {
+  Pair stride = 1, pad = 0, dilate = 1;
+};
+// im2col with the positions in one axis: x (n, c, h, w) -> (n, c kh kw, oh ow).
+CATENA_EXPORT Variable unfold(const Variable& x, Pair ksize, const FoldOptions& options = {});
+// Adds patches (n, c kh kw, oh ow) up to images (n, c, h, w) of output_size (h, w): the adjoint of unfold. Floating;
+// InvalidType for lengths that do not fit.
+CATENA_EXPORT Variable fold(const Variable& x, Pair output_size, Pair ksize, const FoldOptions& options = {});
+
 // Bilinear interpolation of x (n, c, h, w) at output_shape points (height, width); the corners of both images coincide.
 // Floating input of 4 axes (InvalidType); ValueError for a length that is not positive.
+// resize_images(x, {8, 8}, "nearest", false): see interpolate().
 CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape);
+CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape, std::string_view mode,
+                                     bool align_corners = true);
+
+struct InterpolateOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  std::optional<Lengths> size = {};         // of the result; or
+  std::optional<double> scale_factor = {};  // floor(d scale_factor) along every axis of length d
+  std::string_view mode = "nearest";
+  bool align_corners = false;  // the first and last pixels of both images coincide; else their outer edges
+  bool antialias = false;      // "linear" and "cubic": shrinking averages over all pixels, as PyTorch's
+};
+// Resizes x (n, c, d1, ..., dN) along its spatial axes. Modes: "nearest", the pixel at floor(i d / o); "nearest-exact",
+// at floor((i + 1/2) d / o); "linear", also as "bilinear" and "trilinear"; "cubic" or "bicubic", with the coefficient
+// -0.75; "area", adaptive_average_pooling_nd. ValueError for other modes, for lengths below 1, for neither or both of
+// size and scale_factor, and for options that the mode does not have. Floating x (InvalidType).
+CATENA_EXPORT Variable interpolate(const Variable& x, const InterpolateOptions& options);
+// interpolate(x, {8, 8}, "bilinear"), interpolate(x, 8, "cubic", {.align_corners = true})
+inline Variable interpolate(const Variable& x, const Lengths& size, std::string_view mode = "nearest",
+                            InterpolateOptions more = {}) {
+  return interpolate(x, (more.size = size, more.mode = mode, more));
+}
 
 // Returns the points of an affine map: theta (B, 2, 3) -> (B, 2, H, W) with [b, :, i, j] = theta[b] (X_j, Y_i, 1)^T,
 // where X and Y are W and H points from -1 to 1. Component 0 is horizontal. Floating (InvalidType); ValueError for a
@@ -49,14 +81,21 @@ template <std::same_as<bool> B>
 Variable spatial_transformer_grid(const Variable& theta, Pair output_shape, B use_cudnn) {
   return spatial_transformer_grid(theta, output_shape, CudnnOptions{use_cudnn});
 }
-// Bilinear interpolation of x (B, C, H, W) at the points of grid (B, 2, oH, oW), where -1 and 1 are the centres of the
-// first and the last pixel; pixels outside of x are 0. -> (B, C, oH, oW). At a pixel the derivative is that of the cell
-// to the right of it and below. InvalidType for other shapes and unequal dtypes.
+struct SamplerOptions {
+  std::optional<bool> use_cudnn = {};
+  std::string_view mode = "bilinear";       // or "nearest": halves to even pixels, and grid gets no gradient
+  std::string_view padding_mode = "zeros";  // or "border", "reflection": points outside are moved inside
+  bool align_corners = true;  // -1 and 1 are the centres of the first and the last pixel; else their outer edges
+};
+// Interpolation of x (B, C, H, W) at the points of grid (B, 2, oH, oW), component 0 horizontal; pixels outside of x are
+// 0. -> (B, C, oH, oW). At a pixel the derivative is that of the cell to the right of it and below. InvalidType for
+// other shapes and unequal dtypes; ValueError for other modes. The defaults are Chainer's; PyTorch's grid_sample has
+// align_corners = false and grids (B, oH, oW, 2).
 CATENA_EXPORT Variable spatial_transformer_sampler(const Variable& x, const Variable& grid,
-                                                   const CudnnOptions& options = {});
+                                                   const SamplerOptions& options = {});
 template <std::same_as<bool> B>
 Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, B use_cudnn) {
-  return spatial_transformer_sampler(x, grid, CudnnOptions{use_cudnn});
+  return spatial_transformer_sampler(x, grid, SamplerOptions{.use_cudnn = use_cudnn});
 }
 
 // ---- sequences ----------------------------------------------------------------------------------

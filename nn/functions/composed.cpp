@@ -29,6 +29,13 @@ int spatial_axes(std::string_view label, const Variable& x) {
   return std::max(x.ndim() - 2, 0);
 }
 
+void expect_rank(std::string_view label, const Variable& x, int ndim) {
+  check_inputs(label, "x", {x}, [ndim](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim == ndim);
+  });
+}
+
 void expect_floats(const TypeInfoTuple& in_types, int first, int last) {
   using namespace autograd::type_check;
   expect(in_types[first].dtype.kind() == 'f');

@@ -27,6 +27,8 @@ CATENA_EXPORT void check_inputs(std::string_view label, std::string_view names, 
 CATENA_EXPORT void expect_alike(const TypeInfoTuple& in_types);
 // Returns the number of axes after the first two of a floating x; InvalidType unless there is at least one.
 CATENA_EXPORT int spatial_axes(std::string_view label, const Variable& x);
+// InvalidType unless x has this rank and a floating dtype.
+CATENA_EXPORT void expect_rank(std::string_view label, const Variable& x, int ndim);
 // Checks that the inputs `first` to `last` have one floating dtype.
 CATENA_EXPORT void expect_floats(const TypeInfoTuple& in_types, int first, int last);
 

@@ -11,9 +11,13 @@ namespace nn {
 
 using autograd::Variable;
 
-// y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M) in the dtype of x. InvalidType
-// unless b has that dtype. The sum is rounded once, bias included.
-CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {});
+// y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M) in the dtype of x. The first
+// n_batch_axes axes of x are kept and the others flattened, so that x (B1, B2, ..., Bn, N1, ...) gives (B1, B2, ...,
+// Bn, M); a negative number counts from the end: -1 maps the last axis, as PyTorch does. Without it, one axis is kept.
+// InvalidType unless b has the dtype of x; ValueError for an n_batch_axes outside [1, x.ndim()). The sum is rounded
+// once, bias included.
+CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {},
+                              std::optional<int> n_batch_axes = {});
 
 // Options of all convolutions and transposed convolutions for the computation of the products; they also apply to the
 // derivatives. The defaults are those of the thread's configuration (autograd::using_config).
@@ -61,6 +65,21 @@ CATENA_EXPORT Variable convolution_nd(const Variable& x, const Variable& W, cons
 inline Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
                                const Lengths& pad = 0, const ConvolutionNdOptions& more = {}) {
   return convolution_nd(x, W, b, internal::placed(more, stride, pad));
+}
+
+// convolution_nd of x with one and with three spatial axes, (n, c, w) and (n, c, d, h, w); InvalidType for other ranks.
+CATENA_EXPORT Variable convolution_1d(const Variable& x, const Variable& W, const Variable& b = {},
+                                      const ConvolutionNdOptions& options = {});
+CATENA_EXPORT Variable convolution_3d(const Variable& x, const Variable& W, const Variable& b = {},
+                                      const ConvolutionNdOptions& options = {});
+// convolution_1d(x, W, b, 2, 1), convolution_3d(x, W, b, {2, 1, 1}, 1)
+inline Variable convolution_1d(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
+                               const Lengths& pad = 0, const ConvolutionNdOptions& more = {}) {
+  return convolution_1d(x, W, b, internal::placed(more, stride, pad));
+}
+inline Variable convolution_3d(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
+                               const Lengths& pad = 0, const ConvolutionNdOptions& more = {}) {
+  return convolution_3d(x, W, b, internal::placed(more, stride, pad));
 }
 
 struct DepthwiseConvolutionOptions {
@@ -121,6 +140,42 @@ inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Var
                                  const Lengths& pad, const Lengths& outsize) {
   return deconvolution_nd(x, W, b, DeconvolutionNdOptions{.stride = stride, .pad = pad, .outsize = outsize});
 }
+
+// deconvolution_nd of x with one and with three spatial axes; InvalidType for other ranks.
+CATENA_EXPORT Variable deconvolution_1d(const Variable& x, const Variable& W, const Variable& b = {},
+                                        const DeconvolutionNdOptions& options = {});
+CATENA_EXPORT Variable deconvolution_3d(const Variable& x, const Variable& W, const Variable& b = {},
+                                        const DeconvolutionNdOptions& options = {});
+inline Variable deconvolution_1d(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
+                                 const Lengths& pad = 0, const DeconvolutionNdOptions& more = {}) {
+  return deconvolution_1d(x, W, b, internal::placed(more, stride, pad));
+}
+inline Variable deconvolution_3d(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
+                                 const Lengths& pad = 0, const DeconvolutionNdOptions& more = {}) {
+  return deconvolution_3d(x, W, b, internal::placed(more, stride, pad));
+}
+
+struct LocalConvolutionOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair stride = 1;
+};
+// A convolution whose filters differ from position to position: x (n, c, h, w), W (m, oh, ow, c, kh, kw), b (m, oh, ow)
+// or null -> (n, m, oh, ow), oh = (h - kh) / stride + 1. InvalidType for other shapes and unequal dtypes; ValueError
+// for strides below 1.
+CATENA_EXPORT Variable local_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
+                                            const LocalConvolutionOptions& options = {});
+
+struct DeformableConvolutionOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair stride = 1, pad = 0;
+};
+// A convolution whose taps are moved (Dai et al., 2017), as Chainer's deformable_convolution_2d_sampler: x (n, c, h,
+// w), offset (n, 2 kh kw, oh, ow), W (m, c, kh, kw), b (m) or null -> (n, m, oh, ow). Channel k of the offset moves tap
+// k = ky kw + kx horizontally and channel kh kw + k vertically, in pixels; values between pixels are interpolated, and
+// those outside the image are 0. Gradients of all inputs; InvalidType for other shapes and unequal dtypes.
+CATENA_EXPORT Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& offset, const Variable& W,
+                                                         const Variable& b = {},
+                                                         const DeformableConvolutionOptions& options = {});
 
 // y[i, l] = sum_jk e1[i, j] e2[i, k] W[j, k, l] + e1 V1 + e2 V2 + b, where e1 and e2 are flattened to (I, J) and (I,
 // K): W (J, K, L), V1 (J, L), V2 (K, L), b (L) -> (I, L). V1, V2 and b must be given together or not at all

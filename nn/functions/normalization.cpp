@@ -8,7 +8,9 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/warning.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/composed.h>
 
 namespace nn {
 
@@ -75,6 +77,15 @@ void check_parameters(const TypeInfoTuple& in_types, int count, const autograd::
   }
 }
 
+void warn_of_single_elements(const Shape& x) {
+  catena::warn(
+      "UserWarning",
+      catena::concat("batch_normalization: each mean and variance is of one element of x ", x,
+                     ", so the result is beta and x has no gradient. Give larger batches (of the last batch of "
+                     "an epoch, too), normalize each example (GroupNormalization, LayerNormalization), or use "
+                     "the averages (test mode, fixed_batch_normalization)"));
+}
+
 // 16-bit floats: statistics are computed in float32.
 Dtype statistics_dtype(Dtype t) { return catena::compute_dtype(t); }
 
@@ -94,6 +105,7 @@ class BatchNormalization final : public FunctionNode {
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const Layout l = layout(in[0], in[1]);
+    if (l.count == 1 && in[0].size() > 0) warn_of_single_elements(in[0].shape());
     set_averages(in[1]);
     const bool moves = running_mean_ && l.count > 0;  // an empty batch says nothing of the data
     const bool at_once = moves && is_average(running_mean_, in) && is_average(running_var_, in);
@@ -223,109 +235,6 @@ class FixedBatchNormalization final : public FunctionNode {
   FixedBatchNormalizationOptions options_;
 };
 
-// The parameters have the shape of the last axes of x; the statistics are computed over these axes.
-struct LayerLayout {
-  Dims axes, others;  // axes of the statistics; the remaining axes
-  Shape kept;         // shape of the parameters with leading axes of length 1, for broadcasting
-  double count = 1;   // elements per statistic
-};
-
-LayerLayout layer_layout_of(const Shape& x, const Shape& params) {
-  LayerLayout l;
-  l.kept = Shape::filled(x.size(), 1);
-  for (int a = 0; a < x.size(); ++a) {
-    if (a < x.size() - params.size()) {
-      l.others.push_back(a);
-    } else {
-      l.axes.push_back(a);
-      l.kept[a] = x[a];
-      l.count *= double(x[a]);
-    }
-  }
-  return l;
-}
-
-class LayerNormalization final : public FunctionNode {
- public:
-  LayerNormalization(double inside, double outside) : inside_(inside), outside_(outside) {}
-  std::string label() const override { return "LayerNormalization"; }
-  std::string_view input_names() const override { return "x gamma beta"; }
-  void check_type_forward(const TypeInfoTuple& in_types) const override {
-    using namespace autograd::type_check;
-    expect(in_types.size() == 3, in_types[0].dtype.kind() == 'f', in_types[1].ndim >= 1,
-           in_types[0].ndim >= in_types[1].ndim);
-    const int first = in_types.shape(0).size() - in_types.shape(1).size();
-    for (int k = 1; k < 3; ++k) {
-      expect(in_types[k].dtype == in_types[0].dtype, in_types[k].ndim == in_types[1].ndim);
-      for (int a = 0; a < in_types.shape(1).size(); ++a) expect(in_types[k].shape[a] == in_types[0].shape[first + a]);
-    }
-  }
-
-  Arrays forward(const Arrays& in) override {
-    retain_inputs({0, 1});
-    const LayerLayout l = layer_layout_of(in[0].shape(), in[1].shape());
-    const Operand operands[] = {
-        in[0],   origin_of(in[0], l), autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept), inside_,
-        outside_};
-    Arrays result = autograd::row_wise(catena::kernels::layer_norm_fwd, operands, l.axes);
-    center_ = result[1];
-    scale_ = result[2];
-    return {result[0]};
-  }
-
-  Variables backward(const Targets& targets, const Variables& gy) override {
-    const Variable x = retained_input(0), gamma = retained_input(1);
-    const LayerLayout l = layer_layout_of(x.shape(), gamma.shape());
-    const Variables all = needs_double_backprop() ? rule(x, gamma, gy[0], l) : fused(targets, x, gamma, gy[0], l);
-    Variables gradients;
-    for (const int target : targets) gradients.push_back(all[static_cast<std::size_t>(target)]);
-    return gradients;
-  }
-
- private:
-  static Array origin_of(const Array& x, const LayerLayout& l) {
-    Array first = x;
-    for (const std::int64_t axis : l.axes) first = autograd::slice(first, int(axis), 0, 1);
-    return first;
-  }
-
-  Variables fused(const Targets& targets, const Variable& x, const Variable& gamma, const Variable& gy,
-                  const LayerLayout& l) const {
-    const bool any_parameter = std::any_of(targets.begin(), targets.end(), [](int target) { return target > 0; });
-    const Array origin = origin_of(x.data(), l);
-    const Operand operands[] = {x.data(), gy.data(), origin,  autograd::reshape(gamma.data(), l.kept),
-                                center_,  scale_,    outside_};
-    if (!any_parameter)
-      return {constant_variable(autograd::row_wise(catena::kernels::layer_norm_bwd, operands, l.axes)[0]), {}, {}};
-    const Operand of_gamma[] = {x.data(), gy.data(), origin, center_, scale_}, of_beta[] = {gy.data()};
-    const autograd::SumOverRows sums[] = {{&catena::kernels::layer_norm_ggamma, of_gamma}, {nullptr, of_beta}};
-    const Arrays g = autograd::row_wise_and_sums(catena::kernels::layer_norm_bwd, operands, l.axes, sums);
-    const auto parameter = [&](const Array& a) {
-      return constant_variable(autograd::reshape(autograd::astype(a, gamma.dtype()), gamma.shape()));
-    };
-    return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
-  }
-
-  // The same on Variables. Recomputes the statistics, so that they are differentiated, too. The result does not depend
-  // on the origin.
-  Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
-                 const LayerLayout& l) const {
-    const Dtype t = statistics_dtype(x_given.dtype());
-    const Variable gy = cast(gy_given, t), gamma = reshape(cast(gamma_given, t), l.kept);
-    const Variable x = cast(x_given, t) - autograd::astype(origin_of(x_given.data(), l), t);
-    const Variable centred = x - mean(x, l.axes, true);
-    const Variable sigma = sqrt(mean(square(centred), l.axes, true) + inside_);
-    const Variable xhat = centred / (sigma + outside_), h = gamma * gy;
-    const Variable slope = mean(h * xhat, l.axes, true) * (outside_ / sigma + 1);
-    const Variable gx = (h - mean(h, l.axes, true) - xhat * slope) / (sigma + outside_);
-    const auto parameter = [&](const Variable& g) { return cast(sum(g, l.others), gamma_given.dtype()); };
-    return {cast(gx, x_given.dtype()), parameter(gy * xhat), parameter(gy)};
-  }
-
-  double inside_, outside_;
-  Array center_, scale_;
-};
-
 }  // namespace
 
 Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
@@ -350,12 +259,45 @@ Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, con
   return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, o)[0];
 }
 
-Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps,
-                             EpsAddedTo where) {
-  // Without an eps inside the root, the derivative at a row of equal elements would be infinite.
-  constexpr double kTiny = 1e-37;  // a normal number in float32, far below any variance
-  const bool inside = where == EpsAddedTo::variance;
-  return autograd::apply_node<LayerNormalization>({x, gamma, beta}, inside ? eps : kTiny, inside ? 0.0 : eps)[0];
+Variable batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta, double rmax, double dmax,
+                               const BatchRenormalizationOptions& o) {
+  constexpr const char* op = "batch_renormalization";
+  catena::check<catena::ValueError>(rmax >= 1 && dmax >= 0, op, "rmax is ", rmax, " and dmax ", dmax,
+                                    "; rmax must be at least 1 and dmax at least 0");
+  catena::check<catena::ValueError>(!o.update_statistics || (o.running_mean && o.running_var), op,
+                                    "update_statistics needs running_mean and running_var");
+  internal::check_inputs("BatchRenormalizationFunction", "x gamma beta", {x, gamma, beta},
+                         [&](const TypeInfoTuple& in_types) { check_parameters(in_types, 3, o.axis); });
+  const Layout l = layout_of(x.shape(), o.axis, gamma.ndim());
+  const Dtype t = statistics_dtype(x.dtype());
+  const auto average = [&](const Array& given, double otherwise) {
+    if (!given) return autograd::full(l.params, otherwise, t, x.device());
+    return autograd::astype(autograd::reshape(given, l.params), t);
+  };
+  const Array wide = autograd::astype(x.data(), t);
+  const Array mean = autograd::mean(wide, l.axes, true);
+  const Array centred = wide - mean;
+  const Array batch_mean = autograd::reshape(mean, l.params),
+              batch_var = autograd::reshape(autograd::mean(centred * centred, l.axes), l.params);
+  const auto root = [&](const Array& var) { return autograd::apply(catena::kernels::sqrt, {var + o.eps}); };
+  const Array sigma = root(average(o.running_var, 1));
+  const auto within = [](const Array& a, double low, double high) {
+    return autograd::apply(catena::kernels::clip, {a, low, high});
+  };
+  const Array r = within(root(batch_var) / sigma, 1 / rmax, rmax),
+              d = within((batch_mean - average(o.running_mean, 0)) / sigma, -dmax, dmax);
+  const Variable scale = cast(gamma, t);
+  const Variable y =
+      batch_normalization(x, cast(scale * r, gamma.dtype()), cast(cast(beta, t) + scale * d, gamma.dtype()),
+                          {.eps = o.eps, .axis = o.axis});
+  if (o.update_statistics && l.count > 0) {
+    const auto move = [&](const Array& to, const Array& statistic, double scale) {
+      autograd::assign(to, to * o.decay + autograd::reshape(statistic, to.shape()) * ((1 - o.decay) * scale));
+    };
+    move(o.running_mean, batch_mean, 1);
+    move(o.running_var, batch_var, l.count / std::max(l.count - 1, 1.0));
+  }
+  return y;
 }
 
 }  // namespace nn

@@ -23,7 +23,7 @@ struct BatchNormalizationOptions {
 // gamma (x - mean) / sqrt(var + eps) + beta, with the biased variance of the batch. gamma and beta have the shape of
 // the axes 1..k of x; the statistics are computed over axis 0 and the axes after k. With options.axis they have the
 // shape of all other axes. They may be float32 beside 16-bit x; otherwise there is one dtype (InvalidType). Gradients
-// of x, gamma and beta.
+// of x, gamma and beta. With one element per statistic, the result is beta whatever x is, and there is a UserWarning.
 CATENA_EXPORT Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            const BatchNormalizationOptions& options = {});
 // In the order of the reference: batch_normalization(x, gamma, beta, 1e-3), and so on to use_cudnn.
@@ -81,20 +81,46 @@ Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, con
 
 // Where eps is added: gamma (x - mean) / sqrt(var + eps) + beta, or gamma (x - mean) / (sqrt(var) + eps) + beta.
 enum class EpsAddedTo { variance, deviation };
-// The defaults of layer_normalization() and of the link LayerNormalization: those of the link of Chainer v1.24, which
-// has no such function. The functions of later versions of Chainer and of PyTorch are
-// layer_normalization(x, gamma, beta, 1e-5, EpsAddedTo::variance).
+// The defaults of layer_normalization() and of the link LayerNormalization, as in PyTorch and later versions of
+// Chainer. The numbers of the link of Chainer v1.24 are those of eps 1e-6 and EpsAddedTo::deviation.
 struct LayerNormalizationDefaults {
-  static constexpr double eps = 1e-6;
-  static constexpr EpsAddedTo where = EpsAddedTo::deviation;
+  static constexpr double eps = 1e-5;
+  static constexpr EpsAddedTo where = EpsAddedTo::variance;
 };
 // Mean and biased variance are computed over the last axes of x; gamma and beta have the shape of these axes.
-// InvalidType unless all have one floating dtype and at least one axis. Statistics of 16-bit floats are float32. The
-// error of x - mean is a few rounding errors of the row's deviation, independent of the size of the mean. Gradients of
-// x, gamma and beta.
+// InvalidType unless all have one floating dtype, or gamma and beta float32 beside 16-bit x, and at least one axis.
+// Statistics of 16-bit floats are float32, and results are rounded once. The error of x - mean is a few rounding errors
+// of the row's deviation, independent of the size of the mean. Gradients of x, gamma and beta.
 CATENA_EXPORT Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            double eps = LayerNormalizationDefaults::eps,
                                            EpsAddedTo where = LayerNormalizationDefaults::where);
+// gamma (x - mean) / sqrt(var + eps) + beta for x (N, C, ...), with the mean and the biased variance of each example
+// and each of the groups of C / groups neighbouring channels; gamma and beta (C), null: ones and zeros. InvalidType
+// unless the groups divide C, and as for layer_normalization; ValueError for fewer than one group. Gradients of x,
+// gamma and beta.
+CATENA_EXPORT Variable group_normalization(const Variable& x, int groups, const Variable& gamma = {},
+                                           const Variable& beta = {}, double eps = 1e-5);
+// group_normalization with one channel in a group.
+CATENA_EXPORT Variable instance_normalization(const Variable& x, const Variable& gamma = {}, const Variable& beta = {},
+                                              double eps = 1e-5);
+// gamma x / sqrt(mean(x^2) + eps), with the mean over the last axes of x, of which gamma has the shape; without gamma,
+// over the last axis. InvalidType as for layer_normalization. Gradients of x and gamma.
+CATENA_EXPORT Variable rms_normalization(const Variable& x, const Variable& gamma = {}, double eps = 1e-6);
+
+struct BatchRenormalizationOptions {
+  double eps = 2e-5;
+  Array running_mean = {}, running_var = {};  // null: zeros and ones
+  double decay = 0.9;
+  autograd::Axes axis = {};  // as in batch_normalization
+  // The averages are written to running_mean and running_var themselves, which must then be given (ValueError).
+  bool update_statistics = false;
+};
+// Batch normalization with the statistics of the batch moved towards the averages (Ioffe, 2017), as in later versions
+// of Chainer: gamma ((x - mean) / sigma r + d) + beta, where sigma = sqrt(var + eps), r = sigma / sqrt(running_var +
+// eps) between 1 / rmax and rmax, and d = (mean - running_mean) / sqrt(running_var + eps) between -dmax and dmax. r and
+// d are constants for the gradients. ValueError unless rmax >= 1 and dmax >= 0; other errors as batch_normalization.
+CATENA_EXPORT Variable batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                             double rmax, double dmax, const BatchRenormalizationOptions& options = {});
 
 struct LocalResponseOptions {
   int n = 5;  // channels in a window; an even number counts as the next odd one
@@ -108,8 +134,9 @@ Variable local_response_normalization(const Variable& x, N n, double k = 2, doub
   return local_response_normalization(x, LocalResponseOptions{int(n), k, alpha, beta});
 }
 
-// x / (|x| + eps) with the Euclidean norm along one or several axes. For a vector of zeros, the result is 0, with the
-// gradient of x / eps.
-CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const autograd::Axes& axis = 1);
+// x / (|x| + eps) with a norm along one or several axes: ord 1 is the sum of the absolute values, 2 the Euclidean norm,
+// infinity the largest absolute value, whose gradient goes to every element that has it; ValueError for other numbers.
+// For a vector of zeros, the result is 0, with the gradient of x / eps.
+CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const autograd::Axes& axis = 1, double ord = 2);
 
 }  // namespace nn

@@ -213,6 +213,29 @@ Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Avera
   return average("average_pooling_nd", x, call, Family::any, o.pad_value);
 }
 
+Variable max_pooling_1d(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
+  return maxima(x, call_of("max_pooling_1d", 1, ksize, o), Family::any);
+}
+Variable max_pooling_3d(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
+  return maxima(x, call_of("max_pooling_3d", 3, ksize, o), Family::any);
+}
+Variable average_pooling_1d(const Variable& x, const Lengths& ksize, const AveragePoolingNdOptions& o) {
+  return average("average_pooling_1d", x, call_of("average_pooling_1d", 1, ksize, o), Family::any, o.pad_value);
+}
+Variable average_pooling_3d(const Variable& x, const Lengths& ksize, const AveragePoolingNdOptions& o) {
+  return average("average_pooling_3d", x, call_of("average_pooling_3d", 3, ksize, o), Family::any, o.pad_value);
+}
+
+Variable internal::maximum_of_windows(const Variable& x, const Lengths& size) {
+  const MaxPoolingNdOptions o{.cover_all = false};
+  return maxima(x, call_of("adaptive_max_pooling_nd", x.ndim() - 2, size, o), Family::any);
+}
+Variable internal::average_of_windows(const Variable& x, const Lengths& size) {
+  const AveragePoolingNdOptions o;
+  return average("adaptive_average_pooling_nd", x, call_of("adaptive_average_pooling_nd", x.ndim() - 2, size, o),
+                 Family::any, o.pad_value);
+}
+
 // ---- inverses -----------------------------------------------------------------------------------
 namespace {
 

@@ -61,6 +61,19 @@ inline Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const Le
   return max_pooling_nd(x, ksize, internal::placed(more, stride, pad));
 }
 
+// max_pooling_nd of x with one and with three spatial axes, (n, c, w) and (n, c, d, h, w); InvalidType for other ranks.
+CATENA_EXPORT Variable max_pooling_1d(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& options = {});
+CATENA_EXPORT Variable max_pooling_3d(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& options = {});
+// max_pooling_1d(x, 3, 2, 1)
+inline Variable max_pooling_1d(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0,
+                               bool cover_all = true) {
+  return max_pooling_1d(x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
+}
+inline Variable max_pooling_3d(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0,
+                               bool cover_all = true) {
+  return max_pooling_3d(x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
+}
+
 // auto [y, indices] = max_pooling_2d(x, 2, {}, return_indices);
 struct ReturnIndices {};
 inline constexpr ReturnIndices return_indices{};
@@ -110,6 +123,41 @@ inline Variable average_pooling_nd(const Variable& x, const Lengths& ksize, cons
                                    const AveragePoolingNdOptions& more) {
   return average_pooling_nd(x, ksize, internal::placed(more, stride, pad));
 }
+
+// average_pooling_nd of x with one and with three spatial axes; InvalidType for other ranks.
+CATENA_EXPORT Variable average_pooling_1d(const Variable& x, const Lengths& ksize,
+                                          const AveragePoolingNdOptions& options = {});
+CATENA_EXPORT Variable average_pooling_3d(const Variable& x, const Lengths& ksize,
+                                          const AveragePoolingNdOptions& options = {});
+inline Variable average_pooling_1d(const Variable& x, const Lengths& ksize, const Lengths& stride,
+                                   const Lengths& pad = 0) {
+  return average_pooling_1d(x, ksize, AveragePoolingNdOptions{.stride = stride, .pad = pad});
+}
+inline Variable average_pooling_3d(const Variable& x, const Lengths& ksize, const Lengths& stride,
+                                   const Lengths& pad = 0) {
+  return average_pooling_3d(x, ksize, AveragePoolingNdOptions{.stride = stride, .pad = pad});
+}
+
+namespace internal {
+// Pooling over disjoint windows of x (n, c, d1, ..., dN), for functions that compute their size.
+CATENA_EXPORT Variable maximum_of_windows(const Variable& x, const Lengths& size);
+CATENA_EXPORT Variable average_of_windows(const Variable& x, const Lengths& size);
+}  // namespace internal
+
+// ---- output sizes -------------------------------------------------------------------------------
+// Pooling of (n, c, d1, ..., dN) to output_size along the N spatial axes, one length for all axes or one for each:
+// position i of an axis of length d has the elements from floor(i d / o) to ceil((i + 1) d / o), as in PyTorch.
+// ValueError for lengths below 1, and for an empty axis; InvalidType for less than one spatial axis. The gradient of a
+// maximum goes to the first one.
+CATENA_EXPORT Variable adaptive_average_pooling_nd(const Variable& x, const Lengths& output_size);
+CATENA_EXPORT Variable adaptive_max_pooling_nd(const Variable& x, const Lengths& output_size);
+// The same for images (n, c, h, w) only.
+CATENA_EXPORT Variable adaptive_average_pooling_2d(const Variable& x, const Lengths& output_size);
+CATENA_EXPORT Variable adaptive_max_pooling_2d(const Variable& x, const Lengths& output_size);
+// The mean and the maximum over all spatial axes: (n, c, d1, ..., dN) -> (n, c). A gradient of equal maxima goes to
+// each.
+CATENA_EXPORT Variable global_average_pooling(const Variable& x);
+CATENA_EXPORT Variable global_max_pooling(const Variable& x);
 
 // ---- inverses -----------------------------------------------------------------------------------
 struct UnpoolingOptions {
@@ -162,6 +210,34 @@ inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Len
 // debug mode, an image index out of range is a ValueError; otherwise its bins are empty. rois has no gradient.
 CATENA_EXPORT Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int outw,
                                       double spatial_scale);
+
+struct RoiAlignOptions {
+  double spatial_scale = 1;  // the corners are multiplied by it
+  // Points of a bin along each axis at which x is interpolated; 0: the length of the bin, rounded up.
+  int sampling_ratio = 0;
+  bool aligned = false;  // corners are moved by half a pixel, as torchvision's aligned=True
+};
+// Returns the averages or maxima of x (B, C, H, W) at points inside of outsize bins of regions: (R, C, outh, outw).
+// rois (R, 4) are {y_min, x_min, y_max, x_max} and roi_indices (R) their images. Corners are not rounded; the values of
+// x are interpolated linearly between its pixels and are 0 further than a pixel outside. ValueError for sizes below 1
+// and image numbers out of range; InvalidType for other shapes and dtypes. Reads rois on the host; they have no
+// gradient.
+CATENA_EXPORT Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
+                                            Pair outsize, const RoiAlignOptions& options = {});
+CATENA_EXPORT Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
+                                        Pair outsize, const RoiAlignOptions& options = {});
+// Returns the averages or maxima of the pixels of the bins: corners are multiplied by spatial_scale and rounded (halves
+// away from zero), y_max and x_max are behind the last pixel, as in later versions of Chainer. An empty bin is 0; other
+// arguments and errors as above.
+CATENA_EXPORT Variable roi_average_pooling_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
+                                              Pair outsize, double spatial_scale);
+CATENA_EXPORT Variable roi_max_pooling_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
+                                          Pair outsize, double spatial_scale);
+// Returns the numbers of the boxes (N, 4), {y_min, x_min, y_max, x_max}, that remain, in the order of decreasing scores
+// (N), when each box removes those of lower scores whose intersection over union with it is above the threshold.
+// {x_min, y_min, x_max, y_max} gives the same. int64, on the device of the boxes; computed on the host; no gradient.
+// InvalidType for other shapes and dtypes.
+CATENA_EXPORT Variable nms(const Variable& boxes, const Variable& scores, double iou_threshold);
 
 // The value that a region gives: its maximum or its average.
 enum class PoolingClass { max, average };

@@ -1,5 +1,8 @@
 // local_response_normalization and normalize.
+#include <cmath>
+
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/functions/composed.h>
@@ -30,10 +33,18 @@ Variable local_response_normalization(const Variable& given, const LocalResponse
   return narrowed(x * pow(scale, -o.beta), given.dtype());
 }
 
-Variable normalize(const Variable& given, double eps, const autograd::Axes& axis) {
+Variable normalize(const Variable& given, double eps, const autograd::Axes& axis, double ord) {
+  catena::check<catena::ValueError>(ord == 1 || ord == 2 || std::isinf(ord), "normalize", "ord is ", ord,
+                                    "; it must be 1, 2 or infinity");
   internal::check_inputs("NormalizeL2", "x", {given}, internal::expect_alike);
   const Variable x = wide(given);
-  return narrowed(x / (internal::root(sum(square(x), axis, true)) + eps), given.dtype());
+  const auto norm = [&] {
+    if (ord == 1) return sum(absolute(x), axis, true);
+    if (ord == 2) return internal::root(sum(square(x), axis, true));
+    return max(absolute(x), axis, true);
+  };
+  if (given.size() == 0) return identity(given);
+  return narrowed(x / (norm() + eps), given.dtype());
 }
 
 }  // namespace nn

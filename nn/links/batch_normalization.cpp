@@ -20,24 +20,57 @@ BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
   name_params();
 }
 
+namespace {
+
+bool is_test(const BatchNormalizationCallOptions& o) {
+  return o.test ? *o.test : !autograd::internal::trains("BatchNormalization");
+}
+// Returns the weight of the old averages.
+double kept_share(BatchNormalization& link, const BatchNormalizationCallOptions& o) {
+  if (!o.finetune) return link.decay;
+  ++link.N;
+  return 1.0 - 1.0 / double(link.N);
+}
+
+}  // namespace
+
 Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
   const Array& mean = avg_mean.array();
   const Array& var = avg_var.array();
   const Variable scale = gamma ? Variable(*gamma) : Variable(autograd::ones_like(mean), {.volatile_ = autograd::AUTO});
   const Variable shift = beta ? Variable(*beta) : Variable(autograd::zeros_like(mean), {.volatile_ = autograd::AUTO});
-  if (o.test ? *o.test : !autograd::internal::trains("BatchNormalization")) {
+  if (is_test(o)) {
     return fixed_batch_normalization(x, scale, shift, Variable(mean, {.volatile_ = autograd::AUTO}),
                                      Variable(var, {.volatile_ = autograd::AUTO}),
                                      {.eps = eps, .use_cudnn = use_cudnn});
   }
-  double keep = decay;
-  if (o.finetune) {
-    ++N;
-    keep = 1.0 - 1.0 / double(N);
-  }
+  const double keep = kept_share(*this, o);
   // In the link's own arrays, whose addresses captured work keeps.
   return internal::moving_batch_normalization(
       x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn});
+}
+
+BatchRenormalization::BatchRenormalization(const Shape& size, const Options& o)
+    : BatchNormalization(size, {.decay = o.decay,
+                                .eps = o.eps,
+                                .dtype = o.dtype,
+                                .use_gamma = o.use_gamma,
+                                .use_beta = o.use_beta,
+                                .initial_gamma = o.initial_gamma,
+                                .initial_beta = o.initial_beta,
+                                .initial_avg_mean = o.initial_avg_mean,
+                                .initial_avg_var = o.initial_avg_var}),
+      rmax(o.rmax),
+      dmax(o.dmax) {}
+
+Variable BatchRenormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
+  if (is_test(o)) return BatchNormalization::operator()(x, {.test = true});
+  const Array &mean = avg_mean.array(), &var = avg_var.array();
+  const Variable scale = gamma ? Variable(*gamma) : Variable(autograd::ones_like(mean), {.volatile_ = autograd::AUTO});
+  const Variable shift = beta ? Variable(*beta) : Variable(autograd::zeros_like(mean), {.volatile_ = autograd::AUTO});
+  return batch_renormalization(
+      x, scale, shift, rmax, dmax,
+      {.eps = eps, .running_mean = mean, .running_var = var, .decay = kept_share(*this, o), .update_statistics = true});
 }
 
 }  // namespace nn

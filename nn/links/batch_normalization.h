@@ -24,7 +24,8 @@ struct BatchNormalizationCallOptions {
   bool finetune = false;          // plain averages over all calls instead of moving averages
 };
 
-// Normalizes with the statistics of the batch and updates moving averages of them; test mode uses the averages.
+// Normalizes with the statistics of the batch and updates moving averages of them; test mode uses the averages. In
+// training, a batch with one element per statistic is normalized to beta: a UserWarning says so, and what to do.
 class CATENA_EXPORT BatchNormalization : public Link {
  public:
   using Options = BatchNormalizationLinkOptions;
@@ -44,6 +45,26 @@ class CATENA_EXPORT BatchNormalization : public Link {
   std::int64_t N = 0;
   double decay, eps;
   std::optional<bool> use_cudnn;
+};
+
+struct BatchRenormalizationLinkOptions {
+  double rmax = 1, dmax = 0, decay = 0.9, eps = 2e-5;
+  autograd::Dtype dtype = autograd::Dtype::float32;
+  bool use_gamma = true, use_beta = true;
+  Initializer initial_gamma = 1.0, initial_beta = 0.0, initial_avg_mean = 0.0, initial_avg_var = 1.0;
+};
+
+// BatchNormalization that trains with batch_renormalization(). The published schedule begins with rmax 1 and dmax 0,
+// which is batch normalization, and raises both in the first thousands of steps: they are members to be assigned.
+class CATENA_EXPORT BatchRenormalization : public BatchNormalization {
+ public:
+  using Options = BatchRenormalizationLinkOptions;
+  explicit BatchRenormalization(const Shape& size, const Options& options = {});
+  explicit BatchRenormalization(int size, const Options& options = {}) : BatchRenormalization(Shape{size}, options) {}
+
+  Variable operator()(const Variable& x, const BatchNormalizationCallOptions& options = {});
+
+  double rmax, dmax;
 };
 
 }  // namespace nn

@@ -96,4 +96,15 @@ Variable DeconvolutionND::operator()(const Variable& x) {
   }
 }
 
+ConvolutionNDLinkOptions internal::any_rank(const SpatialConvolutionOptions& o) {
+  return {.stride = o.stride,
+          .pad = o.pad,
+          .dilate = o.dilate,
+          .groups = o.groups,
+          .initialW = o.initialW,
+          .initial_bias = o.nobias ? Initializer() : o.initial_bias,
+          .deterministic = o.deterministic,
+          .use_cudnn = o.use_cudnn};
+}
+
 }  // namespace nn

@@ -1,4 +1,4 @@
-// Convolution layers over any number of spatial axes: ConvolutionND and DeconvolutionND.
+// Convolution layers over any number of spatial axes: ConvolutionND and DeconvolutionND, and over one and three.
 //
 // `ndim` is the number of spatial axes (ValueError unless positive). Options that are lengths are one length for all
 // axes or one for each (AssertionError otherwise): a stride of 2, or {2, 1, 1}. Without a number of input channels, the
@@ -83,6 +83,68 @@ class CATENA_EXPORT DeconvolutionND : public Link {
   int ndim, out_channels;
   autograd::Dims ksize;
   DeconvolutionNdOptions geometry;
+};
+
+struct SpatialConvolutionOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Lengths stride = 1, pad = 0, dilate = 1;
+  int groups = 1;
+  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2)
+  Initializer initial_bias = 0.0;
+  bool nobias = false;
+  std::optional<bool> deterministic = {}, use_cudnn = {};  // see ConvolutionOptions
+};
+namespace internal {
+CATENA_EXPORT ConvolutionNDLinkOptions any_rank(const SpatialConvolutionOptions& o);
+}  // namespace internal
+
+// ConvolutionND over one and three axes, with a bias.
+//   Convolution1D(16, 32, 3, {.pad = 1}), Convolution1D(16, 32, 3, 1, 1), Convolution3D(1, 8, 3)
+class CATENA_EXPORT Convolution1D : public ConvolutionND {
+ public:
+  using Options = SpatialConvolutionOptions;
+  Convolution1D(int out, const Lengths& kernel, const Options& options = {})
+      : Convolution1D(std::nullopt, out, kernel, options) {}
+  Convolution1D(std::optional<int> in, int out, const Lengths& kernel, const Options& options = {})
+      : ConvolutionND(1, in, out, kernel, internal::any_rank(options)) {}
+  Convolution1D(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride, const Lengths& pad = 0,
+                const Options& more = {})
+      : Convolution1D(in, out, kernel, internal::placed(more, stride, pad)) {}
+};
+class CATENA_EXPORT Convolution3D : public ConvolutionND {
+ public:
+  using Options = SpatialConvolutionOptions;
+  Convolution3D(int out, const Lengths& kernel, const Options& options = {})
+      : Convolution3D(std::nullopt, out, kernel, options) {}
+  Convolution3D(std::optional<int> in, int out, const Lengths& kernel, const Options& options = {})
+      : ConvolutionND(3, in, out, kernel, internal::any_rank(options)) {}
+  Convolution3D(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride, const Lengths& pad = 0,
+                const Options& more = {})
+      : Convolution3D(in, out, kernel, internal::placed(more, stride, pad)) {}
+};
+
+// DeconvolutionND over one and three axes: Deconvolution1D(16, 8, 4, 2, 1)
+class CATENA_EXPORT Deconvolution1D : public DeconvolutionND {
+ public:
+  using Options = DeconvolutionNDLinkOptions;
+  Deconvolution1D(int out, const Lengths& kernel, const Options& options = {})
+      : Deconvolution1D(std::nullopt, out, kernel, options) {}
+  Deconvolution1D(std::optional<int> in, int out, const Lengths& kernel, const Options& options = {})
+      : DeconvolutionND(1, in, out, kernel, options) {}
+  Deconvolution1D(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride, const Lengths& pad = 0,
+                  const Options& more = {})
+      : Deconvolution1D(in, out, kernel, internal::placed(more, stride, pad)) {}
+};
+class CATENA_EXPORT Deconvolution3D : public DeconvolutionND {
+ public:
+  using Options = DeconvolutionNDLinkOptions;
+  Deconvolution3D(int out, const Lengths& kernel, const Options& options = {})
+      : Deconvolution3D(std::nullopt, out, kernel, options) {}
+  Deconvolution3D(std::optional<int> in, int out, const Lengths& kernel, const Options& options = {})
+      : DeconvolutionND(3, in, out, kernel, options) {}
+  Deconvolution3D(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride, const Lengths& pad = 0,
+                  const Options& more = {})
+      : Deconvolution3D(in, out, kernel, internal::placed(more, stride, pad)) {}
 };
 
 }  // namespace nn

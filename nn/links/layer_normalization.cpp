@@ -2,13 +2,22 @@
 
 #include <string>
 
-#include <catena/autograd/debug.h>
-
 namespace nn {
+namespace {
+
+// Returns the shape of parameters that the first call creates.
+Shape last_axis(const Variable& x) {
+  if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1");
+  return {x.shape(x.ndim() - 1)};
+}
+std::string detail_of(const Variable& x, const Parameter& gamma) {
+  return x ? internal::dtype_detail(x, gamma) : std::string();
+}
+
+}  // namespace
 
 LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o)
-    : gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
-  autograd::experimental("LayerNormalization");
+    : gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps), eps_added_to(o.eps_added_to) {
   name_params();
   if (!size) return;
   gamma.initialize({*size});
@@ -17,12 +26,25 @@ LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o
 
 Variable LayerNormalization::operator()(const Variable& x) {
   try {
-    if (x.ndim() != 2) throw catena::InvalidType("x.ndim == 2", std::to_string(x.ndim()) + " != 2");
-    if (!gamma.is_initialized()) gamma.initialize({x.shape(1)});
-    if (!beta.is_initialized()) beta.initialize({x.shape(1)});
-    return layer_normalization(x, gamma, beta, eps);
+    if (!gamma.is_initialized()) gamma.initialize(last_axis(x));
+    if (!beta.is_initialized()) beta.initialize(gamma.shape());
+    return layer_normalization(x, gamma, beta, eps, eps_added_to);
   } catch (...) {
-    internal::rethrow_at(*this, "LayerNormalization", x ? internal::dtype_detail(x, gamma) : std::string());
+    internal::rethrow_at(*this, "LayerNormalization", detail_of(x, gamma));
+  }
+}
+
+RMSNorm::RMSNorm(std::optional<int> size, const Options& o) : gamma(o.initial_gamma, {-1}), eps(o.eps) {
+  name_params();
+  if (size) gamma.initialize({*size});
+}
+
+Variable RMSNorm::operator()(const Variable& x) {
+  try {
+    if (!gamma.is_initialized()) gamma.initialize(last_axis(x));
+    return rms_normalization(x, gamma, eps);
+  } catch (...) {
+    internal::rethrow_at(*this, "RMSNorm", detail_of(x, gamma));
   }
 }
 

@@ -1,14 +1,16 @@
 #include <catena/nn/links/linear.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/warning.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
 
 Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
-    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1}), out_size(out) {
+    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1}), out_size(out), n_batch_axes(o.n_batch_axes) {
   if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_size) W.initialize({out, *in_size});
   name_params();
@@ -16,25 +18,52 @@ Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
   catena::rethrow_standard("Linear");
 }
 
-static std::int64_t columns(const Variable& x) {
-  std::int64_t n = 1;  // not size / length, because the batch may be empty
-  for (int i = 1; i < x.ndim(); ++i) n *= x.shape(i);
+namespace {
+
+// Returns the number of elements of x behind the first `kept` axes; not size / length, because the batch may be empty.
+std::int64_t columns(const Variable& x, int kept) {
+  std::int64_t n = 1;
+  for (int i = kept; i < x.ndim(); ++i) n *= x.shape(i);
   return n;
 }
+int kept_axes(const Variable& x, std::optional<int> n_batch_axes) {
+  const int kept = n_batch_axes.value_or(1);
+  return std::max(kept < 0 ? x.ndim() + kept : kept, 1);
+}
 
-Variable Linear::operator()(const Variable& x) {
+// For a first call without n_batch_axes, whose W would be of all axes of x but the first.
+void check_flattening(const Variable& x, int out) {
+  const std::int64_t last = x.shape(x.ndim() - 1), all = columns(x, 1);
+  catena::check<catena::ValueError>(x.ndim() != 3, "the first call", "x has the shape ", x.shape(),
+                                    ": {.n_batch_axes = -1} applies W (", out, ", ", last,
+                                    ") to its last axis, {.n_batch_axes = 1} flattens it for W (", out, ", ", all, ")");
+  catena::warn("UserWarning",
+               catena::concat("Linear: x of ", x.ndim(),
+                              " axes is flattened to two, as in Chainer. {.n_batch_axes = 1} says that this is meant, "
+                              "{.n_batch_axes = -1} applies W to the last axis"));
+}
+
+}  // namespace
+
+Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) {
   try {
     if (!W.is_initialized()) {
       if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1");
-      W.initialize({out_size, columns(x)});
+      if (x.ndim() > 2 && !kept_of_call) check_flattening(x, out_size);
+      W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
     }
-    return linear(x, W, b ? static_cast<const Variable&>(*b) : Variable());
+    return linear(x, W, b ? static_cast<const Variable&>(*b) : Variable(), kept_of_call);
   } catch (...) {
     std::string detail;
     if (x && W.is_initialized()) {
-      if (x.ndim() > 0 && columns(x) != W.shape(1))
-        detail = catena::concat("x has ", columns(x), " columns, W ", W.shape(1));
-      else detail = internal::dtype_detail(x, W);
+      const std::int64_t given = columns(x, kept_axes(x, kept_of_call));
+      if (x.ndim() > 0 && given != W.shape(1)) {
+        detail = catena::concat("x has ", given, " columns, W ", W.shape(1));
+        if (x.ndim() > 2 && !kept_of_call && x.shape(x.ndim() - 1) == W.shape(1))
+          detail += "; {.n_batch_axes = -1} applies W to the last axis of x";
+      } else {
+        detail = internal::dtype_detail(x, W);
+      }
     }
     internal::rethrow_at(*this, "Linear", detail);
   }

@@ -39,7 +39,9 @@ Variable gate(const Variable& gates, int g) {
 
 internal::LSTMBase::LSTMBase(std::optional<int> in_size, int out_size, const Options& o)
     : upward(in_size, 4 * out_size,
-             {.initialW = by_quarters(o.upward_init), .initial_bias = by_gates(o.bias_init, o.forget_bias_init)}),
+             {.initialW = by_quarters(o.upward_init),
+              .initial_bias = by_gates(o.bias_init, o.forget_bias_init),
+              .n_batch_axes = 1}),
       lateral(out_size, 4 * out_size, {.initialW = by_quarters(o.lateral_init), .nobias = true}),
       state_size(out_size) {}
 
@@ -74,7 +76,7 @@ void LSTM::set_state(const Variable& c_new, const Variable& h_new) {
 void LSTM::on_device_changed() { set_state(c, h); }
 
 StatefulPeepholeLSTM::StatefulPeepholeLSTM(std::optional<int> in_size, int out_size)
-    : upward(in_size, 4 * out_size),
+    : upward(in_size, 4 * out_size, {.n_batch_axes = 1}),
       lateral(out_size, 4 * out_size, {.nobias = true}),
       peep_i(out_size, out_size, {.nobias = true}),
       peep_f(out_size, out_size, {.nobias = true}),
@@ -98,7 +100,7 @@ void StatefulPeepholeLSTM::on_device_changed() {
 }
 
 StatefulZoneoutLSTM::StatefulZoneoutLSTM(std::optional<int> in_size, int out_size, const Options& o)
-    : upward(in_size, 4 * out_size),
+    : upward(in_size, 4 * out_size, {.n_batch_axes = 1}),
       lateral(out_size, 4 * out_size, {.nobias = true}),
       state_size(out_size),
       c_ratio(o.c_ratio),

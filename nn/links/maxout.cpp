@@ -21,7 +21,8 @@ LinearOptions linear_options(std::optional<int> in_size, int out_size, int pool_
   return {.wscale = o.wscale,
           .initialW = merged(o.initialW, {out, in}),
           .initial_bias = o.initial_bias ? merged(o.initial_bias, {out}) : Initializer(0.0),
-          .nobias = !o.initial_bias};
+          .nobias = !o.initial_bias,
+          .n_batch_axes = 1};
 }
 
 }  // namespace

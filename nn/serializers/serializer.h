@@ -67,7 +67,7 @@ class CATENA_EXPORT IgnoreNames {
 //   pytorch   as a state dict of PyTorch does: "conv.weight". Only names differ, the last one by this table, and gates
 //             of an LSTM:
 //               W, b                             weight, bias     Linear, Convolution2D, Deconvolution2D, EmbedID, ...
-//               gamma, beta                      weight, bias     BatchNormalization, LayerNormalization
+//               gamma, beta                      weight, bias     BatchNormalization, LayerNormalization, RMSNorm, ...
 //               avg_mean, avg_var, N             running_mean, running_var, num_batches_tracked (which may be missing)
 //               upward/W, upward/b, lateral/W    weight_ih_l0, bias_ih_l0 + bias_hh_l0, weight_hh_l0, with the rows of
 //                                                nn.LSTM's order i, f, g, o in that of the LSTM link, a, i, f, o by

@@ -105,6 +105,23 @@ std::vector<Case> cases() {
          return {each(in[0], [&](auto i) { return in[5][i] * (h(i) - mean - xhat(i) * slope); })};
        },
        3u << 5},
+      {"rms_norm_fwd",
+       {all, places, nothing, all, rows},
+       [](auto& in) -> std::vector<Line> {
+         const Wide n = Wide(in[0].size()), square = sum(in[0], [&](auto i) { return in[0][i] * in[0][i]; }) / n;
+         const Wide scale = 1 / std::sqrt(square + in[2][0]);
+         return {each(in[0], [&](auto i) { return in[1][i] * in[0][i] * scale; }), {scale}};
+       },
+       1u << 2},
+      {"rms_norm_bwd",
+       {all, all, places, rows, all},
+       [](auto& in) -> std::vector<Line> {
+         const auto h = [&](auto i) { return in[2][i] * in[1][i]; };
+         const auto xhat = [&](auto i) { return in[0][i] * in[3][i]; };
+         const Wide slope = sum(in[0], [&](auto i) { return h(i) * xhat(i); }) / Wide(in[0].size());
+         return {each(in[0], [&](auto i) { return in[3][i] * (h(i) - xhat(i) * slope); })};
+       },
+       1u << 3},
   };
 }
 

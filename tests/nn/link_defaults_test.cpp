@@ -26,7 +26,7 @@ void same(const Variable& link, const Variable& function) {
 
 BOOST_AUTO_TEST_SUITE(link_defaults)
 
-// The rule of Chainer v1.24: eps = 1e-6 is added to the deviation.
+// The rule of PyTorch: eps = 1e-5 is added to the variance.
 BOOST_AUTO_TEST_CASE(layer_normalization) {
   for (const double scale : kScales) BOOST_TEST_CONTEXT("scale " << scale) {
       const Array x = values_of({4, 6}, scale);
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(layer_normalization) {
         for (std::size_t i = 0; i < 6; ++i) mean += v[row * 6 + i] / 6;
         for (std::size_t i = 0; i < 6; ++i) var += (v[row * 6 + i] - mean) * (v[row * 6 + i] - mean) / 6;
         for (std::size_t i = 0; i < 6; ++i)
-          BOOST_TEST(std::abs(y[row * 6 + i] - (v[row * 6 + i] - mean) / (std::sqrt(var) + 1e-6)) < 1e-5);
+          BOOST_TEST(std::abs(y[row * 6 + i] - (v[row * 6 + i] - mean) / std::sqrt(var + 1e-5)) < 1e-5);
       }
     }
   // Both with the same eps, and the gradients.

@@ -23,7 +23,8 @@ using Case = test::LinkCase;
 using Runner = test::LinkRunner;
 
 void run_linear(Case& c, const json& a, Dtype) {
-  nn::Linear link(optional_int(a["in_size"]), a["out_size"].get<int>(), {.nobias = a.value("nobias", false)});
+  nn::Linear link(optional_int(a["in_size"]), a["out_size"].get<int>(),
+                  {.nobias = a.value("nobias", false), .n_batch_axes = 1});
   c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
 }
 
@@ -52,7 +53,8 @@ void run_batch_normalization(Case& c, const json& a, Dtype dtype) {
 void run_layer_normalization(Case& c, const json& a, Dtype dtype) {
   nn::LayerNormalization link(optional_int(a["size"]), {.eps = a["eps"],
                                                         .initial_gamma = nn::initializers::One({.dtype = dtype}),
-                                                        .initial_beta = nn::initializers::Zero({.dtype = dtype})});
+                                                        .initial_beta = nn::initializers::Zero({.dtype = dtype}),
+                                                        .eps_added_to = nn::EpsAddedTo::deviation});
   c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
 }
 
@@ -96,7 +98,7 @@ BOOST_AUTO_TEST_CASE(values_of_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(lazy_sizes) {
-  nn::Linear linear(4);
+  nn::Linear linear(4, {.n_batch_axes = 1});
   BOOST_TEST(linear.has_uninitialized_params());
   BOOST_TEST(linear(Variable(autograd::zeros({2, 3, 5}))).shape() == Shape({2, 4}));
   BOOST_TEST(linear.W.shape() == Shape({4, 15}));
@@ -186,21 +188,23 @@ BOOST_AUTO_TEST_CASE(running_statistics_start_as_asked) {
 
 BOOST_AUTO_TEST_CASE(layer_normalization) {
   // The reference's own example: (x - 7/3) / (sqrt(14/9) + 1e-6).
-  nn::LayerNormalization lazy;
+  const nn::LayerNormalization::Options chainer{.eps = 1e-6, .eps_added_to = nn::EpsAddedTo::deviation};
+  nn::LayerNormalization lazy(chainer);
   BOOST_TEST(lazy.has_uninitialized_params());
   const Variable y = lazy(Variable(floats({1, 2, 4}, {1, 3})));
   check_close(y.data(), floats({-1.069044f, -0.267261f, 1.336305f}, {1, 3}), 1e-6, 1e-6, "y");
   std::vector<std::string> names;
   for (const nn::NamedParam& p : lazy.namedparams()) names.push_back(p.path);
   BOOST_TEST(names == (std::vector<std::string>{"/gamma", "/beta"}), boost::test_tools::per_element());
-  nn::LayerNormalization filled(3, {.initial_gamma = 2.0, .initial_beta = 0.5});
+  nn::LayerNormalization filled(
+      3, {.eps = 1e-6, .initial_gamma = 2.0, .initial_beta = 0.5, .eps_added_to = nn::EpsAddedTo::deviation});
   check_close(filled(Variable(floats({1, 2, 4}, {1, 3}))).data(), floats({-1.638088f, -0.034522f, 3.172610f}, {1, 3}),
               2e-6, 1e-6, "y");
   nn::LayerNormalization empty;
   BOOST_TEST(empty(Variable(autograd::zeros({0, 6}))).shape() == Shape({0, 6}));  // a batch may be empty
   BOOST_TEST(empty.gamma.shape() == Shape({6}));
   nn::LayerNormalization wrong;
-  BOOST_CHECK_THROW(wrong(Variable(autograd::zeros({2, 3, 4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(wrong(Variable(autograd::zeros({}))), catena::InvalidType);
   BOOST_TEST(!wrong.gamma.is_initialized());
   BOOST_CHECK_THROW(filled(Variable(autograd::zeros({2, 4}))), catena::InvalidType);
 }

@@ -1,27 +1,23 @@
-// Pixels and channels, patches, interpolation along axes.
-#include <cmath>
-#include <vector>
+// Pixels and channels, patches.
+#include <algorithm>
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/nn/functions/array.h>
+#include <catena/nn/functions/connection/geometry.h>
 
 namespace nn {
 
 using autograd::apply_node;
 using autograd::Array;
 using autograd::Arrays;
-using autograd::Axes;
 using autograd::ConvolutionSpec;
 using autograd::Dims;
-using autograd::Dtype;
 using autograd::FunctionNode;
-using autograd::IndexItem;
 using autograd::nn_extension;
 using autograd::Shape;
-using autograd::Slice;
 using autograd::Targets;
 using autograd::type_check::TypeInfoTuple;
 
@@ -112,31 +108,6 @@ Variables Im2Col::backward(const Targets&, const Variables& gy) {
   return apply_node<Col2Im>({gy[0]}, input_shape(0), kernel_, spec_);
 }
 
-// Interpolates linearly along an axis at `length` points; the first and the last one are the ends of the axis.
-Variable interpolate(const Variable& x, int axis, std::int64_t length) {
-  const std::int64_t n = x.shape(axis);
-  if (n == length) return x;
-  std::vector<std::int64_t> low, high;
-  std::vector<double> weight;  // weights of the higher neighbours
-  for (std::int64_t i = 0; i < length; ++i) {
-    const double at = length == 1 ? 0 : double(i) * double(n - 1) / double(length - 1);
-    const std::int64_t below = std::min(std::int64_t(at), std::max<std::int64_t>(n - 2, 0));
-    low.push_back(below);
-    high.push_back(std::min(below + 1, n - 1));
-    weight.push_back(at - double(below));
-  }
-  Shape along = Shape::filled(x.ndim() - axis, 1);
-  along[0] = length;
-  const Array w =
-      autograd::astype(x.data().backend().from_host(weight.data(), along, Dtype::float64, x.device()), x.dtype());
-  const auto taken = [&](const std::vector<std::int64_t>& at) {
-    std::vector<IndexItem> items(static_cast<std::size_t>(axis), Slice());
-    items.emplace_back(at);
-    return get_item(x, items);
-  };
-  return taken(low) * (1 - w) + taken(high) * w;
-}
-
 }  // namespace
 
 Variable depth2space(const Variable& X, int r) {
@@ -158,14 +129,37 @@ Variable im2col(const Variable& x, Pair ksize, const ConvolutionOptions& o) {
   return apply_node<Im2Col>({x}, Dims{ksize.y, ksize.x}, spec)[0];
 }
 
-Variable resize_images(const Variable& x, Pair output_shape) {
-  autograd::internal::check_input_types("ResizeImages", {x}, expect_images, "x");
-  catena::check<catena::ValueError>(output_shape.y > 0 && output_shape.x > 0, "resize_images", "the output shape (",
-                                    output_shape.y, ", ", output_shape.x, ") is not positive");
-  // 16-bit floats are computed in float32, so that the weighted sums are rounded once.
-  const bool narrow = catena::itemsize(x.dtype()) < 4;
-  const Variable wide = narrow ? cast(x, Dtype::float32) : x;
-  return cast(interpolate(interpolate(wide, 2, output_shape.y), 3, output_shape.x), x.dtype());
+namespace {
+ConvolutionSpec spec_of(const FoldOptions& o) {
+  return {.stride = {o.stride.y, o.stride.x}, .pad = {o.pad.y, o.pad.x}, .dilate = {o.dilate.y, o.dilate.x}};
+}
+}  // namespace
+
+Variable unfold(const Variable& x, Pair ksize, const FoldOptions& o) {
+  internal::check_geometry("unfold", o, 2);
+  const Variable col = apply_node<Im2Col>({x}, Dims{ksize.y, ksize.x}, spec_of(o))[0];
+  return reshape(col, {col.shape(0), col.shape(1), col.shape(2) * col.shape(3)});
+}
+
+Variable fold(const Variable& x, Pair output_size, Pair ksize, const FoldOptions& o) {
+  internal::check_geometry("fold", o, 2);
+  catena::check<catena::ValueError>(output_size.y > 0 && output_size.x > 0 && ksize.y > 0 && ksize.x > 0, "fold",
+                                    "the sizes (", output_size.y, ", ", output_size.x, ") and (", ksize.y, ", ",
+                                    ksize.x, ") must be positive");
+  const std::int64_t h = autograd::get_conv_outsize(output_size.y, ksize.y, o.stride.y, o.pad.y, false, o.dilate.y),
+                     w = autograd::get_conv_outsize(output_size.x, ksize.x, o.stride.x, o.pad.x, false, o.dilate.x);
+  autograd::internal::check_input_types(
+      "Fold", {x},
+      [&](const TypeInfoTuple& in_types) {
+        using namespace autograd::type_check;
+        expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim == 3);
+        expect(
+            in_types[0].shape[1] % variable(ksize.y * ksize.x, "kh * kw") == 0,
+            in_types[0].shape[2] == variable(std::max<std::int64_t>(h, 0) * std::max<std::int64_t>(w, 0), "oh * ow"));
+      },
+      "x");
+  const Shape image{x.shape(0), x.shape(1) / (ksize.y * ksize.x), output_size.y, output_size.x};
+  return apply_node<Col2Im>({reshape(x, {x.shape(0), x.shape(1), h, w})}, image, Dims{ksize.y, ksize.x}, spec_of(o))[0];
 }
 
 }  // namespace nn

@@ -2,11 +2,15 @@
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/input_types.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/array.h>
+#include <catena/nn/functions/array/sampling.h>
+#include <catena/nn/functions/composed.h>
 
 namespace nn {
 
@@ -26,16 +30,43 @@ bool is_narrow(const Variable& x) { return catena::itemsize(x.dtype()) < 4; }
 // The positions of one component of the points along an axis of length n, padded with one pixel of 0 at either side.
 struct Place {
   Array low;       // the pixel before the point, as int64; the second pixel is the next one
-  Variable above;  // the distance to the pixel before, from 0 to 1: (B, oH, oW, 1)
+  Variable above;  // the distance to the pixel before, from 0 to 1, with an axis for the channels behind
 };
-Place place_of(const Variable& component, std::int64_t n) {
+Place place_of(const Variable& pixels, std::int64_t n) {
   // clip has a derivative strictly inside its limits.
-  const Variable at = clip((component + 1) * (double(n - 1) / 2) + 1, 0, double(n + 1));
+  const Variable at = clip(pixels + 1, 0, double(n + 1));
   const Array low =
       autograd::apply(catena::kernels::clip, {autograd::apply(catena::kernels::floor, {at.data()}), 0.0, double(n)});
-  autograd::Shape shape = component.shape();
+  autograd::Shape shape = pixels.shape();
   shape.push_back(1);
   return {autograd::astype(low, Dtype::int64), reshape(at - low, shape)};
+}
+Array nearest_of(const Variable& pixels, std::int64_t n) {
+  const Array at = autograd::apply(catena::kernels::rint, {pixels.data()}) + 1;
+  return autograd::astype(autograd::apply(catena::kernels::clip, {at, 0.0, double(n + 1)}), Dtype::int64);
+}
+
+// Reflects coordinates at `low` and `high` until they are between both.
+Variable reflected(const Variable& pixels, double low, double high) {
+  const double span = high - low;
+  if (span <= 0) return autograd::zeros_of(pixels) + low;
+  const Variable far = absolute(pixels - low);
+  const Array turns = autograd::apply(catena::kernels::floor, {far.data() / span});
+  const Variable rest = far - turns * span;
+  const Array half = turns * 0.5;
+  const Array even = internal::equal(autograd::apply(catena::kernels::floor, {half}), half);
+  return where(even, rest, span - rest) + low;
+}
+
+// Converts coordinates from -1 to 1 to pixels of an axis of length n.
+Variable pixels_of(const Variable& component, std::int64_t n, const SamplerOptions& o) {
+  const double last = double(n - 1);
+  const Variable at = o.align_corners ? (component + 1) * (last / 2) : (component + 1) * (double(n) / 2) - 0.5;
+  if (o.padding_mode == "zeros") return at;
+  const Variable inside = o.padding_mode == "border" ? at
+                          : o.align_corners          ? reflected(at, 0, last)
+                                                     : reflected(at, -0.5, last + 0.5);
+  return n > 1 ? clip(inside, 0, last) : autograd::zeros_of(inside);
 }
 
 }  // namespace
@@ -64,7 +95,30 @@ Variable spatial_transformer_grid(const Variable& theta, Pair output_shape, cons
   return reshape(matmul(theta, constant), {theta.shape(0), 2, H, W});
 }
 
-Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, const CudnnOptions&) {
+internal::PointSampler::PointSampler(const Variable& x)
+    : padded_(pad(x, {{0, 0}, {0, 0}, {1, 1}, {1, 1}})), height_(x.shape(2)), width_(x.shape(3)) {}
+
+Variable internal::PointSampler::linear(const Array& image, const Variable& v, const Variable& u) const {
+  const Place column = place_of(u, width_), line = place_of(v, height_);
+  const auto pixels = [&](int below, int right) {
+    return get_item(padded_, {image, Slice(), line.low + below, column.low + right});
+  };
+  const auto row = [&](int below) { return pixels(below, 0) * (1 - column.above) + pixels(below, 1) * column.above; };
+  return row(0) * (1 - line.above) + row(1) * line.above;
+}
+
+Variable internal::PointSampler::nearest(const Array& image, const Variable& v, const Variable& u) const {
+  return get_item(padded_, {image, Slice(), nearest_of(v, height_), nearest_of(u, width_)});
+}
+
+Array internal::numbers_of_images(const Variable& x, int ones) {
+  autograd::Shape shape = autograd::Shape::filled(1 + ones, 1);
+  shape[0] = x.shape(0);
+  return autograd::reshape(autograd::arange(x.shape(0), Dtype::int64, x.device()), shape);
+}
+
+Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, const SamplerOptions& o) {
+  constexpr const char* op = "spatial_transformer_sampler";
   autograd::internal::check_input_types(
       "SpatialTransformerSampler", {x, grid},
       [](const TypeInfoTuple& in_types) {
@@ -74,21 +128,19 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, co
                points.shape[1] == 2, image.shape[0] == points.shape[0]);
       },
       "x grid");
+  catena::check<catena::ValueError>(o.mode == "bilinear" || o.mode == "nearest", op, "mode is \"", o.mode,
+                                    "\"; it must be \"bilinear\" or \"nearest\"");
+  catena::check<catena::ValueError>(
+      o.padding_mode == "zeros" || o.padding_mode == "border" || o.padding_mode == "reflection", op,
+      "padding_mode is \"", o.padding_mode, "\"; it must be \"zeros\", \"border\" or \"reflection\"");
   // Coordinates and sums of 16-bit floats are computed in float32.
   if (is_narrow(x))
-    return cast(spatial_transformer_sampler(cast(x, Dtype::float32), cast(grid, Dtype::float32)), x.dtype());
-  const Place u = place_of(get_item(grid, {Slice(), 0}), x.shape(3)),
-              v = place_of(get_item(grid, {Slice(), 1}), x.shape(2));
-  const Variable padded = pad(x, {{0, 0}, {0, 0}, {1, 1}, {1, 1}});
-  std::vector<std::int64_t> numbers(std::size_t(x.shape(0)));
-  for (std::size_t b = 0; b < numbers.size(); ++b) numbers[b] = std::int64_t(b);
-  const Array image = x.data().backend().from_host(numbers.data(), {x.shape(0), 1, 1}, Dtype::int64, x.device());
-  // Returns the pixels as (B, oH, oW, C).
-  const auto pixels = [&](int below, int right) {
-    return get_item(padded, {image, Slice(), v.low + below, u.low + right});
-  };
-  const auto row = [&](int below) { return pixels(below, 0) * (1 - u.above) + pixels(below, 1) * u.above; };
-  return transpose(row(0) * (1 - v.above) + row(1) * v.above, {0, 3, 1, 2});
+    return cast(spatial_transformer_sampler(cast(x, Dtype::float32), cast(grid, Dtype::float32), o), x.dtype());
+  const Variable u = pixels_of(get_item(grid, {Slice(), 0}), x.shape(3), o),
+                 v = pixels_of(get_item(grid, {Slice(), 1}), x.shape(2), o);
+  const internal::PointSampler sampler(x);
+  const Array image = internal::numbers_of_images(x, 2);
+  return transpose(o.mode == "nearest" ? sampler.nearest(image, v, u) : sampler.linear(image, v, u), {0, 3, 1, 2});
 }
 
 }  // namespace nn

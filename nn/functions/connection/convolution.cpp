@@ -273,4 +273,21 @@ Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& 
   return transposed(op, x, W, b, call_of(op, axes, o, kTransposedAnyRank), outsize);
 }
 
+Variable convolution_1d(const Variable& x, const Variable& W, const Variable& b, const ConvolutionNdOptions& o) {
+  internal::expect_rank("convolution_1d", x, 3);
+  return convolution_nd(x, W, b, o);
+}
+Variable convolution_3d(const Variable& x, const Variable& W, const Variable& b, const ConvolutionNdOptions& o) {
+  internal::expect_rank("convolution_3d", x, 5);
+  return convolution_nd(x, W, b, o);
+}
+Variable deconvolution_1d(const Variable& x, const Variable& W, const Variable& b, const DeconvolutionNdOptions& o) {
+  internal::expect_rank("deconvolution_1d", x, 3);
+  return deconvolution_nd(x, W, b, o);
+}
+Variable deconvolution_3d(const Variable& x, const Variable& W, const Variable& b, const DeconvolutionNdOptions& o) {
+  internal::expect_rank("deconvolution_3d", x, 5);
+  return deconvolution_nd(x, W, b, o);
+}
+
 }  // namespace nn

@@ -28,6 +28,14 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
+// Returns the product of the lengths after the first axis; the size divided by the first one would fail for an empty
+// batch.
+std::int64_t features_of(const Shape& s) {
+  std::int64_t n = 1;
+  for (int i = 1; i < s.size(); ++i) n *= s[i];
+  return n;
+}
+
 Variable product(const Variable& a, const Variable& b, bool transa, bool transb) {
   return autograd::internal::matmul(a, b, transa, transb, "MatMul");
 }
@@ -64,10 +72,7 @@ class LinearFunction final : public FunctionNode {
     expect(in_types.size() >= 2, in_types.size() <= 3);
     expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
     expect(in_types[0].ndim >= 2, in_types[1].ndim == 2);
-    // The product of the lengths after the first axis. x.size() / x.shape(0) would fail for an empty batch.
-    std::int64_t features = 1;
-    for (int i = 1; i < in_types.shape(0).size(); ++i) features *= in_types.shape(0)[i];
-    expect(variable(features, "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
+    expect(variable(features_of(in_types.shape(0)), "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
     if (in_types.count() == 3)
       expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
              in_types[2].shape[0] == in_types[1].shape[0]);
@@ -108,20 +113,43 @@ class LinearFunction final : public FunctionNode {
 
 }  // namespace
 
-Variable linear(const Variable& x, const Variable& W, const Variable& b) {
+namespace {
+
+Variable flat_linear(const Variable& x, const Variable& W, const Variable& b) {
   Variables inputs{x, W};
   if (b) inputs.push_back(b);
   return apply_node<LinearFunction>(inputs, autograd::internal::graph_mode_of(inputs).graph)[0];
 }
 
-namespace {
+}  // namespace
 
-// Returns the product of the lengths after the first axis.
-std::int64_t features_of(const Shape& s) {
-  std::int64_t n = 1;
-  for (int i = 1; i < s.size(); ++i) n *= s[i];
-  return n;
+Variable linear(const Variable& x, const Variable& W, const Variable& b, std::optional<int> n_batch_axes) {
+  if (x && W && x.ndim() > 2 && W.ndim() == 2 && !n_batch_axes) {
+    const std::int64_t last = x.shape(x.ndim() - 1), features = features_of(x.shape());
+    if (last == W.shape(1) && features != last)
+      throw catena::InvalidType("prod(in_types[0].shape[1:]) == in_types[1].shape[1]",
+                                catena::concat(features, " != ", last),
+                                catena::concat("linear: all axes of x ", x.shape(),
+                                               " but the first are flattened; with n_batch_axes = -1 W is applied to "
+                                               "the last axis\n"));
+  }
+  if (!n_batch_axes || !x || x.ndim() < 2) return flat_linear(x, W, b);
+  const int kept = *n_batch_axes < 0 ? x.ndim() + *n_batch_axes : *n_batch_axes;
+  catena::check<catena::ValueError>(kept >= 1 && kept < x.ndim(), "linear", "n_batch_axes is ", *n_batch_axes,
+                                    " for x ", x.shape(), "; it must leave an axis on either side");
+  if (kept == 1) return flat_linear(x, W, b);
+  Shape batch;
+  std::int64_t rows = 1, columns = 1;
+  for (int a = 0; a < x.ndim(); ++a) {
+    (a < kept ? rows : columns) *= x.shape(a);
+    if (a < kept) batch.push_back(x.shape(a));
+  }
+  const Variable y = flat_linear(reshape(x, {rows, columns}), W, b);
+  batch.push_back(y.shape(1));
+  return reshape(y, batch);
 }
+
+namespace {
 
 void expect_bilinear(const TypeInfoTuple& in_types) {
   using namespace autograd::type_check;

@@ -1,0 +1,63 @@
+#include <catena/nn/links/group_normalization.h>
+
+#include <string>
+
+#include <catena/nn/links/filters.h>
+
+namespace nn {
+namespace {
+
+std::int64_t channels_of(const Variable& x) {
+  if (x.ndim() < 2) throw catena::InvalidType("x.ndim >= 2", catena::concat(x.ndim(), " < 2"));
+  return x.shape(1);
+}
+
+}  // namespace
+
+GroupNormalization::GroupNormalization(int count, std::optional<int> size, const Options& o)
+    : groups(count), gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
+  name_params();
+  catena::check<catena::ValueError>(count >= 1, "GroupNormalization", "there are ", count,
+                                    " groups; at least 1 is needed");
+  if (size) initialize(*size, "GroupNormalization");
+}
+
+void GroupNormalization::initialize(std::int64_t size, const char* where) {
+  internal::grouped(where, "size", size, groups);
+  if (!gamma.is_initialized()) gamma.initialize({size});
+  if (!beta.is_initialized()) beta.initialize({size});
+}
+
+Variable GroupNormalization::operator()(const Variable& x) {
+  try {
+    if (!gamma.is_initialized() || !beta.is_initialized()) initialize(channels_of(x), internal::kFirstCall);
+    return group_normalization(x, groups, gamma, beta, eps);
+  } catch (...) {
+    internal::rethrow_at(*this, "GroupNormalization", x ? internal::dtype_detail(x, gamma) : std::string());
+  }
+}
+
+InstanceNormalization::InstanceNormalization(std::optional<int> size, const Options& o) : eps(o.eps) {
+  if (o.affine) {
+    gamma.emplace(o.initial_gamma, Shape{-1});
+    beta.emplace(o.initial_beta, Shape{-1});
+  }
+  name_params();
+  if (!size || !gamma) return;
+  gamma->initialize({*size});
+  beta->initialize({*size});
+}
+
+Variable InstanceNormalization::operator()(const Variable& x) {
+  try {
+    if (!gamma) return instance_normalization(x, {}, {}, eps);
+    if (!gamma->is_initialized()) gamma->initialize({channels_of(x)});
+    if (!beta->is_initialized()) beta->initialize({channels_of(x)});
+    return instance_normalization(x, *gamma, *beta, eps);
+  } catch (...) {
+    internal::rethrow_at(*this, "InstanceNormalization",
+                         x && gamma ? internal::dtype_detail(x, *gamma) : std::string());
+  }
+}
+
+}  // namespace nn

@@ -1,0 +1,59 @@
+// Normalization of groups of channels and of single channels of each example.
+#pragma once
+
+#include <optional>
+
+#include <catena/nn/functions/normalization.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+
+struct GroupNormalizationOptions {
+  double eps = 1e-5;
+  Initializer initial_gamma = 1.0, initial_beta = 0.0;
+};
+
+// Normalizes each example of x (N, size, ...) over groups of neighbouring channels; see group_normalization().
+// ValueError unless the groups divide the channels. Without a size, the first call creates the parameters.
+//   GroupNormalization(8, 64), GroupNormalization(8)
+class CATENA_EXPORT GroupNormalization : public Link {
+ public:
+  using Options = GroupNormalizationOptions;
+  explicit GroupNormalization(int groups, const Options& options = {})
+      : GroupNormalization(groups, std::nullopt, options) {}
+  GroupNormalization(int groups, std::optional<int> size, const Options& options = {});
+
+  NN_MEMBERS(gamma, beta)
+  Variable operator()(const Variable& x);
+
+  int groups;
+  Parameter gamma, beta;
+  double eps;
+
+ private:
+  void initialize(std::int64_t size, const char* where);
+};
+
+struct InstanceNormalizationOptions {
+  double eps = 1e-5;
+  bool affine = false;  // with gamma and beta
+  Initializer initial_gamma = 1.0, initial_beta = 0.0;
+};
+
+// Normalizes each channel of each example of x (N, size, ...); see instance_normalization(). InvalidType for another
+// number of channels where there are gamma and beta; without a size, the first call creates them.
+//   InstanceNormalization(), InstanceNormalization(64, {.affine = true})
+class CATENA_EXPORT InstanceNormalization : public Link {
+ public:
+  using Options = InstanceNormalizationOptions;
+  explicit InstanceNormalization(const Options& options = {}) : InstanceNormalization(std::nullopt, options) {}
+  explicit InstanceNormalization(std::optional<int> size, const Options& options = {});
+
+  NN_MEMBERS(gamma, beta)
+  Variable operator()(const Variable& x);
+
+  std::optional<Parameter> gamma, beta;
+  double eps;
+};
+
+}  // namespace nn
