@@ -124,6 +124,10 @@ BOOST_AUTO_TEST_CASE(filled_arrays) {
   BOOST_TEST(same_bits(strided.copy(), default_rng(2).standard_normal({3, 4})));
   default_rng(2).standard_exponential({}, {.out = strided});
   BOOST_TEST(same_bits(strided.copy(), default_rng(2).standard_exponential({3, 4})));
+  for (nd::Dtype t : {nd::float32, nd::float64}) {
+    BOOST_TEST(default_rng(2).standard_normal({2}, {.dtype = t}).dtype() == t);
+    BOOST_TEST(default_rng(2).standard_exponential({2}, {.dtype = t}).dtype() == t);
+  }
   default_rng(2).standard_gamma(2, {}, {.out = strided});
   BOOST_TEST(same_bits(strided.copy(), default_rng(2).standard_gamma(2, {3, 4})));
   BOOST_TEST(message_of<nd::TypeError>([&] { g.random({}, {.dtype = nd::float64, .out = out}); }) ==
