@@ -10,6 +10,7 @@
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/einsum_path.h>
 #include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
@@ -194,6 +195,39 @@ bool are_loose_dots(const Roles& r, const Term& x, const Term& y) {
   return length_of(x, r.summed) <= kShort || !runs_along(x, r.summed) || !runs_along(y, r.summed);
 }
 
+// sum(x * y, axes) of arrays of one shape, apart from lengths of 1. On the CPU the products of a long array are formed
+// by pieces that stay in the cache.
+Array sums_of_products(const Array& x, const Array& y, const Dims& axes) {
+  constexpr std::int64_t kPiece = 32768;
+  const Shape shape = catena::broadcast_shapes(kOp, x.shape(), y.shape());
+  const std::int64_t size = catena::size_of(shape);
+  const bool whole = x.device().kind != Device::Kind::cpu || size <= 2 * kPiece || shape[0] < 2;
+  if (whole || x.shape() != y.shape()) return total(multiply(x, y), axes);
+  const std::int64_t step = std::max<std::int64_t>(1, kPiece / (size / shape[0]));
+  const bool adds = std::find(axes.begin(), axes.end(), 0) != axes.end();
+  std::vector<Array> parts;
+  for (std::int64_t i = 0; i < shape[0]; i += step) {
+    const std::int64_t n = std::min(step, shape[0] - i);
+    const Array part = total(multiply(internal::part(x, 0, i, n), internal::part(y, 0, i, n)), axes);
+    if (adds && !parts.empty()) add(parts[0], part, {.out = parts[0]});
+    else parts.push_back(part);
+  }
+  return adds ? parts[0] : concatenate(parts, 0);
+}
+
+// Multiplies and sums with the axes in the order of the memory of `x`.
+Term loose_dots(const Roles& r, const Term& x, const Term& y) {
+  Labels all = joined(r.all_kept(), r.summed), kept;
+  std::stable_sort(all.begin(), all.end(),
+                   [&](int a, int b) { return (x.has(a) ? x.stride(a) : 0) > (x.has(b) ? x.stride(b) : 0); });
+  Dims axes;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::find(r.summed.begin(), r.summed.end(), all[i]) == r.summed.end()) kept.push_back(all[i]);
+    else axes.push_back(static_cast<std::int64_t>(i));
+  }
+  return {sums_of_products(spread(x, all), spread(y, all), axes), kept};
+}
+
 // The contraction of two terms, as an array with the axes `kept` of them; in the order of `result` if that costs no
 // copy.
 Term contraction(Term x, Term y, const LabelSet& kept, const Labels& result) {
@@ -209,12 +243,7 @@ Term contraction(Term x, Term y, const LabelSet& kept, const Labels& result) {
     const Labels labels = result.size() == r.all_kept().size() ? result : r.all_kept();
     return {multiply(spread(x, labels), spread(y, labels)), labels};
   }
-  if (are_loose_dots(r, x, y)) {
-    const Labels kept_labels = r.all_kept(), all = joined(kept_labels, r.summed);
-    Dims axes;
-    for (std::size_t i = kept_labels.size(); i < all.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-    return {total(multiply(spread(x, all), spread(y, all)), axes), kept_labels};
-  }
+  if (are_loose_dots(r, x, y)) return loose_dots(r, x, y);
   std::stable_sort(r.stack.begin(), r.stack.end(),
                    [&](int a, int b) { return place_of(a, result) < place_of(b, result); });
   r.left = merged_order(x, r.left, result);
