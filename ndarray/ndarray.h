@@ -50,6 +50,7 @@
 #include <catena/ndarray/routines/quantiles.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/random_generator.h>
+#include <catena/ndarray/routines/random_key.h>
 #include <catena/ndarray/routines/random_states.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/scan.h>

@@ -9,17 +9,22 @@ namespace {
 
 using Binary = Array (*)(const Operand&, const Operand&, const UfuncOptions&);
 
+Array unlocked(Binary f, const Value& a, const Value& b, const Array& out = {}) {
+  const py::gil_scoped_release other_threads_run;
+  return f(a, b, {.out = out});
+}
+
 // __add__, __radd__ and __iadd__ of a function of two arrays.
 void operators(py::class_<Array>& c, const std::string& name, Binary f) {
   const auto apply = [f](py::handle a, py::handle b) -> py::object {
     if (!is_value(a) || !is_value(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-    return py::cast(f(value_of(a), value_of(b), {}));
+    return py::cast(unlocked(f, value_of(a), value_of(b)));
   };
   c.def(("__" + name + "__").c_str(), [apply](py::handle a, py::handle b) { return apply(a, b); });
   c.def(("__r" + name + "__").c_str(), [apply](py::handle a, py::handle b) { return apply(b, a); });
   c.def(("__i" + name + "__").c_str(), [f](py::object self, const Value& b) {
     const auto a = py::cast<Array>(self);
-    f(a, b, {.out = a});
+    unlocked(f, Value{a, {}}, b, a);
     return self;
   });
 }
@@ -27,7 +32,7 @@ void operators(py::class_<Array>& c, const std::string& name, Binary f) {
 void comparison(py::class_<Array>& c, const char* name, Binary f) {
   c.def(name, [f](const Array& a, py::handle b) -> py::object {
     if (!is_value(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-    return py::cast(f(a, value_of(b), {}));
+    return py::cast(unlocked(f, Value{a, {}}, value_of(b)));
   });
 }
 
@@ -51,7 +56,7 @@ py::object number_of(const Scalar& s) {
     case Scalar::Kind::integer: return py::int_(s.to<std::int64_t>());
     case Scalar::Kind::unsigned_: return py::int_(s.to<std::uint64_t>());
     case Scalar::Kind::floating: return py::float_(s.to<double>());
-    default: return py::cast(std::complex<double>(s.to<std::complex<double>>()));
+    default: return py::cast(s.to<std::complex<double>>());
   }
 }
 
@@ -139,7 +144,21 @@ void define_exchange(py::class_<Array>& c) {
         return copy.is_none() || !py::cast<bool>(copy) ? view : py::object(view.attr("copy")());
       },
       py::arg("dtype") = py::none(), py::arg("copy") = py::none());
-  c.def("to_device", [](const Array& a, const std::string& device) { return a.to_device(device_from_name(device)); });
+  c.def(
+      "to_device",
+      [](const Array& a, const std::string& device, const py::object& stream) {
+        catena::check<ValueError>(stream.is_none(), "to_device", "work runs on the current stream; leave out `stream`");
+        return a.to_device(device_from_name(device));
+      },
+      py::arg("device"), py::pos_only(), py::kw_only(), py::arg("stream") = py::none());
+  c.def(
+      "__array_namespace__",
+      [](const Array&, const std::optional<std::string>& version) {
+        catena::check<ValueError>(!version || (*version >= "2021.12" && *version <= kApiVersion), "__array_namespace__",
+                                  "the module implements version ", kApiVersion, " of the standard");
+        return py::module_::import("catena");
+      },
+      py::kw_only(), py::arg("api_version") = py::none());
   c.def("to_host", [](const Array& a) { return a.to_device(cpu_device); });
   c.def("tobytes", [](const Array& a) { return py::bytes(a.tobytes()); });
   c.def("tolist", [](const Array& a) { return list_of(a.tolist()); });

@@ -1,5 +1,7 @@
 #include "convert.h"
 
+#include <map>
+
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/core/wrap.h>
 
@@ -9,8 +11,8 @@ using catena::check;
 using catena::fail;
 
 namespace {
-
 constexpr const char* kOp = "asarray";
+}
 
 bool is_number(py::handle h) {
   return PyBool_Check(h.ptr()) || PyLong_CheckExact(h.ptr()) || PyFloat_CheckExact(h.ptr()) ||
@@ -30,6 +32,8 @@ Scalar scalar_of(py::handle h) {
   PyErr_Clear();
   fail<OverflowError>(kOp, "the integer ", std::string(py::str(h)), " fits no dtype");
 }
+
+namespace {
 
 Array array_of(const Scalar& s) { return full(Shape{}, s, {.dtype = s.natural_dtype()}); }
 
@@ -359,6 +363,19 @@ std::optional<Dtype> dtype_of(py::handle object) {
   fail<TypeError>("dtype", std::string(py::repr(object)), " is no dtype");
 }
 
+Casting casting_of(const std::string& name) {
+  for (const Casting c : {Casting::no, Casting::equiv, Casting::safe, Casting::same_kind, Casting::unsafe})
+    if (catena::name_of(c) == name) return c;
+  catena::fail<ValueError>("casting", "'", name, "' is not one of no, equiv, safe, same_kind and unsafe");
+}
+
+MaybeDevice device_of(py::handle object) {
+  if (object.is_none()) return {};
+  check<TypeError>(py::isinstance<py::str>(object), "device", std::string(py::repr(object)),
+                   " is no device; write its name, such as 'cpu' or 'cuda:0'");
+  return {device_from_name(py::cast<std::string>(object))};
+}
+
 namespace {
 std::int64_t integer_of(py::handle object) {
   const Py_ssize_t i = PyNumber_AsSsize_t(object.ptr(), PyExc_IndexError);
@@ -381,6 +398,12 @@ AxesArgument axes_of(py::handle object) {
   if (object.is_none()) return {};
   if (PyIndex_Check(object.ptr())) return {Axes(integer_of(object))};
   return {Axes(integers_of(object))};
+}
+
+Saturated saturated_of(py::handle object) {
+  const Py_ssize_t i = PyNumber_AsSsize_t(object.ptr(), nullptr);  // saturates
+  if (i == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return {i};
 }
 
 Out out_of(py::handle object) {
@@ -416,6 +439,16 @@ std::vector<IndexKey> keys_of(py::handle key) {
     for (const auto& item : py::reinterpret_borrow<py::tuple>(key)) keys.push_back(key_of(item));
   else keys.push_back(key_of(key));
   return keys;
+}
+
+// ---- results ------------------------------------------------------------------------------------
+py::object named_tuple(const char* name, const std::vector<const char*>& fields, const std::vector<Array>& values) {
+  static auto* const classes = new std::map<std::string, py::object>;  // lives as long as the interpreter
+  py::object& type = (*classes)[name];
+  if (!type) type = py::module_::import("collections").attr("namedtuple")(name, fields);
+  py::list items;
+  for (const Array& a : values) items.append(a.is_null() ? py::object(py::none()) : py::cast(a));
+  return type(*items);
 }
 
 }  // namespace nd::python

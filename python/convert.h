@@ -6,9 +6,11 @@
 
 #include <complex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <pybind11/complex.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -19,9 +21,16 @@ namespace nd::python {
 
 namespace py = pybind11;
 
+inline constexpr const char* kApiVersion = "2025.12";  // of the Python array API standard
+
 // The object behind catena.float32 and a.dtype.
 struct DtypeObject {
   Dtype value;
+};
+
+// catena.AxisError, which is a ValueError and an IndexError as in NumPy.
+struct AxisError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 struct Like {  // anything that becomes an array: arrays, buffers, objects with __dlpack__, nested lists, numbers
@@ -38,6 +47,9 @@ struct MaybeDtype {  // None, catena.float32, "float32", float, numpy.float32, a
   operator std::optional<Dtype>() const { return value; }
   Dtype value_or(Dtype other) const { return value.value_or(other); }
 };
+struct MaybeDevice {  // None, "cpu", "cuda:0"
+  std::optional<Device> value;
+};
 struct Lengths {  // an int or a sequence of ints
   Shape value;
   operator const Shape&() const { return value; }
@@ -46,11 +58,35 @@ struct AxesArgument {  // None, an int or a sequence of ints
   Axes value;
   operator const Axes&() const { return value; }
 };
+struct Saturated {  // an int; one that no int64 holds counts as the nearest that does
+  std::int64_t value;
+};
 struct Out {  // None or an array
   Array array;
   operator const Array&() const { return array; }
 };
 using Likes = std::vector<Like>;
+
+// Makes new arrays of this thread on a device, if there is one.
+class OnDevice {
+ public:
+  explicit OnDevice(const MaybeDevice& device) {
+    if (device.value) scope_.emplace(*device.value);
+  }
+
+ private:
+  std::optional<DeviceScope> scope_;
+};
+
+// m.def(name, f, arguments...). Other threads of Python run while f does, if it takes and returns no object of Python.
+template <class T> inline constexpr bool is_object = std::is_base_of_v<py::handle, std::remove_cvref_t<T>>;
+template <class Signature> inline constexpr bool runs_unlocked = false;
+template <class R, class... A> inline constexpr bool runs_unlocked<R(A...)> = !is_object<R> && (!is_object<A> && ...);
+template <class F, class... X> void define(py::module_& m, const char* name, F f, const X&... arguments) {
+  if constexpr (runs_unlocked<py::detail::function_signature_t<F>>)
+    m.def(name, f, py::call_guard<py::gil_scoped_release>(), arguments...);
+  else m.def(name, f, arguments...);
+}
 
 std::vector<Array> arrays_of(const Likes& list);
 
@@ -69,13 +105,25 @@ Value value_of(py::handle object);
 // True for what value_of accepts; operators return NotImplemented for other objects.
 bool is_value(py::handle object);
 std::optional<Dtype> dtype_of(py::handle object);
+Casting casting_of(const std::string& name);
+MaybeDevice device_of(py::handle object);
 Lengths lengths_of(py::handle object);
 AxesArgument axes_of(py::handle object);
+Saturated saturated_of(py::handle object);
 Out out_of(py::handle object);
 std::vector<IndexKey> keys_of(py::handle key);
+// True for bool, int, float and complex; numbers of their subclasses are none.
+bool is_number(py::handle object);
+Scalar scalar_of(py::handle object);
+// A collections.namedtuple of the class `name`.
+py::object named_tuple(const char* name, const std::vector<const char*>& fields, const std::vector<Array>& values);
 
 void define_array(py::module_& m);
 void define_functions(py::module_& m, py::object array_class);
+void define_dtypes(py::module_& m);
+void define_standard(py::module_& m);
+void define_linalg(py::module_& m);
+void define_fft(py::module_& m);
 
 }  // namespace nd::python
 
@@ -91,8 +139,35 @@ namespace pybind11::detail {
 CATENA_CASTER(Like, "array_like", nd::python::Like{nd::python::asarray(object)})
 CATENA_CASTER(Value, "array_like", nd::python::value_of(object))
 CATENA_CASTER(MaybeDtype, "dtype", nd::python::MaybeDtype{nd::python::dtype_of(object)})
+CATENA_CASTER(MaybeDevice, "device", nd::python::device_of(object))
 CATENA_CASTER(Lengths, "shape", nd::python::lengths_of(object))
 CATENA_CASTER(AxesArgument, "axis", nd::python::axes_of(object))
+CATENA_CASTER(Saturated, "int", nd::python::saturated_of(object))
 CATENA_CASTER(Out, "Array | None", nd::python::out_of(object))
 #undef CATENA_CASTER
+
+// Results of several arrays as named tuples.
+#define CATENA_RESULT(Type, class_name, fields, ...)                               \
+  template <> struct type_caster<nd::Type> {                                       \
+    static constexpr auto name = const_name(class_name);                           \
+    static handle cast(const nd::Type& r, return_value_policy, handle) {           \
+      return nd::python::named_tuple(class_name, fields, {__VA_ARGS__}).release(); \
+    }                                                                              \
+  };
+#define CATENA_FIELDS(...) \
+  { __VA_ARGS__ }
+CATENA_RESULT(linalg::EighResult, "EighResult", CATENA_FIELDS("eigenvalues", "eigenvectors"), r.eigenvalues,
+              r.eigenvectors)
+CATENA_RESULT(linalg::EigResult, "EigResult", CATENA_FIELDS("eigenvalues", "eigenvectors"), r.eigenvalues,
+              r.eigenvectors)
+CATENA_RESULT(linalg::QRResult, "QRResult", CATENA_FIELDS("Q", "R"), r.Q, r.R)
+CATENA_RESULT(linalg::SVDResult, "SVDResult", CATENA_FIELDS("U", "S", "Vh"), r.U, r.S, r.Vh)
+CATENA_RESULT(linalg::SlogdetResult, "SlogdetResult", CATENA_FIELDS("sign", "logabsdet"), r.sign, r.logabsdet)
+CATENA_RESULT(UniqueResult, "UniqueAllResult", CATENA_FIELDS("values", "indices", "inverse_indices", "counts"),
+              r.values, r.indices, r.inverse_indices, r.counts)
+CATENA_RESULT(UniqueCountsResult, "UniqueCountsResult", CATENA_FIELDS("values", "counts"), r.values, r.counts)
+CATENA_RESULT(UniqueInverseResult, "UniqueInverseResult", CATENA_FIELDS("values", "inverse_indices"), r.values,
+              r.inverse_indices)
+#undef CATENA_FIELDS
+#undef CATENA_RESULT
 }  // namespace pybind11::detail

@@ -1,6 +1,12 @@
 // The functions of the module by NumPy's names and with NumPy's arguments: one line for each.
 #include "convert.h"
 
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include <catena/kernels/base/error.h>
+
 namespace nd::python {
 
 namespace {
@@ -8,15 +14,9 @@ namespace {
 using Unary = Array (*)(const Operand&, const UfuncOptions&);
 using Binary = Array (*)(const Operand&, const Operand&, const UfuncOptions&);
 
-Casting casting_of(const std::string& name) {
-  for (const Casting c : {Casting::no, Casting::equiv, Casting::safe, Casting::same_kind, Casting::unsafe})
-    if (catena::name_of(c) == name) return c;
-  catena::fail<ValueError>("casting", "'", name, "' is not one of no, equiv, safe, same_kind and unsafe");
-}
-
 void elementwise(py::module_& m, const char* name, Unary f) {
-  m.def(
-      name,
+  define(
+      m, name,
       [f](const Value& x, const Out& out, const MaybeDtype& dtype, const std::string& casting) {
         return f(x, {.out = out, .dtype = dtype, .casting = casting_of(casting)});
       },
@@ -24,8 +24,8 @@ void elementwise(py::module_& m, const char* name, Unary f) {
       py::arg("casting") = "same_kind");
 }
 void elementwise(py::module_& m, const char* name, Binary f) {
-  m.def(
-      name,
+  define(
+      m, name,
       [f](const Value& x1, const Value& x2, const Out& out, const MaybeDtype& dtype, const std::string& casting) {
         return f(x1, x2, {.out = out, .dtype = dtype, .casting = casting_of(casting)});
       },
@@ -35,8 +35,18 @@ void elementwise(py::module_& m, const char* name, Binary f) {
 
 // A reduction as a function of the module and as a method of the class.
 template <class F> void everywhere(py::module_& m, py::object& array_class, const char* name, F f, auto... arguments) {
-  m.def(name, f, py::arg("a"), arguments...);
-  array_class.attr(name) = py::cpp_function(f, py::name(name), py::is_method(array_class), arguments...);
+  define(m, name, f, py::arg("a"), arguments...);
+  array_class.attr(name) = py::cpp_function(f, py::name(name), py::is_method(array_class),
+                                            py::call_guard<py::gil_scoped_release>(), arguments...);
+}
+
+// Makes variances, or standard deviations, of the sums of squares divided by n those divided by n - correction.
+Array corrected(Array v, const Array& a, const AxesArgument& axis, double correction, bool is_std) {
+  double n = 1;
+  for (const std::int64_t k : catena::reduced_axes("var", axis, a.ndim()))
+    n *= static_cast<double>(a.shape()[static_cast<int>(k)]);
+  const double factor = n / std::max(n - correction, 0.0);
+  return nd::multiply(v, is_std ? std::sqrt(factor) : factor, {.out = v});
 }
 
 const auto kAxis = [] { return py::arg("axis") = py::none(); };
@@ -57,15 +67,18 @@ template <class Options, class F> void reduction(py::module_& m, py::object& c, 
   } else if constexpr (std::is_same_v<Options, VarOptions>) {
     everywhere(
         m, c, name,
-        [f](const Like& a, const AxesArgument& axis, const MaybeDtype& dtype, const Out& out, int ddof, bool keepdims,
-            std::optional<int> correction) {
-          return f(
-              a,
-              Options{
-                  .axis = axis, .dtype = dtype, .out = out, .ddof = correction.value_or(ddof), .keepdims = keepdims});
+        [f, is_std = std::string_view(name) == "std"](const Like& a, const AxesArgument& axis, const MaybeDtype& dtype,
+                                                      const Out& out, int ddof, bool keepdims,
+                                                      std::optional<double> correction) {
+          VarOptions o{.axis = axis, .dtype = dtype, .out = out, .ddof = ddof, .keepdims = keepdims};
+          if (!correction) return f(a, o);
+          o.ddof = static_cast<int>(*correction);
+          if (o.ddof == *correction) return f(a, o);
+          o.ddof = 0;
+          return corrected(f(a, o), a, axis, *correction, is_std);
         },
         kAxis(), py::arg("dtype") = py::none(), py::arg("out") = py::none(), py::arg("ddof") = 0,
-        py::arg("keepdims") = false, py::arg("correction") = py::none());
+        py::arg("keepdims") = false, py::kw_only(), py::arg("correction") = py::none());
   } else {  // argmax and any
     everywhere(
         m, c, name,
@@ -94,129 +107,175 @@ py::object one_or_tuple(const UniqueResult& r, bool index, bool inverse, bool co
 
 py::tuple tuple_of(const std::vector<Array>& arrays) { return py::tuple(py::cast(arrays)); }
 
+const auto kDtype = [] { return py::arg("dtype") = py::none(); };
+const auto kDevice = [] { return py::arg("device") = py::none(); };
+
 void define_creation(py::module_& m) {
-  const auto dtype = [] { return py::arg("dtype") = py::none(); };
-  m.def(
-      "array",
-      [](py::handle object, const MaybeDtype& t, bool copy) {
+  define(
+      m, "array",
+      [](const py::object& object, const MaybeDtype& t, bool copy) {
         return asarray(object, t, copy ? std::optional(true) : std::nullopt);
       },
-      py::arg("object"), dtype(), py::kw_only(), py::arg("copy") = true);
-  m.def(
-      "asarray", [](py::handle a, const MaybeDtype& t, std::optional<bool> copy) { return asarray(a, t, copy); },
-      py::arg("a"), dtype(), py::kw_only(), py::arg("copy") = py::none());
-  m.def(
-      "from_dlpack",
-      [](py::handle x, const std::optional<std::string>& device, std::optional<bool> copy) {
-        return from_dlpack(x, device ? std::optional(device_from_name(*device)) : std::nullopt, copy);
+      py::arg("object"), kDtype(), py::kw_only(), py::arg("copy") = true);
+  define(
+      m, "asarray",
+      [](const py::object& a, const MaybeDtype& t, const MaybeDevice& device, std::optional<bool> copy) {
+        const OnDevice there(device);
+        const Array x = asarray(a, t, copy);
+        if (!device.value || x.device() == *device.value) return x;
+        catena::check<ValueError>(copy != false, "asarray", "the device ", *device.value,
+                                  " needs a copy, which copy = False forbids");
+        return x.to_device(*device.value);
       },
-      py::arg("x"), py::pos_only(), py::kw_only(), py::arg("device") = py::none(), py::arg("copy") = py::none());
-  m.def(
-      "empty", [](const Lengths& s, const MaybeDtype& t) { return nd::empty(s.value, float_or(t)); }, py::arg("shape"),
-      dtype());
-  m.def(
-      "zeros", [](const Lengths& s, const MaybeDtype& t) { return nd::zeros(s.value, float_or(t)); }, py::arg("shape"),
-      dtype());
-  m.def(
-      "ones", [](const Lengths& s, const MaybeDtype& t) { return nd::ones(s.value, float_or(t)); }, py::arg("shape"),
-      dtype());
-  m.def(
-      "full",
-      [](const Lengths& s, const Value& x, const MaybeDtype& t) {
+      py::arg("a"), kDtype(), py::kw_only(), kDevice(), py::arg("copy") = py::none());
+  define(
+      m, "from_dlpack",
+      [](const py::object& x, const MaybeDevice& device, std::optional<bool> copy) {
+        return from_dlpack(x, device.value, copy);
+      },
+      py::arg("x"), py::pos_only(), py::kw_only(), kDevice(), py::arg("copy") = py::none());
+  using Filled = Array (*)(const Shape&, Dtype);
+  for (const auto& [name, f] : std::initializer_list<std::pair<const char*, Filled>>{
+           {"empty", [](const Shape&s, Dtype t) { return nd::empty(s, t); }},
+           {"zeros", [](const Shape&s, Dtype t) { return nd::zeros(s, t); }},
+           {"ones", [](const Shape&s, Dtype t) { return nd::ones(s, t); }}})
+    define(
+        m, name,
+        [f = f](const Lengths& shape, const MaybeDtype& t, const MaybeDevice& device) {
+          const OnDevice there(device);
+          return f(shape, float_or(t));
+        },
+        py::arg("shape"), kDtype(), py::kw_only(), kDevice());
+  define(
+      m, "full",
+      [](const Lengths& s, const Value& x, const MaybeDtype& t, const MaybeDevice& device) {
+        const OnDevice there(device);
         if (x.array.is_null()) return nd::full(s.value, x.scalar, {.dtype = t.value_or(x.scalar.natural_dtype())});
         return nd::broadcast_to(x.array, s.value).astype(t.value_or(x.array.dtype()));
       },
-      py::arg("shape"), py::arg("fill_value"), dtype());
+      py::arg("shape"), py::arg("fill_value"), kDtype(), py::kw_only(), kDevice());
 }
 
-void define_likes_and_ranges(py::module_& m) {
-  const auto dtype = [] { return py::arg("dtype") = py::none(); };
-  m.def(
-      "empty_like", [](const Like& a, const MaybeDtype& t) { return nd::empty_like(a.array, LikeOptions{.dtype = t}); },
-      py::arg("a"), dtype());
-  m.def(
-      "zeros_like", [](const Like& a, const MaybeDtype& t) { return nd::zeros_like(a.array, LikeOptions{.dtype = t}); },
-      py::arg("a"), dtype());
-  m.def(
-      "ones_like", [](const Like& a, const MaybeDtype& t) { return nd::ones_like(a.array, LikeOptions{.dtype = t}); },
-      py::arg("a"), dtype());
-  m.def(
-      "full_like",
-      [](const Like& a, const Value& x, const MaybeDtype& t) {
-        return nd::full_like(a.array, x.array.is_null() ? x.scalar : x.array.item(), LikeOptions{.dtype = t});
+// An array like `a`, on another device if one is given.
+template <class F> Array like(const Like& a, const MaybeDtype& t, const MaybeDevice& device, F make) {
+  const Array x = make(a.array, LikeOptions{.dtype = t});
+  return device.value ? x.to_device(*device.value) : x;
+}
+
+void define_likes(py::module_& m) {
+  using Similar = Array (*)(const Array&, const LikeOptions&);
+  for (const auto& [name, f] : std::initializer_list<std::pair<const char*, Similar>>{
+           {"empty_like", [](const Array&a, const LikeOptions&o) { return nd::empty_like(a, o); }},
+           {"zeros_like", [](const Array&a, const LikeOptions&o) { return nd::zeros_like(a, o); }},
+           {"ones_like", [](const Array&a, const LikeOptions&o) { return nd::ones_like(a, o); }}})
+    define(
+        m, name,
+        [f = f](const Like& a, const MaybeDtype& t, const MaybeDevice& device) { return like(a, t, device, f); },
+        py::arg("a"), kDtype(), py::kw_only(), kDevice());
+  define(
+      m, "full_like",
+      [](const Like& a, const Value& x, const MaybeDtype& t, const MaybeDevice& device) {
+        return like(a, t, device, [&](const Array& b, const LikeOptions& o) {
+          return nd::full_like(b, x.array.is_null() ? x.scalar : x.array.item(), o);
+        });
       },
-      py::arg("a"), py::arg("fill_value"), dtype());
-  m.def(
-      "arange",
-      [](const Value& start, const std::optional<Value>& stop, const Value& step, const MaybeDtype& t) {
+      py::arg("a"), py::arg("fill_value"), kDtype(), py::kw_only(), kDevice());
+}
+
+void define_ranges(py::module_& m) {
+  define(
+      m, "arange",
+      [](const Value& start, const std::optional<Value>& stop, const Value& step, const MaybeDtype& t,
+         const MaybeDevice& device) {
+        const OnDevice there(device);
         const auto number = [](const Value& v) { return v.array.is_null() ? v.scalar : v.array.item(); };
         return stop ? nd::arange(number(start), number(*stop), number(step), CreateOptions{.dtype = t})
                     : nd::arange(Scalar(0), number(start), number(step), CreateOptions{.dtype = t});
       },
-      py::arg("start"), py::arg("stop") = py::none(), py::arg("step") = 1, dtype());
-  m.def(
-      "linspace",
-      [](const Value& start, const Value& stop, std::int64_t num, bool endpoint, const MaybeDtype& t, int axis) {
+      py::arg("start"), py::arg("stop") = py::none(), py::arg("step") = 1, kDtype(), py::kw_only(), kDevice());
+  define(
+      m, "linspace",
+      [](const Value& start, const Value& stop, std::int64_t num, bool endpoint, const MaybeDtype& t, int axis,
+         const MaybeDevice& device) {
+        const OnDevice there(device);
         return nd::linspace(Operand(start), Operand(stop), num,
                             SpacingOptions{.endpoint = endpoint, .dtype = t, .axis = axis});
       },
-      py::arg("start"), py::arg("stop"), py::arg("num") = 50, py::arg("endpoint") = true, dtype(), py::arg("axis") = 0);
-  m.def(
-      "eye",
-      [](std::int64_t n, std::optional<std::int64_t> columns, std::int64_t k, const MaybeDtype& t) {
-        return nd::eye(n, EyeOptions{.M = columns, .k = k, .dtype = float_or(t)});
+      py::arg("start"), py::arg("stop"), py::arg("num") = 50, py::arg("endpoint") = true, kDtype(), py::arg("axis") = 0,
+      py::kw_only(), kDevice());
+  define(
+      m, "eye",
+      [](std::int64_t n, std::optional<std::int64_t> columns, const Saturated& k, const MaybeDtype& t,
+         const MaybeDevice& device) {
+        const OnDevice there(device);
+        return nd::eye(n, EyeOptions{.M = columns, .k = k.value, .dtype = float_or(t)});
       },
-      py::arg("N"), py::arg("M") = py::none(), py::arg("k") = 0, dtype());
-  m.def(
-      "meshgrid",
+      py::arg("N"), py::arg("M") = py::none(), py::arg("k") = 0, kDtype(), py::kw_only(), kDevice());
+  define(
+      m, "meshgrid",
       [](const py::args& xi, const std::string& indexing) {
         return tuple_of(nd::meshgrid(arrays_of(py::cast<Likes>(py::list(xi))), MeshgridOptions{.indexing = indexing}));
       },
       py::arg("indexing") = "xy");
-  m.def(
-      "tril", [](const Like& a, std::int64_t k) { return nd::tril(a, k); }, py::arg("m"), py::arg("k") = 0);
-  m.def(
-      "triu", [](const Like& a, std::int64_t k) { return nd::triu(a, k); }, py::arg("m"), py::arg("k") = 0);
+  define(
+      m, "tril", [](const Like& a, std::int64_t k) { return nd::tril(a, k); }, py::arg("m"), py::arg("k") = 0);
+  define(
+      m, "triu", [](const Like& a, std::int64_t k) { return nd::triu(a, k); }, py::arg("m"), py::arg("k") = 0);
 }
 
 void define_shapes(py::module_& m) {
-  m.def(
-      "reshape", [](const Like& a, const Lengths& s) { return a.array.reshape(s.value); }, py::arg("a"),
-      py::arg("shape"));
-  m.def(
-      "ravel", [](const Like& a) { return a.array.ravel(); }, py::arg("a"));
-  m.def(
-      "squeeze", [](const Like& a, const AxesArgument& x) { return a.array.squeeze(x); }, py::arg("a"),
+  define(
+      m, "reshape",
+      [](const Like& a, const Lengths& s, std::optional<bool> copy) {
+        const Array x = a.array.reshape(s.value);
+        const bool is_view = x.size() == 0 || x.data().ptr() == a.array.data().ptr();
+        catena::check<ValueError>(copy != false || is_view, "reshape",
+                                  "the shape needs a copy, which copy = False forbids");
+        return copy == true && is_view ? x.copy() : x;
+      },
+      py::arg("a"), py::arg("shape"), py::kw_only(), py::arg("copy") = py::none());
+  define(
+      m, "ravel", [](const Like& a) { return a.array.ravel(); }, py::arg("a"));
+  define(
+      m, "squeeze", [](const Like& a, const AxesArgument& x) { return a.array.squeeze(x); }, py::arg("a"),
       py::arg("axis") = py::none());
-  m.def(
-      "expand_dims", [](const Like& a, int axis) { return nd::expand_dims(a, axis); }, py::arg("a"), py::arg("axis"));
-  m.def(
-      "transpose",
+  define(
+      m, "expand_dims",
+      [](const Like& a, const AxesArgument& axis) {
+        try {
+          return nd::expand_dims(a, axis.value.values());
+        } catch (const catena::ValueError& e) {
+          throw AxisError(e.what());
+        }
+      },
+      py::arg("a"), py::arg("axis"));
+  define(
+      m, "transpose",
       [](const Like& a, const std::optional<Lengths>& x) {
         return x ? a.array.transpose(x->value) : a.array.transpose();
       },
       py::arg("a"), py::arg("axes") = py::none());
-  m.def(
-      "permute_dims", [](const Like& a, const Lengths& x) { return a.array.transpose(x.value); }, py::arg("a"),
+  define(
+      m, "permute_dims", [](const Like& a, const Lengths& x) { return a.array.transpose(x.value); }, py::arg("a"),
       py::arg("axes"));
-  m.def(
-      "matrix_transpose", [](const Like& a) { return nd::matrix_transpose(a); }, py::arg("a"));
-  m.def(
-      "swapaxes", [](const Like& a, int i, int j) { return a.array.swapaxes(i, j); }, py::arg("a"), py::arg("axis1"),
+  define(
+      m, "matrix_transpose", [](const Like& a) { return nd::matrix_transpose(a); }, py::arg("a"));
+  define(
+      m, "swapaxes", [](const Like& a, int i, int j) { return a.array.swapaxes(i, j); }, py::arg("a"), py::arg("axis1"),
       py::arg("axis2"));
-  m.def(
-      "moveaxis", [](const Like& a, const AxesArgument& i, const AxesArgument& j) { return nd::moveaxis(a, i, j); },
+  define(
+      m, "moveaxis", [](const Like& a, const AxesArgument& i, const AxesArgument& j) { return nd::moveaxis(a, i, j); },
       py::arg("a"), py::arg("source"), py::arg("destination"));
 }
 
 void define_joining(py::module_& m) {
-  m.def(
-      "broadcast_to", [](const Like& a, const Lengths& s) { return nd::broadcast_to(a, s); }, py::arg("array"),
+  define(
+      m, "broadcast_to", [](const Like& a, const Lengths& s) { return nd::broadcast_to(a, s); }, py::arg("array"),
       py::arg("shape"));
-  m.def("broadcast_arrays",
-        [](const py::args& a) { return tuple_of(nd::broadcast_arrays(arrays_of(py::cast<Likes>(py::list(a))))); });
-  m.def(
-      "concatenate",
+  define(m, "broadcast_arrays",
+         [](const py::args& a) { return tuple_of(nd::broadcast_arrays(arrays_of(py::cast<Likes>(py::list(a))))); });
+  define(
+      m, "concatenate",
       [](const Likes& a, std::optional<int> axis) {
         if (axis) return nd::concatenate(arrays_of(a), *axis);
         std::vector<Array> flat;
@@ -225,64 +284,94 @@ void define_joining(py::module_& m) {
       },
       py::arg("arrays"), py::arg("axis") = 0);
   m.attr("concat") = m.attr("concatenate");
-  m.def(
-      "stack", [](const Likes& a, int axis) { return nd::stack(arrays_of(a), axis); }, py::arg("arrays"),
+  define(
+      m, "stack", [](const Likes& a, int axis) { return nd::stack(arrays_of(a), axis); }, py::arg("arrays"),
       py::arg("axis") = 0);
-  m.def(
-      "vstack", [](const Likes& a) { return nd::vstack(arrays_of(a)); }, py::arg("tup"));
-  m.def(
-      "hstack", [](const Likes& a) { return nd::hstack(arrays_of(a)); }, py::arg("tup"));
-  m.def(
-      "tile", [](const Like& a, const Lengths& n) { return nd::tile(a, n.value); }, py::arg("A"), py::arg("reps"));
-  m.def(
-      "repeat", [](const Like& a, std::int64_t n, std::optional<int> axis) { return nd::repeat(a, n, axis); },
+  define(
+      m, "vstack", [](const Likes& a) { return nd::vstack(arrays_of(a)); }, py::arg("tup"));
+  define(
+      m, "hstack", [](const Likes& a) { return nd::hstack(arrays_of(a)); }, py::arg("tup"));
+  define(
+      m, "tile", [](const Like& a, const Lengths& n) { return nd::tile(a, n.value); }, py::arg("A"), py::arg("reps"));
+  define(
+      m, "repeat",
+      [](const Like& a, const Value& n, std::optional<int> axis) {
+        return n.array.is_null() ? nd::repeat(a, n.scalar.to<std::int64_t>(), axis) : nd::repeat(a, n.array, axis);
+      },
       py::arg("a"), py::arg("repeats"), py::arg("axis") = py::none());
-  m.def(
-      "flip", [](const Like& a, const AxesArgument& axis) { return nd::flip(a, axis.value); }, py::arg("m"),
+  define(
+      m, "flip", [](const Like& a, const AxesArgument& axis) { return nd::flip(a, axis.value); }, py::arg("m"),
       py::arg("axis") = py::none());
-  m.def(
-      "roll", [](const Like& a, std::int64_t n, std::optional<int> axis) { return nd::roll(a, n, axis); }, py::arg("a"),
-      py::arg("shift"), py::arg("axis") = py::none());
-  m.def(
-      "take",
+  define(
+      m, "roll",
+      [](const Like& a, const AxesArgument& shift, const AxesArgument& axis) {
+        if (!axis.value.given()) {
+          std::int64_t total = 0;
+          for (const std::int64_t n : shift.value.values()) total += n;
+          return nd::roll(a, total);
+        }
+        return nd::roll(a, shift.value.values(), axis.value.values());
+      },
+      py::arg("a"), py::arg("shift"), py::arg("axis") = py::none());
+  define(
+      m, "take",
       [](const Like& a, const Like& i, std::optional<int> axis) {
         return nd::take(a, IndexKey(i.array), TakeOptions{.axis = axis});
       },
       py::arg("a"), py::arg("indices"), py::arg("axis") = py::none());
-  m.def(
-      "take_along_axis",
+  define(
+      m, "take_along_axis",
       [](const Like& a, const Like& i, std::optional<int> axis) { return nd::take_along_axis(a, i, axis); },
       py::arg("arr"), py::arg("indices"), py::arg("axis") = -1);
-  m.def(
-      "diagonal", [](const Like& a, std::int64_t k) { return a.array.diagonal(k); }, py::arg("a"),
+  define(
+      m, "diagonal", [](const Like& a, std::int64_t k) { return a.array.diagonal(k); }, py::arg("a"),
       py::arg("offset") = 0);
 }
 
+// The positions of a stable sort in descending order: equal elements keep their order.
+Array descending_positions(const Array& a, std::optional<int> axis) {
+  const Array x = axis ? a : a.ravel();
+  const int k = axis.value_or(0);
+  const Array backwards = nd::flip(nd::argsort(nd::flip(x, k), k), k);
+  return nd::subtract(x.shape()[catena::normalize_axis("argsort", k, x.ndim())] - 1, backwards);
+}
+
 void define_searching(py::module_& m) {
-  m.def(
-      "sort", [](const Like& a, std::optional<int> axis) { return nd::sort(a, axis); }, py::arg("a"),
-      py::arg("axis") = -1);
-  m.def(
-      "argsort", [](const Like& a, std::optional<int> axis) { return nd::argsort(a, axis); }, py::arg("a"),
-      py::arg("axis") = -1);
-  m.def(
-      "searchsorted",
-      [](const Like& a, const Value& v, const std::string& side) {
-        return nd::searchsorted(a, Operand(v), SearchOptions{.side = side});
+  define(
+      m, "sort",
+      [](const Like& a, std::optional<int> axis, bool descending, bool) {
+        return descending ? nd::flip(nd::sort(a, axis), axis.value_or(-1)) : nd::sort(a, axis);
       },
-      py::arg("a"), py::arg("v"), py::arg("side") = "left");
-  m.def(
-      "nonzero", [](const Like& a) { return tuple_of(nd::nonzero(a)); }, py::arg("a"));
-  m.def(
-      "where",
+      py::arg("a"), py::arg("axis") = -1, py::kw_only(), py::arg("descending") = false, py::arg("stable") = true);
+  define(
+      m, "argsort",
+      [](const Like& a, std::optional<int> axis, bool descending, bool) {
+        return descending ? descending_positions(a, axis) : nd::argsort(a, axis);
+      },
+      py::arg("a"), py::arg("axis") = -1, py::kw_only(), py::arg("descending") = false, py::arg("stable") = true);
+  define(
+      m, "searchsorted",
+      [](const Like& a, const Value& v, const std::string& side, const std::optional<Like>& sorter) {
+        return nd::searchsorted(a, Operand(v), SearchOptions{.side = side, .sorter = sorter ? sorter->array : Array()});
+      },
+      py::arg("a"), py::arg("v"), py::arg("side") = "left", py::arg("sorter") = py::none());
+  define(
+      m, "nonzero",
+      [](const Like& a) {
+        catena::check<ValueError>(a.array.ndim() > 0, "nonzero", "a 0-d array has no positions; write x.reshape(1)");
+        return tuple_of(nd::nonzero(a));
+      },
+      py::arg("a"));
+  define(
+      m, "where",
       [](const Value& condition, const std::optional<Value>& x, const std::optional<Value>& y) -> py::object {
         if (x && y) return py::cast(nd::where(condition, *x, *y));
         catena::check<ValueError>(!x && !y, "where", "either both or neither of x and y are given");
         return tuple_of(nd::nonzero(Operand(condition).array()));
       },
       py::arg("condition"), py::arg("x") = py::none(), py::arg("y") = py::none());
-  m.def(
-      "unique",
+  define(
+      m, "unique",
       [](const Like& a, bool index, bool inverse, bool counts, std::optional<int> axis) {
         return one_or_tuple(
             nd::unique(
@@ -292,39 +381,44 @@ void define_searching(py::module_& m) {
       },
       py::arg("ar"), py::arg("return_index") = false, py::arg("return_inverse") = false,
       py::arg("return_counts") = false, py::arg("axis") = py::none());
-  m.def(
-      "isin", [](const Like& a, const Like& b) { return nd::isin(a.array, b.array); }, py::arg("element"),
-      py::arg("test_elements"));
+  define(
+      m, "isin",
+      [](const Like& a, const Like& b, bool assume_unique, bool invert) {
+        return nd::isin(a.array, b.array, assume_unique, invert);
+      },
+      py::arg("element"), py::arg("test_elements"), py::arg("assume_unique") = false, py::kw_only(),
+      py::arg("invert") = false);
 }
 
 void define_comparisons(py::module_& m) {
-  m.def(
-      "clip",
+  define(
+      m, "clip",
       [](const Value& a, const std::optional<Value>& low, const std::optional<Value>& high) {
         const auto bound = [](const std::optional<Value>& v) {
           return v ? std::optional<Operand>(Operand(*v)) : std::nullopt;
         };
+        if (!low && !high) return Operand(a).is_array() ? a.array.copy() : nd::positive(a);
         return nd::internal::clip_to_bounds(a, bound(low), bound(high), {});
       },
-      py::arg("a"), py::arg("a_min") = py::none(), py::arg("a_max") = py::none());
-  m.def(
-      "round", [](const Like& a, int decimals) { return nd::round(a, decimals); }, py::arg("a"),
+      py::arg("a"), py::arg("min") = py::none(), py::arg("max") = py::none());
+  define(
+      m, "round", [](const Like& a, int decimals) { return nd::round(a, decimals); }, py::arg("a"),
       py::arg("decimals") = 0);
-  m.def(
-      "allclose",
+  define(
+      m, "allclose",
       [](const Value& a, const Value& b, double rtol, double atol, bool nan) {
         return nd::allclose(a, b, rtol, atol, nan).item<bool>();
       },
       py::arg("a"), py::arg("b"), py::arg("rtol") = 1e-5, py::arg("atol") = 1e-8, py::arg("equal_nan") = false);
-  m.def(
-      "isclose",
+  define(
+      m, "isclose",
       [](const Value& a, const Value& b, double rtol, double atol, bool nan) {
         return nd::isclose(a, b, rtol, atol, nan);
       },
       py::arg("a"), py::arg("b"), py::arg("rtol") = 1e-5, py::arg("atol") = 1e-8, py::arg("equal_nan") = false);
-  m.def(
-      "array_equal", [](const Value& a, const Value& b) { return nd::array_equal(a, b).item<bool>(); }, py::arg("a1"),
-      py::arg("a2"));
+  define(
+      m, "array_equal", [](const Value& a, const Value& b) { return nd::array_equal(a, b).item<bool>(); },
+      py::arg("a1"), py::arg("a2"));
 }
 
 void define_statistics(py::module_& m, py::object& c) {
@@ -340,23 +434,31 @@ void define_statistics(py::module_& m, py::object& c) {
         return nd::cumprod(a, ScanOptions{.axis = axis, .dtype = t});
       },
       kAxis(), py::arg("dtype") = py::none());
-  m.def(
-      "diff", [](const Like& a, std::int64_t n, int axis) { return nd::diff(a.array, n, axis); }, py::arg("a"),
-      py::arg("n") = 1, py::arg("axis") = -1);
-  m.def(
-      "median",
+  define(
+      m, "diff",
+      [](const Like& a, std::int64_t n, int axis, const std::optional<Like>& prepend,
+         const std::optional<Like>& append) {
+        DiffOptions options{.n = n, .axis = axis};
+        if (prepend) options.prepend = prepend->array;
+        if (append) options.append = append->array;
+        return nd::diff(a.array, options);
+      },
+      py::arg("a"), py::arg("n") = 1, py::arg("axis") = -1, py::arg("prepend") = py::none(),
+      py::arg("append") = py::none());
+  define(
+      m, "median",
       [](const Like& a, const AxesArgument& axis, bool keepdims) {
         return nd::median(a, MedianOptions{.axis = axis, .keepdims = keepdims});
       },
       py::arg("a"), kAxis(), py::arg("keepdims") = false);
-  m.def(
-      "percentile",
+  define(
+      m, "percentile",
       [](const Like& a, const Like& q, const AxesArgument& axis, const std::string& method, bool keepdims) {
         return nd::percentile(a, q.array, QuantileOptions{.axis = axis, .method = method, .keepdims = keepdims});
       },
       py::arg("a"), py::arg("q"), kAxis(), py::arg("method") = "linear", py::arg("keepdims") = false);
-  m.def(
-      "quantile",
+  define(
+      m, "quantile",
       [](const Like& a, const Like& q, const AxesArgument& axis, const std::string& method, bool keepdims) {
         return nd::quantile(a, q.array, QuantileOptions{.axis = axis, .method = method, .keepdims = keepdims});
       },
@@ -364,21 +466,26 @@ void define_statistics(py::module_& m, py::object& c) {
 }
 
 void define_products(py::module_& m) {
-  m.def(
-      "dot", [](const Like& a, const Like& b) { return nd::dot(a, b); }, py::arg("a"), py::arg("b"));
-  m.def(
-      "matmul", [](const Like& a, const Like& b) { return nd::matmul(a, b); }, py::arg("x1"), py::arg("x2"));
-  m.def(
-      "vdot", [](const Like& a, const Like& b) { return nd::vdot(a, b); }, py::arg("a"), py::arg("b"));
-  m.def(
-      "inner", [](const Like& a, const Like& b) { return nd::inner(a, b); }, py::arg("a"), py::arg("b"));
-  m.def(
-      "outer", [](const Like& a, const Like& b) { return nd::outer(a, b); }, py::arg("a"), py::arg("b"));
-  m.def(
-      "tensordot", [](const Like& a, const Like& b, int axes) { return nd::tensordot(a, b, axes); }, py::arg("a"),
-      py::arg("b"), py::arg("axes") = 2);
-  m.def(
-      "einsum",
+  define(
+      m, "dot", [](const Like& a, const Like& b) { return nd::dot(a, b); }, py::arg("a"), py::arg("b"));
+  define(
+      m, "matmul", [](const Like& a, const Like& b) { return nd::matmul(a, b); }, py::arg("x1"), py::arg("x2"));
+  define(
+      m, "vdot", [](const Like& a, const Like& b) { return nd::vdot(a, b); }, py::arg("a"), py::arg("b"));
+  define(
+      m, "inner", [](const Like& a, const Like& b) { return nd::inner(a, b); }, py::arg("a"), py::arg("b"));
+  define(
+      m, "outer", [](const Like& a, const Like& b) { return nd::outer(a, b); }, py::arg("a"), py::arg("b"));
+  define(
+      m, "tensordot",
+      [](const Like& a, const Like& b, const std::variant<int, std::pair<Lengths, Lengths>>& axes) {
+        if (const int* const n = std::get_if<int>(&axes)) return nd::tensordot(a, b, *n);
+        const auto& [of_a, of_b] = std::get<std::pair<Lengths, Lengths>>(axes);
+        return nd::tensordot(a, b, TensordotAxes(of_a.value, of_b.value));
+      },
+      py::arg("a"), py::arg("b"), py::arg("axes") = 2);
+  define(
+      m, "einsum",
       [](const std::string& subscripts, const py::args& operands) {
         const Likes held = py::cast<Likes>(py::list(operands));
         std::vector<Operand> list;
@@ -386,8 +493,8 @@ void define_products(py::module_& m) {
         return nd::einsum(subscripts, list);
       },
       py::arg("subscripts"));
-  m.def(
-      "trace", [](const Like& a, std::int64_t k) { return a.array.trace(k); }, py::arg("a"), py::arg("offset") = 0);
+  define(
+      m, "trace", [](const Like& a, std::int64_t k) { return a.array.trace(k); }, py::arg("a"), py::arg("offset") = 0);
 }
 
 }  // namespace
@@ -424,7 +531,8 @@ void define_functions(py::module_& m, py::object c) {
                                                                   {"amin", "min"}})
     m.attr(other) = m.attr(name);
   define_creation(m);
-  define_likes_and_ranges(m);
+  define_likes(m);
+  define_ranges(m);
   define_shapes(m);
   define_joining(m);
   define_searching(m);

@@ -14,7 +14,8 @@ file(GLOB_RECURSE pages RELATIVE "${ROOT}" "${ROOT}/docs/*.md")
 list(APPEND documents ${pages})
 file(GLOB_RECURSE sources "${ROOT}/cmake/*" "${ROOT}/kernels/*.cpp" "${ROOT}/kernels/*.h" "${ROOT}/kernels/*.inc" "${ROOT}/ndarray/*.cpp" "${ROOT}/ndarray/*.h"
   "${ROOT}/autograd/*.cpp" "${ROOT}/autograd/*.h" "${ROOT}/autograd/*.inc" "${ROOT}/nn/*.cpp" "${ROOT}/nn/*.h" "${ROOT}/training/*.cpp" "${ROOT}/training/*.h"
-  "${ROOT}/.ci/run" "${ROOT}/examples/*.sh" "${ROOT}/docs/build.sh" "${ROOT}/tests/run.sh" "${ROOT}/tests/support/*.cpp")
+  "${ROOT}/.ci/run" "${ROOT}/examples/*.sh" "${ROOT}/docs/build.sh" "${ROOT}/tests/run.sh" "${ROOT}/tests/python/python.cmake"
+  "${ROOT}/tests/support/*.cpp")
 set(names "")
 foreach(source IN LISTS sources)
   file(STRINGS "${source}" lines REGEX "(CATENA|CHAINER|CUPY)_[A-Z]")

@@ -128,8 +128,15 @@ Contraction::Contraction(Term first, Term second, const LabelSet& kept, const La
   }
   if (are_loose_dots(r, x, y)) {
     method = Method::dots;
-    const Labels all = joined(labels, r.summed);
-    for (std::size_t i = labels.size(); i < all.size(); ++i) summed_axes.push_back(i);
+    // With the axes in the order of the memory of `x`.
+    Labels all = joined(labels, r.summed);
+    std::stable_sort(all.begin(), all.end(),
+                     [&](int a, int b) { return (x.has(a) ? x.stride(a) : 0) > (x.has(b) ? x.stride(b) : 0); });
+    labels.clear();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (std::find(r.summed.begin(), r.summed.end(), all[i]) == r.summed.end()) labels.push_back(all[i]);
+      else summed_axes.push_back(static_cast<std::int64_t>(i));
+    }
     operands[0] = spread(x, all);
     operands[1] = spread(y, all);
     return;

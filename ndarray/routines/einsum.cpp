@@ -10,6 +10,7 @@
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
@@ -94,6 +95,26 @@ void sum_all_but(Term& t, const LabelSet& kept) {
 Array arranged(const Array& a, const Contraction::Operand& as) { return a.transpose(as.axes).reshape(as.shape); }
 Array in_matrices(const Array& a) { return catena::einsum::matrices_lie_apart(*a.get()) ? internal::contiguous(a) : a; }
 
+// sum(x * y, axes) of arrays of one shape, apart from lengths of 1. On the CPU the products of a long array are formed
+// by pieces that stay in the cache.
+Array sums_of_products(const Array& x, const Array& y, const Dims& axes) {
+  constexpr std::int64_t kPiece = 32768;
+  const Shape shape = catena::broadcast_shapes(kOp, x.shape(), y.shape());
+  const std::int64_t size = catena::size_of(shape);
+  const bool whole = x.device().kind != Device::Kind::cpu || size <= 2 * kPiece || shape[0] < 2;
+  if (whole || x.shape() != y.shape()) return total(multiply(x, y), axes);
+  const std::int64_t step = std::max<std::int64_t>(1, kPiece / (size / shape[0]));
+  const bool adds = std::find(axes.begin(), axes.end(), 0) != axes.end();
+  std::vector<Array> parts;
+  for (std::int64_t i = 0; i < shape[0]; i += step) {
+    const std::int64_t n = std::min(step, shape[0] - i);
+    const Array part = total(multiply(internal::part(x, 0, i, n), internal::part(y, 0, i, n)), axes);
+    if (adds && !parts.empty()) add(parts[0], part, {.out = parts[0]});
+    else parts.push_back(part);
+  }
+  return adds ? parts[0] : concatenate(parts, 0);
+}
+
 // The contraction of two terms, as an array with the axes `kept` of them; in the order of `result` if that costs no
 // copy.
 Term contraction(Term x, Term y, const LabelSet& kept, const Labels& result) {
@@ -107,7 +128,7 @@ Term contraction(Term x, Term y, const LabelSet& kept, const Labels& result) {
   const Array left = arranged(x.array, c.operands[0]), right = arranged(y.array, c.operands[1]);
   switch (c.method) {
     case Contraction::Method::multiply: return {multiply(left, right), c.labels};
-    case Contraction::Method::dots: return {total(multiply(left, right), c.summed_axes), c.labels};
+    case Contraction::Method::dots: return {sums_of_products(left, right, c.summed_axes), c.labels};
     default: return {matmul(in_matrices(left), in_matrices(right)).reshape(c.shape), c.labels};
   }
 }

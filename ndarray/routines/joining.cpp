@@ -218,4 +218,13 @@ std::vector<Array> dsplit(const Array& a, const Sections& sections) {
   return cut("dsplit", a, sections, 2, true);
 }
 
+std::vector<Array> unstack(const Array& x, int axis) {
+  check<TypeError>(!x.is_null(), "unstack", "the array is null");
+  const int k = catena::normalize_axis("unstack", axis, x.ndim());
+  std::vector<Array> slices;
+  slices.reserve(static_cast<std::size_t>(x.shape()[k]));
+  for (std::int64_t i = 0; i < x.shape()[k]; ++i) slices.push_back(internal::part(x, k, i, 1).squeeze(k));
+  return slices;
+}
+
 }  // namespace nd

@@ -98,5 +98,8 @@ CATENA_EXPORT std::vector<Array> array_split(const Array& a, const Sections& ind
 CATENA_EXPORT std::vector<Array> vsplit(const Array& a, const Sections& indices_or_sections);
 CATENA_EXPORT std::vector<Array> hsplit(const Array& a, const Sections& indices_or_sections);
 CATENA_EXPORT std::vector<Array> dsplit(const Array& a, const Sections& indices_or_sections);
+// The slices along an axis without that axis, as views: unstack(x)[i] is x(i). ValueError for a 0-d array and an axis
+// out of range.
+CATENA_EXPORT std::vector<Array> unstack(const Array& x, int axis = 0);
 
 }  // namespace nd

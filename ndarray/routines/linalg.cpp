@@ -171,17 +171,45 @@ Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes) try {
   internal::rethrow_out_of_memory("tensordot");
 }
 
-Array matmul(const Array& a, const Array& b) {
+namespace {
+
+// The product of operands of any dtypes in `dtype`, stored in `out` if that is given and can hold it as it is.
+Array matmul_as(const Array& a, const Array& b, Dtype dtype, const Array& out) {
   const catena::MatmulShapes shapes = catena::matmul_shapes(a.shape(), b.shape());
-  const Dtype dtype = promote_types(a.dtype(), b.dtype());
-  const Device device = device_of("matmul", a, b);
+  const Device device = device_of("matmul", a, b, out);
+  if (!out.is_null())
+    check<ValueError>(out.shape() == shapes.result, "matmul", "the output has shape ", out.shape(), ", the product ",
+                      shapes.result);
   const auto matrix = [dtype](const Array& x, int added_axis) {
     const Array same = x.astype(dtype, {.copy = false});
     return x.ndim() == 1 ? expand_dims(same, added_axis) : same;
   };
-  const Array result(internal::new_array(shapes.product, dtype, device, "matmul"));
-  multiply_into(matrix(a, 0), matrix(b, 1), result);
-  return a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shapes.result) : result;
+  const Array left = matrix(a, 0), right = matrix(b, 1);
+  const bool in_place = !out.is_null() && out.dtype() == dtype && out.is_c_contiguous() && !out.shares_memory(left) &&
+                        !out.shares_memory(right);
+  const Array result =
+      in_place ? out.reshape(shapes.product) : Array(internal::new_array(shapes.product, dtype, device, "matmul"));
+  multiply_into(left, right, result);
+  if (in_place) return out;
+  const Array product = a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shapes.result) : result;
+  if (out.is_null()) return product;
+  internal::assign("matmul", out, product);
+  return out;
+}
+
+}  // namespace
+
+Array matmul(const Array& a, const Array& b) { return matmul_as(a, b, promote_types(a.dtype(), b.dtype()), {}); }
+Array matmul(const Array& a, const Array& b, const MatmulOptions& options) {
+  const Dtype dtype = options.dtype.value_or(promote_types(a.dtype(), b.dtype()));
+  const auto check_cast = [&](Dtype from, Dtype to) {
+    check<TypeError>(catena::can_cast(from, to, options.casting), "matmul", "elements of ", from, " do not cast to ",
+                     to, " under casting '", catena::name_of(options.casting), "'");
+  };
+  check_cast(a.dtype(), dtype);
+  check_cast(b.dtype(), dtype);
+  if (!options.out.is_null()) check_cast(dtype, options.out.dtype());
+  return matmul_as(a, b, dtype, options.out);
 }
 
 Array trace(const Array& a, std::int64_t offset, int axis1, int axis2, const TraceOptions& options) try {

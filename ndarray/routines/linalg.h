@@ -58,6 +58,12 @@ CATENA_EXPORT Array tensordot(const Array& a, const Array& b, const TensordotAxe
 // The matrix product over the last two axes; leading axes are broadcast. A 1-D operand is a row on the left and a
 // column on the right, and the result lacks that axis. ValueError for a 0-d operand.
 CATENA_EXPORT Array matmul(const Array& a, const Array& b);
+struct MatmulOptions {
+  Array out = {};                        // with the shape of the product (ValueError); also returned
+  std::optional<Dtype> dtype = {};       // both operands are converted to it, and the product has it
+  Casting casting = Casting::same_kind;  // rule for the casts of the operands, and of the product to `out` (TypeError)
+};
+CATENA_EXPORT Array matmul(const Array& a, const Array& b, const MatmulOptions& options);
 
 struct TraceOptions {
   std::optional<Dtype> dtype = {};  // as for sum

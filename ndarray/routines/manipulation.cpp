@@ -66,6 +66,13 @@ void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) 
 Array expand_dims(const Array& a, int axis) {
   return view_as(a, catena::expanded_axes("expand_dims", a.shape(), a.strides(), axis, a.itemsize()));
 }
+Array expand_dims(const Array& a, const Dims& axes) {
+  check<TypeError>(!a.is_null(), "expand_dims", "the array is null");
+  Array view = a;
+  for (const std::int64_t axis : catena::normalize_axes("expand_dims", axes, a.ndim() + axes.size()))
+    view = expand_dims(view, static_cast<int>(axis));
+  return view;
+}
 
 Array atleast_1d(const Array& a) { return atleast(1, a); }
 Array atleast_2d(const Array& a) { return atleast(2, a); }

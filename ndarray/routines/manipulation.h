@@ -35,6 +35,8 @@ inline Array squeeze(const Array& a, const Axes& axis = {}) { return a.squeeze(a
 // Inserts an axis of length 1 before position `axis` of the result (a negative axis counts from ndim + 1); a view.
 // ValueError if it is out of range.
 CATENA_EXPORT Array expand_dims(const Array& a, int axis);
+// The same for several axes of the result: expand_dims(a, {0, -1}). ValueError for repeated ones.
+CATENA_EXPORT Array expand_dims(const Array& a, const Dims& axes);
 // () -> (1,); other arrays unchanged. The overload takes and returns several arrays.
 CATENA_EXPORT Array atleast_1d(const Array& a);
 // () -> (1, 1), (n,) -> (1, n).

@@ -87,6 +87,16 @@ Array around(const Array& a, int decimals) try {
 } catch (...) {
   internal::rethrow_out_of_memory("around");
 }
+Array around(const Array& a, const RoundOptions& options) {
+  const Array& out = options.out;
+  if (out.is_null()) return around(a, options.decimals);
+  check<ValueError>(out.shape() == a.shape(), "around", "the output has shape ", out.shape(), ", the array ",
+                    a.shape());
+  check<TypeError>(catena::can_cast(a.dtype(), out.dtype(), Casting::same_kind), "around", "elements of ", a.dtype(),
+                   " do not cast to ", out.dtype(), " under casting 'same_kind'");
+  internal::assign("around", out, around(a, options.decimals));
+  return out;
+}
 Array Array::round(int decimals) const { return nd::around(*this, decimals); }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) try {

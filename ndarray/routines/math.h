@@ -73,8 +73,20 @@ CATENA_EXPORT Array imag(const Array& a);
 // Rounds to `decimals` places after the point, halves to even; a negative number rounds before the point. Floats are
 // multiplied by 10^|decimals|, rounded and divided (or the reverse), as in NumPy; integers stay unchanged unless
 // `decimals` is negative. Both parts of complex numbers are rounded.
+// options.out: any dtype to which the result casts under 'same_kind' (TypeError), the shape of `a` (ValueError).
+struct RoundOptions {
+  [[no_unique_address]] Named named = Named();
+  int decimals = 0;
+  Array out = {};
+};
 CATENA_EXPORT Array around(const Array& a, int decimals = 0);
+CATENA_EXPORT Array around(const Array& a, const RoundOptions& options);
+inline Array around(const Array& a, int decimals, const Array& out) {
+  return around(a, RoundOptions{.decimals = decimals, .out = out});
+}
 inline Array round(const Array& a, int decimals = 0) { return around(a, decimals); }
+inline Array round(const Array& a, const RoundOptions& options) { return around(a, options); }
+inline Array round(const Array& a, int decimals, const Array& out) { return around(a, decimals, out); }
 
 // Packs the elements of an array of integers or bools (TypeError for others) into the bits of uint8 numbers: a bit is
 // set if the element is nonzero. A number has eight elements, the first one in its most significant bit. The array is

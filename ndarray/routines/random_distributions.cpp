@@ -1,6 +1,8 @@
 // Distributions of Generator that are computed from the basic ones.
 #include <algorithm>
+#include <cmath>
 #include <numbers>
+#include <utility>
 
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -22,6 +24,23 @@ namespace {
 // Uniform numbers inside (0, 1): the middles of the steps of 2^-53.
 Array inside_unit(BitGenerator& g, const Shape& shape) {
   return g.sample(catena::RandomKind::uniform, shape, kReal) + 0x1p-54;
+}
+
+// One number for each parameter of a flat array. propose(parameters) returns candidates and whether they are accepted;
+// it is called again for those that are not.
+template <class F> Array accepted(const Array& parameters, F propose) {
+  const Array result = zeros(parameters.shape(), kReal);
+  Array rest = arange(parameters.size());
+  while (rest.size() > 0) {
+    const auto [value, is_accepted] = propose(take(parameters, rest));
+    result(Array(rest(is_accepted))) = value(is_accepted);
+    rest = rest(logical_not(is_accepted));
+  }
+  return result;
+}
+// The parameter of each element, flat.
+Array parameter_of_each(const Operand& x, const Shape& shape) {
+  return broadcast_to(as_array(x, kReal), shape).ravel();
 }
 
 }  // namespace
@@ -53,6 +72,27 @@ Array Generator::standard_t(const Operand& df, const Size& size) {
 Array Generator::standard_cauchy(const Size& size) {
   const Array u = inside_unit(*this, size.shape().value_or(Shape()));
   return tan(std::numbers::pi * (u - 0.5));
+}
+
+// Best and Fisher, "Efficient simulation of the von Mises distribution", 1979. For a large kappa the angles are normal.
+Array Generator::vonmises(const Operand& mu, const Operand& kappa, const Size& size) {
+  check_range("vonmises", "mu", mu, {.low = -INFINITY, .high = INFINITY, .above_low = true, .below_high = true});
+  check_range("vonmises", "kappa", kappa, kNotNegative);
+  constexpr double pi = std::numbers::pi, kLargest = 1e6, kLeast = 1e-8;
+  const Shape shape = sample_shape("vonmises", {&mu, &kappa}, size);
+  const Array all = parameter_of_each(kappa, shape);
+  const Array angle = accepted(all, [&](const Array& given) {
+    const Array k = clip(given, kLeast, kLargest), r = 1 + sqrt(1 + 4 * square(k));
+    const Array rho = (r - sqrt(2 * r)) / (2 * k);
+    const Array s = where(k < 1e-5, 1 / k + k, (1 + square(rho)) / (2 * rho));
+    const Array z = cos(pi * inside_unit(*this, k.shape())), w = (1 + s * z) / (s + z);
+    const Array y = k * (s - w), v = inside_unit(*this, k.shape());
+    const Array sign = where(inside_unit(*this, k.shape()) < 0.5, -1.0, 1.0);
+    return std::pair(sign * arccos(clip(w, -1.0, 1.0)), logical_or(y * (2 - y) - v >= 0, log(y / v) + 1 - y >= 0));
+  });
+  const Array normal = sample(catena::RandomKind::normal, all.shape(), kReal) / sqrt(maximum(all, 1.0));
+  const Array around_mu = where(all > kLargest, normal, angle).reshape(shape) + as_array(mu, kReal);
+  return around_mu - 2 * pi * rint(around_mu / (2 * pi));
 }
 
 // Michael, Schucany and Haas, "Generating random variates using transformations with multiple roots", 1976.
@@ -157,6 +197,20 @@ Array Generator::multinomial(std::int64_t n, const Array& pvals, const Size& siz
   }
   counts.push_back(left);
   return stack(counts, -1);
+}
+
+// Devroye, "Non-uniform random variate generation", 1986, chapter X.6. Beyond a = 1024 all numbers are 1.
+Array Generator::zipf(const Operand& a, const Size& size) {
+  check_range("zipf", "a", a, {.low = 1, .high = INFINITY, .above_low = true, .below_high = true});
+  constexpr double kMost = 0x1p63 - 1024;  // the largest double that int64 holds
+  const Shape shape = sample_shape("zipf", {&a}, size);
+  const Array numbers = accepted(parameter_of_each(a, shape), [&](const Array& given) {
+    const Array exponent = minimum(given, 1024.0) - 1, b = exp2(exponent);
+    const Array u = inside_unit(*this, given.shape()), v = inside_unit(*this, given.shape());
+    const Array x = floor(nd::power(u, -1 / exponent)), t = nd::power(1 + 1 / x, exponent);
+    return std::pair(x, logical_and(x <= kMost, v * x * (t - 1) / (b - 1) <= t / b));
+  });
+  return numbers.reshape(shape).astype(kInteger);
 }
 
 }  // namespace nd::random

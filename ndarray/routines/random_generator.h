@@ -102,6 +102,9 @@ class CATENA_EXPORT Generator : public BitGenerator {
   Array triangular(const Operand& left, const Operand& mode, const Operand& right, const Size& size = {});
   Array noncentral_chisquare(const Operand& df, const Operand& nonc, const Size& size = {});  // df > 0, nonc >= 0
   Array noncentral_f(const Operand& dfnum, const Operand& dfden, const Operand& nonc, const Size& size = {});
+  // Angles in [-pi, pi] around mu with the concentration kappa >= 0. This function and zipf draw candidates anew until
+  // all are accepted, and wait for the device.
+  Array vonmises(const Operand& mu, const Operand& kappa, const Size& size = {});
   // alpha: an array (k,) of numbers > 0. The result has the shape size + (k,); its last axis adds up to 1.
   Array dirichlet(const Array& alpha, const Size& size = {});
 
@@ -114,6 +117,7 @@ class CATENA_EXPORT Generator : public BitGenerator {
   Array multinomial(std::int64_t n, const Array& pvals, const Size& size = {});
   Array geometric(const Operand& p, const Size& size = {});  // 0 < p <= 1; trials, at least 1
   Array logseries(const Operand& p, const Size& size = {});  // 0 < p < 1
+  Array zipf(const Operand& a, const Size& size = {});       // a > 1; k >= 1 with the probability k^-a / zeta(a)
   // Good items among nsample taken without replacement; integers >= 0, ngood + nbad <= 10^9, nsample <= ngood + nbad.
   Array hypergeometric(const Operand& ngood, const Operand& nbad, const Operand& nsample, const Size& size = {});
 

@@ -14,6 +14,7 @@
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
+#include <catena/ndarray/routines/ufunc_loops.h>
 
 namespace nd {
 namespace {
@@ -282,7 +283,13 @@ Array BinaryUfunc::reduceat(const Array& a, const std::vector<std::int64_t>& ind
       else reduce(along_first(rows, s.first[k], s.first[k] + s.length[k]), {.dtype = o.dtype, .out = to});
     }
   } else {
-    result = combine_slices(*fold.function, rows.astype(dtype, {.copy = false}), s);
+    const Array x = rows.astype(dtype, {.copy = false});
+    if (x.device().kind == Device::Kind::cpu && x.ndim() == 1 && x.is_c_contiguous()) {
+      const DeviceScope scope(a.device());
+      result = empty(shape, dtype);
+      if (!internal::combine_ranges(*fold.function, x, s.first, s.length, result)) result = {};
+    }
+    if (result.is_null()) result = combine_slices(*fold.function, x, s);
   }
   return delivered(def_->name, internal::contiguous(moveaxis(result, 0, axis)), o.dtype, o.out);
 }
@@ -337,6 +344,15 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
   const DeviceScope scope(a.device());
   const Array selected = getitem(arange(a.size()).reshape(a.shape()), keys);
   const Array values = broadcast_to(internal::as_array(b, a.device()), selected.shape()).ravel();
+  const bool in_place = internal::is_in_order(a, Order::C);
+  const Array flat = in_place ? a.reshape({-1}) : a.copy().reshape({-1});
+  const auto finish = [&] {
+    if (!in_place) internal::assign(op, a, flat.reshape(a.shape()));
+  };
+  if (a.device().kind == Device::Kind::cpu && result == a.dtype() &&
+      internal::apply_at_positions(*def_, flat, internal::contiguous(selected.ravel()),
+                                   internal::contiguous(values.astype(result, {.copy = false}))))
+    return finish();
   const Array order = argsort(selected.ravel(), {.kind = "stable"});
   const Array positions = take(selected.ravel(), order), sorted = take(values, order);
   if (positions.size() == 0) return;
@@ -345,8 +361,6 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
   for (const std::int64_t k :
        nonzero(along_first(positions, 1, n) != along_first(positions, 0, n - 1))[0].to_vector<std::int64_t>())
     starts.push_back(k + 1);
-  const bool in_place = internal::is_in_order(a, Order::C);
-  const Array flat = in_place ? a.reshape({-1}) : a.copy().reshape({-1});
   if (find_fold(*def_) != nullptr) {
     const Array at_starts = take(positions, starts, {.axis = 0});
     const Array change = combine_slices(*def_, sorted.astype(result, {.copy = false}), slices_of(op, starts, n));
@@ -354,7 +368,14 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
   } else {
     apply_in_turn(*def_, flat, positions, sorted, starts);
   }
-  if (!in_place) internal::assign(op, a, flat.reshape(a.shape()));
+  finish();
+}
+
+void scatter_max(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
+  BinaryUfunc(kernels::maximum).at(a, keys, value);
+}
+void scatter_min(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
+  BinaryUfunc(kernels::minimum).at(a, keys, value);
 }
 
 }  // namespace nd

@@ -93,4 +93,21 @@ class CATENA_EXPORT BinaryUfunc {
   const catena::KernelDef* def_;
 };
 
+// a[keys] = max(a[keys], value), or min, for one selected element after the other: keys and errors as for
+// BinaryUfunc::at. NaN wins against every number.
+CATENA_EXPORT void scatter_max(const Array& a, std::span<const IndexKey> keys, const Operand& value);
+CATENA_EXPORT void scatter_min(const Array& a, std::span<const IndexKey> keys, const Operand& value);
+#define ND_SCATTER(name)                                                                                              \
+  template <class K = IndexKey>                                                                                       \
+  void name(const Array& a, std::initializer_list<std::type_identity_t<K>> keys, const Operand& value) {              \
+    name(a, std::span<const IndexKey>(keys.begin(), keys.size()), value);                                             \
+  }                                                                                                                   \
+  inline void name(const Array& a, const IndexKey& key, const Operand& value) { name(a, std::span(&key, 1), value); } \
+  inline void name(const Array& a, std::initializer_list<catena::Integer> indices, const Operand& value) {            \
+    name(a, IndexKey(indices), value);                                                                                \
+  }
+ND_SCATTER(scatter_max)
+ND_SCATTER(scatter_min)
+#undef ND_SCATTER
+
 }  // namespace nd

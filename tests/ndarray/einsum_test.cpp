@@ -398,4 +398,21 @@ BOOST_AUTO_TEST_CASE(sixteen_bits) {
   BOOST_TEST(std::abs(product.item<double>(0) - 900) < 1);
 }
 
+// Whole numbers, so that sums in any order are equal. The lengths are no multiples of those of pieces.
+BOOST_AUTO_TEST_CASE(sums_of_products_of_long_arrays) {
+  const nd::Array x = nd::arange(391. * 517).reshape({391, 517}) % 13,
+                  y = nd::arange(391. * 517).reshape({391, 517}) % 7;
+  const nd::Array products = x * y;
+  BOOST_TEST(bool(nd::array_equal(nd::einsum("ij,ij->j", x, y), products.sum(0))));
+  BOOST_TEST(bool(nd::array_equal(nd::einsum("ij,ij->i", x, y), products.sum(1))));
+  BOOST_TEST(bool(nd::array_equal(nd::einsum("ij,ij->", x, y), products.sum())));
+  BOOST_TEST(bool(nd::array_equal(nd::einsum("ij,ij->j", x.T(), y.T()), products.sum(1))));
+  const nd::Array a = x.reshape({391, 11, 47}), b = y.reshape({391, 11, 47});
+  for (const auto& [text, axes] : {std::pair("ijk,ijk->j", nd::Axes({0, 2})), {"ijk,ijk->ki", nd::Axes(1)}}) {
+    const nd::Array expected = (a * b).sum(axes);
+    BOOST_TEST(bool(nd::array_equal(nd::einsum(text, a, b), expected.ndim() == 2 ? expected.T() : expected)));
+  }
+  BOOST_TEST(bool(nd::array_equal(nd::einsum("ij,ij->j", x > 11, y > 5), ((x > 11) & (y > 5)).any(0))));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -228,4 +228,19 @@ BOOST_FIXTURE_TEST_CASE(fused, test::NumpyScene) {
   BOOST_TEST(bool(nd::allclose(f(b), nd::cbrt(b) + nd::heaviside(b, 0.5), 1e-15)));
 }
 
+BOOST_FIXTURE_TEST_CASE(rounded_into_outputs, test::NumpyScene) {
+  // numpy: x = b / 7
+  const nd::Array x = b / 7;
+  NUMPY("np.around(x, 2, np.zeros((3, 4)))", nd::around(x, 2, nd::zeros({3, 4})),
+        "float64 (3, 4) 0.29 -0.14 0.07 0.43 -0.36 0.57 0.14 0.04 0.21 -0.11 0.86 0.29");
+  NUMPY("np.round(x, out=np.zeros((4, 3)).T)", nd::round(x, {.out = nd::zeros({4, 3}).T()}),
+        "float64 (3, 4) 0 -0 0 0 -0 1 0 0 0 -0 1 0");
+  NUMPY("np.around(d * 10, -1, np.zeros((3, 4)))", nd::around(d * 10, {.decimals = -1, .out = nd::zeros({3, 4})}),
+        "float64 (3, 4) 30 10 20 0 70 20 20 50 10 60 40 30");
+  NUMPY("np.round(x, 1)", nd::round(x, {.decimals = 1}),
+        "float64 (3, 4) 0.3 -0.1 0.1 0.4 -0.4 0.6 0.1 0 0.2 -0.1 0.9 0.3");
+  NUMPY_RAISES("np.around(x, 1, np.zeros((4, 3)))", nd::around(x, 1, nd::zeros({4, 3})), nd::ValueError);
+  NUMPY_RAISES("np.around(x, 1, np.zeros((3, 4), int))", nd::around(x, 1, nd::zeros({3, 4}, nd::int64)), nd::TypeError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

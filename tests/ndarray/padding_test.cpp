@@ -165,4 +165,18 @@ BOOST_FIXTURE_TEST_CASE(errors, test::NumpyScene) {
   BOOST_CHECK_THROW(nd::pad(v, 1, "reflect", {.reflect_type = "foo"}), nd::ValueError);
 }
 
+BOOST_FIXTURE_TEST_CASE(functions, test::NumpyScene) {
+  // numpy: def side(v, w, k, o): v[:w[0]] = 10 + k; v[len(v) - w[1]:] = v.sum()
+  const auto side = [](const nd::Array& vector, std::pair<std::int64_t, std::int64_t> width, int axis) {
+    vector(nd::Slice(0, width.first)) = 10 + axis;
+    vector(nd::Slice(vector.size() - width.second, {})) = vector.sum();
+  };
+  NUMPY("np.pad(a, 1, side)", nd::pad(a, 1, side), "float64 (5, 6) # 446 8501");
+  NUMPY("np.pad(v, (2, 1), side)", nd::pad(v, {2, 1}, side), "float64 (9) 10 10 3 1 2 5 4 0.5 35.5");
+  NUMPY("np.pad(t, ((1, 0), (0, 2), (0, 1)), side)", nd::pad(t, {{1, 0}, {0, 2}, {0, 1}}, side),
+        "float64 (5, 4, 3) # 1604 44970");
+  NUMPY("np.pad(d, 1, side)", nd::pad(d, 1, side), "int64 (5, 6) # 434 8107");
+  NUMPY("np.pad(e3, ((0, 0), (1, 1)), side)", nd::pad(e3, {{0, 0}, {1, 1}}, side), "float64 (0, 5)");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -281,4 +281,33 @@ BOOST_FIXTURE_TEST_CASE(toeplitz, test::NumpyScene) {
   NUMPY_RAISES("sl.toeplitz(f, s)", linalg::toeplitz(f, s), nd::ValueError);
 }
 
+BOOST_FIXTURE_TEST_CASE(matmul_into_outputs, test::NumpyScene) {
+  NUMPY("np.matmul(a, b.T, dtype=np.float32)", nd::matmul(a, b.T(), {.dtype = nd::float32}),
+        "float32 (3, 3) 6.75 4.75 13 15.75 10.25 30.5 24.75 15.75 48");
+  NUMPY("np.matmul(d, d.T, dtype=float)", nd::matmul(d, d.T(), {.dtype = nd::float64}),
+        "float64 (3, 3) 14 27 17 27 82 42 17 42 62");
+  NUMPY("np.matmul(a, b.T, out=np.zeros((3, 3)))", nd::matmul(a, b.T(), {.out = nd::zeros({3, 3})}),
+        "float64 (3, 3) 6.75 4.75 13 15.75 10.25 30.5 24.75 15.75 48");
+  NUMPY("np.matmul(a, b.T, out=np.zeros((3, 3), np.float32), casting='same_kind')",
+        nd::matmul(a, b.T(), {.out = nd::zeros({3, 3}, nd::float32)}),
+        "float32 (3, 3) 6.75 4.75 13 15.75 10.25 30.5 24.75 15.75 48");
+  NUMPY("np.matmul(a, w[:4], out=np.zeros(3))", nd::matmul(a, w(nd::Slice(4)), {.out = nd::zeros(3)}),
+        "float64 (3) 11.25 26.25 41.25");
+  NUMPY("np.matmul(a, b.T, out=np.zeros((3, 3), np.int8), casting='unsafe')",
+        nd::matmul(a, b.T(), {.out = nd::zeros({3, 3}, nd::int8), .casting = nd::Casting::unsafe}),
+        "int8 (3, 3) 6 4 13 15 10 30 24 15 48");
+  const nd::Array x = nd::arange(9.).reshape({3, 3}), columns = nd::zeros({3, 6})(nd::_, nd::Slice({}, {}, 2));
+  // numpy: x = np.arange(9.).reshape(3, 3)
+  NUMPY("np.matmul(x, x, out=np.zeros((3, 6))[:, ::2])", nd::matmul(x, x, {.out = columns}),
+        "float64 (3, 3) 15 18 21 42 54 66 69 90 111");
+  // numpy: y = np.arange(6400.).reshape(80, 80) % 7
+  const nd::Array y = nd::arange(6400.).reshape({80, 80}) % 7;
+  NUMPY("np.matmul(y, y.T)", nd::matmul(y, y.T(), {.out = y}), "float64 (80, 80) # 4606079 1.47440762e+10");
+  NUMPY_RAISES("np.matmul(a, b.T, out=np.zeros((2, 3)))", nd::matmul(a, b.T(), {.out = nd::zeros({2, 3})}),
+               nd::ValueError);
+  NUMPY_RAISES("np.matmul(a, b.T, out=np.zeros((3, 3), int))",
+               nd::matmul(a, b.T(), {.out = nd::zeros({3, 3}, nd::int64)}), nd::TypeError);
+  NUMPY_RAISES("np.matmul(a, b.T, dtype=int)", nd::matmul(a, b.T(), {.dtype = nd::int64}), nd::TypeError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -124,6 +124,10 @@ BOOST_AUTO_TEST_CASE(filled_arrays) {
   BOOST_TEST(same_bits(strided.copy(), default_rng(2).standard_normal({3, 4})));
   default_rng(2).standard_exponential({}, {.out = strided});
   BOOST_TEST(same_bits(strided.copy(), default_rng(2).standard_exponential({3, 4})));
+  for (nd::Dtype t : {nd::float32, nd::float64}) {
+    BOOST_TEST(default_rng(2).standard_normal({2}, {.dtype = t}).dtype() == t);
+    BOOST_TEST(default_rng(2).standard_exponential({2}, {.dtype = t}).dtype() == t);
+  }
   default_rng(2).standard_gamma(2, {}, {.out = strided});
   BOOST_TEST(same_bits(strided.copy(), default_rng(2).standard_gamma(2, {3, 4})));
   BOOST_TEST(message_of<nd::TypeError>([&] { g.random({}, {.dtype = nd::float64, .out = out}); }) ==
@@ -268,6 +272,43 @@ BOOST_AUTO_TEST_CASE(derived_distributions) {
   BOOST_CHECK_THROW(g.wald(0, 1), nd::ValueError);
 }
 
+BOOST_AUTO_TEST_CASE(distributions_by_rejection) {
+  Generator g = default_rng(17);
+  // The means of cos(x) are I1(kappa) / I0(kappa) (scipy.special.iv), those of sin(x) are 0.
+  for (const auto& [kappa, mean] : {std::pair(0.0, 0.0),
+                                    {1e-7, 5e-8},
+                                    {0.5, 0.242499809},
+                                    {4.0, 0.863523435},
+                                    {100.0, 0.994987259},
+                                    {1e8, 0.999999995}}) {
+    const Array x = g.vonmises(0, kappa, kMany), c = nd::cos(x);
+    const double spread = kappa > 1e5 ? 1e-7 : 5 / std::sqrt(double(kMany));
+    BOOST_TEST(std::abs(nd::mean(c).item<double>() - mean) < spread);
+    BOOST_TEST(std::abs(nd::mean(nd::sin(x)).item<double>()) < 5 / std::sqrt(double(kMany)));
+    BOOST_TEST(nd::max(nd::abs(x)).item<double>() <= 3.1415926535897936);
+  }
+  const Array moved = g.vonmises(3.0, 50.0, kMany);  // wraps around pi
+  BOOST_TEST(std::abs(nd::mean(nd::cos(moved - 3.0)).item<double>() - 0.989948457) < 0.002);
+  BOOST_TEST(nd::any(moved < 0).item<bool>());
+  // Probabilities k^-a / zeta(a) with scipy.special.zeta: zeta(2.5) = 1.341487257, zeta(1.5) = 2.612375349.
+  for (const auto& [a, zeta] : {std::pair(2.5, 1.341487257), {1.5, 2.612375349}}) {
+    const Array x = g.zipf(a, kMany);
+    BOOST_TEST((x.dtype() == nd::int64 && nd::min(x).item<int>() == 1));
+    for (const int k : {1, 2, 3, 7}) {
+      const double p = std::pow(k, -a) / zeta, found = nd::mean(x == k).item<double>();
+      BOOST_TEST(std::abs(found - p) < 5 * std::sqrt(p * (1 - p) / double(kMany)));
+    }
+  }
+  BOOST_TEST(nd::all(g.zipf(5000, 100) == 1).item<bool>());
+  BOOST_TEST(g.zipf(nd::array({2.0, 3.0}), {4, 2}).shape() == (nd::Shape{4, 2}));
+  BOOST_TEST(g.vonmises(nd::zeros({2, 1}), nd::ones(3)).shape() == (nd::Shape{2, 3}));
+  BOOST_TEST((g.zipf(2).ndim() == 0 && g.vonmises(0, 1, {0}).size() == 0));
+  BOOST_CHECK_THROW(g.zipf(1), nd::ValueError);
+  BOOST_CHECK_THROW(g.zipf(nd::array({2.0, 0.5})), nd::ValueError);
+  BOOST_CHECK_THROW(g.vonmises(0, -1), nd::ValueError);
+  BOOST_CHECK_THROW(g.vonmises(INFINITY, 1), nd::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(several_variables) {
   Generator g = default_rng(12);
   const Array mean = nd::array({1., -2.}), cov = nd::array({{4., 1.5}, {1.5, 1.}});
@@ -307,12 +348,26 @@ BOOST_AUTO_TEST_CASE(functions_of_the_current_device) {
   BOOST_TEST(same_bits(state.poisson(3, {2}), b));
   BOOST_TEST(same_bits(state.binomial(10, 0.5), c));
   BOOST_TEST(same_bits(state.multivariate_normal(nd::zeros(2), nd::eye(2), 3), m));
-  for (const Array& x :
-       {nd::random::laplace(), nd::random::logistic(0, 1, {2}), nd::random::rayleigh(), nd::random::gamma(2),
-        nd::random::beta(1, 2, 3), nd::random::f(3, 4), nd::random::chisquare(2), nd::random::power(2),
-        nd::random::pareto(3), nd::random::weibull(2), nd::random::standard_t(5), nd::random::wald(1, 1),
-        nd::random::standard_cauchy(3), nd::random::standard_exponential({2}), nd::random::standard_gamma(2),
-        nd::random::noncentral_chisquare(1, 1), nd::random::noncentral_f(1, 2, 3), nd::random::triangular(0, 1, 2)})
+  for (const Array& x : {nd::random::laplace(),
+                         nd::random::logistic(0, 1, {2}),
+                         nd::random::rayleigh(),
+                         nd::random::gamma(2),
+                         nd::random::beta(1, 2, 3),
+                         nd::random::f(3, 4),
+                         nd::random::chisquare(2),
+                         nd::random::power(2),
+                         nd::random::pareto(3),
+                         nd::random::weibull(2),
+                         nd::random::standard_t(5),
+                         nd::random::wald(1, 1),
+                         nd::random::vonmises(0, 1),
+                         nd::random::zipf(2.5),
+                         nd::random::standard_cauchy(3),
+                         nd::random::standard_exponential({2}),
+                         nd::random::standard_gamma(2),
+                         nd::random::noncentral_chisquare(1, 1),
+                         nd::random::noncentral_f(1, 2, 3),
+                         nd::random::triangular(0, 1, 2)})
     BOOST_TEST(bool(nd::isfinite(x).all()));
   for (const Array& x : {nd::random::geometric(0.5), nd::random::logseries(0.5), nd::random::negative_binomial(2, 0.5),
                          nd::random::hypergeometric(3, 4, 2), nd::random::multinomial(3, nd::array({1.}))})

@@ -127,4 +127,22 @@ BOOST_FIXTURE_TEST_CASE(joined, test::NumpyScene) {
   NUMPY_RAISES("np.stack([v, i])", nd::stack({v, i}, {.dtype = nd::float64}), nd::ValueError);
 }
 
+BOOST_FIXTURE_TEST_CASE(axes_added_and_taken_apart, test::NumpyScene) {
+  NUMPY("np.expand_dims(a, (0, 2))", nd::expand_dims(a, {0, 2}),
+        "float64 (1, 3, 1, 4) 0.5 1 1.5 2 2.5 3 3.5 4 4.5 5 5.5 6");
+  NUMPY("np.expand_dims(v, (-1, 0))", nd::expand_dims(v, {-1, 0}), "float64 (1, 6, 1) 3 1 2 5 4 0.5");
+  NUMPY("np.expand_dims(a, ())", nd::expand_dims(a, nd::Dims()), "float64 (3, 4) 0.5 1 1.5 2 2.5 3 3.5 4 4.5 5 5.5 6");
+  BOOST_TEST(nd::expand_dims(a, {0, 2}).shares_memory(a));
+  NUMPY_RAISES("np.expand_dims(a, (0, 0))", nd::expand_dims(a, {0, 0}), nd::ValueError);
+  NUMPY_RAISES("np.expand_dims(a, (0, 4))", nd::expand_dims(a, {0, 4}), nd::ValueError);
+  NUMPY("list(np.unstack(a))", nd::unstack(a),
+        "float64 (4) 0.5 1 1.5 2 | float64 (4) 2.5 3 3.5 4 | float64 (4) 4.5 5 5.5 6");
+  NUMPY("list(np.unstack(t, axis=-1))", nd::unstack(t, -1),
+        "float64 (4, 2) 3 15 2 14 1 13 0 12 | float64 (4, 2) 11 23 10 22 9 21 8 20");
+  BOOST_TEST(nd::unstack(e3).empty());
+  BOOST_TEST(nd::unstack(a, 1)[2].shares_memory(a));
+  NUMPY_RAISES("np.unstack(zero)", nd::unstack(zero), nd::ValueError);
+  NUMPY_RAISES("np.unstack(a, axis=2)", nd::unstack(a, 2), nd::ValueError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -154,6 +154,7 @@ BOOST_AUTO_TEST_CASE(dtypes) {
   const Array a = nd::array({1.5, 2.5, -3.25, 200.0});
   for (nd::Dtype t : test::kAllDtypes) {
     BOOST_TEST(nd::cumsum(a, {.dtype = t}).dtype() == t);
+    BOOST_TEST(nd::cumprod(a, {.dtype = t}).dtype() == t);
     BOOST_TEST(nd::cumsum(a.astype(t)).dtype() == result_dtype(t));
   }
   // Elements are converted before they are joined.

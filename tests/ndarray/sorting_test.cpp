@@ -115,8 +115,10 @@ BOOST_AUTO_TEST_CASE(no_axis_and_defaults) {
   CHECK_SAME(difference(nd::sort(nd::array(5), {.axis = {}}), nd::array({5})), "0-d");
   CHECK_SAME(difference(nd::msort(nd::array({{3, 1}, {2, 4}})), nd::array({{2, 1}, {3, 4}})), "msort");
   BOOST_TEST(!nd::sort(a).shares_memory(a));
-  for (const char* kind : {"quicksort", "mergesort", "heapsort", "stable"})
+  for (const char* kind : {"quicksort", "mergesort", "heapsort", "stable"}) {
     BOOST_TEST(same_bits(nd::sort(a, {.kind = kind}), nd::sort(a)));
+    BOOST_TEST(same_bits(nd::argsort(a, {.kind = kind}), nd::argsort(a)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(in_place) {

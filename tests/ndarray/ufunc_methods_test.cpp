@@ -510,4 +510,43 @@ BOOST_FIXTURE_TEST_CASE(against_loops, test::NumpyScene) {
   }
 }
 
+BOOST_FIXTURE_TEST_CASE(scattered_extrema, test::NumpyScene) {
+  {
+    // numpy: x = v.copy(); np.maximum.at(x, [1, 1, 0, 0, -1], np.array([2., np.nan, np.nan, 9., 7.]))
+    const nd::Array x = v.copy();
+    nd::scatter_max(x, {1, 1, 0, 0, -1}, nd::array({2., NAN, NAN, 9., 7.}));
+    NUMPY("x", x, "float64 (6) nan nan 2 5 4 7");
+  }
+  {
+    // numpy: x = a.copy(); np.minimum.at(x, (slice(None), [0, 0]), np.array([[.7, .2]]))
+    const nd::Array x = a.copy();
+    nd::scatter_min(x, {nd::Slice(), nd::array({0, 0})}, nd::array({{0.7, 0.2}}));
+    NUMPY("x", x, "float64 (3, 4) 0.2 1 1.5 2 0.2 3 3.5 4 0.2 5 5.5 6");
+  }
+  {
+    // numpy: x = a.copy(); np.minimum.at(x, m, 3)
+    const nd::Array x = a.copy();
+    nd::scatter_min(x, m, 3);
+    NUMPY("x", x, "float64 (3, 4) 0.5 1 1.5 2 2.5 3 3 3 3 3 3 3");
+  }
+  for (nd::Dtype t : {nd::int8, nd::uint8, nd::int16, nd::int32, nd::uint32, nd::int64, nd::uint64, nd::float16,
+                      nd::bfloat16, nd::float32, nd::float64}) {
+    const nd::Array low = nd::full(4, 5, t), high = low.copy(), values = nd::array({9, 1, 7, 2, 3}).astype(t);
+    nd::scatter_max(low, {0, 0, 1, 2, 1}, values);
+    nd::scatter_min(high, {0, 0, 1, 2, 1}, values);
+    BOOST_TEST(bool(nd::array_equal(low, nd::array({9, 7, 5, 5}).astype(t))));
+    BOOST_TEST(bool(nd::array_equal(high, nd::array({1, 3, 2, 5}).astype(t))));
+  }
+  // Integers wrap, and reduceat adds them in their dtype of sums.
+  const nd::Array bytes = nd::array({100, 3}).astype(nd::int8);
+  ufuncs::multiply.at(bytes, {0, 0, 1}, nd::array({2, 2, 5}).astype(nd::int8));
+  BOOST_TEST(bool(nd::array_equal(bytes, nd::array({-112, 15}))));
+  NUMPY("np.add.reduceat(reals[1].ravel(), [0, 5, 2])", ufuncs::add.reduceat(reals[1].ravel(), {0, 5, 2}),
+        "int64 (3) 13 2 32");
+  NUMPY("np.maximum.reduceat(g.ravel(), [0, 3, 6, 7])", ufuncs::maximum.reduceat(g.ravel(), {0, 3, 6, 7}),
+        "float64 (4) nan nan 2 5");
+  if (nd::current_device().kind == nd::Device::Kind::cpu)  // on CUDA indices wrap
+    BOOST_CHECK_THROW(nd::scatter_max(v.copy(), {6}, 1), nd::IndexError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -195,7 +195,71 @@ def test_objects():
     check('random', catena.array_equal(g.standard_normal((3, 4)), h.standard_normal((3, 4))) and g.integers(10, size=5).shape == (5,))
 
 
-for function in (test_expressions, test_writing, test_errors, test_numpy_shares_memory, test_objects):
+def test_array_api_standard():
+    """What the array API standard has beside NumPy's names; its own suite is run by array_api_test.py."""
+    a, b = catena.asarray(VARIABLES['a']), catena.asarray(VARIABLES['b'])
+    v, s = catena.asarray(VARIABLES['v']), catena.asarray(VARIABLES['s'])
+    check('namespace', v.__array_namespace__() is catena and v.__array_namespace__(api_version='2023.12') is catena)
+    check('version', raises(ValueError, "v.__array_namespace__(api_version='2099.12')", dict(v=v)) is True)
+    info = catena.__array_namespace_info__()
+    check('info', info.default_device() in info.devices() and info.default_dtypes()['indexing'] == catena.int64 and
+          sorted(info.dtypes(kind='complex floating')) == ['complex128', 'complex64'] and info.capabilities()['boolean indexing'])
+    check('kinds', catena.isdtype(catena.int8, 'integral') and not catena.isdtype(catena.int8, ('bool', 'real floating')) and
+          catena.isdtype(catena.float32, catena.float32) and raises(ValueError, "catena.isdtype(catena.int8, 'x')", dict(catena=catena)) is True)
+    check('limits', catena.finfo(catena.float32).eps == 2.0 ** -23 and catena.finfo(catena.complex128).max == sys.float_info.max and
+          catena.iinfo(catena.uint64).max == 2 ** 64 - 1 and catena.finfo(v).dtype == catena.float64)
+    check('casts', catena.can_cast(catena.int8, catena.int16) and not catena.can_cast(v, catena.float32) and
+          catena.result_type(catena.uint8, 1) == catena.uint8 and catena.result_type(b, 2.5) == catena.float64 and
+          catena.astype(v, catena.int8).dtype == catena.int8)
+    every = catena.unique_all(v)
+    check('sets', every.values.tolist() == [-1, 0, 2.5, 5] and every.counts.tolist() == [1, 1, 2, 1] and
+          equal(catena.take(every.values, every.inverse_indices), VARIABLES['v']) and catena.unique_values(b).shape == (6,))
+    check('cumulative', catena.cumulative_sum(v, include_initial=True).tolist() == [0, 5, 4, 6.5, 9, 9] and
+          catena.cumulative_prod(b, axis=1).tolist() == [[3, 3, 6], [-4, 0, 0]])
+    check('order', catena.argsort(v, descending=True).tolist() == [0, 2, 3, 4, 1] and
+          catena.sort(b, axis=0, descending=True).tolist() == [[3, 1, 7], [-4, 0, 2]])
+    check('shapes', catena.permute_dims(a, (2, 0, 1)).shape == (4, 2, 3) and [x.tolist() for x in catena.unstack(b, axis=1)][1] == [1, 0] and
+          catena.expand_dims(b, axis=(0, -1)).shape == (1, 2, 3, 1) and catena.broadcast_shapes((3, 1), (4,)) == (3, 4) and
+          catena.concat([b, b], axis=None).shape == (12,) and catena.roll(b, (1, -1), axis=(0, 1)).tolist() == [[0, 7, -4], [1, 2, 3]])
+    check('copies', raises(ValueError, 'catena.reshape(a.T, 24, copy=False)', dict(catena=catena, a=a)) is True and
+          catena.reshape(a, 24, copy=False)[3].item() == a[0, 0, 3].item())
+    check('variances', abs(catena.var(v, correction=0.5).item() - VARIABLES['v'].var() * 5 / 4.5) < 1e-14 and
+          abs(catena.std(v, correction=1).item() - VARIABLES['v'].std(ddof=1)) < 1e-14)
+    check('linalg', equal(catena.linalg.svdvals(s), numpy.linalg.svd(VARIABLES['s'])[1]) and
+          equal(catena.linalg.matrix_norm(s, ord='nuc'), numpy.asarray(numpy.linalg.norm(VARIABLES['s'], 'nuc'))) and
+          catena.linalg.vector_norm(v, ord=1).item() == 11 and catena.linalg.eigh(s).eigenvalues.shape == (3,) and
+          catena.linalg.eigvals(s).dtype == catena.complex128 and catena.linalg.qr(s).R.shape == (3, 3) and
+          catena.vecdot(v, v).item() == 38.5 and catena.linalg.slogdet(s).sign.item() == 1)
+    check('axis errors', raises(IndexError, 'catena.expand_dims(v, axis=5)', dict(catena=catena, v=v)) is True and
+          raises(ValueError, 'catena.nonzero(v[0])', dict(catena=catena, v=v)) is True)
+    check('devices', catena.zeros(2, device='cpu').device == 'cpu:0' and catena.asarray([1], device=v.device).device == v.device and
+          raises(TypeError, 'catena.zeros(2, device=3)', dict(catena=catena)) is True)
+
+
+def test_threads():
+    """Another thread runs during a long call."""
+    import threading
+    import time
+    x = catena.zeros(3 * 10 ** 7)
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    for _ in range(3):
+        catena.sin(x)
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    during = [t for t in ticks if start < t < end]
+    check('other threads run', len(during) > 10, '%d ticks in %.3f s' % (len(during), end - start))
+
+
+for function in (test_array_api_standard, test_threads, test_expressions, test_writing, test_errors, test_numpy_shares_memory, test_objects):
     function()
 for failure in failures:
     print('FAILED: ' + failure)
