@@ -54,6 +54,21 @@ struct BackwardOptions {
 
 // A list of variables, as functions with several inputs or outputs take and return it.
 using Variables = catena::SmallVector<Variable, 4>;
+struct Sorted;
+
+// A bound of clip as an argument: a number, a Variable that broadcasts, or, for {}, none.
+class Bound {
+ public:
+  Bound() noexcept = default;
+  template <class E>
+  requires(std::is_arithmetic_v<E>) Bound(E n)
+  noexcept : number(double(n)), is_number(true) {}
+  Bound(const Variable& v) noexcept : variable(&v) {}
+
+  const Variable* variable = nullptr;  // not owned
+  double number = 0;
+  bool is_number = false;
+};
 
 class CATENA_EXPORT Variable {
  public:
@@ -86,6 +101,7 @@ class CATENA_EXPORT Variable {
   const void* id() const noexcept { return node_; }
 
   const Array& data() const;  // ValueError for a null Variable, like all members below
+  const Array& array() const { return data(); }
   void set_data(const Array& data);
   // Returns null if there is no gradient. set_grad stores a reference, not a copy: backward adds to that array.
   // TypeError if the backend, the kind of device or the dtype differs from that of data; ValueError if the number of
@@ -103,13 +119,17 @@ class CATENA_EXPORT Variable {
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
   // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
+  const Variable& requires_grad_(bool requires_grad = true) const;
   const std::string& name() const;
   void set_name(const std::string& name);
 
   const Shape& shape() const { return present().shape(); }
   std::int64_t shape(int axis) const { return present().shape(axis); }
   int ndim() const { return present().ndim(); }
+  int dim() const { return ndim(); }
   std::int64_t size() const { return present().size(); }
+  std::int64_t size(int axis) const;  // the length of an axis, as PyTorch's size(); shape(axis) takes no negative one
+  std::int64_t numel() const { return size(); }
   std::int64_t len() const { return present().size(); }  // number of elements, as Chainer's len()
   Dtype dtype() const { return present().dtype(); }
   Device device() const { return present().device(); }
@@ -122,6 +142,7 @@ class CATENA_EXPORT Variable {
   void to_cpu() { to_device({}); }
   void to_gpu(std::optional<int> id = {});
   void cleargrad() const;
+  void zero_grad() const { cleargrad(); }
   void zerograd() const;
   void copydata(const Variable& from);
   void addgrad(const Variable& from);
@@ -130,6 +151,7 @@ class CATENA_EXPORT Variable {
 
   void backward(const BackwardOptions& options = {}) const;
   void backward(bool retain_grad) const { backward(BackwardOptions{.retain_grad = retain_grad}); }
+  Variable detach() const;        // a root with the same array, which gets no gradient
   void unchain() const;           // this variable becomes a root
   void unchain_backward() const;  // all variables that it depends on become roots as well; frees their memory
 
@@ -167,6 +189,61 @@ class CATENA_EXPORT Variable {
   }
   Variable T() const { return transpose(); }
 
+  // The functions of autograd/functions of these names, with PyTorch's or NumPy's order of arguments.
+#define CATENA_MEMBER(name) Variable name() const;
+#include <catena/autograd/unary_members.inc>
+#undef CATENA_MEMBER
+  Variable clone() const;  // copy to the same device
+  Variable pow(const Variable& exponent) const;
+  Variable pow(double exponent) const;
+  Variable clip(const Bound& low, const Bound& high) const;
+  Variable clamp(const Bound& low, const Bound& high = {}) const { return clip(low, high); }
+  Variable matmul(const Variable& other) const;
+  Variable mm(const Variable& other) const { return matmul(other); }
+  Variable dot(const Variable& other) const;  // of two vectors: a number; else matmul
+  Variable argmax(std::optional<int> axis = {}) const;
+  Variable argmin(std::optional<int> axis = {}) const;
+  Variable cumsum(std::optional<int> axis = {}) const;
+  Variable cumprod(std::optional<int> axis = {}) const;
+  Sorted sort(int axis = -1, bool descending = false) const;
+  Variable argsort(int axis = -1, bool descending = false) const;
+  Sorted topk(std::int64_t k, int axis = -1, bool largest = true) const;
+  Variable gather(int axis, const Variable& index) const;
+  Variable scatter(int axis, const Variable& index, const Variable& src) const;
+  Variable scatter(int axis, const Variable& index, double src) const;
+  Variable scatter_add(int axis, const Variable& index, const Variable& src) const;
+  Variable index_select(int axis, const Variable& index) const;
+  Variable masked_fill(const Variable& mask, const Variable& value) const;
+  Variable masked_fill(const Variable& mask, double value) const;
+  Variable masked_select(const Variable& mask) const;
+  // Joins the axes from `start` to `end` in one.
+  Variable flatten(int start = 0, int end = -1) const;
+  Variable squeeze(const Axes& axis = {}) const;
+  Variable unsqueeze(int axis) const;
+  Variable view(const Shape& shape) const { return reshape(shape); }
+  template <class... I> Variable view(std::int64_t first, I... rest) const { return reshape(first, rest...); }
+  Variable permute(const Dims& axes) const { return transpose(axes); }
+  template <class... I> Variable permute(std::int64_t first, I... rest) const { return transpose(first, rest...); }
+  Variable swapaxes(int axis1, int axis2) const;
+  Variable moveaxis(const Dims& source, const Dims& destination) const;
+  Variable t() const;  // the transpose of a matrix; a vector as it is; ValueError for a higher rank
+  // broadcast_to; a length of -1 is that of x.
+  Variable expand(const Shape& shape) const;
+  template <class... I> Variable expand(std::int64_t first, I... rest) const {
+    return expand(Shape{first, std::int64_t(rest)...});
+  }
+  Variable expand_as(const Variable& other) const { return expand(other.shape()); }
+  Variable tile(const Dims& reps) const;                                                 // PyTorch's repeat
+  Variable repeat_interleave(std::int64_t repeats, std::optional<int> axis = {}) const;  // NumPy's repeat
+  Variable flip(const Axes& axis = {}) const;
+  Variable roll(std::int64_t shift, const Axes& axis = {}) const;
+  Variable tril(std::int64_t k = 0) const;
+  Variable triu(std::int64_t k = 0) const;
+  Variables chunk(std::int64_t chunks, int axis = 0) const;
+  Variables split(std::int64_t length, int axis = 0) const;
+  Variables split(const std::vector<std::int64_t>& lengths, int axis = 0) const;
+  Variables unbind(int axis = 0) const;
+
   // Truth value, equality and order of variables are not defined. Compilers show these lines in their error messages.
   friend bool operator==(const Variable&, const Variable&) = delete;  // is_same(), or compare the arrays data()
   friend bool operator<(const Variable&, const Variable&) = delete;   // compare the arrays data()
@@ -194,6 +271,16 @@ class CATENA_EXPORT Variable {
 
   internal::VariableNode* node_ = nullptr;
 };
+
+// The results of sort and topk: auto [values, indices] = sort(x).
+struct Sorted {
+  Variable values;
+  Variable indices;  // int64, along the axis; no gradient
+};
+
+// Returns a Variable as it is, and an array as a root that gets no gradient.
+inline Variable as_variable(const Variable& x) { return x; }
+template <ArrayLike T> Variable as_variable(const T& x) { return Variable(x, {.requires_grad = false}); }
 
 // Prints variable([1. 2.]), or with a name: variable W([1. 2.]). Copies the values to the host.
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);

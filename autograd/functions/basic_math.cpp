@@ -46,6 +46,10 @@ constexpr auto kNegate = rule("__neg__", kernels::negative, kRetainNothing, oppo
 constexpr auto kAbsolute = rule("|_|", kernels::absolute, kRetainX,
                                 [](int, const Values& v) { return v.gy * apply(kernels::sign, {v.x0.data()}); });
 
+constexpr auto kFix = rule("fix", kernels::fix, kRetainNothing, [](int, const Values& v) { return zeros_of(v.gy); });
+constexpr auto kRound =
+    rule("round", kernels::rint, kRetainNothing, [](int, const Values& v) { return zeros_of(v.gy); });
+
 constexpr auto kAdd = rule("_ + _", kernels::add, kRetainNothing, same, {.any_dtype = true});
 constexpr auto kAddConstant = rule("_ + $", kernels::add, kRetainNothing, same, {.any_dtype = true});
 
@@ -137,6 +141,50 @@ Constant reciprocal(const Constant& c) {
 }  // namespace
 
 Variable absolute(const Variable& x) { return elementwise(kAbsolute, x); }
+Variable fix(const Variable& x) { return elementwise(kFix, x); }
+Variable round(const Variable& x) { return elementwise(kRound, x); }
+
+namespace {
+
+// The sum of several variables of one shape. 16-bit floats are added in float32 and rounded once.
+class Add final : public FunctionNode {
+ public:
+  std::string label() const override { return "Add"; }
+  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    for (int i = 1; i < int(in_types.count()); ++i)
+      expect(in_types[i].dtype == in_types[0].dtype, in_types[i].shape == in_types[0].shape);
+  }
+  Arrays forward(const Arrays& xs) override {
+    const Dtype dtype = xs[0].dtype();
+    const bool narrow = catena::is_floating(dtype) && catena::itemsize(dtype) < 4;
+    const Array y = (narrow ? astype(xs[0], Dtype::float32) : xs[0]) + xs[1];
+    for (std::size_t i = 2; i < xs.size(); ++i) y += xs[i];
+    return {astype(y, dtype)};
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx;
+    for (std::size_t i = 0; i < targets.size(); ++i) gx.push_back(gy[0]);
+    return gx;
+  }
+};
+
+Variable extremum(const char* name, const Variables& xs, Variable (*of_two)(const Variable&, const Variable&)) {
+  catena::check<catena::ValueError>(!xs.empty(), name, "there are no variables");
+  const Variables same = broadcast(xs);
+  Variable y = same[0];
+  for (std::size_t i = 1; i < same.size(); ++i) y = of_two(y, same[i]);
+  return y;
+}
+
+}  // namespace
+
+Variable add(const Variables& xs) {
+  catena::check<catena::ValueError>(!xs.empty(), "add", "there are no variables");
+  return xs.size() == 1 ? xs[0] : apply_node<Add>(broadcast(xs))[0];
+}
+Variable maximum(const Variables& xs) { return extremum("maximum", xs, maximum); }
+Variable minimum(const Variables& xs) { return extremum("minimum", xs, minimum); }
 
 namespace internal {
 

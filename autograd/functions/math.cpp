@@ -1,5 +1,7 @@
 #include <catena/autograd/functions/math.h>
 
+#include <limits>
+
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
@@ -262,9 +264,19 @@ Variable linear_interpolate(const Variable& p, const Variable& x, const Variable
   return apply_node<LinearInterpolate>({p, x, y})[0];
 }
 
-Variable clip(const Variable& x, double x_min, double x_max) {
-  catena::check<catena::AssertionError>(x_min < x_max, "clip", "x_min ", x_min, " is not less than x_max ", x_max);
-  const Constant bounds[2] = {x_min, x_max};
+Variable clip(const Variable& x, const Bound& x_min, const Bound& x_max) {
+  if (x_min.variable != nullptr || x_max.variable != nullptr) {
+    // An extremum of equal elements gives the gradient to its first argument, which is x.
+    const auto bound = [&x](const Bound& b) {
+      return broadcast_to(b.variable != nullptr ? *b.variable : internal::branch(b.number, x), x.shape());
+    };
+    const Variable y = x_min.is_number || x_min.variable != nullptr ? maximum(x, bound(x_min)) : x;
+    return x_max.is_number || x_max.variable != nullptr ? minimum(y, bound(x_max)) : y;
+  }
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double low = x_min.is_number ? x_min.number : -infinity, high = x_max.is_number ? x_max.number : infinity;
+  catena::check<catena::AssertionError>(low < high, "clip", "x_min ", low, " is not less than x_max ", high);
+  const Constant bounds[2] = {low, high};
   return elementwise(kClip, x, bounds);
 }
 

@@ -70,8 +70,9 @@ CATENA_EXPORT Variable fmod(const Variable& x, const Variable& divisor);
 CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2);
 // p x + (1 - p) y
 CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y);
-// The gradient is 0 at and outside the bounds. AssertionError unless x_min < x_max.
-CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
+// Bounds are numbers, Variables that broadcast to x, or {} for none. Between numbers the gradient is 0 at and outside
+// the bounds; AssertionError unless x_min < x_max. With a Variable it goes to the bound where x is outside, else to x.
+CATENA_EXPORT Variable clip(const Variable& x, const Bound& x_min, const Bound& x_max);
 template <class T>
 concept ConditionLike = VariableLike<T> || ArrayLike<T>;
 // Returns x where the condition is true, y elsewhere; the three shapes broadcast. x or y may be a constant, a number or

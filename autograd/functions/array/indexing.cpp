@@ -3,6 +3,8 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/indexed_access.h>
+#include <catena/autograd/operators.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/autograd/view.h>
 #include <catena/kernels/registry/index_plan.h>
 
@@ -149,6 +151,14 @@ std::vector<IndexItem> without_masks(const Variable& x, const std::vector<IndexI
 }
 
 }  // namespace
+
+Variable scatter_add(const Variable& x, const std::vector<IndexItem>& items, const Variable& b) {
+  const std::vector<IndexItem> plain =
+      std::any_of(items.begin(), items.end(), is_mask) ? without_masks(x, items) : items;
+  // An index is checked by reading it.
+  const Shape shape = get_item(internal::constant_variable(x.data()), plain).shape();
+  return x + apply_node<GetItemGrad>({broadcast_to(b, shape)}, plain, x.shape())[0];
+}
 
 Variable Variable::item_at(const std::vector<IndexItem>& items) const { return get_item(*this, items); }
 Variable get_item(const Variable& x, const std::vector<IndexItem>& items) {

@@ -1,0 +1,114 @@
+// Differentiable functions as members of Variable.
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/operators.h>
+
+namespace autograd {
+
+#define CATENA_MEMBER(name) \
+  Variable Variable::name() const { return autograd::name(*this); }
+#include <catena/autograd/unary_members.inc>
+#undef CATENA_MEMBER
+
+std::int64_t Variable::size(int axis) const {
+  return shape(catena::normalize_axis<catena::IndexError>("size", axis, ndim()));
+}
+const Variable& Variable::requires_grad_(bool requires_grad) const {
+  Variable(*this).set_requires_grad(requires_grad);
+  return *this;
+}
+Variable Variable::detach() const { return Variable(data(), {.requires_grad = false}); }
+Variable Variable::clone() const { return copy(*this, device()); }
+
+Variable Variable::pow(const Variable& exponent) const { return autograd::pow(*this, exponent); }
+Variable Variable::pow(double exponent) const { return autograd::pow(*this, exponent); }
+Variable Variable::clip(const Bound& low, const Bound& high) const { return autograd::clip(*this, low, high); }
+Variable Variable::matmul(const Variable& other) const { return autograd::matmul(*this, other); }
+Variable Variable::dot(const Variable& other) const {
+  if (ndim() != 1 || other.ndim() != 1) return matmul(other);
+  catena::check<catena::ValueError>(shape() == other.shape(), "dot", "the vectors have the lengths ", size(), " and ",
+                                    other.size());
+  return autograd::sum(*this * other);
+}
+Variable Variable::argmax(std::optional<int> axis) const { return autograd::argmax(*this, axis); }
+Variable Variable::argmin(std::optional<int> axis) const { return autograd::argmin(*this, axis); }
+Variable Variable::cumsum(std::optional<int> axis) const { return autograd::cumsum(*this, axis); }
+Variable Variable::cumprod(std::optional<int> axis) const { return autograd::cumprod(*this, axis); }
+Sorted Variable::sort(int axis, bool descending) const { return autograd::sort(*this, axis, descending); }
+Variable Variable::argsort(int axis, bool descending) const { return autograd::argsort(*this, axis, descending); }
+Sorted Variable::topk(std::int64_t k, int axis, bool largest) const { return autograd::topk(*this, k, axis, largest); }
+
+Variable Variable::gather(int axis, const Variable& index) const { return autograd::gather(*this, axis, index); }
+Variable Variable::scatter(int axis, const Variable& index, const Variable& src) const {
+  return autograd::scatter(*this, axis, index, src);
+}
+Variable Variable::scatter(int axis, const Variable& index, double src) const {
+  return autograd::scatter(*this, axis, index, src);
+}
+Variable Variable::scatter_add(int axis, const Variable& index, const Variable& src) const {
+  return autograd::scatter_add(*this, axis, index, src);
+}
+Variable Variable::index_select(int axis, const Variable& index) const {
+  return autograd::index_select(*this, axis, index);
+}
+Variable Variable::masked_fill(const Variable& mask, const Variable& value) const {
+  return autograd::masked_fill(*this, mask, value);
+}
+Variable Variable::masked_fill(const Variable& mask, double value) const {
+  return autograd::masked_fill(*this, mask, value);
+}
+Variable Variable::masked_select(const Variable& mask) const { return autograd::masked_select(*this, mask); }
+
+Variable Variable::flatten(int start, int end) const {
+  if (ndim() == 0) return autograd::flatten(*this);
+  const int first = catena::normalize_axis("flatten", start, ndim()),
+            last = catena::normalize_axis("flatten", end, ndim());
+  catena::check<catena::ValueError>(first <= last, "flatten", "the axes ", start, " to ", end, " of the shape ",
+                                    shape(), " are in the wrong order");
+  Shape joined;
+  for (int k = 0; k < ndim(); ++k) {
+    if (k <= first || k > last) joined.push_back(shape(k));
+    else joined.back() *= shape(k);
+  }
+  return reshape(joined);
+}
+Variable Variable::squeeze(const Axes& axis) const { return autograd::squeeze(*this, axis); }
+Variable Variable::unsqueeze(int axis) const { return expand_dims(*this, axis); }
+Variable Variable::swapaxes(int axis1, int axis2) const { return autograd::swapaxes(*this, axis1, axis2); }
+Variable Variable::moveaxis(const Dims& source, const Dims& destination) const {
+  return autograd::moveaxis(*this, source, destination);
+}
+Variable Variable::t() const {
+  catena::check<catena::ValueError>(ndim() <= 2, "t", "the shape is ", shape(), ", the rank must be at most 2");
+  return ndim() == 2 ? transpose() : *this;
+}
+Variable Variable::expand(const Shape& shape) const {
+  Shape to = shape;
+  const int added = to.size() - ndim();
+  for (int k = 0; k < to.size(); ++k) {
+    if (to[k] != -1) continue;
+    catena::check<catena::ValueError>(k >= added, "expand", "the length -1 of axis ", k,
+                                      " stands for that of an axis of x, whose shape is ", present().shape());
+    to[k] = present().shape(k - added);
+  }
+  return broadcast_to(*this, to);
+}
+Variable Variable::tile(const Dims& reps) const { return autograd::tile(*this, reps); }
+Variable Variable::repeat_interleave(std::int64_t repeats, std::optional<int> axis) const {
+  return autograd::repeat(*this, repeats, axis);
+}
+Variable Variable::flip(const Axes& axis) const { return autograd::flip(*this, axis); }
+Variable Variable::roll(std::int64_t shift, const Axes& axis) const { return autograd::roll(*this, shift, axis); }
+Variable Variable::tril(std::int64_t k) const { return autograd::tril(*this, k); }
+Variable Variable::triu(std::int64_t k) const { return autograd::triu(*this, k); }
+Variables Variable::chunk(std::int64_t chunks, int axis) const { return autograd::chunk(*this, chunks, axis); }
+Variables Variable::split(std::int64_t length, int axis) const { return autograd::split(*this, length, axis); }
+Variables Variable::split(const std::vector<std::int64_t>& lengths, int axis) const {
+  return autograd::split(*this, lengths, axis);
+}
+Variables Variable::unbind(int axis) const { return autograd::unbind(*this, axis); }
+
+}  // namespace autograd
