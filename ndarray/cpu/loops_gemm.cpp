@@ -273,7 +273,8 @@ template <class R> class Multiplication {
                 pack(a_ + i0 * a_row_ + p0 * a_k_, a_row_, a_k_, rows, kc, micro_.mr, pa);
                 const std::int64_t strip = s % strips;
                 for (std::int64_t q = panels * strip / strips; q < panels * (strip + 1) / strips; ++q)
-                  multiply_panel({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb + q * nr * kc, nr, j0 + q * nr, p0 == 0);
+                  multiply_panel({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb + q * nr * kc, nr, j0 + q * nr,
+                                 p0 == 0 && !g_.accumulate);
               }
             });
       }
@@ -368,6 +369,7 @@ template <class R> class Multiplication {
 template <class R> void run(const Gemm& g) {
   if constexpr (!R::is_bool) {
     constexpr std::int64_t kWideRow = 16;
+    if (g.accumulate) return Multiplication<R>(g).run();
     if (g.k == 1 && g.n >= kWideRow) return gemm_outer<typename R::Element>(g);
     if (is_thin(g, sizeof(typename R::Element))) return gemm_thin<typename R::Element>(g);
   }
