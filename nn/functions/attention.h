@@ -36,16 +36,17 @@ CATENA_EXPORT Variable scaled_dot_product_attention(const Variable& q, const Var
                                                     const AttentionOptions& options = {});
 
 // The angles of rotary_embedding() for the positions first, ..., first + length - 1: position * base^(-2 i / d) for the
-// pairs i < d / 2, float32, (length, d / 2). ValueError for an odd d and a negative length.
+// pairs i < d / 2, float64, (length, d / 2), on the current device. ValueError for an odd d and a negative length.
 CATENA_EXPORT autograd::Array rotary_angles(std::int64_t length, std::int64_t d, std::int64_t first = 0,
                                             double base = 10000);
 enum class RotaryPairs : std::uint8_t { halves, neighbours };  // elements (i, i + d / 2) or (2 i, 2 i + 1) of a row
 // Rotates the pairs of elements of x (..., L, d) by angles (L, d / 2) (Su et al. 2021); the gradient is rotated back.
-// Floating x (InvalidType); ValueError for angles of another shape.
+// Floating x (InvalidType); ValueError for angles of another shape. Sines and cosines are computed in the dtype of the
+// angles, the rotation in the dtype of x (float32 for 16-bit floats).
 CATENA_EXPORT Variable rotary_embedding(const Variable& x, const autograd::Array& angles,
                                         RotaryPairs pairs = RotaryPairs::halves);
 
-// The positions of Vaswani et al. (2017), (length, d), float32: sin(p / base^(2 i / d)) in column 2 i and the cosine in
+// The positions of Vaswani et al. (2017), (length, d), float32, on the current device: sin(p / base^(2 i / d)) in column 2 i and the cosine in
 // column 2 i + 1. ValueError for an odd d and a negative length.
 CATENA_EXPORT autograd::Array sinusoidal_positions(std::int64_t length, std::int64_t d, double base = 10000);
 

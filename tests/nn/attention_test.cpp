@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include <catena/autograd/attention_extension.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
@@ -89,6 +90,7 @@ BOOST_AUTO_TEST_CASE(derivatives) {
 
 // Long enough for several blocks of queries and of keys; lengths that are no multiples of a block.
 BOOST_AUTO_TEST_CASE(many_blocks) {
+  if (!default_backend().extension<AttentionExtension>(default_backend().default_device())) return;  // no tiles there
   const std::int64_t L = 301, M = 530;
   const Array q = spread({4, L, 5}, -2, 2, 1), k = spread({2, M, 5}, -2, 2, 2), v = spread({2, M, 3}, -2, 2, 3);
   const auto compare = [&](const char* name, const AttentionOptions& o, auto&& sees) {
@@ -179,6 +181,38 @@ BOOST_AUTO_TEST_CASE(dropout_follows_the_train_mode) {
   const Variable weights = nn::softmax(matmul(Variable(q) * 0.5, Variable(k), false, true), 2);
   BOOST_CHECK_NO_THROW(
       testing::assert_allclose(once, matmul(nn::dropout(weights, 0.5), Variable(v)).data(), 1e-12, 1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(positions) {
+  const Array p = nn::sinusoidal_positions(5, 6);
+  std::vector<double> expected;
+  for (int i = 0; i < 5; ++i)
+    for (int c = 0; c < 6; ++c) {
+      const double angle = i / std::pow(10000.0, c / 2 * 2 / 6.0);
+      expected.push_back(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(p, array(expected, {5, 6}), 1e-6, 1e-6));
+  const Array angles = nn::rotary_angles(4, 6, 3);
+  BOOST_TEST(angles.shape() == (Shape{4, 3}));
+  for (const auto pairs : {nn::RotaryPairs::halves, nn::RotaryPairs::neighbours}) {
+    const Array x = spread({2, 4, 6});
+    const auto v = to_vector<double>(x);
+    std::vector<double> turned(v.size());
+    for (std::size_t row = 0; row < 8; ++row)
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t a = row * 6 + (pairs == nn::RotaryPairs::halves ? i : 2 * i);
+        const std::size_t b = row * 6 + (pairs == nn::RotaryPairs::halves ? i + 3 : 2 * i + 1);
+        const double angle = double(3 + row % 4) * std::pow(10000.0, -2.0 * double(i) / 6);
+        turned[a] = v[a] * std::cos(angle) - v[b] * std::sin(angle);
+        turned[b] = v[a] * std::sin(angle) + v[b] * std::cos(angle);
+      }
+    const auto rotated = [&](const Variables& in) { return Variables{nn::rotary_embedding(in[0], angles, pairs)}; };
+    BOOST_CHECK_NO_THROW(
+        testing::assert_allclose(rotated({Variable(x)})[0].data(), array(turned, {2, 4, 6}), 1e-12, 1e-12));
+    test::check_derivatives("rotary", rotated, {x});
+  }
+  BOOST_CHECK_THROW(nn::rotary_angles(4, 5), catena::ValueError);
+  BOOST_CHECK_THROW(nn::rotary_embedding(ones({2, 3, 6}), angles), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
