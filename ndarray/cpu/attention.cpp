@@ -86,8 +86,7 @@ template <class T> class Scratch {
 
 template <class T> class Tiles {
  public:
-  explicit Tiles(const Attention& a)
-      : q_(a.q), k_(a.k), v_(a.v), a_(a), multiply_(tile_product(catena::dtype_of<T>)) {
+  explicit Tiles(const Attention& a) : q_(a.q), k_(a.k), v_(a.v), a_(a), multiply_(tile_product(catena::dtype_of<T>)) {
     groups_ = q_.length(3);
     queries_ = q_.length(2);
     keys_ = k_.length(2);
@@ -128,8 +127,8 @@ template <class T> class Tiles {
            columns);
   }
   // Reads the mask of a tile; its rows begin at whole blocks, and step is 0 if all are the same.
-  Rows<T> read_mask(std::int64_t outer, std::int64_t group, std::int64_t query, std::int64_t queries,
-                    std::int64_t key, std::int64_t keys, T* memory) const {
+  Rows<T> read_mask(std::int64_t outer, std::int64_t group, std::int64_t query, std::int64_t queries, std::int64_t key,
+                    std::int64_t keys, T* memory) const {
     if (a_.mask == nullptr) return {nullptr, 0};
     const Matrix m = Operand(*a_.mask).matrix(outer, group);
     const catena::CastFn cast = catena::cast_function(m.dtype, catena::dtype_of<T>);
@@ -337,13 +336,13 @@ template <class T> class Backward : Tiles<T> {
       Scratch<T> memory(2 * query_block_ * values_);
       T *const y_memory = memory.take(query_block_ * values_), *const gy_memory = memory.take(query_block_ * values_);
       for (std::int64_t u = begin; u < end; ++u) {
-        const std::int64_t outer = u / blocks / groups_, group = u / blocks % groups_, query = u % blocks * query_block_;
+        const std::int64_t outer = u / blocks / groups_, group = u / blocks % groups_,
+                           query = u % blocks * query_block_;
         const std::int64_t rows = std::min(query_block_, queries_ - query);
         const Rows<T> y = Base::read(y_.matrix(outer, group), query, rows, values_, y_memory);
         const Rows<T> gy = Base::read(gy_.matrix(outer, group), query, rows, values_, gy_memory);
         for (std::int64_t i = 0; i < rows; ++i)
-          delta()[row_of(outer, group, query + i)] =
-              row_product(y.data + i * y.step, gy.data + i * gy.step, values_);
+          delta()[row_of(outer, group, query + i)] = row_product(y.data + i * y.step, gy.data + i * gy.step, values_);
       }
     });
   }
@@ -396,8 +395,8 @@ template <class T> class Backward : Tiles<T> {
     const Rows<T> mask = Base::read_mask(t.outer, t.group, t.query, t.rows, t.key, t.n, memory.mask);
     const std::int64_t first = row_of(t.outer, t.group, t.query);
     for (std::int64_t i = 0; i < t.rows; ++i)
-      softmax_gradient(Base::score_row(memory.scores, mask, i, t.query, t.key, t.n),
-                       memory.gscores + i * score_step_, log_sums_[first + i], delta()[first + i]);
+      softmax_gradient(Base::score_row(memory.scores, mask, i, t.query, t.key, t.n), memory.gscores + i * score_step_,
+                       log_sums_[first + i], delta()[first + i]);
     if (memory.keys) {
       Base::multiply(true, false, t.n, values_, t.rows, p, gy, memory.gv, values_, true);
       Base::multiply(true, false, t.n, depth_, t.rows, gp, q, memory.gk, depth_, true);

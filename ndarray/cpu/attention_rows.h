@@ -19,15 +19,13 @@ template <class T> struct ScoreRow {
 };
 
 // A softmax whose terms come block by block: the largest score so far, and the sum of exp(score - largest).
-template <class T> struct RunningSoftmax {
-  T largest, sum;
-};
+template <class T> struct RunningSoftmax { T largest, sum; };
 
 // Replaces the products by exp(score - largest) for the largest score so far, and takes them into `state`. Returns the
 // factor exp(largest before - largest) of the earlier terms.
 template <class T> T softmax_step(const ScoreRow<T>& row, RunningSoftmax<T>& state);
-// Replaces the products by the weights p = exp(score - log_sum), and the gradients gp of the weights by the gradients of
-// the products, scale p (gp - delta).
+// Replaces the products by the weights p = exp(score - log_sum), and the gradients gp of the weights by the gradients
+// of the products, scale p (gp - delta).
 template <class T> void softmax_gradient(const ScoreRow<T>& row, T* gp, T log_sum, T delta);
 // to = factor * from; the two may be one row.
 template <class T> void scale_row(const T* from, T factor, T* to, std::int64_t n);

@@ -136,13 +136,15 @@ template <class T> T softmax_step(const ScoreRow<T>& row, RunningSoftmax<T>& sta
 template <class T> void softmax_gradient(const ScoreRow<T>& row, T* gp, T log_sum, T delta) {
   row.mask ? masked_gradient(row, gp, log_sum, delta) : plain_gradient(row, gp, log_sum, delta);
 }
-template <class T> void scale_row(const T* from, T factor, T* to, std::int64_t n) { scale_elements(from, factor, to, n); }
+template <class T> void scale_row(const T* from, T factor, T* to, std::int64_t n) {
+  scale_elements(from, factor, to, n);
+}
 template <class T> T row_product(const T* a, const T* b, std::int64_t n) { return product_of(a, b, n); }
 
-#define CATENA_ATTENTION_ROWS(T)                                             \
-  template T softmax_step(const ScoreRow<T>&, RunningSoftmax<T>&);           \
-  template void softmax_gradient(const ScoreRow<T>&, T*, T, T);              \
-  template void scale_row(const T*, T, T*, std::int64_t);                    \
+#define CATENA_ATTENTION_ROWS(T)                                   \
+  template T softmax_step(const ScoreRow<T>&, RunningSoftmax<T>&); \
+  template void softmax_gradient(const ScoreRow<T>&, T*, T, T);    \
+  template void scale_row(const T*, T, T*, std::int64_t);          \
   template T row_product(const T*, const T*, std::int64_t);
 CATENA_ATTENTION_ROWS(float)
 CATENA_ATTENTION_ROWS(double)

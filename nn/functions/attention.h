@@ -10,11 +10,11 @@ namespace nn {
 using autograd::Variable;
 
 struct AttentionOptions {
-  // Of any shape that broadcasts to (..., heads, Lq, Lk). bool: true where a query sees a key; floating, of the dtype of
-  // q: added to the scaled products, with a gradient.
+  // Of any shape that broadcasts to (..., heads, Lq, Lk). bool: true where a query sees a key; floating, of the dtype
+  // of q: added to the scaled products, with a gradient.
   Variable mask = {};
-  double dropout = 0;  // of the weights, in train mode; see dropout()
-  bool causal = false;  // query i sees the keys 0 to i, as is_causal in PyTorch
+  double dropout = 0;                // of the weights, in train mode; see dropout()
+  bool causal = false;               // query i sees the keys 0 to i, as is_causal in PyTorch
   std::optional<double> scale = {};  // of the products; default: 1 / sqrt(d)
   std::int64_t window = 0;           // if positive, query i sees the keys j with |i - j| < window
   // The position of the first query among the keys, by which `causal` and `window` count the queries: Lk - Lq if the
@@ -46,8 +46,8 @@ enum class RotaryPairs : std::uint8_t { halves, neighbours };  // elements (i, i
 CATENA_EXPORT Variable rotary_embedding(const Variable& x, const autograd::Array& angles,
                                         RotaryPairs pairs = RotaryPairs::halves);
 
-// The positions of Vaswani et al. (2017), (length, d), float32, on the current device: sin(p / base^(2 i / d)) in column 2 i and the cosine in
-// column 2 i + 1. ValueError for an odd d and a negative length.
+// The positions of Vaswani et al. (2017), (length, d), float32, on the current device: sin(p / base^(2 i / d)) in
+// column 2 i and the cosine in column 2 i + 1. ValueError for an odd d and a negative length.
 CATENA_EXPORT autograd::Array sinusoidal_positions(std::int64_t length, std::int64_t d, double base = 10000);
 
 }  // namespace nn

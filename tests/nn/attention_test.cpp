@@ -66,21 +66,24 @@ Variable root(const Array& a) { return Variable(a); }
 BOOST_AUTO_TEST_SUITE(attention)
 
 BOOST_AUTO_TEST_CASE(golden_values) {
-  test::run_golden("torch_attention", {{"attention", [](const test::GoldenCall& c) {
-                                          return Variables{
-                                              scaled_dot_product_attention(c.x(0), c.x(1), c.x(2), options_of(c))};
-                                        }}});
+  test::run_golden("torch_attention",
+                   {{"attention", [](const test::GoldenCall& c) {
+                       return Variables{scaled_dot_product_attention(c.x(0), c.x(1), c.x(2), options_of(c))};
+                     }}});
 }
 
 BOOST_AUTO_TEST_CASE(derivatives) {
   const Arrays in = {spread({2, 4, 3}, -1, 1, 1), spread({2, 5, 3}, -1, 1, 2), spread({2, 5, 2}, -1, 1, 3)};
   const Array bias = spread({4, 5}, -1, 1, 4);
   const auto check = [&](const char* name, const AttentionOptions& o, const Arrays& inputs) {
-    test::check_derivatives(name, [&](const Variables& x) {
-      AttentionOptions options = o;
-      if (x.size() > 3) options.mask = x[3];
-      return Variables{scaled_dot_product_attention(x[0], x[1], x[2], options)};
-    }, inputs);
+    test::check_derivatives(
+        name,
+        [&](const Variables& x) {
+          AttentionOptions options = o;
+          if (x.size() > 3) options.mask = x[3];
+          return Variables{scaled_dot_product_attention(x[0], x[1], x[2], options)};
+        },
+        inputs);
   };
   check("plain", {}, in);
   check("causal", {.causal = true}, in);
@@ -109,14 +112,12 @@ BOOST_AUTO_TEST_CASE(many_blocks) {
         return Arrays{x.grad(), y.grad(), z.grad()};
       };
       const Arrays tiled = gradients(false), defined = gradients(true);
-      for (int i = 0; i < 3; ++i)
-        BOOST_CHECK_NO_THROW(testing::assert_allclose(tiled[i], defined[i], 1e-11, 1e-11));
+      for (int i = 0; i < 3; ++i) BOOST_CHECK_NO_THROW(testing::assert_allclose(tiled[i], defined[i], 1e-11, 1e-11));
     }
   };
   compare("all", {}, [](auto, auto) { return true; });
   compare("causal", {.causal = true}, [](auto i, auto j) { return j <= i; });
-  compare("window", {.window = 40, .offset = 200},
-          [](auto i, auto j) { return i + 200 - j < 40 && j - i - 200 < 40; });
+  compare("window", {.window = 40, .offset = 200}, [](auto i, auto j) { return i + 200 - j < 40 && j - i - 200 < 40; });
   compare("causal window", {.causal = true, .window = 290, .offset = M - L},
           [&](auto i, auto j) { return j <= i + M - L && i + M - L - j < 290; });
   compare("some see nothing", {.causal = true, .offset = -150}, [](auto i, auto j) { return j <= i - 150; });
@@ -147,9 +148,7 @@ BOOST_AUTO_TEST_CASE(masks) {
 BOOST_AUTO_TEST_CASE(layouts_and_edges) {
   // (batch, L, heads, d) in memory, and one product for q, k and v.
   const Array all = spread({2, 6, 3, 2, 4});
-  const auto part = [&](int i) {
-    return transpose(squeeze(slice(all, 2, i, i + 1), Axes(2)), Dims{0, 2, 1, 3});
-  };
+  const auto part = [&](int i) { return transpose(squeeze(slice(all, 2, i, i + 1), Axes(2)), Dims{0, 2, 1, 3}); };
   const auto y = scaled_dot_product_attention(part(0), part(1), part(2));
   BOOST_CHECK_NO_THROW(testing::assert_allclose(
       y.data(), scaled_dot_product_attention(copy(part(0)), copy(part(1)), copy(part(2))).data(), 1e-14, 1e-14));
@@ -163,9 +162,8 @@ BOOST_AUTO_TEST_CASE(layouts_and_edges) {
   for (const double e : to_vector<double>(none.data())) BOOST_TEST(e == 0);
   // One token.
   const Array v = spread({1, 3});
-  BOOST_CHECK_NO_THROW(testing::assert_allclose(scaled_dot_product_attention(ones({1, 2}), ones({1, 2}),
-                                                                             astype(v, Dtype::float32)).data(),
-                                                v, 1e-6, 1e-6));
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(
+      scaled_dot_product_attention(ones({1, 2}), ones({1, 2}), astype(v, Dtype::float32)).data(), v, 1e-6, 1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(dropout_follows_the_train_mode) {
@@ -230,8 +228,8 @@ BOOST_AUTO_TEST_CASE(errors) {
                         message("a multiple of the heads"));
   BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.mask = ones({5, 3})}), catena::ValueError,
                         message("scaled_dot_product_attention: the mask of shape (5, 3) does not broadcast"));
-  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.mask = ones({3, 3}, Dtype::int32)}),
-                        catena::ValueError, message("the mask has the dtype int32"));
+  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.mask = ones({3, 3}, Dtype::int32)}), catena::ValueError,
+                        message("the mask has the dtype int32"));
   BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.window = -1}), catena::ValueError,
                         message("window is -1"));
   BOOST_CHECK_THROW(scaled_dot_product_attention(ones({4}), q, q), catena::InvalidType);

@@ -24,8 +24,7 @@ std::vector<double> angles_of(std::int64_t length, std::int64_t d, std::int64_t 
   std::vector<double> angles;
   angles.reserve(std::size_t(length * d / 2));
   for (std::int64_t p = first; p < first + length; ++p)
-    for (std::int64_t i = 0; i < d / 2; ++i)
-      angles.push_back(double(p) * std::pow(base, -2.0 * double(i) / double(d)));
+    for (std::int64_t i = 0; i < d / 2; ++i) angles.push_back(double(p) * std::pow(base, -2.0 * double(i) / double(d)));
   return angles;
 }
 
@@ -74,8 +73,8 @@ Array rotary_angles(std::int64_t length, std::int64_t d, std::int64_t first, dou
 Variable rotary_embedding(const Variable& x, const Array& angles, RotaryPairs pairs) {
   const int rank = x.ndim();
   catena::check<catena::ValueError>(
-      rank < 2 || (angles.ndim() == 2 && angles.shape(0) == x.shape(rank - 2) &&
-                   2 * angles.shape(1) == x.shape(rank - 1)),
+      rank < 2 ||
+          (angles.ndim() == 2 && angles.shape(0) == x.shape(rank - 2) && 2 * angles.shape(1) == x.shape(rank - 1)),
       "rotary_embedding", "the angles of shape ", catena::to_string(angles.shape()), " do not fit x of shape ",
       catena::to_string(x.shape()), ": they must be (L, d / 2) for x (..., L, d)");
   return autograd::apply_node<Rotary>({x}, angles, pairs, 1.0)[0];

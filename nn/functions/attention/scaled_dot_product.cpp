@@ -166,8 +166,10 @@ class TiledAttention final : public FunctionNode {
 
  private:
   AttentionCall call(const Array& q, const Array& k, const Array& v, const Array& mask) const {
-    AttentionCall c{l_.view(q, false, l_.queries, l_.depth), l_.view(k, true, l_.keys, l_.depth),
-                    l_.view(v, true, l_.keys, l_.values), {}};
+    AttentionCall c{l_.view(q, false, l_.queries, l_.depth),
+                    l_.view(k, true, l_.keys, l_.depth),
+                    l_.view(v, true, l_.keys, l_.values),
+                    {}};
     if (mask) c.mask = l_.view(mask, false, l_.queries, l_.keys);
     c.scale = s_.scale;
     c.causal = s_.causal;
