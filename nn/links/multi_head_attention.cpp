@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/math.h>
-#include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/array.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/links/rows.h>
 
@@ -104,7 +102,7 @@ Variable mask_of(const MultiHeadAttentionMasks& m, autograd::Dtype dtype) {
                     "padding has the shape ", catena::to_string(m.padding.shape()), " and dtype ",
                     catena::name_of(m.padding.dtype()), "; it must be bool (B, Lk)");
   const Array padding = autograd::reshape(m.padding, {m.padding.shape(0), 1, 1, m.padding.shape(1)});
-  const Array seen = autograd::apply(catena::kernels::logical_not, {padding});
+  const Array seen = internal::equal(padding, false);
   if (!m.mask) return seen;
   if (m.mask.dtype() == autograd::Dtype::bool_) return internal::both(seen, m.mask.data());
   const double hidden = -std::numeric_limits<double>::infinity();

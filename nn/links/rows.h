@@ -1,7 +1,7 @@
 // Layers that are applied to the last axis of sequences (B, L, n). Internal to nn/links.
 #pragma once
 
-#include <catena/autograd/functions/array.h>
+#include <catena/nn/functions/array.h>
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/links/linear.h>
 
