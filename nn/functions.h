@@ -3,6 +3,7 @@
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/array.h>
+#include <catena/nn/functions/attention.h>
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/hierarchical_softmax.h>

@@ -23,9 +23,11 @@
 #include <catena/nn/links/lstm.h>
 #include <catena/nn/links/maxout.h>
 #include <catena/nn/links/mlp_convolution_2d.h>
+#include <catena/nn/links/multi_head_attention.h>
 #include <catena/nn/links/n_step.h>
 #include <catena/nn/links/parameter.h>
 #include <catena/nn/links/prelu.h>
 #include <catena/nn/links/sampling_losses.h>
 #include <catena/nn/links/scale.h>
 #include <catena/nn/links/simplified_dropconnect.h>
+#include <catena/nn/links/transformer.h>

@@ -5,6 +5,7 @@
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/backend/reader_extension.h>
+#include <catena/autograd/ndarray_backend/attention_extension.h>
 #include <catena/autograd/ndarray_backend/comm_extension.h>
 #include <catena/autograd/ndarray_backend/cpu_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn/extension.h>
@@ -135,6 +136,7 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
     warn_without_cudnn();
     return cudnn_extension();
   }
+  if (name == AttentionExtension::kName) return device.kind == Device::Kind::cpu ? &cpu_attention_extension() : nullptr;
   if (name == ProductExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_product_extension() : nullptr;
   if (name == LinalgExtension::kName) return ndarray_linalg_extension(device);
   return nullptr;

@@ -264,18 +264,19 @@ template <class R> class Multiplication {
         // Divides c into strips: rows by blocks, columns by panels, so that a matrix with few rows also uses all
         // threads.
         const std::int64_t strips = std::min<std::int64_t>(panels, blocks >= threads ? 1 : threads);
-        catena::parallel_for(
-            blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips, [&](std::int64_t begin, std::int64_t end) {
-              const Workspace packed_a(sizeof(T) * std::size_t(up(mc, mr) * kc));
-              auto* pa = reinterpret_cast<T*>(packed_a.data());
-              for (std::int64_t s = begin; s < end; ++s) {
-                const std::int64_t i0 = s / strips * mc, rows = std::min(mc, g_.m - i0);
-                pack(a_ + i0 * a_row_ + p0 * a_k_, a_row_, a_k_, rows, kc, micro_.mr, pa);
-                const std::int64_t strip = s % strips;
-                for (std::int64_t q = panels * strip / strips; q < panels * (strip + 1) / strips; ++q)
-                  multiply_panel({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb + q * nr * kc, nr, j0 + q * nr, p0 == 0);
-              }
-            });
+        catena::parallel_for(blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips,
+                             [&](std::int64_t begin, std::int64_t end) {
+                               const Workspace packed_a(sizeof(T) * std::size_t(up(mc, mr) * kc));
+                               auto* pa = reinterpret_cast<T*>(packed_a.data());
+                               for (std::int64_t s = begin; s < end; ++s) {
+                                 const std::int64_t i0 = s / strips * mc, rows = std::min(mc, g_.m - i0);
+                                 pack(a_ + i0 * a_row_ + p0 * a_k_, a_row_, a_k_, rows, kc, micro_.mr, pa);
+                                 const std::int64_t strip = s % strips;
+                                 for (std::int64_t q = panels * strip / strips; q < panels * (strip + 1) / strips; ++q)
+                                   multiply_panel({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb + q * nr * kc, nr,
+                                                  j0 + q * nr, p0 == 0 && !g_.accumulate);
+                               }
+                             });
       }
     }
   }
@@ -368,6 +369,7 @@ template <class R> class Multiplication {
 template <class R> void run(const Gemm& g) {
   if constexpr (!R::is_bool) {
     constexpr std::int64_t kWideRow = 16;
+    if (g.accumulate) return Multiplication<R>(g).run();
     if (g.k == 1 && g.n >= kWideRow) return gemm_outer<typename R::Element>(g);
     if (is_thin(g, sizeof(typename R::Element))) return gemm_thin<typename R::Element>(g);
   }

@@ -11,8 +11,9 @@ namespace {
 bool multiply(catena::Dtype /* float32 */, const Gemm& g) {
   if (!catena::internal::has_space_for_onednn()) return false;
   const auto f = [](auto* p) { return reinterpret_cast<const float*>(p); };
-  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f,
-                                          f(g.a), g.lda, f(g.b), g.ldb, 0.0f, reinterpret_cast<float*>(g.c), g.ldc);
+  const dnnl_status_t status =
+      dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f, f(g.a), g.lda, f(g.b),
+                 g.ldb, g.accumulate ? 1.0f : 0.0f, reinterpret_cast<float*>(g.c), g.ldc);
   catena::check<catena::OutOfMemoryError>(status != dnnl_out_of_memory, "matmul", "oneDNN has no memory for ", g.m,
                                           " x ", g.k, " @ ", g.k, " x ", g.n);
   return status == dnnl_success;

@@ -28,10 +28,12 @@ bool multiply(catena::Dtype dtype, const Gemm& g) {
                 i(g.ldc));
   } else if (dtype == catena::Dtype::float64) {
     cblas_dgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0, reinterpret_cast<const double*>(g.a), i(g.lda),
-                reinterpret_cast<const double*>(g.b), i(g.ldb), 0.0, reinterpret_cast<double*>(g.c), i(g.ldc));
+                reinterpret_cast<const double*>(g.b), i(g.ldb), g.accumulate ? 1.0 : 0.0,
+                reinterpret_cast<double*>(g.c), i(g.ldc));
   } else {
     cblas_sgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0f, reinterpret_cast<const float*>(g.a), i(g.lda),
-                reinterpret_cast<const float*>(g.b), i(g.ldb), 0.0f, reinterpret_cast<float*>(g.c), i(g.ldc));
+                reinterpret_cast<const float*>(g.b), i(g.ldb), g.accumulate ? 1.0f : 0.0f,
+                reinterpret_cast<float*>(g.c), i(g.ldc));
   }
   return true;
 }

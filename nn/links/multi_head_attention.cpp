@@ -1,0 +1,145 @@
+#include <catena/nn/links/multi_head_attention.h>
+
+#include <algorithm>
+#include <limits>
+
+#include <catena/nn/functions/array.h>
+#include <catena/nn/functions/composed.h>
+#include <catena/nn/links/rows.h>
+
+namespace nn {
+
+using autograd::Array;
+using autograd::Dims;
+using autograd::Shape;
+using autograd::Variables;
+using catena::check;
+using catena::ValueError;
+
+// ---- KeyValueCache ----
+namespace {
+
+Array by_token(const Array& a) { return autograd::transpose(a, Dims{0, 2, 1, 3}); }  // its own inverse
+
+// Writes tokens behind the first `length` ones of `store`, which gets more memory if it is full.
+void append_to(Array& store, std::int64_t length, const Array& tokens) {
+  const Array added = by_token(tokens);
+  const std::int64_t end = length + added.shape(1);
+  if (!store || end > store.shape(1)) {
+    Shape shape = added.shape();
+    shape[1] = std::max(end, 2 * length);
+    const Array larger = added.backend().empty(shape, added.dtype(), added.device());
+    if (length > 0) autograd::assign(autograd::slice(larger, 1, 0, length), autograd::slice(store, 1, 0, length));
+    store = larger;
+  }
+  autograd::assign(autograd::slice(store, 1, length, end), added);
+}
+
+}  // namespace
+
+void KeyValueCache::append(const Array& k, const Array& v) {
+  const auto fits = [&](const Array& store, const Array& a) {
+    return !store || (a.shape(0) == store.shape(0) && a.shape(1) == store.shape(2) && a.shape(3) == store.shape(3) &&
+                      a.dtype() == store.dtype());
+  };
+  check<ValueError>(k.ndim() == 4 && v.ndim() == 4 && k.shape(2) == v.shape(2) && fits(keys_, k) && fits(values_, v),
+                    "KeyValueCache", "keys of shape ", catena::to_string(k.shape()), " and values of shape ",
+                    catena::to_string(v.shape()), " must be (B, heads, L, d), with B, heads, d and dtype of the ",
+                    length_, " tokens before");
+  append_to(keys_, length_, k);
+  append_to(values_, length_, v);
+  length_ += k.shape(2);
+}
+
+Array KeyValueCache::keys() const { return by_token(autograd::slice(keys_, 1, 0, length_)); }
+Array KeyValueCache::values() const { return by_token(autograd::slice(values_, 1, 0, length_)); }
+
+// ---- MultiHeadAttention ----
+MultiHeadAttention::MultiHeadAttention(int dim, int heads, const Options& o)
+    : embed_dim(dim),
+      num_heads(heads),
+      num_kv_heads(o.num_kv_heads.value_or(heads)),
+      dropout(o.dropout),
+      rotary_base(o.rotary_base),
+      out_proj(dim, dim, {.nobias = !o.bias}) {
+  check<ValueError>(heads > 0 && dim % heads == 0, "MultiHeadAttention", "num_heads is ", heads,
+                    ", which does not divide embed_dim, ", dim);
+  check<ValueError>(num_kv_heads > 0 && heads % num_kv_heads == 0, "MultiHeadAttention", "num_kv_heads is ",
+                    num_kv_heads, ", which does not divide num_heads, ", heads);
+  const int shared = dim / heads * num_kv_heads;
+  const Linear::Options linear{.initialW = initializers::GlorotUniform(), .nobias = !o.bias};
+  if (o.kdim.value_or(dim) == dim && o.vdim.value_or(dim) == dim) {
+    in_proj.emplace(dim, dim + 2 * shared, linear);
+  } else {
+    q_proj.emplace(dim, dim, linear);
+    k_proj.emplace(o.kdim.value_or(dim), shared, linear);
+    v_proj.emplace(o.vdim.value_or(dim), shared, linear);
+  }
+  name_params();
+}
+
+// Returns q, k and v before they are divided into heads.
+Variables MultiHeadAttention::project(const Variable& query, const Variable& key, const Variable& value) {
+  using internal::linear_rows;
+  if (!in_proj) return {linear_rows(*q_proj, query), linear_rows(*k_proj, key), linear_rows(*v_proj, value)};
+  const std::int64_t shared = embed_dim / num_heads * num_kv_heads;
+  const catena::Sections parts{embed_dim, embed_dim + shared};
+  if (query.is_same(key) && key.is_same(value)) return split_axis(linear_rows(*in_proj, query), parts, 2);
+  const Variables W = split_axis(in_proj->W, parts, 0);
+  const Variables b = in_proj->b ? split_axis(*in_proj->b, parts, 0) : Variables(W.size());
+  Variables out;
+  const Variable* const in[] = {&query, &key, &value};
+  for (int i = 0; i < 3; ++i) out.push_back(internal::linear_rows(*in[i], W[std::size_t(i)], b[std::size_t(i)]));
+  return out;
+}
+
+namespace {
+
+// The mask of a call, with the padding: a key that is padding is not seen.
+Variable mask_of(const MultiHeadAttentionMasks& m, autograd::Dtype dtype) {
+  if (!m.padding) return m.mask;
+  check<ValueError>(m.padding.ndim() == 2 && m.padding.dtype() == autograd::Dtype::bool_, "MultiHeadAttention",
+                    "padding has the shape ", catena::to_string(m.padding.shape()), " and dtype ",
+                    catena::name_of(m.padding.dtype()), "; it must be bool (B, Lk)");
+  const Array padding = autograd::reshape(m.padding, {m.padding.shape(0), 1, 1, m.padding.shape(1)});
+  const Array seen = internal::equal(padding, false);
+  if (!m.mask) return seen;
+  if (m.mask.dtype() == autograd::Dtype::bool_) return internal::both(seen, m.mask.data());
+  const double hidden = -std::numeric_limits<double>::infinity();
+  return m.mask + autograd::astype(autograd::where(seen, 0.0, hidden), dtype);
+}
+
+}  // namespace
+
+Variable MultiHeadAttention::operator()(const Variable& query, const Variable& key, const Variable& value,
+                                        const Masks& m) {
+  const internal::CallScope scope(*this);
+  internal::check_inputs("MultiHeadAttention", "query key value", {query, key, value},
+                         [](const internal::TypeInfoTuple& in_types) {
+                           using namespace autograd::type_check;
+                           internal::expect_floats(in_types, 0, 2);
+                           for (int i = 0; i < 3; ++i) expect(in_types[i].ndim == 3);
+                         });
+  const std::int64_t past = m.cache ? m.cache->length() : 0, batch = query.shape(0), length = query.shape(1);
+  const std::int64_t d = embed_dim / num_heads;
+  Variables parts = project(query, key, value);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::int64_t tokens = parts[i].shape(1);
+    const Shape shape{parts[i].shape(0), tokens, i == 0 ? num_heads : num_kv_heads, d};
+    parts[i] = transpose(reshape(parts[i], shape), Dims{0, 2, 1, 3});
+    if (!rotary_base || i == 2) continue;
+    const Array angles = autograd::to_device(rotary_angles(tokens, d, past, *rotary_base), query.device());
+    parts[i] = rotary_embedding(parts[i], angles);
+  }
+  if (m.cache) {
+    m.cache->append(parts[1].data(), parts[2].data());
+    parts[1] = m.cache->keys();
+    parts[2] = m.cache->values();
+  }
+  AttentionOptions o{.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal, .window = m.window};
+  o.offset = past;
+  const Variable y = scaled_dot_product_attention(parts[0], parts[1], parts[2], o);
+  return internal::linear_rows(out_proj, reshape(transpose(y, Dims{0, 2, 1, 3}), {batch, length, embed_dim}));
+}
+
+}  // namespace nn

@@ -1,0 +1,74 @@
+// Multi-head attention, and the keys and values that decoding keeps.
+#pragma once
+
+#include <optional>
+
+#include <catena/nn/functions/attention.h>
+#include <catena/nn/link.h>
+#include <catena/nn/links/linear.h>
+
+namespace nn {
+
+// The keys and values of the tokens so far, for decoding token by token. Memory grows by doubling. No gradient flows
+// through a cache.
+class CATENA_EXPORT KeyValueCache {
+ public:
+  // Adds tokens: k (B, heads, L, d), v (B, heads, L, dv), on one device. ValueError for shapes that do not fit the
+  // tokens before.
+  void append(const Array& k, const Array& v);
+  std::int64_t length() const noexcept { return length_; }  // tokens
+  // Of all tokens: (B, heads, length, d) and (B, heads, length, dv); views that later calls of append do not change.
+  Array keys() const;
+  Array values() const;
+  void clear() { *this = KeyValueCache(); }
+
+ private:
+  Array keys_, values_;  // (B, capacity, heads, d)
+  std::int64_t length_ = 0;
+};
+
+struct MultiHeadAttentionOptions {
+  double dropout = 0;  // of the weights, in train mode
+  bool bias = true;
+  std::optional<int> kdim = {}, vdim = {};  // the lengths of keys and values; default: that of the queries
+  std::optional<int> num_kv_heads = {};     // a divisor of num_heads; default: num_heads
+  std::optional<double> rotary_base = {};   // turns queries and keys by rotary_embedding() of their positions
+};
+// What a call of the link hides.
+struct MultiHeadAttentionMasks {
+  Variable mask = {};              // as AttentionOptions::mask: bool, true where a query sees a key, or added
+  autograd::Array padding = {};    // bool (B, Lk): true where a key stands for nothing and is not seen
+  bool causal = false;             // no query sees a later key
+  std::int64_t window = 0;         // as AttentionOptions::window
+  KeyValueCache* cache = nullptr;  // the tokens before x; those of the call are appended
+};
+
+// Attention of heads (Vaswani et al. 2017): query (B, Lq, embed_dim), key (B, Lk, kdim), value (B, Lk, vdim) -> (B, Lq,
+// embed_dim). Each is multiplied by a matrix and divided into heads; see scaled_dot_product_attention(). Parameters as
+// in PyTorch: in_proj (W is in_proj_weight, b in_proj_bias), with other lengths than embed_dim instead q_proj, k_proj
+// and v_proj; and out_proj. In masks, true means that a key is seen, as in scaled_dot_product_attention of PyTorch (its
+// class has the opposite meaning); in `padding`, true is padding in both.
+//
+// InvalidType for operands of other shapes; ValueError if num_heads does not divide embed_dim or num_kv_heads
+// num_heads.
+class CATENA_EXPORT MultiHeadAttention : public Link {
+ public:
+  using Options = MultiHeadAttentionOptions;
+  using Masks = MultiHeadAttentionMasks;
+  MultiHeadAttention(int embed_dim, int num_heads, const Options& options = {});
+
+  NN_MEMBERS(in_proj, q_proj, k_proj, v_proj, out_proj)
+  Variable operator()(const Variable& query, const Variable& key, const Variable& value, const Masks& masks = {});
+  Variable operator()(const Variable& x, const Masks& masks = {}) { return (*this)(x, x, x, masks); }
+
+  int embed_dim, num_heads, num_kv_heads;
+  double dropout;
+  std::optional<double> rotary_base;
+  std::optional<Linear> in_proj, q_proj, k_proj, v_proj;
+  Linear out_proj;
+
+ private:
+  autograd::Variables project(const Variable& query, const Variable& key, const Variable& value);
+};
+
+}  // namespace nn

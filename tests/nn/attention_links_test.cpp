@@ -1,0 +1,114 @@
+// Layers with attention, and decoding with a cache.
+#include <boost/test/unit_test.hpp>
+
+#include <catena/autograd/flag.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/testing.h>
+#include <catena/nn/links/transformer.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
+
+using namespace autograd;
+using test::GoldenCall;
+using test::spread;
+
+namespace {
+
+// PyTorch's name of a parameter: "/self_attn/in_proj/W" is "self_attn.in_proj_weight", "/norm1/gamma" "norm1.weight".
+std::string name_in_torch(std::string path) {
+  const std::size_t last = path.rfind('/');
+  const std::string name = path.substr(last + 1);
+  path = path.substr(1, last - 1);
+  const bool packed = path.ends_with("_proj") && !path.ends_with("out_proj");
+  for (char& c : path)
+    if (c == '/') c = '.';
+  return catena::concat(path, packed ? '_' : '.', name == "W" || name == "gamma" ? "weight" : "bias");
+}
+// Gives a link the arrays of a case.
+template <class L> L loaded(L link, const GoldenCall& c) {
+  for (auto& [path, p] : link.namedparams()) {
+    const Array a = c.array(name_in_torch(path));
+    BOOST_TEST_REQUIRE(bool(a), path);
+    p.set_data(a);
+  }
+  return link;
+}
+
+nn::MultiHeadAttentionMasks masks_of(const GoldenCall& c, bool padded = true) {
+  nn::MultiHeadAttentionMasks m;
+  if (c.x("mask")) m.mask = c.array("mask");
+  if (padded && c.x("padding")) m.padding = c.array("padding");
+  return m;
+}
+nn::TransformerLayerOptions layer_options(const GoldenCall& c) {
+  return {.dim_feedforward = 5, .dropout = 0, .norm_first = c.flag("norm_first", false)};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(attention_links)
+
+BOOST_AUTO_TEST_CASE(golden_values) {
+  test::run_golden(
+      "torch_attention_links",
+      {{"mha",
+        [](const GoldenCall& c) {
+          nn::MultiHeadAttentionOptions o;
+          const Variable memory = c.x("memory") ? c.x("memory") : c.x("x"), value = c.x("value");
+          if (value) o = {.bias = false, .kdim = 5, .vdim = 3};
+          auto link = loaded(nn::MultiHeadAttention(6, int(c.integer("heads", 3)), o), c);
+          return Variables{link(c.x("x"), memory, value ? value : memory, masks_of(c))};
+        }},
+       {"encoder_layer",
+        [](const GoldenCall& c) {
+          return Variables{loaded(nn::TransformerEncoderLayer(6, 3, layer_options(c)), c)(c.x("x"), masks_of(c))};
+        }},
+       {"decoder_layer", [](const GoldenCall& c) {
+          auto link = loaded(nn::TransformerDecoderLayer(6, 3, layer_options(c)), c);
+          nn::MultiHeadAttentionMasks memory_masks;
+          memory_masks.padding = c.array("padding");
+          return Variables{link(c.x("x"), c.x("memory"), masks_of(c, false), memory_masks)};
+        }}});
+}
+
+// Token by token with a cache, the result is that of all tokens at once.
+BOOST_AUTO_TEST_CASE(decoding_with_a_cache) {
+  const auto scope = no_backprop_mode();
+  const auto testing_mode = train_mode(false);
+  nn::TransformerEncoder model(2, 8, 4,
+                               {.dim_feedforward = 10, .norm_first = true, .num_kv_heads = 2, .rotary_base = 100.0});
+  const Array x = astype(spread({2, 7, 8}), Dtype::float32);
+  const Array all = model(x, {.causal = true}).data();
+  std::vector<nn::KeyValueCache> caches(2);
+  for (const auto& [begin, end] : {std::pair{0, 3}, std::pair{3, 4}, std::pair{4, 7}}) {
+    const Array part = model(slice(x, 1, begin, end), {.causal = true}, caches).data();
+    BOOST_CHECK_NO_THROW(testing::assert_allclose(part, slice(all, 1, begin, end), 1e-5, 1e-5));
+    BOOST_TEST(caches[1].length() == end);
+  }
+  BOOST_TEST(caches[0].keys().shape() == (Shape{2, 2, 7, 2}));
+  caches.pop_back();
+  BOOST_CHECK_THROW(model(x, {}, caches), catena::ValueError);
+  BOOST_CHECK_THROW(caches[0].append(ones({1, 2, 3, 2}), ones({1, 2, 3, 2})), catena::ValueError);
+  BOOST_TEST(caches[0].length() == 7);
+}
+
+BOOST_AUTO_TEST_CASE(parameters_and_errors) {
+  nn::MultiHeadAttention link(6, 3);
+  std::vector<std::string> names;
+  for (const auto& [path, p] : link.namedparams()) names.push_back(path);
+  BOOST_TEST(names == (std::vector<std::string>{"/in_proj/W", "/in_proj/b", "/out_proj/W", "/out_proj/b"}));
+  BOOST_CHECK_EXCEPTION(nn::MultiHeadAttention(6, 4), catena::ValueError, [](const catena::Error& e) {
+    return e.what() == std::string("MultiHeadAttention: num_heads is 4, which does not divide embed_dim, 6");
+  });
+  BOOST_CHECK_THROW(nn::MultiHeadAttention(6, 3, {.num_kv_heads = 2}), catena::ValueError);
+  BOOST_CHECK_THROW(link(ones({2, 6})), catena::InvalidType);
+  BOOST_CHECK_THROW(link(ones({2, 3, 6}), {.padding = ones({2, 3})}), catena::ValueError);
+  // Self-attention trains all parameters, in a decoder as well.
+  nn::TransformerDecoder decoder(1, 6, 2, {.dim_feedforward = 4, .dropout = 0.5});
+  sum(decoder(ones({2, 3, 6}), ones({2, 4, 6}), {.causal = true})).backward();
+  for (const Variable& p : decoder.params()) BOOST_TEST(bool(p.grad()));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
