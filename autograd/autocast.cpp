@@ -54,6 +54,7 @@ constexpr Rule kRules[] = {
     {"LogAddExp", Policy::wide},
     {"SquaredDifference", Policy::wide},
     {"_ ** *", Policy::wide},
+    {"$ ** _", Policy::wide},
     // decompositions and equations
     {"Inv", Policy::wide},
     {"BatchInv", Policy::wide},

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
@@ -231,7 +232,10 @@ Variable average(const Variable& x, const Axes& axes, const Variable& weights, b
 
 Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {
   // For 16-bit floats, exp(x - y) would have the rounding error of y.
-  if (is_narrow(x)) return cast(logsumexp(cast(x, Dtype::float32), axes, keepdims), x.dtype());
+  if (is_narrow(x)) {
+    const Variable y = logsumexp(cast(x, Dtype::float32), axes, keepdims);
+    return autocast_dtype() ? y : cast(y, x.dtype());
+  }
   return apply_node<LogSumExp>({x}, axes, keepdims)[0];
 }
 
