@@ -1,5 +1,6 @@
 #include <catena/training/updater.h>
 
+#include <catena/autograd/autocast.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/training/stored_number.h>
@@ -106,6 +107,8 @@ void StandardUpdater::update_core() {
     optimizer.update([&] {
       // Released before backward, so that no gradients of the batch are computed.
       const Variables given = std::move(arguments);
+      std::optional<autograd::AutocastScope> scope;
+      if (options_.autocast) scope.emplace(*options_.autocast, true);
       return options_.loss_func ? options_.loss_func(given) : optimizer.target().call(given);
     });
   };
