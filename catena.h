@@ -3,11 +3,13 @@
 #pragma once
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
 #include <catena/autograd/computational_graph.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/debug.h>
+#include <catena/autograd/derivatives.h>
 #include <catena/autograd/external_function.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/forget.h>

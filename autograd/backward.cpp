@@ -1,141 +1,23 @@
 #include <catena/autograd/backward.h>
 
-#include <algorithm>
 #include <atomic>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 
-#include <catena/autograd/backward_watch.h>
+#include <catena/autograd/backward_engine.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
-#include <catena/autograd/function_node.h>
+#include <catena/autograd/grad_hooks.h>
 #include <catena/autograd/hooks.h>
-#include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 
 namespace autograd {
 
-using internal::Access;
-using internal::VariableNode;
-
 namespace {
-
 std::atomic<std::uint64_t> last_run{0};
-
-// Modes during a backward rule. The rule builds a graph only if its gradients will be differentiated again.
-class RuleModes {
- public:
-  explicit RuleModes(bool double_backprop) : RuleModes(internal::modes(), double_backprop) {}
-
- private:
-  RuleModes(internal::Modes& modes, bool double_backprop)
-      : enable_backprop_(modes.enable_backprop, double_backprop),
-        double_backprop_(modes.double_backprop, double_backprop),
-        in_backward_rule_(modes.in_backward_rule, !double_backprop) {}
-  ModeScope enable_backprop_, double_backprop_, in_backward_rule_;
-};
-
 }  // namespace
 
-// One backward run. Gradients are stored in VariableNode::grad; VariableNode::run is the id of the run that wrote them.
-class BackwardEngine {
- public:
-  BackwardEngine(bool double_backprop, bool retain_grad)
-      : id_(last_run.fetch_add(1, std::memory_order_relaxed) + 1),
-        double_(double_backprop),
-        retain_grad_(retain_grad) {}
-  ~BackwardEngine() {
-    if (!queue_.empty()) abandon();
-  }
-
-  // State of grad(): only the functions in `functions` are processed, gradients that variables already have are
-  // ignored, and all gradients are restored at the end, also those of an outer run that is in progress.
-  struct Isolated {
-    std::unordered_set<const FunctionNode*> functions;
-    std::unordered_set<const VariableNode*> wanted;
-    struct Saved {
-      VariableNode* node;
-      Variable grad;
-      bool shared;
-      std::uint64_t run;
-      Variable held;
-    };
-    std::vector<Saved> saved;
-  };
-  void isolate(Isolated* isolated) { isolated_ = isolated; }
-
-  void keep(VariableNode* n) { kept_ = n; }
-  void report_parameters(const internal::OnParameter* to) { on_parameter_ = to; }
-
-  void enqueue(VariableNode* n) {
-    FunctionNode* f = n->creator;
-    if (f == nullptr || (isolated_ && !isolated_->functions.contains(f))) return;
-    if (!f->lists_output(n)) [[unlikely]]
-      catena::fail<catena::RuntimeError>(
-          "backward", f->label(), " was applied again after it made this variable; make one function object per call");
-    if (f->run_ == id_) return;
-    queue_.push_back({f->rank(), order_++, f});
-    retain(f);
-    f->run_ = id_;
-    std::push_heap(queue_.begin(), queue_.end());
-  }
-
-  void run() {
-    while (!queue_.empty()) {
-      std::pop_heap(queue_.begin(), queue_.end());
-      const NodePtr<FunctionNode> f(queue_.back().function);
-      queue_.pop_back();
-      process(*f);
-    }
-  }
-
-  internal::BackwardWatch& watch() noexcept { return watch_; }
-
-  // The caller passes a handle of x in `held`. The run moves from it if it needs the gradient later: the last other
-  // handle may be destroyed meanwhile, and the gradient must remain. `held` may be null only if the run takes the
-  // gradient out of x again, that is, if x has a creator or grad() restores the gradients. With double backprop the
-  // graph of the gradient refers to x, so a gradient that stayed in a variable without handles would never be freed.
-  void accumulate(VariableNode* x, const Variable& gx, Variable& held);
-
- private:
-  struct Item {
-    int rank;
-    std::uint32_t order;
-    FunctionNode* function;  // owned
-    friend bool operator<(const Item& a, const Item& b) {
-      return a.rank != b.rank ? a.rank < b.rank : a.order > b.order;
-    }
-  };
-
-  // True if the gradient of x can be read after this run.
-  bool kept(const VariableNode* x) const {
-    return x->requires_grad && (x->creator == nullptr || retain_grad_) &&
-           x->handles.load(catena::MemoryOrder::relaxed) != 0;
-  }
-  bool wanted(const VariableNode* x) {
-    if (isolated_)
-      return isolated_->wanted.contains(x) || (x->creator != nullptr && isolated_->functions.contains(x->creator));
-    return kept(x) || (x->requires_grad && x->creator != nullptr && leads_to_kept(x->creator));
-  }
-  bool leads_to_kept(FunctionNode* f);
-  void process(FunctionNode& f);
-  Variables call_rule(FunctionNode& f, const Targets& targets, const Variables& gy);
-  Variable hold_output(VariableNode* y);
-  Variables take_output_grads(FunctionNode& f);
-  void drop_output_grads(FunctionNode& f) noexcept;
-  void abandon() noexcept;
-
-  std::uint64_t id_;
-  bool double_, retain_grad_;
-  bool made_here_ = false;  // the current function has one output, and this run made its gradient
-  Isolated* isolated_ = nullptr;
-  const internal::OnParameter* on_parameter_ = nullptr;
-  internal::BackwardWatch watch_;
-  VariableNode* kept_ = nullptr;  // the variable on which backward was called; it keeps its gradient
-  std::uint32_t order_ = 0;
-  catena::SmallVector<Item, 16> queue_;
-};
+BackwardEngine::BackwardEngine(bool double_backprop, bool retain_grad)
+    : id_(last_run.fetch_add(1, std::memory_order_relaxed) + 1), double_(double_backprop), retain_grad_(retain_grad) {}
 
 namespace {
 
@@ -184,11 +66,36 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx, Variable& h
   }
 }
 
-// Returns the handle that the run has kept since it wrote the gradient, or a new one. run_backward() holds kept_. In
-// grad() the kept handle is that of an outer run.
+Variable BackwardEngine::hooked(VariableNode& x, const Variable& g) const {
+  if (!x.grad_hooks) [[likely]]
+    return g;
+  const RuleModes modes(double_);
+  return x.grad_hooks->call(g);
+}
+
+void BackwardEngine::add_to_leaf(const Variable& leaf, const Variable& g) {
+  const RuleModes modes(double_);
+  for (HookedLeaf& entry : hooked_leaves_)
+    if (entry.leaf.is_same(leaf)) {
+      entry.grad = entry.grad + g;
+      return;
+    }
+  hooked_leaves_.push_back({leaf, g});
+}
+
+void BackwardEngine::finish_leaves() {
+  for (HookedLeaf& entry : hooked_leaves_) {
+    const Variable g = hooked(*Access::node(entry.leaf), entry.grad);
+    const RuleModes modes(double_);
+    accumulate(Access::node(entry.leaf), g, entry.leaf);
+  }
+}
+
+// Returns the handle that the run has kept since it wrote the gradient, or a new one. run_backward() holds the roots.
+// In grad() the kept handle is that of an outer run.
 Variable BackwardEngine::hold_output(VariableNode* y) {
   if (isolated_ == nullptr && std::exchange(y->held_by_run, false)) return Access::adopt(y);
-  return y == kept_ ? Variable() : y->hold();
+  return is_root(y) ? Variable() : y->hold();
 }
 
 // Moves the gradients out of the outputs of f; gradients that must be kept stay, and the result has further handles of
@@ -204,10 +111,12 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) try {
     const Variable held = hold_output(y);
     if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
       made_here_ = !double_ && f.num_outputs() == 1 && y->run == id_;
-      gy.back() = y->grad_handle();
+      gy.back() = hooked(*y, y->grad_handle());
+      if (y->grad_hooks) y->set_grad(gy.back(), true);
+      if (isolated_ && retain_grad_ && held) isolated_->retained.emplace_back(held, gy.back());
     }
-    const bool keep =
-        y == kept_ || (retain_grad_ && held) || (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
+    const bool keep = is_root(y) || (!isolated_ && retain_grad_ && held) ||
+                      (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
     if (!keep) y->set_grad({}, false);
     internal::release(y);
   }
@@ -351,7 +260,13 @@ void BackwardEngine::process(FunctionNode& f) {
       internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)),
                            x->data ? x->data.device() : x->device, g);
     if (x->is_parameter && on_parameter_ != nullptr) (*on_parameter_)(*x, f);
-    if (x->creator == nullptr && isolated_ == nullptr) watch_.note(x, f);
+    if (x->creator == nullptr && isolated_ == nullptr) {
+      watch_.note(x, f);
+      if (x->grad_hooks) [[unlikely]] {
+        add_to_leaf(held, gx[k]);
+        continue;
+      }
+    }
     const RuleModes modes(double_);
     accumulate(x, gx[k], held);
   }
@@ -362,7 +277,7 @@ void BackwardEngine::drop_output_grads(FunctionNode& f) noexcept {
     VariableNode* y = f.lock_output(i);
     if (y == nullptr) continue;
     const Variable held = hold_output(y);
-    if (y->run == id_ && y != kept_) y->set_grad({}, false);
+    if (y->run == id_ && !is_root(y)) y->set_grad({}, false);
     internal::release(y);
   }
 }
@@ -388,156 +303,63 @@ double loss_value(const Array& loss) {
 
 namespace internal {
 
-struct GradInputs {
-  const std::unordered_set<const VariableNode*>& nodes;
-  const GradInputs* outer;
-};
-
-bool is_grad_input(const GradInputs* inputs, const VariableNode* n) noexcept {
-  for (; inputs != nullptr; inputs = inputs->outer)
-    if (inputs->nodes.contains(n)) return true;
-  return false;
-}
-
 namespace {
 
-using GradInputsScope = catena::ScopedValue<const GradInputs*>;
 thread_local const OnParameter* on_parameter_of_run = nullptr;
 
 }  // namespace
 
 const OnParameter* current_on_parameter() noexcept { return on_parameter_of_run; }
 
-void run_backward(const Variable& start, const BackwardOptions& options, const OnParameter* on_parameter) try {
-  catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
-  VariableNode* y = Access::node(start)->root();
-  const Variable held = y->hold();  // `start` may be an alias, which is no handle of y
-  const FunctionNode* f = y->creator;
+namespace {
+
+// Gives a root without a gradient the one with which it starts. f: its creator.
+void start_gradient(const Variable& root, VariableNode* y, const FunctionNode& f, double loss_scale) {
+  if (root.size() == 1) {
+    if (root.device().kind == Device::Kind::cpu && !OwnLossWarning::is_active())
+      warn_of_nan_loss(loss_value(root.data()));
+    const Array one = loss_scale == 1 ? ones_like(root.data()) : full_like(root.data(), loss_scale);
+    return y->set_grad(internal::constant_variable(one), false);
+  }
+  bool other = false;
+  for (std::size_t i = 0; i < f.num_outputs(); ++i) other |= f.output(i) && f.output(i).grad();
+  catena::check<catena::RuntimeError>(
+      other, "backward", "the variable has shape ", root.shape(),
+      " and no gradient; set its grad first (only a single element starts with 1 by itself)");
+}
+
+}  // namespace
+
+void run_backward(const Variables& roots, const BackwardOptions& options, const OnParameter* on_parameter) try {
   // A backward pass within a rule (forget) or within an optimizer's update is not checked here: the optimizer has a
   // more detailed message.
-  const bool by_user = !modes().in_backward_rule && on_parameter == nullptr;
-  if (f == nullptr) return by_user ? BackwardWatch::warn_of_no_graph(start) : void();
-  if (!modes().in_backward_rule) BackwardWatch::check_repeated(*f);
-  if (y->grad == nullptr) {
-    if (start.size() == 1) {
-      if (start.device().kind == Device::Kind::cpu && !OwnLossWarning::is_active())
-        warn_of_nan_loss(loss_value(start.data()));
-      y->set_grad(internal::constant_variable(ones_like(start.data())), false);
-    } else {
-      bool other = false;
-      for (std::size_t i = 0; i < f->num_outputs(); ++i) other |= f->output(i) && f->output(i).grad();
-      catena::check<catena::RuntimeError>(
-          other, "backward", "the variable has shape ", start.shape(),
-          " and no gradient; set its grad first (only a single element starts with 1 by itself)");
-    }
+  const bool in_rule = modes().in_backward_rule, by_user = !in_rule && on_parameter == nullptr;
+  Variables held;
+  for (const Variable& root : roots) {
+    catena::check<catena::ValueError>(bool(root), "backward", "called on a null Variable");
+    const Variable y = Access::node(root)->root()->hold();  // a root may be an alias, which is no handle of y
+    if (y.creator() != nullptr) held.push_back(y);
+    else if (by_user) BackwardWatch::warn_of_no_graph(root);
   }
+  if (held.empty()) return;
   BackwardEngine engine(options.enable_double_backprop, options.retain_grad);
-  engine.keep(y);
   engine.report_parameters(on_parameter);
-  y->run = 0;
-  engine.enqueue(y);
-  const GradInputsScope no_grad_inputs(modes().grad_inputs, nullptr);
+  for (const Variable& root : held) {
+    VariableNode* const y = Access::node(root);
+    if (!in_rule) BackwardWatch::check_repeated(*y->creator);
+    if (y->grad == nullptr) start_gradient(root, y, *y->creator, options.loss_scale);
+  }
+  for (const Variable& root : held) engine.start_at(Access::node(root), held.size() > 1);
+  const catena::ScopedValue<const GradInputs*> no_grad_inputs(modes().grad_inputs, nullptr);
   const catena::ScopedValue<const OnParameter*> reports(on_parameter_of_run, on_parameter);
   engine.run();
-  engine.watch().remember(modes().in_backward_rule ? nullptr : y->creator, on_parameter == nullptr);
+  engine.watch().remember(in_rule ? nullptr : held[0].creator(), on_parameter == nullptr);
 } catch (...) {
   catena::rethrow_standard("backward");
 }
 
 }  // namespace internal
 
-namespace {
-
-// Returns all functions on a path from the outputs to a wanted variable.
-std::unordered_set<const FunctionNode*> functions_between(const Variables& outputs,
-                                                          const std::unordered_set<const VariableNode*>& wanted,
-                                                          const Variables& ends) {
-  std::vector<const FunctionNode*> all, pending;
-  std::unordered_set<const FunctionNode*> seen, needed;
-  for (const Variable& x : ends) seen.insert(x.creator());
-  const auto visit = [&](const FunctionNode* f) {
-    if (f != nullptr && seen.insert(f).second) pending.push_back(f);
-  };
-  for (const Variable& y : outputs) visit(y.creator());
-  while (!pending.empty()) {
-    const FunctionNode* f = pending.back();
-    pending.pop_back();
-    all.push_back(f);
-    for (std::size_t i = 0; i < f->num_inputs(); ++i) visit(f->input_node(i)->creator);
-  }
-  std::sort(all.begin(), all.end(), [](const FunctionNode* a, const FunctionNode* b) { return a->rank() < b->rank(); });
-  for (const FunctionNode* f : all)
-    for (std::size_t i = 0; i < f->num_inputs(); ++i) {
-      const VariableNode* x = f->input_node(i);
-      if (wanted.contains(x) || (x->creator != nullptr && needed.contains(x->creator))) needed.insert(f);
-    }
-  return needed;
-}
-
-// Restores the gradients of all variables that the run wrote, even if a rule throws.
-class Restore {
- public:
-  explicit Restore(BackwardEngine::Isolated& isolated) : isolated_(isolated) {}
-  ~Restore() {
-    for (auto& s : isolated_.saved) {
-      s.node->set_grad(s.grad, s.shared);
-      s.node->run = s.run;
-      internal::release(s.node);
-    }
-  }
-  Restore(const Restore&) = delete;
-  Restore& operator=(const Restore&) = delete;
-
- private:
-  BackwardEngine::Isolated& isolated_;
-};
-
-}  // namespace
-
-Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
-               bool enable_double_backprop) try {
-  std::unordered_set<const VariableNode*> nodes;
-  for (const Variable& x : inputs)
-    if (x) nodes.insert(Access::node(x)->root());
-  const internal::GradInputs grad_inputs{nodes, internal::modes().grad_inputs};
-  const internal::GradInputsScope scope(internal::modes().grad_inputs, &grad_inputs);
-  return internal::gradients(outputs, inputs, grad_outputs, enable_double_backprop);
-} catch (...) {
-  catena::rethrow_standard("grad");
-}
-
-Variables internal::gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
-                              bool enable_double_backprop, const Variables& ends) {
-  catena::check<catena::ValueError>(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "grad",
-                                    grad_outputs.size(), " grad_outputs given for ", outputs.size(), " outputs");
-  for (const Variables* list : {&outputs, &inputs})
-    for (const Variable& v : *list)
-      catena::check<catena::TypeError>(bool(v), "grad", "an output or input is a null Variable");
-  BackwardEngine::Isolated isolated;
-  for (const Variable& x : inputs) isolated.wanted.insert(Access::node(x)->root());
-  isolated.functions = functions_between(outputs, isolated.wanted, ends);
-  const Restore restore(isolated);
-  BackwardEngine engine(enable_double_backprop, false);
-  engine.isolate(&isolated);
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    Variable g = grad_outputs.empty() ? Variable() : grad_outputs[k];
-    if (!g) g = internal::constant_variable(ones_like(outputs[k].data()));
-    internal::check_grad(nullptr, outputs[k].data(), outputs[k].dtype(), outputs[k].shape(), outputs[k].device(),
-                         g.data());
-    const RuleModes modes(enable_double_backprop);
-    VariableNode* y = Access::node(outputs[k])->root();
-    Variable held = y->hold();
-    engine.accumulate(y, g, held);
-  }
-  engine.run();
-  Variables result;
-  for (const Variable& x : inputs) {
-    VariableNode* n = Access::node(x)->root();
-    const bool reached =
-        std::any_of(isolated.saved.begin(), isolated.saved.end(), [n](const auto& s) { return s.node == n; });
-    result.push_back(reached ? n->grad_handle() : Variable());
-  }
-  return result;
-}
+void backward(const Variables& roots, const BackwardOptions& options) { internal::run_backward(roots, options); }
 
 }  // namespace autograd

@@ -13,8 +13,8 @@ namespace autograd::internal {
 
 // Called with each parameter of a link that gets a gradient and the function from which the gradient comes.
 using OnParameter = catena::Function<void(VariableNode&, FunctionNode&)>;
-// Implements Variable::backward.
-CATENA_EXPORT void run_backward(const Variable& start, const BackwardOptions& options,
+// Implements Variable::backward and autograd::backward.
+CATENA_EXPORT void run_backward(const Variables& roots, const BackwardOptions& options,
                                 const OnParameter* on_parameter = nullptr);
 
 // Returns the callback to which the backward pass that now calls a rule on this thread reports parameters; null if
@@ -31,9 +31,9 @@ struct Untrained {
 CATENA_EXPORT Untrained take_untrained();
 
 // Computes grad() within a backward pass. `ends`: variables at which the search stops: their creators are not
-// processed, even if they depend on an input.
+// processed, even if they depend on an input. retain_grad: stores the gradients of the variables in between.
 CATENA_EXPORT Variables gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
-                                  bool enable_double_backprop, const Variables& ends = {});
+                                  bool enable_double_backprop, const Variables& ends = {}, bool retain_grad = false);
 // True if a call of grad() that runs on this thread computes the gradient of this variable.
 CATENA_EXPORT bool is_grad_input(const GradInputs* inputs, const VariableNode* n) noexcept;
 

@@ -92,8 +92,9 @@ void BackwardWatch::warn_of_no_graph(const Variable& v) {
   warn("UserWarning",
        catena::concat("backward: ", described(v),
                       v.volatile_flag() == ON ? " is volatile, so it has no graph" : " has no graph",
-                      ", and nothing gets a gradient: was it computed from volatile variables, in no_backprop_mode or "
-                      "from the arrays of variables (v.data()), or unchained?"));
+                      ", and nothing gets a gradient: was it computed from volatile variables or such as require no "
+                      "gradient (integers do not), in no_backprop_mode or from the arrays of variables (v.data()), or "
+                      "unchained?"));
 }
 
 }  // namespace autograd::internal

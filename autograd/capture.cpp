@@ -52,8 +52,13 @@ namespace {
 
 constinit thread_local CapturedWork::Watched* watching = nullptr;
 
+constinit thread_local std::uint64_t captures = 0;  // begun by this thread
+
 struct WatchingScope {
-  explicit WatchingScope(CapturedWork::Watched& w) { watching = &w; }
+  explicit WatchingScope(CapturedWork::Watched& w) {
+    watching = &w;
+    ++captures;
+  }
   ~WatchingScope() { watching = nullptr; }
 };
 
@@ -95,6 +100,7 @@ template <class F> bool CapturedWork::Watched::is_current(F differs) const {
 }
 
 bool is_capturing() noexcept { return watching != nullptr; }
+std::uint64_t internal::capture_number() noexcept { return watching != nullptr ? captures : 0; }
 
 void watch_array(std::string what, catena::Function<Array()> current) {
   if (watching != nullptr) watching->arrays.push_back({std::move(what), std::move(current)});

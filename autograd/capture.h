@@ -52,6 +52,9 @@ class CATENA_EXPORT CapturedWork {
 
 // True while this thread captures work.
 CATENA_EXPORT bool is_capturing() noexcept;
+namespace internal {
+CATENA_EXPORT std::uint64_t capture_number() noexcept;  // of the capture that this thread makes; 0: none
+}
 
 // While capturing: registers an array that every replay checks. current() returns the array (null: no array); it must
 // have the memory, shape and dtype that it had at the end of the capture. `what` is part of the message "the array of

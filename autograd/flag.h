@@ -43,6 +43,7 @@ CATENA_EXPORT Flag aggregate_flags(std::span<const Flag> flags);
 namespace internal {
 enum class TypeChecks : unsigned char { as_process, off, on };
 struct GradInputs;
+class Autocast;
 struct Modes {
   bool enable_backprop = true;
   bool train = true;
@@ -55,6 +56,7 @@ struct Modes {
   bool allows_in_place_changes = false;     // InPlaceChanges of debug.h
   std::uint32_t recomputation = 0;          // number of the call of forget() that is being recomputed; 0: none
   const GradInputs* grad_inputs = nullptr;  // inputs of the running calls of grad(); null within Variable::backward
+  Autocast* autocast = nullptr;             // the casts of autocast.h; null: none
 };
 CATENA_EXPORT Modes& modes() noexcept;
 CATENA_EXPORT extern catena::Atomic<bool> debug_flag, type_checks_disabled;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <unordered_set>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
 #include <catena/autograd/functions/math.h>
@@ -34,7 +35,8 @@ void check_outputs(const Variables& ys) {
 // Sets the modes in which func is called again: the modes of its first call, but with a graph.
 class Recomputation {
  public:
-  explicit Recomputation(bool train) : modes_(modes()), saved_(modes_) {
+  Recomputation(bool train, std::optional<Dtype> autocast)
+      : modes_(modes()), saved_(modes_), autocast_(autocast.value_or(Dtype::bfloat16), autocast.has_value()) {
     static std::atomic<std::uint32_t> count{0};
     modes_.enable_backprop = modes_.double_backprop = true;
     modes_.in_backward_rule = false;
@@ -50,6 +52,7 @@ class Recomputation {
  private:
   Modes& modes_;
   const Modes saved_;
+  const AutocastScope autocast_;
 };
 
 // Returns the leaves, except xs, from which functions of this recomputation made ys: the variables that func captured.
@@ -155,7 +158,7 @@ class Forget final : public FunctionNode {
 
   // The inputs are new leaves, so that the backward pass through func ends at them.
   Variables without_graph(const Targets& targets, const Variables& gy) const {
-    const Recomputation recomputation(train_);
+    const Recomputation recomputation(train_, autocast_);
     Variables xs, sources;
     for (std::size_t i = 0; i + 1 < num_inputs(); ++i) {
       xs.push_back(Variable(retained_input(int(i)).data(), {.requires_grad = is_target(targets, i)}));
@@ -167,7 +170,7 @@ class Forget final : public FunctionNode {
     if (inside_of_grad(captured_leaves(ys, xs, recomputation.number())))
       return gradients_of(targets, internal::gradients(outputs, sources, output_gradients, false));
     for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k].set_grad(output_gradients[k].data());
-    if (!outputs.empty()) run_backward(outputs[0], {}, current_on_parameter());
+    if (!outputs.empty()) run_backward({outputs[0]}, {}, current_on_parameter());
     Variables gx;
     for (const Variable& x : sources) gx.push_back(x.grad_variable());
     return gradients_of(targets, gx);
@@ -176,7 +179,7 @@ class Forget final : public FunctionNode {
   // Each input of the graph is passed through an identity node. Gradients with respect to these copies are functions of
   // the inputs, but do not flow on to the functions that made the inputs.
   Variables with_graph(const Targets& targets, const Variables& gy) const {
-    const Recomputation recomputation(train_);
+    const Recomputation recomputation(train_, autocast_);
     Variables xs, sources;
     for (std::size_t i = 0; i + 1 < num_inputs(); ++i) {
       const Variable x = retained_input(int(i));
@@ -207,6 +210,7 @@ class Forget final : public FunctionNode {
 
   const Recompute func_;
   const bool train_;
+  const std::optional<Dtype> autocast_ = autocast_dtype();
   const Variable held_;
   RandomState random_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <typeinfo>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/hooks.h>
@@ -201,6 +202,7 @@ void check_input_types(std::string_view label, const Variables& inputs,
   if (!is_type_check_enabled()) return;
   Arrays arrays;
   for (const Variable& v : inputs) arrays.push_back(v.data());
+  autocast_checked(arrays);
   const type_check::TypeInfoTuple types(std::as_const(arrays));
   try {
     check(types);
@@ -298,7 +300,10 @@ void FunctionNode::start() {
   retained_outputs_.clear();
 }
 
-Variables FunctionNode::apply(const Variables& inputs) try {
+Variables FunctionNode::apply(const Variables& given) try {
+  const std::optional<Variables> converted =
+      internal::modes().autocast != nullptr ? internal::autocast_inputs(label(), given) : std::nullopt;
+  const Variables& inputs = converted ? *converted : given;
   const internal::GraphMode mode = internal::graph_mode_of(inputs);
   start();
   Arrays in;

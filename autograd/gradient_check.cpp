@@ -1,6 +1,7 @@
 #include <catena/autograd/gradient_check.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <catena/autograd/debug.h>
 #include <catena/autograd/functions/array.h>
@@ -41,6 +42,37 @@ double weighted_difference(const std::vector<std::vector<double>>& plus, const s
   return sum;
 }
 
+// The unit of rounding of values of this dtype, relative to them.
+double rounding_of(Dtype t) {
+  if (!catena::is_floating(t) || t == Dtype::float64) return 0x1p-52;
+  return t == Dtype::float32 ? 0x1p-23 : t == Dtype::float16 ? 0x1p-10 : 0x1p-7;
+}
+
+// Throws if the values of an output at -1, -1/2, 0, 1/2 and 1 steps are not on a parabola: the third and fourth
+// differences of one vanish.
+void check_smooth(const std::vector<double>& y, double rounding, const Detection& d) {
+  const auto [low, high] = std::minmax_element(y.begin(), y.end());
+  const bool finite = std::isfinite(*low) && std::isfinite(*high);
+  const double third = y[4] - 2 * y[3] + 2 * y[1] - y[0], fourth = y[4] - 4 * y[3] + 6 * y[2] - 4 * y[1] + y[0];
+  const double tolerance =
+      d.diff_atol + d.diff_rtol * (*high - *low) + 16 * rounding * std::max(std::abs(*low), std::abs(*high));
+  if (finite && std::max(std::abs(third), std::abs(fourth)) <= tolerance) return;
+  throw NondifferentiableError(catena::concat("numerical_grad: an output has the values ", y[0], ", ", y[1], ", ", y[2],
+                                              ", ", y[3], ", ", y[4],
+                                              " around this point, where it has no derivative"));
+}
+
+// points[i][k][e]: the element e of output k at the i-th of these steps.
+void check_all_smooth(const std::vector<std::vector<std::vector<double>>>& points, const std::vector<double>& rounding,
+                      const Detection& d) {
+  for (std::size_t k = 0; k < points[0].size(); ++k)
+    for (std::size_t e = 0; e < points[0][k].size(); ++e) {
+      std::vector<double> y;
+      for (const auto& point : points) y.push_back(point[k][e]);
+      check_smooth(y, rounding[k], d);
+    }
+}
+
 std::vector<std::vector<double>> host_values(const Arrays& arrays) {
   std::vector<std::vector<double>> v;
   for (const Array& a : arrays) v.push_back(a ? to_vector<double>(a) : std::vector<double>());
@@ -50,7 +82,7 @@ std::vector<std::vector<double>> host_values(const Arrays& arrays) {
 }  // namespace
 
 Arrays internal::numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs, const Arrays& grad_outputs,
-                                double eps) {
+                                double eps, const Detection& detection) {
   catena::check<catena::AssertionError>(eps > 0, "numerical_grad", "eps is ", eps, " and must be positive");
   const Array* first = nullptr;
   for (const Arrays* list : {&inputs, &grad_outputs})
@@ -63,9 +95,13 @@ Arrays internal::numerical_grad(const catena::Function<Arrays()>& f, const Array
     }
   const TypeCheckMode unchecked = type_check_mode(false);
   const RandomState random;
+  std::vector<double> rounding;  // of the outputs
   const auto evaluate = [&] {
     random.restore();
-    return host_values(f());
+    const Arrays outputs = f();
+    rounding.clear();
+    for (const Array& a : outputs) rounding.push_back(a ? rounding_of(a.dtype()) : 0);
+    return host_values(outputs);
   };
   const std::vector<std::vector<double>> weights = host_values(grad_outputs);
   Arrays grads;
@@ -77,6 +113,15 @@ Arrays internal::numerical_grad(const catena::Function<Arrays()>& f, const Array
       const auto plus = evaluate();
       element.move(-eps);
       const auto minus = evaluate();
+      if (detection.detect_nondifferentiable) {
+        std::vector<std::vector<std::vector<double>>> points{minus};
+        for (const double step : {-eps / 2, 0.0, eps / 2}) {
+          element.move(step);
+          points.push_back(evaluate());
+        }
+        points.push_back(plus);
+        check_all_smooth(points, rounding, detection);
+      }
       catena::check<catena::ValueError>(plus.size() == weights.size(), "numerical_grad", grad_outputs.size(),
                                         " grad_outputs for ", plus.size(), " outputs");
       g[std::size_t(i)] = weighted_difference(plus, minus, weights) / (2 * eps);
@@ -133,6 +178,38 @@ Variables joined_outputs(const char* check, const Variables& ys, Arrays& gy) {
   return joined;
 }
 
+// Compares the derivative in a random direction of unit length, by the gradients and by differences.
+void check_direction(const catena::Function<Arrays()>& f, const Arrays& inputs, const Arrays& gradients,
+                     const Arrays& gy, const Options& o) {
+  Arrays origin, direction;
+  double squares = 0;
+  for (const Array& a : inputs) {
+    origin.push_back(astype(a, Dtype::float64));
+    if (origin.back().get() == a.get()) origin.back() = copy(a);
+    direction.push_back(random_normal(a.shape(), 0, 1, Dtype::float64, default_generator(), a.device()));
+    for (const double d : to_vector<double>(direction.back())) squares += d * d;
+  }
+  double analytic = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    direction[i] = direction[i] * (squares > 0 ? 1 / std::sqrt(squares) : 0.0);
+    if (gradients[i]) analytic += item(sum(astype(gradients[i], Dtype::float64) * direction[i])).to_double();
+  }
+  const Array step = zeros({}, Dtype::float64, inputs.empty() ? Device() : inputs[0].device());
+  struct Restore {
+    const Arrays &to, &from;
+    ~Restore() {
+      for (std::size_t i = 0; i < to.size(); ++i) assign(to[i], from[i]);
+    }
+  } const restore{inputs, origin};
+  const auto along = [&] {
+    const double t = item(step).to_double();
+    for (std::size_t i = 0; i < inputs.size(); ++i) assign(inputs[i], origin[i] + direction[i] * t);
+    return f();
+  };
+  const Array numeric = numerical_grad(along, {step}, gy, o.eps, o.detection)[0];
+  compare("check_backward", "a random direction", full_like(numeric, analytic), numeric, o);
+}
+
 }  // namespace
 
 void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, const Options& o, bool absent_is_zero) {
@@ -170,7 +247,14 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
     return data_of(f(in));
   };
   random.restore();
-  const Arrays numeric = numerical_grad(evaluate, perturbed, gy, o.eps);
+  if (o.directional) {
+    Arrays analytic;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!skip[i]) analytic.push_back(xs[i].grad());
+    for (const Variable& p : o.params) analytic.push_back(p.grad());
+    return check_direction(evaluate, perturbed, analytic, gy, o);
+  }
+  const Arrays numeric = numerical_grad(evaluate, perturbed, gy, o.eps, o.detection);
 
   std::size_t next = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -200,6 +284,9 @@ void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, con
   const std::vector<bool> skip = skipped_inputs("check_double_backward", x, o);
   catena::check<catena::ValueError>(ggx.size() == x.size(), "check_double_backward", ggx.size(), " x_grad_grad for ",
                                     x.size(), " inputs");
+  catena::check<catena::ValueError>(o.params_grad_grad.empty() || o.params_grad_grad.size() == o.params.size(),
+                                    "check_double_backward", o.params_grad_grad.size(), " params_grad_grad for ",
+                                    o.params.size(), " parameters");
   // Computes the first gradients as a function of the inputs and of the given output gradients.
   std::vector<std::size_t> given;
   Arrays inputs = x, weights;
@@ -227,6 +314,8 @@ void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, con
       }
     for (std::size_t i = 0; i < x.size(); ++i)
       if (wanted[i]) sources.push_back(xs[i]);
+    for (std::size_t i = 0; i < o.params_grad_grad.size(); ++i)
+      if (o.params_grad_grad[i]) sources.push_back(o.params[i]);
     const Variables gx = grad(outputs, sources, output_grads, true);
     Variables result;
     for (std::size_t i = 0; i < gx.size(); ++i)
@@ -235,6 +324,8 @@ void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, con
   };
   for (std::size_t i = 0; i < x.size(); ++i)
     if (wanted[i]) weights.push_back(ggx[i]);
+  for (const Array& w : o.params_grad_grad)
+    if (w) weights.push_back(w);
   check_backward(first, inputs, weights, options, true);
 }
 

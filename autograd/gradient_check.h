@@ -16,10 +16,24 @@
 
 namespace autograd::gradient_check {
 
+// Thrown where a function has no derivative: a test draws other inputs.
+class CATENA_EXPORT NondifferentiableError : public catena::RuntimeError {
+ public:
+  using RuntimeError::RuntimeError;
+};
+
+// How numerical_grad looks for points without a derivative. An output is taken for smooth if its values at -eps,
+// -eps / 2, 0, eps / 2 and eps are those of a parabola up to diff_atol + diff_rtol * (largest - smallest of them), and
+// the rounding of its dtype.
+struct Detection {
+  bool detect_nondifferentiable = false;
+  double diff_atol = 0, diff_rtol = 1e-2;
+};
+
 namespace internal {
 
 CATENA_EXPORT Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs,
-                                    const Arrays& grad_outputs, double eps);
+                                    const Arrays& grad_outputs, double eps, const Detection& detection = {});
 
 // Returns the result of f as arrays; f may return arrays, Variables or numbers.
 template <class R> Arrays arrays_of(const R& result) {
@@ -55,10 +69,12 @@ template <class R> Arrays arrays_of(const R& result) {
 // Returns central differences of f() at the current values of `inputs`, which f reads: for every input the gradient of
 // sum_k(outputs[k] * grad_outputs[k]), in the dtype of the input; null grad_outputs are ignored. f returns an array, a
 // Variable, a number, or several. Inputs are perturbed in place and restored, also if f throws. Type checks are off
-// during the call. AssertionError unless eps > 0; RuntimeError if host and device arrays are mixed.
+// during the call. AssertionError unless eps > 0; RuntimeError if host and device arrays are mixed;
+// NondifferentiableError, if `detection` asks for it, at a kink or a step.
 template <std::invocable F>
-Arrays numerical_grad(F&& f, const Arrays& inputs, const Arrays& grad_outputs, double eps = 1e-3) {
-  return internal::numerical_grad([&f] { return internal::arrays_of(f()); }, inputs, grad_outputs, eps);
+Arrays numerical_grad(F&& f, const Arrays& inputs, const Arrays& grad_outputs, double eps = 1e-3,
+                      const Detection& detection = {}) {
+  return internal::numerical_grad([&f] { return internal::arrays_of(f()); }, inputs, grad_outputs, eps, detection);
 }
 
 // Tolerances and the step of the check.
@@ -67,6 +83,13 @@ struct Options {
   std::vector<bool> no_grads = {};  // inputs that must have no gradient; default: the inputs of non-floating dtypes
   std::optional<Dtype> dtype = {};  // floating dtype of the numerical side
   Variables params = {};            // parameters whose gradients are compared as well
+  // check_double_backward: weights of the first gradients of the parameters, which then are among the first gradients;
+  // empty, or one per parameter (null for none).
+  Arrays params_grad_grad = {};
+  // Compares one derivative, in a random direction over all inputs and parameters, for two calls of func in place of
+  // two per element. The error then cannot name the input.
+  bool directional = false;
+  Detection detection = {};
 };
 
 // The function whose gradients are checked.

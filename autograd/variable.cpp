@@ -65,7 +65,7 @@ void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, co
 
 void Variable::set_options(const VariableOptions& options) {
   node_->volatile_flag = options.volatile_;
-  node_->requires_grad = options.requires_grad;
+  node_->requires_grad = node_->requires_grad && options.requires_grad;
   if (options.grad) set_grad(options.grad);
   if (!options.name.empty()) set_name(options.name);
 }
@@ -78,9 +78,16 @@ void Variable::drop_data() {
   n.root()->set_grad({}, false);
 }
 
+namespace {
+// Integers and bools have no gradients.
+bool has_gradients(Dtype t) { return catena::is_floating(t) || catena::is_complex_dtype(t); }
+}  // namespace
+
 Variable Variable::wrap(const Array& data) {
   catena::check<catena::TypeError>(bool(data), "Variable", "an array is needed, not a null one");
-  return internal::constant_variable(data);
+  Variable v = internal::constant_variable(data);
+  v.node_->requires_grad = has_gradients(data.dtype());
+  return v;
 }
 
 void Variable::add_handle() const noexcept { node_->handles.fetch_add(1, catena::MemoryOrder::relaxed); }
@@ -145,6 +152,8 @@ void Variable::set_requires_grad(bool requires_grad) {
   VariableNode& n = checked();
   catena::check<catena::RuntimeError>(n.root()->is_leaf(), "set_requires_grad",
                                       "the variable was made by a function (unchain() makes it a root)");
+  catena::check<catena::TypeError>(!requires_grad || !n.data || has_gradients(n.data.dtype()), "set_requires_grad",
+                                   "a variable of ", n.data ? n.data.dtype() : Dtype::float32, " has no gradient");
   n.requires_grad = requires_grad;
 }
 
@@ -215,7 +224,7 @@ void Variable::addgrad(const Variable& from) {
 
 // ---- graph --------------------------------------------------------------------------------------
 
-void Variable::backward(const BackwardOptions& options) const { internal::run_backward(*this, options); }
+void Variable::backward(const BackwardOptions& options) const { internal::run_backward({*this}, options); }
 
 void Variable::unchain() const { checked().root()->set_creator(nullptr, 0); }
 

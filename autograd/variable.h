@@ -25,6 +25,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/flag.h>
+#include <catena/autograd/grad_hook.h>
 #include <catena/autograd/index_item.h>
 
 namespace autograd {
@@ -50,6 +51,8 @@ struct VariableOptions {
 struct BackwardOptions {
   bool retain_grad = false;             // keep the gradients of intermediate variables
   bool enable_double_backprop = false;  // gradients get a graph and can be differentiated again
+  // The gradient with which a variable of one element starts, instead of 1 (Optimizer::loss_scaling).
+  double loss_scale = 1;
 };
 
 // A list of variables, as functions with several inputs or outputs take and return it.
@@ -243,6 +246,17 @@ class CATENA_EXPORT Variable {
   Variables split(std::int64_t length, int axis = 0) const;
   Variables split(const std::vector<std::int64_t>& lengths, int axis = 0) const;
   Variables unbind(int axis = 0) const;
+  // Has hook(gradient) called whenever a gradient of this variable has been computed: in backward before it is added to
+  // grad() of a root or passed on to the creator, and in grad(). A Variable that hook returns, of the same shape and
+  // dtype, replaces the gradient; a null Variable, or a hook without a result, leaves it. Hooks run in their order.
+  template <class F> GradHook register_hook(F hook) const {
+    if constexpr (std::is_void_v<decltype(hook(*this))>)
+      return add_hook([hook = std::move(hook)](const Variable& g) mutable {
+        hook(g);
+        return Variable();
+      });
+    else return add_hook(std::move(hook));
+  }
 
   // Truth value, equality and order of variables are not defined. Compilers show these lines in their error messages.
   friend bool operator==(const Variable&, const Variable&) = delete;  // is_same(), or compare the arrays data()
@@ -261,6 +275,7 @@ class CATENA_EXPORT Variable {
  private:
   friend struct internal::Access;
   const Array& present() const;
+  GradHook add_hook(GradHook::Function hook) const;
   Variable item_at(const std::vector<IndexItem>& items) const;
   explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
   static Variable wrap(const Array& data);
@@ -289,5 +304,14 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
 // input on which no output depends. Does not change any variable's .grad.
 CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs = {},
                              bool enable_double_backprop = false);
+// The same with all arguments of later Chainer, in its order. grad_inputs (empty, or one per input, null for none) are
+// added to the results; set_grad stores the results as the gradients of the inputs; retain_grad stores the gradients of
+// the variables between outputs and inputs. ValueError for lists of other lengths.
+CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
+                             const Variables& grad_inputs, bool set_grad = false, bool retain_grad = false,
+                             bool enable_double_backprop = false);
+// Runs one backward pass from several variables, each weighted by its gradient (one element without a gradient: by
+// loss_scale), as the backward pass of their weighted sum.
+CATENA_EXPORT void backward(const Variables& roots, const BackwardOptions& options = {});
 
 }  // namespace autograd

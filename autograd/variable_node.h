@@ -21,6 +21,8 @@
 
 namespace autograd::internal {
 
+class GradHooks;
+
 struct CATENA_EXPORT VariableNode : catena::internal::FromFreeList {
   static constexpr std::uint32_t kHandles = 1u << 31;
   catena::Atomic<std::uint32_t> handles{1}, refs{kHandles};
@@ -29,7 +31,8 @@ struct CATENA_EXPORT VariableNode : catena::internal::FromFreeList {
   FunctionNode* creator = nullptr;   // owning
   VariableNode* alias_of = nullptr;  // owning; see FunctionNode::retained_input
   catena::Owned<std::string> name;
-  std::uint64_t run = 0;  // the backward run that wrote `grad` of an intermediate variable
+  catena::Owned<GradHooks> grad_hooks;  // null: none
+  std::uint64_t run = 0;                // the backward run that wrote `grad` of an intermediate variable
   std::int32_t rank = 0;
   std::int32_t output_index = 0;
   Flag volatile_flag = AUTO;

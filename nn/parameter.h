@@ -55,6 +55,7 @@ class CATENA_EXPORT Parameter : public Variable {
   void set_initializer(Initializer i) { initializer_ = std::move(i); }
   // Moves data and gradient; a pending parameter stores the device for initialize().
   void to_device(Device device);
+  void to_dtype(Dtype dtype);  // see Link::to_dtype; has no effect on parameters of other dtypes than floating ones
 
  private:
   void check_pending(const char* op, const Shape& shape) const;

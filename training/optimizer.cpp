@@ -165,7 +165,8 @@ void Optimizer::step(Variable loss) try {
                                                               autograd::FunctionNode& f) {
     if (!n.has_optimizer && n.requires_grad) not_updated.emplace_back(n.handle(), f.label());
   };
-  autograd::internal::run_backward(loss, {}, &note);
+  if (scaling_) seed_scaled(loss);
+  autograd::internal::run_backward({loss}, {}, &note);
   loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
   if (!not_updated.empty()) check_untrained(not_updated);
@@ -189,6 +190,7 @@ void Optimizer::release_graph() {
 void Optimizer::update() try {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
+  if (scaling_ && !unscale_gradients()) return;
   // From here on, writes to the parameters, by hooks or by the rule, count as this update.
   catena::SmallVector<autograd::internal::OptimizerWrite, 16> writes;
   writes.reserve(slots_.size());
@@ -198,6 +200,7 @@ void Optimizer::update() try {
   if (!hooks_.empty()) call_hooks();
   prepare_states();
   if (rule_.kernel == nullptr) update_each();
+  else if (scaling_ && autograd::is_capturing()) launch_if_finite();
   else launch();
   if (autograd::is_capturing()) watch();
 } catch (...) {

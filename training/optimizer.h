@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -128,6 +129,18 @@ class CATENA_EXPORT Optimizer {
   // Unchains the graph of the last loss: its memory is released, and handles of the loss keep only its value.
   void release_graph();
 
+  // ---- loss scaling, for float16: gradients that would be rounded to 0 are multiplied by a scale on their way ----
+  // From now on update(lossfun) backpropagates from the loss times the scale, and every update divides the gradients by
+  // it before the hooks. In a loop of one's own: loss.backward({.loss_scale = optimizer.loss_scale()}).
+  // Without `scale` it is dynamic, as torch.amp.GradScaler: it begins at 2^16; if a gradient is not finite, the update
+  // is skipped (nothing changes, t() included) and the scale is halved, down to 1; after `interval` updates in a row
+  // that were not skipped it is doubled. One number is read from the device per update. In captured work none is read:
+  // a replay that is skipped writes the values of before, and counts in t(). A given scale is constant, and nothing is
+  // checked. The scale is saved by serialize(). ValueError for an interval below 1, or a scale that is not positive.
+  void loss_scaling(std::int64_t interval = 1000, std::optional<double> scale = {});
+  double loss_scale() const;             // 1 without loss scaling; reads the device
+  std::int64_t skipped_updates() const;  // since loss_scaling()
+
   // Selects whether update(lossfun) makes gradients null before backward (the default) or sets them to zero. The
   // updated parameters are the same.
   void use_cleargrads(bool use = true) noexcept { use_cleargrads_ = use; }
@@ -227,6 +240,11 @@ class CATENA_EXPORT Optimizer {
   void watch();
   void launch();
   void update_each();
+  struct LossScaling;
+  void seed_scaled(const Variable& loss);
+  bool unscale_gradients();
+  void launch_if_finite();
+  void serialize_scaling(Serializer& s);
   struct Pass;  // one kernel over all parameters
   Pass& pass_of(const catena::KernelDef& kernel);
 
@@ -241,6 +259,7 @@ class CATENA_EXPORT Optimizer {
   std::vector<std::pair<std::string, Hook>> hooks_;
   std::vector<Slot> slots_;
   std::vector<catena::Owned<Pass>> passes_;  // kept from step to step, because their tables seldom change
+  catena::Owned<LossScaling> scaling_;       // null: no loss scaling
   std::uint64_t changes_ = 0;                // number of changes of target and hooks
 };
 

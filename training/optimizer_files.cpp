@@ -47,6 +47,7 @@ void Optimizer::serialize(Serializer& s) {
   internal::restore_on_rollback(s, t_, epoch_);
   internal::serialize_count(s, "t", t_, rule_.name);
   internal::serialize_count(s, "epoch", epoch_, rule_.name);
+  if (scaling_) serialize_scaling(s);
   for (Slot& slot : slots_) {
     const std::unique_ptr<Serializer> child = s[slot.param.path];
     if (slot.states.empty() && !rule_.states.empty() && child->contains(rule_.states[0].name)) {

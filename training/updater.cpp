@@ -1,5 +1,6 @@
 #include <catena/training/updater.h>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
@@ -109,6 +110,8 @@ Variable StandardUpdater::loss_of(const std::vector<Array>& arrays, const std::v
   Example batch(arrays);
   batch.names = names;
   const Variables given = to_variables(batch);
+  std::optional<autograd::AutocastScope> scope;
+  if (options_.autocast) scope.emplace(*options_.autocast, true);
   return options_.loss_func ? options_.loss_func(given) : get_optimizer("main").target().call(given);
 }
 
@@ -132,7 +135,7 @@ void StandardUpdater::accumulate() {
     const Example converted = next_batch();
     const Variable loss = loss_of(converted.values, converted.names) / double(options_.accumulate);
     if (i == 0) optimizer.target().cleargrads();
-    loss.backward();
+    loss.backward({.loss_scale = optimizer.loss_scale()});
   }
   optimizer.update();
 }

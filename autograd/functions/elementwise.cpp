@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
@@ -120,6 +121,9 @@ bool types_fit(const ElementwiseFunction& function, std::span<const Array* const
 Variable call(const ElementwiseFunction& function, std::span<const Variable> inputs, std::span<const Constant> c) try {
   const internal::GraphMode mode = internal::graph_mode_of(inputs);
   const internal::Modes& modes = internal::modes();
+  if (modes.autocast != nullptr) [[unlikely]]
+    if (const std::optional<Variables> converted = internal::autocast_inputs(function.label, inputs))
+      return call(function, *converted, c);
   // Hooks and debug mode are rare and use the general path.
   if (!modes.in_backward_rule && (internal::thread_hooks() != nullptr || is_debug())) [[unlikely]] {
     Variables list;

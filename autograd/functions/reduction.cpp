@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
@@ -292,7 +293,10 @@ Variable std(const Variable& x, const Axes& axes, const VarianceOptions& o) {
 
 Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {
   // For 16-bit floats, exp(x - y) would have the rounding error of y.
-  if (is_narrow(x)) return cast(logsumexp(cast(x, Dtype::float32), axes, keepdims), x.dtype());
+  if (is_narrow(x)) {
+    const Variable y = logsumexp(cast(x, Dtype::float32), axes, keepdims);
+    return autocast_dtype() ? y : cast(y, x.dtype());
+  }
   return apply_node<LogSumExp>({x}, axes, keepdims)[0];
 }
 

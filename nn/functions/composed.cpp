@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -75,16 +76,18 @@ void check_reduce(std::string_view op, const std::string& reduce, std::initializ
   catena::fail<catena::ValueError>(op, "reduce is \"", reduce, "\"; it must be ", list);
 }
 
+Dtype loss_dtype(Dtype dtype) noexcept { return autograd::autocast_dtype() ? catena::compute_dtype(dtype) : dtype; }
+
 Variable reduced(const Variable& losses, const std::string& reduce, double count, Dtype dtype) {
-  if (reduce == "no") return narrowed(losses, dtype);
+  if (reduce == "no") return narrowed(losses, loss_dtype(dtype));
   const Variable total = sum(losses);
-  return narrowed(reduce == "sum" ? total : total * (1.0 / std::max(count, 1.0)), dtype);
+  return narrowed(reduce == "sum" ? total : total * (1.0 / std::max(count, 1.0)), loss_dtype(dtype));
 }
 
 Variable reduced(const Variable& losses, const std::string& reduce, const Array& count, Dtype dtype) {
-  if (reduce == "no") return narrowed(losses, dtype);
+  if (reduce == "no") return narrowed(losses, loss_dtype(dtype));
   const Variable total = sum(losses);
-  return narrowed(reduce == "sum" ? total : total / count, dtype);
+  return narrowed(reduce == "sum" ? total : total / count, loss_dtype(dtype));
 }
 
 Array count_of(const Array& condition, Dtype dtype) {

@@ -64,7 +64,9 @@ inline Array both(const Array& a, const Array& b) { return autograd::apply(caten
 // Throws a ValueError unless `reduce` is one of `allowed`; the message lists them.
 CATENA_EXPORT void check_reduce(std::string_view op, const std::string& reduce,
                                 std::initializer_list<std::string_view> allowed);
-// Returns the losses themselves ("no"), their sum, or their sum divided by `count` ("mean"), in `dtype`.
+// Returns the dtype of a loss for inputs of this dtype: the same one, or, in a scope of autocast, its compute dtype.
+CATENA_EXPORT Dtype loss_dtype(Dtype dtype) noexcept;
+// Returns the losses themselves ("no"), their sum, or their sum divided by `count` ("mean"), in loss_dtype(dtype).
 CATENA_EXPORT Variable reduced(const Variable& losses, const std::string& reduce, double count, Dtype dtype);
 // The same for a count on the device: a 0-d array of the dtype of the losses.
 CATENA_EXPORT Variable reduced(const Variable& losses, const std::string& reduce, const Array& count, Dtype dtype);

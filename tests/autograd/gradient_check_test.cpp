@@ -6,6 +6,7 @@
 
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function.h>
+#include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/testing.h>
@@ -132,6 +133,62 @@ BOOST_AUTO_TEST_CASE(parameters) {
   const Array x = doubles({1, 2}), gy = doubles({1, 1});
   BOOST_CHECK_NO_THROW(check_backward([&](const Variable& v) { return v * w * w; }, {x}, {gy}, {.params = {w}}));
   BOOST_CHECK_THROW(check_backward([&](const Variable& v) { return v * w * w.data(); }, {x}, {gy}, {.params = {w}}),
+                    catena::AssertionError);
+}
+
+BOOST_AUTO_TEST_CASE(second_derivatives_with_respect_to_parameters) {
+  const Variable w(doubles({2, 3}));
+  const Array x = doubles({1, 2}), gy = doubles({1, 1}), ggx = doubles({0.5, -1}), ggw = doubles({2, 1});
+  const auto f = [&](const Variable& v) { return v * v * w * w; };
+  BOOST_CHECK_NO_THROW(check_double_backward(f, {x}, {gy}, {ggx}, {.params = {w}, .params_grad_grad = {ggw}}));
+  BOOST_CHECK_NO_THROW(check_double_backward(f, {x}, {gy}, {ggx}, {.params = {w}, .params_grad_grad = {Array()}}));
+  // The gradient of w has no graph here, so its derivatives are missing.
+  const auto cut = [&](const Variable& v) { return v + Variable(v.data()) * w * w; };
+  BOOST_CHECK_NO_THROW(check_double_backward(cut, {x}, {gy}, {ggx}, {.params = {w}}));
+  BOOST_CHECK_THROW(check_double_backward(cut, {x}, {gy}, {ggx}, {.params = {w}, .params_grad_grad = {ggw}}),
+                    catena::AssertionError);
+  BOOST_CHECK_THROW(check_double_backward(f, {x}, {gy}, {ggx}, {.params = {w}, .params_grad_grad = {ggw, ggw}}),
+                    catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(points_without_a_derivative_are_found) {
+  const Array gy = doubles({1, 1});
+  const auto at = [&](const Array& x, const auto& f) {
+    return autograd::gradient_check::numerical_grad([&] { return f(Variable(x)); }, {x}, {gy}, 1e-3,
+                                                    {.detect_nondifferentiable = true});
+  };
+  const auto kink = [](const Variable& v) { return absolute(v); };
+  const auto step = [](const Variable& v) { return floor(v); };
+  const auto smooth = [](const Variable& v) { return exp(v) * v * v; };
+  using autograd::gradient_check::NondifferentiableError;
+  for (const double place : {0.0, 0.4e-3, -0.9e-3})
+    BOOST_CHECK_THROW(at(doubles({1, place}), kink), NondifferentiableError);
+  for (const double place : {1.0, 1.0004, 0.9991})
+    BOOST_CHECK_THROW(at(doubles({0.5, place}), step), NondifferentiableError);
+  BOOST_CHECK_THROW(at(doubles({1, 0.0}), [](const Variable& v) { return log(v); }), NondifferentiableError);
+  BOOST_CHECK_NO_THROW(at(doubles({0.1, -0.002}), kink));
+  for (const double place : {0.0, -2.0, 3.0, 1e-3}) BOOST_CHECK_NO_THROW(at(doubles({0.5, place}), smooth));
+  const Array single = astype(doubles({1000, 0.25}), Dtype::float32);
+  BOOST_CHECK_NO_THROW(at(single, [](const Variable& v) { return v * 0.1 + 5; }));
+  BOOST_CHECK_THROW(check_backward(kink, {doubles({1, 0})}, {gy}, {.detection = {.detect_nondifferentiable = true}}),
+                    NondifferentiableError);
+}
+
+BOOST_AUTO_TEST_CASE(a_derivative_in_a_random_direction) {
+  const Variable w(doubles({2, 3}));
+  const Array x = doubles({1, 2}), gy = doubles({1, 1});
+  int calls = 0;
+  const auto f = [&](const Variable& v) {
+    ++calls;
+    return v * w * w;
+  };
+  const std::vector<double> before = to_vector<double>(w.data());
+  BOOST_CHECK_NO_THROW(check_backward(f, {x}, {gy}, {.params = {w}, .directional = true}));
+  BOOST_TEST(calls == 3);  // backward, and the two ends
+  BOOST_TEST(to_vector<double>(w.data()) == before, boost::test_tools::per_element());
+  BOOST_TEST(to_vector<double>(x) == (std::vector<double>{1, 2}), boost::test_tools::per_element());
+  BOOST_CHECK_THROW(check_backward([&](const Variable& v) { return v * w * w.data(); }, {x}, {gy},
+                                   {.params = {w}, .directional = true}),
                     catena::AssertionError);
 }
 

@@ -159,6 +159,8 @@ void MultiprocessParallelUpdater::local_step() {
 void MultiprocessParallelUpdater::update_core() {
   check<RuntimeError>(!failed_, kName, kFailed);
   Optimizer& optimizer = get_optimizer("main");
+  check<RuntimeError>(optimizer.loss_scale() == 1, kName, "the optimizer scales the loss, which the workers do not ",
+                      "know: use ParallelUpdater, or bfloat16 without loss_scaling");
   if (loss_) loss_.unchain_backward();
   loss_ = {};
   const std::vector<std::uint64_t> seeds = training::internal::replica_seeds(others_.size());

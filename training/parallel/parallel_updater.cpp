@@ -120,8 +120,10 @@ void ParallelUpdater::update_core() {
   const internal::CallerState caller;
   const std::vector<std::uint64_t> seeds = internal::replica_seeds(replicas_.size() - 1);
   std::vector<nn::Observation> reported(busy);
+  const double loss_scale = get_optimizer("main").loss_scale();
   const auto compute = [&](std::size_t k) {
-    replicas_[k].loss = internal::compute_gradients(*replicas_[k].model, loss_func_, parts[k], replicas_[k].device);
+    Replica& r = replicas_[k];
+    r.loss = internal::compute_gradients(*r.model, loss_func_, parts[k], r.device, loss_scale);
   };
   const auto others = [&](int thread) {
     const auto k = static_cast<std::size_t>(thread) + 1;

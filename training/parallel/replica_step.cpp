@@ -18,7 +18,7 @@ bool has_pending_params(const Link& model) {
 }
 
 Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Example& batch,
-                           std::optional<Device> device) {
+                           std::optional<Device> device, double loss_scale) {
   const auto scope = device ? DefaultDeviceScope(autograd::default_backend(), *device) : DefaultDeviceScope();
   model.cleargrads();  // frees their memory for the forward pass
   Variable loss;
@@ -29,7 +29,7 @@ Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Exam
     loss = loss_func ? loss_func(model, args) : model.call(args);
   }
   model.cleargrads();  // for parameters that the forward pass has made
-  loss.backward();
+  loss.backward({.loss_scale = loss_scale});
   return loss;
 }
 

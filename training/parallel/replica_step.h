@@ -21,7 +21,7 @@ bool has_pending_params(const Link& model);
 // Runs forward and backward on a batch. Afterwards the parameters have the gradients of this batch, and no others.
 // Returns the loss with its graph. `device` is the default device during the call.
 Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Example& batch,
-                           std::optional<Device> device);
+                           std::optional<Device> device, double loss_scale = 1);
 
 // Returns each replica's share of all examples: the weight of its gradients in those of the whole batch. 1 / n for n
 // replicas if there are no examples.

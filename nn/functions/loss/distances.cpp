@@ -62,13 +62,13 @@ class MeanSquaredError final : public FunctionNode {
 }  // namespace
 
 Variable absolute_error(const Variable& x0, const Variable& x1) {
-  return narrowed(absolute(difference("AbsoluteError", x0, x1)), x0.dtype());
+  return narrowed(absolute(difference("AbsoluteError", x0, x1)), internal::loss_dtype(x0.dtype()));
 }
 Variable squared_error(const Variable& x0, const Variable& x1) {
-  return narrowed(square(difference("SquaredError", x0, x1)), x0.dtype());
+  return narrowed(square(difference("SquaredError", x0, x1)), internal::loss_dtype(x0.dtype()));
 }
 Variable mean_absolute_error(const Variable& x0, const Variable& x1) {
-  return narrowed(mean(absolute(difference("MeanAbsoluteError", x0, x1))), x0.dtype());
+  return narrowed(mean(absolute(difference("MeanAbsoluteError", x0, x1))), internal::loss_dtype(x0.dtype()));
 }
 Variable mean_squared_error(const Variable& x0, const Variable& x1) {
   return autograd::apply_node<MeanSquaredError>({x0, x1})[0];
@@ -105,7 +105,7 @@ Variable huber_loss(const Variable& x, const Variable& t, double delta, const Hu
     if (along_axis) expect(in_types[0].ndim >= 2);
   });
   const Variable losses = huber(wide(x) - wide(t), delta);
-  if (along_axis) return narrowed(sum(losses, 1), x.dtype());
+  if (along_axis) return narrowed(sum(losses, 1), internal::loss_dtype(x.dtype()));
   return internal::reduced(losses, o.reduce, double(x.size()), x.dtype());
 }
 
@@ -165,7 +165,7 @@ namespace {
 Variable centred(const Variable& x) { return x - mean(x, 0, true); }
 
 Variable half_squared_sum(const Variable& c, const CovarianceOptions& o, Dtype dtype) {
-  return narrowed(o.reduce == "no" ? c : sum(square(c)) * 0.5, dtype);
+  return narrowed(o.reduce == "no" ? c : sum(square(c)) * 0.5, internal::loss_dtype(dtype));
 }
 
 // Checks for matrices with the same number of rows, at least one.

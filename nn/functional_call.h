@@ -1,0 +1,60 @@
+// Calls of a link with other parameters than its own: inner steps of meta-learning, ensembles, derivatives with respect
+// to parameters.
+//
+//   Variables adapted;                                              // one step of gradient descent, differentiable
+//   const Variables g = grad({loss(model(x), t)}, model.params(), {}, true);
+//   for (std::size_t i = 0; i < g.size(); ++i) adapted.push_back(model.params()[i] - g[i] * 0.01);
+//   Variable y = nn::functional_call(model, adapted, x2);
+#pragma once
+
+#include <concepts>
+#include <utility>
+#include <vector>
+
+#include <catena/kernels/base/function.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+
+namespace internal {
+// Puts variables in the place of a link's parameters; the destructor puts the parameters back.
+class CATENA_EXPORT OtherParameters {
+ public:
+  OtherParameters(Link& link, const Variables& parameters);
+  OtherParameters(Link& link, const std::vector<NamedParam>& parameters);
+  ~OtherParameters();
+  OtherParameters(const OtherParameters&) = delete;
+  OtherParameters& operator=(const OtherParameters&) = delete;
+
+ private:
+  void exchange() noexcept;
+  std::vector<std::pair<Parameter*, Variable>> list_;  // the places, and what is not there now
+};
+}  // namespace internal
+
+// Returns link(xs...), or call(), computed with `parameters` instead of the link's own: Variables in the order of
+// link.params(), or {path, variable} for some of them. Gradients flow to these variables. The link has its own
+// parameters again afterwards, also after an exception. Running averages and recurrent state change as in any call.
+// ValueError for another number or another shape, KeyError for an unknown path (it lists the paths), RuntimeError for a
+// parameter that has no shape yet.
+template <class L, class Parameters, class... X>
+auto functional_call(L& link, const Parameters& parameters,
+                     const X&... xs) requires(std::derived_from<L, Link> &&
+                                              (... && std::convertible_to<const X&, Variable>)) {
+  const internal::OtherParameters scope(link, parameters);
+  return link(xs...);
+}
+template <class L, class Parameters, std::invocable F>
+auto functional_call(L& link, const Parameters& parameters, F&& call) requires(std::derived_from<L, Link>) {
+  const internal::OtherParameters scope(link, parameters);
+  return call();
+}
+
+// Returns, for each parameter in the order of link.params(), the gradients of the losses of the single examples, of
+// shape (N,) + the parameter's shape. loss(example) gets the arguments of `batch` for one example, with a first axis of
+// length 1, and returns one element. It runs forward and backward once for each of the N examples. ValueError for an
+// empty batch, or arguments of different lengths.
+CATENA_EXPORT Variables per_example_grads(Link& link, const catena::Function<Variable(const Variables&)>& loss,
+                                          const Variables& batch);
+
+}  // namespace nn
