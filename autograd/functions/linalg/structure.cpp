@@ -30,7 +30,7 @@ Variable symmetric(const Variable& a) { return (a + turned(a)) * 0.5; }
 Variable diagonal_of(const Variable& a) { return sum(part(a, Part::diagonal), -1); }
 Variable diagonal_matrix(const Variable& d) {
   Shape shape = d.shape();
-  shape.push_back(shape.back());
+  shape.push_back(d.shape(-1));
   return part(broadcast_to(expand_dims(d, -1), shape), Part::diagonal);
 }
 
