@@ -11,6 +11,7 @@
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/links/linear.h>
 #include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
@@ -60,6 +61,8 @@ BOOST_AUTO_TEST_SUITE(torch_activation)
 BOOST_AUTO_TEST_CASE(derivatives_and_narrow_dtypes) {
   for (const Function& f : kFunctions)
     for (const Shape& shape : {Shape{3, 5}, Shape{}, Shape{0, 3}}) BOOST_TEST_CONTEXT(f.name << shape) {
+        // On a GPU every dtype and rank is a compilation; compositions use kernels that other suites test there.
+        if (test::default_device().kind != Device::Kind::cpu && (!f.one_node || shape.size() != 2)) continue;
         test::check_derivatives(f.name, [&](const Variables& v) { return Variables{f.function(v[0])}; },
                                 {values(shape)}, {.atol16 = 2e-3});
         BOOST_CHECK_THROW(f.function(Variable(zeros(shape, Dtype::int32))), catena::InvalidType);
