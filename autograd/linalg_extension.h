@@ -2,9 +2,9 @@
 // The implementation for ndarray, with LAPACK on the CPU and cuSOLVER on CUDA, is in autograd/ndarray_backend;
 // differentiable functions are in autograd/functions. This folder may use autograd, autograd/backend and kernels.
 //
-// LinalgExtension: matrix operations of a backend other than products, and Fourier transforms. The class itself is the portable implementation,
-// textbook algorithms in float64 in host memory, so it works with every backend. A backend with a faster
-// implementation derives from it (Backend::find_extension).
+// LinalgExtension: matrix operations of a backend other than products, and Fourier transforms. The class itself is the
+// portable implementation, textbook algorithms in float64 in host memory, so it works with every backend. A backend
+// with a faster implementation derives from it (Backend::find_extension).
 //
 //   Array y = linalg_extension(a).inv(a);
 //
@@ -61,8 +61,8 @@ class CATENA_EXPORT LinalgExtension {
   // Q (..., m, k) and R (..., k, n).
   Arrays qr(const Array& a);
   Array expm(const Array& a);  // the matrix exponential
-  // The sums of x[j] exp(-2 pi i j k / n) along the last axis, or with the other sign, of complex numbers that are given
-  // and returned by their real and imaginary parts, which have one shape.
+  // The sums of x[j] exp(-2 pi i j k / n) along the last axis, or with the other sign, of complex numbers that are
+  // given and returned by their real and imaginary parts, which have one shape.
   Arrays fourier(const Array& real, const Array& imag, bool inverse);
 
  protected:
