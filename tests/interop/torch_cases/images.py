@@ -17,7 +17,7 @@ def interpolations(writer):
             writer.add('interpolate', run, dict(x=image), dict(mode=mode, size=size), only64)
     for mode in ('bilinear', 'bicubic'):
         for corners in (False, True):
-            for size in ((3, 7), (8, 2), (1, 5)):
+            for size in ((3, 7), (1, 5)):
                 writer.add('interpolate', run, dict(x=image), dict(mode=mode, size=size, align_corners=corners), only64)
         for size in ((2, 3), (7, 2)):
             writer.add('interpolate', run, dict(x=image), dict(mode=mode, size=size, align_corners=False, antialias=True),
@@ -49,7 +49,7 @@ def cases(writer):
         patches = F.unfold(torch.zeros(2, 2, 5, 6), ksize, dilate, pad, stride).shape
         writer.add('fold', lambda x, ksize, stride, pad, dilate: F.fold(x, (5, 6), ksize, dilate, pad, stride),
                    dict(x=spread(tuple(patches))), dict(ksize=ksize, stride=stride, pad=pad, dilate=dilate))
-    for size in ((3, 2), (4, 7), (1, 1), (5, 7), (2, 5)):
+    for size in ((3, 2), (4, 7), (1, 1)):
         for name, run in (('adaptive_average_pooling_2d', F.adaptive_avg_pool2d),
                           ('adaptive_max_pooling_2d', F.adaptive_max_pool2d)):
             writer.add(name, lambda x, size, run=run: run(x, size), dict(x=spread((2, 2, 5, 7))), dict(size=size),
