@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/array_layout.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/index_plan.h>
 
@@ -76,9 +77,8 @@ Variable masked_select(const Variable& x, const Variable& mask) {
         expect(in_types[1].dtype.kind() == 'b');
       },
       "x mask");
-  const Shape common = catena::broadcast_shapes("masked_select", x.shape(), m.shape());
-  return flatten(get_item(broadcast_to(common.empty() ? reshape(x, {1}) : x, common.empty() ? Shape{1} : common),
-                          {IndexItem(broadcast_to(m, common.empty() ? Shape{1} : common))}));
+  const Shape to = catena::at_least(1, catena::broadcast_shapes("masked_select", x.shape(), m.shape()));
+  return flatten(get_item(broadcast_to(x, to), {IndexItem(broadcast_to(m, to))}));
 }
 
 Variable one_hot(const Variable& indices, std::int64_t n, Dtype dtype) {
