@@ -54,9 +54,6 @@ const std::map<std::string, PlateauOptions>& plateaus() {
   return options;
 }
 
-json torch_cases() {
-  return json::parse(file_content((Golden::open("triggers").folder() / "torch_schedules.json").string()));
-}
 void check_near(double actual, double expected, const std::string& what) {
   BOOST_TEST(close(actual, expected, 1e-15, 1e-12), what << ": " << actual << ", not " << expected);
 }
@@ -79,7 +76,8 @@ BOOST_AUTO_TEST_SUITE(schedules)
 
 BOOST_AUTO_TEST_CASE(values_of_pytorch) {
   int checked = 0;
-  for (const json& c : torch_cases()) {
+  const auto golden = Golden::open("torch_schedules");
+  for (const json& c : golden.cases()) {
     const std::string name = c["name"];
     const auto expected = c["values"].get<Doubles>();
     WithRate o(c["base"].get<double>());
