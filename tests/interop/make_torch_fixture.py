@@ -26,7 +26,7 @@ def spread(shape, low=-2., high=2., seed=0):
 
 class Writer:
     def __init__(self, family):
-        self.family, self.cases, self.arrays, self.known = family, [], {}, {}
+        self.family, self.cases, self.arrays, self.known, self.calls = family, [], {}, {}, {}
 
     def add(self, function, run, inputs, args=None, dtypes=('float64', 'float32'), constants=(), tolerance=None,
             gradient=True, notes=''):
@@ -34,7 +34,7 @@ class Writer:
         or several. `inputs`: arrays by name; floating ones are differentiated unless `constants` names them. `args` are
         stored for the C++ side under their names."""
         args = args or {}
-        number = sum(c['function'] == function for c in self.cases) // len(dtypes)
+        number = self.calls[function] = self.calls.get(function, -1) + 1
         for dtype in dtypes:
             name = '%s.c%d.f%s' % (function, number, dtype[5:])
             arrays = {k: v.astype(dtype) if v.dtype.kind == 'f' else v for k, v in inputs.items()}
