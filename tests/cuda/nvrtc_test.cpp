@@ -1,7 +1,7 @@
 // Every registered (kernel, loop) pair, every form of generated kernels and every kernel of the structural calls is
-// compiled by the real compiler, for sm_80, sm_90 and the newest architecture it knows (the structural calls: for the
-// oldest and the newest of these; elementwise loops that compute in the type of another loop: for sm_90). Needs no GPU
-// and no driver.
+// compiled by the real compiler for sm_90. For sm_80 and the newest architecture that it knows, one loop of each body
+// and one dtype of each form is compiled, which changes from day to day (see for_architecture). Needs no GPU and no
+// driver.
 //
 // Compilations are remembered between runs (compile_records.h). With CATENA_TEST_SHARD=<k>/<n> the suite all_kernels is
 // about every nth batch of kernels only: the ctest entries cuda/nvrtc_<k> run side by side, and cuda/nvrtc behind them
@@ -12,11 +12,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <catena/kernels/base/error.h>
@@ -93,7 +95,6 @@ struct Job {
   std::string pair;  // "add ff->f"
   std::string_view form;
   GeneratedKernel kernel;
-  bool has_body_of_another = false;  // the loop converts its elements, and computes as the loop of another dtype
 };
 
 // The inputs of a row kernel that have one element per row, and those that are one number, where functions call it.
@@ -157,8 +158,6 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
   switch (def.kind) {
     case KernelKind::elementwise:
       jobs.push_back(looping(Form::contiguous, 1));
-      jobs.back().has_body_of_another = loop.type[0] == Dtype::float16 || loop.type[0] == Dtype::bfloat16 ||
-                                        (loop.type[0] == Dtype::complex64 && def.transcendental);
       if (sample) {
         more.push_back(looping(Form::strided, 2));
         more.push_back(looping(Form::strided, 0));
@@ -191,6 +190,16 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
       break;
     case KernelKind::multi_tensor: jobs.push_back(simple(Form::multi_tensor, 1)); break;
   }
+}
+
+// Returns the number of pairs.
+std::size_t add_registered_pairs(std::vector<Job>& jobs, std::vector<Job>& more) {
+  std::size_t registered = 0;
+  for (const catena::KernelDef& def : catena::all_kernels()) {
+    registered += def.num_loops;
+    for (int loop = 0; loop < def.num_loops; ++loop) add_jobs(def, loop, jobs, more);
+  }
+  return registered;
 }
 
 // The assembler's report about all kernels of a form.
@@ -321,11 +330,48 @@ void compile_all(const std::vector<Job>& jobs, int arch, const char* what) {
   BOOST_TEST(totals.bad_spills == std::vector<std::string>(), boost::test_tools::per_element());
 }
 
-// sm_80, sm_90 and the newest one.
+// sm_90 and, where other architectures are sampled, sm_80 and the newest one.
+constexpr int kArchitecture = 90;
 std::vector<int> architectures() {
-  std::vector<int> all = {80, 90};
-  if (nvrtc().architectures.back() > 90) all.push_back(nvrtc().architectures.back());
+  std::vector<int> all = {80, kArchitecture};
+  if (nvrtc().architectures.back() > kArchitecture) all.push_back(nvrtc().architectures.back());
   return all;
+}
+
+// CATENA_TEST_NVRTC_SEED, or the number of the day.
+std::uint64_t sample_seed() {
+  static const std::uint64_t seed = [] {
+    const char* text = std::getenv("CATENA_TEST_NVRTC_SEED");
+    const std::uint64_t chosen =
+        text != nullptr && *text != '\0' ? std::stoull(text) : std::uint64_t(std::time(nullptr)) / 86400;
+    std::cout << "sample of the other architectures: CATENA_TEST_NVRTC_SEED=" << chosen << "\n";
+    return chosen;
+  }();
+  return seed;
+}
+
+// The jobs to compile for an architecture: all for sm_90, and for the others one job of each group with the same body
+// (the first word of `pair`) and the same form; of strided elementwise loops one of all bodies, because these are also
+// compiled in the contiguous form. The texts have no code for single architectures but a few instructions in
+// kernels/device, which every member of a group shares; members differ in the dtype. What depends on both the dtype and
+// the architecture is the use of registers: the seed chooses other members every day, so that a kernel that spills on
+// one architecture only is found after some runs. CATENA_TEST_ALL_ARCHITECTURES=1 compiles all jobs for all of them.
+std::vector<Job> for_architecture(const std::vector<Job>& jobs, int arch) {
+  const char* all = std::getenv("CATENA_TEST_ALL_ARCHITECTURES");
+  if (arch == kArchitecture || (all != nullptr && std::string_view(all) == "1")) return jobs;
+  std::map<std::string, std::vector<const Job*>> groups;
+  for (const Job& job : jobs) {
+    const std::string body = job.form == name_of(Form::strided) ? "" : job.pair.substr(0, job.pair.find(' '));
+    groups[catena::concat(body, " ", job.form)].push_back(&job);
+  }
+  std::vector<Job> chosen;
+  for (const auto& [group, members] : groups)
+    chosen.push_back(*members[catena::fnv1a(catena::concat(group, " ", arch, " ", sample_seed())) % members.size()]);
+  return chosen;
+}
+
+void compile_for_all(const std::vector<Job>& jobs, const char* what) {
+  for (const int arch : architectures()) compile_all(for_architecture(jobs, arch), arch, what);
 }
 
 // ---- kernels of the structural calls ------------------------------------------------------------
@@ -363,7 +409,7 @@ void add_random(std::vector<Job>& jobs) {
 std::vector<Job> structural_jobs() {
   std::vector<Job> jobs;
   for (const KernelKey& key : cuda_device::structural_keys())
-    jobs.push_back({std::string(catena::name_of(key.dtypes[0])), name_of(key.form), generate(key)});
+    jobs.push_back({catena::concat(name_of(key.form), " ", key.dtypes[0]), name_of(key.form), generate(key)});
   add_scans(jobs);
   add_random(jobs);
   return jobs;
@@ -376,27 +422,17 @@ BOOST_AUTO_TEST_SUITE(all_kernels)
 BOOST_AUTO_TEST_CASE(every_registered_pair_compiles) {
   if (!have_compiler()) return;
   std::vector<Job> jobs, more;
-  std::size_t registered = 0;
-  for (const catena::KernelDef& def : catena::all_kernels()) {
-    registered += def.num_loops;
-    for (int loop = 0; loop < def.num_loops; ++loop) add_jobs(def, loop, jobs, more);
-  }
+  const std::size_t registered = add_registered_pairs(jobs, more);
   std::cout << "registered (kernel, loop) pairs: " << registered << "\n";
   BOOST_CHECK_GT(registered, 0u);
   BOOST_CHECK_EQUAL(jobs.size(), registered);
-  std::vector<Job> distinct;
-  for (const Job& job : jobs)
-    if (!job.has_body_of_another) distinct.push_back(job);
-  for (int arch : architectures()) {
-    compile_all(arch == 90 ? jobs : distinct, arch, "registered pairs");
-    compile_all(more, arch, "other forms, float32");
-  }
+  compile_for_all(jobs, "registered pairs");
+  compile_for_all(more, "other forms, float32");
 }
 
 BOOST_AUTO_TEST_CASE(every_structural_kernel_compiles) {
   if (!have_compiler()) return;
-  const std::vector<Job> jobs = structural_jobs();
-  for (int arch : {architectures().front(), architectures().back()}) compile_all(jobs, arch, "structural kernels");
+  compile_for_all(structural_jobs(), "structural kernels");
 }
 
 namespace {
@@ -515,17 +551,27 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
     jobs.push_back({"six steps", name_of(form), generate(fused, key)});
   }
   add_fused_reductions(jobs);
-  for (int arch : architectures()) compile_all(jobs, arch, "generated forms");
+  compile_for_all(jobs, "generated forms");
 }
 
 // The texts that tests execute on the CPU compile for the GPU: fused programs, casts, scalars and 64-bit positions
-// among it. A tenth of them, evenly spread: most are registered pairs, which were compiled above.
+// among it. Of those that are no registered pair or structural kernel, which are compiled above, every twentieth; the
+// seed chooses the first.
 BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
   if (!have_compiler()) return;
-  const std::vector<GeneratedKernel> manifest = cuda_device::manifest();
+  std::vector<Job> above = structural_jobs(), more;
+  add_registered_pairs(above, more);
+  std::set<std::string> known;
+  for (const std::vector<Job>* list : {&above, &more})
+    for (const Job& job : *list) known.insert(job.kernel.name);
+  std::vector<Job> others;
+  for (const GeneratedKernel& kernel : cuda_device::manifest())
+    if (!known.contains(kernel.name)) others.push_back({"manifest", "of the manifest", kernel});
+  constexpr std::size_t apart = 20;
   std::vector<Job> jobs;
-  for (std::size_t k = 0; k < manifest.size(); k += 10) jobs.push_back({"manifest", "of the manifest", manifest[k]});
-  compile_all(jobs, 90, "kernels that tests execute on the CPU");
+  for (std::size_t k = sample_seed() % apart; k < others.size(); k += apart) jobs.push_back(others[k]);
+  BOOST_CHECK_GT(jobs.size(), 0u);
+  compile_all(jobs, kArchitecture, "kernels that tests execute on the CPU");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
