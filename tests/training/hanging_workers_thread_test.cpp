@@ -38,6 +38,15 @@ double seconds_of(const catena::Function<void()>& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// A worker's child, which has a copy of the worker's socket for longer than any limit of the tests. It gives up its
+// output: who reads that of the tests would wait for it.
+[[noreturn]] void sleep_with_socket() {
+  ::close(STDOUT_FILENO);
+  ::close(STDERR_FILENO);
+  ::sleep(20);
+  ::_exit(0);
+}
+
 enum class Way { hangs, is_stopped, hangs_with_a_child };
 
 // From example `from` on no worker process gives an answer.
@@ -51,10 +60,7 @@ struct Hanging : Dataset {
   Example get_example(std::int64_t i) const override {
     if (i >= from && ::getpid() != parent) {
       if (way == Way::is_stopped) ::raise(SIGSTOP);
-      if (way == Way::hangs_with_a_child && ::fork() == 0) {  // has a copy of the worker's socket
-        ::sleep(20);
-        ::_exit(0);
-      }
+      if (way == Way::hangs_with_a_child && ::fork() == 0) sleep_with_socket();
       for (;;) ::pause();
     }
     return of->get_example(i);
@@ -104,10 +110,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_beside_its_child) {
     std::int64_t size() const override { return of->size(); }
     Example get_example(std::int64_t i) const override {
       if (i == 5 && ::getpid() != parent) {
-        if (::fork() == 0) {
-          ::sleep(20);
-          ::_exit(0);
-        }
+        if (::fork() == 0) sleep_with_socket();
         ::raise(SIGKILL);
       }
       return of->get_example(i);
