@@ -7,6 +7,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/tests/support/turns.h>
 
 using namespace autograd;
 using catena::AssertionError;
@@ -121,6 +122,11 @@ double tolerance_of(Dtype t) {
   return t == Dtype::float64 ? 1e-12 : t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 2e-2;
 }
 constexpr Dtype kFloats[] = {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16};
+// The dtypes of case k: on the software device one of the four, another one for the next case.
+std::vector<Dtype> floats_of(std::size_t k) {
+  if (!test::on_software_device()) return {std::begin(kFloats), std::end(kFloats)};
+  return {kFloats[k % std::size(kFloats)]};
+}
 
 }  // namespace
 
@@ -137,8 +143,9 @@ BOOST_AUTO_TEST_CASE(output_sizes) {
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_and_their_adjoints) {
+  std::size_t number = 0;
   for (const Case& c : cases())
-    for (Dtype t : kFloats) {
+    for (Dtype t : floats_of(number++)) {
       const double tolerance = tolerance_of(t);
       const Array x = random(c.x, t), w = random(c.w, t), b = random({c.w[0]}, t);
       NnExtension& nn = autograd::nn_extension(x);
@@ -291,8 +298,9 @@ Array channels_last(const Array& x) {
 }  // namespace
 
 void check_pooling(bool last) {
+  std::size_t number = last ? 2 : 0;  // other dtypes than those of the other layout
   for (const PoolCase& c : pool_cases())
-    for (Dtype t : kFloats) {
+    for (Dtype t : floats_of(number++)) {
       const Array x = last ? channels_last(random(c.x, t)) : random(c.x, t);
       NnExtension& nn = autograd::nn_extension(x);
       const Arrays y = nn.max_pooling(x, c.spec);
@@ -391,8 +399,9 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
                  {{4, 6, 8, 5}, {1, 6, 1, 1}, {0, 2, 3}, true},
                  {{3, 40, 7}, {1, 40, 1}, {0, 2}, true},
                  {{2, 5, 3, 4, 4}, {1, 5, 1, 1, 1}, {0, 2, 3, 4}, true}};
+  std::size_t number = 0;
   for (const auto& l : layouts)
-    for (Dtype t : kFloats) {
+    for (Dtype t : floats_of(number++)) {
       const Array x = l.last ? channels_last(random(l.x, t)) : random(l.x, t), gamma = random(l.p, t),
                   beta = random(l.p, t);
       const Array gy = random(l.x, t);

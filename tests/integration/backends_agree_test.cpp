@@ -7,6 +7,7 @@
 #include <catena/catena.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/tests/support/backend_calls.h>
+#include <catena/tests/support/ndarray_values.h>
 #include <catena/tests/support/reference_backend.h>
 
 using namespace autograd;
@@ -87,9 +88,14 @@ BOOST_AUTO_TEST_CASE(binding_of_two_operands) {
                                 &catena::kernels::less, &catena::kernels::true_divide};
   const auto all = layouts();
   int n = 0;
+  test::Turns turns("pairs of layouts and a dtype");
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j < all.size(); ++j)
       for (Dtype ta : kDtypes) {
+        if (!turns.count((i + j + std::size_t(n)) % 4 == 0)) {  // two dtypes of each pair of layouts
+          ++n;
+          continue;
+        }
         const Dtype tb = kDtypes[std::size_t(n) % std::size(kDtypes)];  // pairs in turn
         const KernelDef& k = *kernels[std::size_t(n++) % std::size(kernels)];
         const Array a = all[i](ta), b = all[j](tb);
@@ -101,9 +107,11 @@ BOOST_AUTO_TEST_CASE(binding_of_two_operands) {
 
 BOOST_AUTO_TEST_CASE(assignments_between_layouts_and_dtypes) {
   const auto all = layouts();
+  test::Turns turns("pairs of layouts and a dtype");
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t j = 0; j < all.size(); ++j)
       for (Dtype to : kDtypes) {
+        if (!turns.count((i + j + std::size_t(to)) % 4 == 0)) continue;
         const Array a = all[i](to), b = all[j](kDtypes[(i + j) % std::size(kDtypes)]);
         const Array ra = same_view(a);
         BOOST_TEST_CONTEXT("layouts " << i << ", " << j << " to " << to) {
@@ -134,10 +142,14 @@ BOOST_AUTO_TEST_CASE(reductions) {
   const KernelDef* kernels[] = {&catena::kernels::sum,    &catena::kernels::mean, &catena::kernels::amax,
                                 &catena::kernels::argmin, &catena::kernels::any,  &catena::kernels::prod};
   const auto all = layouts();
+  test::Turns turns("dtypes of a layout, axes and a kernel");
+  std::size_t number = 0;
   for (std::size_t i = 0; i < 6; ++i)
     for (const Axes& axis : axes)
       for (const KernelDef* k : kernels)
         for (Dtype t : {Dtype::uint16, Dtype::float16, Dtype::float32, Dtype::float64}) {
+          const std::size_t at = number++;
+          if (!turns.count((at + at / 4 + at / 24) % 4 == 0)) continue;  // one dtype, another one for the next kernel
           Array a = all[i](t);
           if (k == &catena::kernels::prod) a = a * 0.001;
           // The order of summation may differ.
@@ -153,9 +165,12 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts) {
                                 &catena::kernels::argmin};
   const auto all = layouts();
   Backend& reference = test::reference_backend();
+  test::Turns turns("dtypes of a layout and an axis");
+  std::size_t number = 0;
   for (std::size_t i = 0; i < 6; ++i)
     for (Dtype t : {Dtype::bool_, Dtype::int8, Dtype::uint16, Dtype::float16, Dtype::float64})
       for (int axis : {0, 1, 2}) BOOST_TEST_CONTEXT("layout " << i << " of " << t << " along " << axis) {
+          if (const std::size_t at = number++; !turns.count((at + at / 3) % 3 == 0)) continue;
           const Array a = all[i](t), same = same_view(a);
           for (const KernelDef* k : kernels) {
             const Input input(*a.get());
@@ -196,9 +211,12 @@ BOOST_AUTO_TEST_CASE(positions_of_nonzero_elements) {
 
 BOOST_AUTO_TEST_CASE(row_kernels) {
   const auto all = layouts();
+  test::Turns turns("dtypes of a layout and axes");
+  std::size_t number = 0;
   for (std::size_t i = 0; i < 6; ++i)
     for (const Dims& axes : {Dims{0}, Dims{1}, Dims{2}, Dims{0, 2}, Dims{0, 1, 2}})
       for (Dtype t : {Dtype::float16, Dtype::float32, Dtype::float64}) {
+        if (const std::size_t at = number++; !turns.count((at + at / 3) % 3 == 0)) continue;
         const Array a = all[i](t);
         const double tolerance = t == Dtype::float16 ? 2e-3 : t == Dtype::float32 ? 1e-5 : 1e-12;
         const Shape per_row = catena::reduced_shape(a.shape(), axes, true);

@@ -73,8 +73,11 @@ BOOST_AUTO_TEST_CASE(short_rows_have_the_bits_of_their_copies) {
 
 BOOST_AUTO_TEST_CASE(dtypes_follow_step_by_step) {
   std::mt19937 random(2);
+  std::size_t number = 0;
+  test::Turns turns("pairs of dtypes");
   for (const Dtype a : test::kAllDtypes)
     for (const Dtype b : {nd::int8, nd::uint32, nd::float16, nd::float32}) {
+      if (const std::size_t at = number++; !turns.count((at + at / 4) % 4 == 0)) continue;  // one b of each a
       const auto f = [](const auto& x, const auto& y) { return (x + y) * 3 + x; };
       const Array x = test::random_array({50}, a, random), y = test::random_array({50}, b, random);
       CHECK_SAME(test::difference(nd::fuse(f)(x, y), f(x, y)), a << " " << b);

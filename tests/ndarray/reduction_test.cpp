@@ -95,6 +95,7 @@ BOOST_AUTO_TEST_SUITE(reduction)
 BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   const auto golden = test::Golden::open("nd_reduction");
   std::mt19937 random(1);
+  test::Turns turns("views of the golden cases of nd_reduction");
   golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["name"], function = c["function"];
     if (function == "bincount") return check_bincount(golden, c, random), "";
@@ -110,8 +111,10 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
     const Array a = test::arrays_of(golden, c["inputs"])[0], expected = test::arrays_of(golden, c["outputs"])[0];
     const Array result = functions().at(function)(a, g);
     CHECK_SAME(difference(result, expected, c), name);
-    BOOST_TEST(same_bits(functions().at(function)(test::scattered(a, random), g), result),
-               name << ": a view gives other bits");
+    // Every layout of a view is a kernel of its own.
+    if (turns.take_case())
+      BOOST_TEST(same_bits(functions().at(function)(test::scattered(a, random), g), result),
+                 name << ": a view gives other bits");
     g.out = nd::empty(result.shape(), result.dtype());
     BOOST_TEST(functions().at(function)(a, g).get() == g.out.get(), name);
     BOOST_TEST(same_bits(g.out, result), name << ": an output gives other bits");
@@ -187,7 +190,9 @@ BOOST_AUTO_TEST_CASE(one_result) {
 
 BOOST_AUTO_TEST_CASE(every_dtype_argument) {
   const Array a = nd::array({1.5, 2.5, -3.25, 200.0});
+  test::Turns turns("dtypes of results");
   for (nd::Dtype t : test::kAllDtypes) {
+    if (!turns.take(1, t)) continue;
     const nd::Dtype result[] = {nd::sum(a, {.dtype = t}).dtype(), nd::prod(a, {.dtype = t}).dtype(),
                                 nd::mean(a, {.dtype = t}).dtype(), nd::amax(a, {.dtype = t}).dtype(),
                                 nd::var(a, {.dtype = t}).dtype()};
@@ -434,8 +439,12 @@ BOOST_AUTO_TEST_CASE(lengths_around_powers_of_two) {
 
 BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
   std::mt19937 random(3);
+  std::size_t number = 0;
+  test::Turns turns("pairs of function and dtype");
   for (const auto& [name, f] : functions()) {
+    ++number;
     for (nd::Dtype t : test::kAllDtypes) {
+      if (!turns.take(number, t)) continue;
       nd::Shape shape;
       Arguments g;
       for (int rank = 1 + int(random() % 4); rank > 0; --rank) shape.push_back(1 + int(random() % 40));
