@@ -16,7 +16,7 @@ namespace nd::cpu {
 // c (m x n) = op(a) (m x k) @ op(b) (k x n), all row-major; ld = elements between the rows of the stored matrix. c is
 // only written, or the product is added to it (floats only). m, n, k > 0.
 struct Gemm {
-  bool transpose_a = false, transpose_b = false, accumulate = false;
+  bool transpose_a = false, transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;
   const std::byte* a = nullptr;
   std::int64_t lda = 0;
@@ -24,6 +24,7 @@ struct Gemm {
   std::int64_t ldb = 0;
   std::byte* c = nullptr;
   std::int64_t ldc = 0;
+  bool accumulate = false;
 };
 
 // True if Catena was built with the library and the library supports such products.
