@@ -5,7 +5,6 @@
 
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/composed.h>
-#include <catena/nn/links/rows.h>
 
 namespace nn {
 
@@ -61,13 +60,13 @@ MultiHeadAttention::MultiHeadAttention(int dim, int heads, const Options& o)
       num_kv_heads(o.num_kv_heads.value_or(heads)),
       dropout(o.dropout),
       rotary_base(o.rotary_base),
-      out_proj(dim, dim, {.nobias = !o.bias}) {
+      out_proj(dim, dim, {.nobias = !o.bias, .n_batch_axes = -1}) {
   check<ValueError>(heads > 0 && dim % heads == 0, "MultiHeadAttention", "num_heads is ", heads,
                     ", which does not divide embed_dim, ", dim);
   check<ValueError>(num_kv_heads > 0 && heads % num_kv_heads == 0, "MultiHeadAttention", "num_kv_heads is ",
                     num_kv_heads, ", which does not divide num_heads, ", heads);
   const int shared = dim / heads * num_kv_heads;
-  const Linear::Options linear{.initialW = initializers::GlorotUniform(), .nobias = !o.bias};
+  const Linear::Options linear{.initialW = initializers::GlorotUniform(), .nobias = !o.bias, .n_batch_axes = -1};
   if (o.kdim.value_or(dim) == dim && o.vdim.value_or(dim) == dim) {
     in_proj.emplace(dim, dim + 2 * shared, linear);
   } else {
@@ -80,16 +79,15 @@ MultiHeadAttention::MultiHeadAttention(int dim, int heads, const Options& o)
 
 // Returns q, k and v before they are divided into heads.
 Variables MultiHeadAttention::project(const Variable& query, const Variable& key, const Variable& value) {
-  using internal::linear_rows;
-  if (!in_proj) return {linear_rows(*q_proj, query), linear_rows(*k_proj, key), linear_rows(*v_proj, value)};
+  if (!in_proj) return {(*q_proj)(query), (*k_proj)(key), (*v_proj)(value)};
   const std::int64_t shared = embed_dim / num_heads * num_kv_heads;
   const catena::Sections parts{embed_dim, embed_dim + shared};
-  if (query.is_same(key) && key.is_same(value)) return split_axis(linear_rows(*in_proj, query), parts, 2);
+  if (query.is_same(key) && key.is_same(value)) return split_axis((*in_proj)(query), parts, 2);
   const Variables W = split_axis(in_proj->W, parts, 0);
   const Variables b = in_proj->b ? split_axis(*in_proj->b, parts, 0) : Variables(W.size());
   Variables out;
   const Variable* const in[] = {&query, &key, &value};
-  for (int i = 0; i < 3; ++i) out.push_back(internal::linear_rows(*in[i], W[std::size_t(i)], b[std::size_t(i)]));
+  for (int i = 0; i < 3; ++i) out.push_back(linear(*in[i], W[std::size_t(i)], b[std::size_t(i)], -1));
   return out;
 }
 
@@ -139,7 +137,7 @@ Variable MultiHeadAttention::operator()(const Variable& query, const Variable& k
   AttentionOptions o{.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal, .window = m.window};
   o.offset = past;
   const Variable y = scaled_dot_product_attention(parts[0], parts[1], parts[2], o);
-  return internal::linear_rows(out_proj, reshape(transpose(y, Dims{0, 2, 1, 3}), {batch, length, embed_dim}));
+  return out_proj(reshape(transpose(y, Dims{0, 2, 1, 3}), {batch, length, embed_dim}));
 }
 
 }  // namespace nn

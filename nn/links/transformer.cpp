@@ -1,8 +1,6 @@
 #include <catena/nn/links/transformer.h>
 
 #include <catena/nn/functions/noise.h>
-#include <catena/nn/functions/normalization.h>
-#include <catena/nn/links/rows.h>
 
 namespace nn {
 namespace {
@@ -14,21 +12,18 @@ MultiHeadAttentionOptions attention_options(const TransformerLayerOptions& o, bo
   if (of_self) a.rotary_base = o.rotary_base;
   return a;
 }
-LinearOptions linear_options(const TransformerLayerOptions& o) { return {.nobias = !o.bias}; }
+LinearOptions linear_options(const TransformerLayerOptions& o) { return {.nobias = !o.bias, .n_batch_axes = -1}; }
 
-Variable normalized(const LayerNormalization& norm, const Variable& x) {
-  return layer_normalization(x, norm.gamma, norm.beta, norm.eps, EpsAddedTo::variance);
-}
 Variable dropped(const Variable& x, double ratio) { return ratio > 0 ? dropout(x, ratio) : x; }
 
 template <class Layer> Variable feed_forward(Layer& l, const Variable& x) {
-  const Variable hidden = dropped(l.activation(internal::linear_rows(l.linear1, x)), l.dropout);
-  return dropped(internal::linear_rows(l.linear2, hidden), l.dropout);
+  const Variable hidden = dropped(l.activation(l.linear1(x)), l.dropout);
+  return dropped(l.linear2(hidden), l.dropout);
 }
 
 // A part of a layer: f(x) is added to x, and one of the two is normalized.
-template <class F> Variable add_part(bool norm_first, const LayerNormalization& norm, const Variable& x, F&& f) {
-  return norm_first ? x + f(normalized(norm, x)) : normalized(norm, x + f(x));
+template <class F> Variable add_part(bool norm_first, LayerNormalization& norm, const Variable& x, F&& f) {
+  return norm_first ? x + f(norm(x)) : norm(x + f(x));
 }
 
 }  // namespace
@@ -89,7 +84,7 @@ Variable TransformerEncoder::operator()(const Variable& x, const Masks& masks) {
   const internal::CallScope scope(*this);
   Variable y = x;
   for (TransformerEncoderLayer& layer : layers) y = layer(y, masks);
-  return norm ? normalized(*norm, y) : y;
+  return norm ? (*norm)(y) : y;
 }
 Variable TransformerEncoder::operator()(const Variable& x, const Masks& given, std::vector<KeyValueCache>& caches) {
   const internal::CallScope scope(*this);
@@ -101,7 +96,7 @@ Variable TransformerEncoder::operator()(const Variable& x, const Masks& given, s
     masks.cache = &caches[i];
     y = layers[i](y, masks);
   }
-  return norm ? normalized(*norm, y) : y;
+  return norm ? (*norm)(y) : y;
 }
 
 TransformerDecoder::TransformerDecoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& o) {
@@ -112,7 +107,7 @@ Variable TransformerDecoder::operator()(const Variable& x, const Variable& memor
   const internal::CallScope scope(*this);
   Variable y = x;
   for (TransformerDecoderLayer& layer : layers) y = layer(y, memory, masks, memory_masks);
-  return norm ? normalized(*norm, y) : y;
+  return norm ? (*norm)(y) : y;
 }
 
 }  // namespace nn
