@@ -6,9 +6,7 @@
 // prints: 1 +9 +[0-9.]+ +[0-9.]+ +[0-9.]+
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <string>
-#include <vector>
 
 #include <catena/catena.h>
 
@@ -17,67 +15,23 @@
 
 using autograd::Variable;
 
-// The rows of a matrix x (batch * time, units) are the characters of `batch` blocks.
-
-// y = softmax(q k^T / sqrt(d)) v for every head of d units, where a character sees itself and those before it.
-struct SelfAttention : nn::Chain {
-  nn::Linear qkv, out;
-  NN_MEMBERS(qkv, out)
-
-  SelfAttention(int units, int heads, int length) : qkv(units, 3 * units), out(units, units), heads(heads) {
-    const nd::Array times = nd::arange(length);
-    mask = nd::where(times <= times(nd::Slice(), nd::newaxis), 0.f, -std::numeric_limits<float>::infinity());
-  }
-
-  Variable operator()(const Variable& x, std::int64_t batch) {
-    const std::int64_t units = x.shape(1), time = x.shape(0) / batch;
-    const nd::Slice times(0, time);
-    const auto by_head = [&](const Variable& v) { return v.reshape(batch, time, heads, -1).transpose(0, 2, 1, 3); };
-    const autograd::Variables parts = split_axis(qkv(x), 3, 1);
-    const Variable q = by_head(parts[0]) / std::sqrt(double(units / heads));
-    const Variable weights = nn::softmax(matmul(q, by_head(parts[1]), false, true) + mask(times, times), 3);
-    const Variable y = matmul(weights, by_head(parts[2]));  // (batch, heads, time, d)
-    return out(y.transpose(0, 2, 1, 3).reshape(-1, units));
-  }
-
- private:
-  std::int64_t heads;
-  nd::Array mask;
-};
-
-struct Block : nn::Chain {
-  nn::LayerNormalization ln1, ln2;
-  SelfAttention attention;
-  nn::Linear fc1, fc2;
-  NN_MEMBERS(ln1, attention, ln2, fc1, fc2)
-
-  Block(int units, int heads, int length)
-      : ln1(units), ln2(units), attention(units, heads, length), fc1(units, 4 * units), fc2(4 * units, units) {}
-
-  Variable operator()(Variable x, std::int64_t batch) {
-    x += attention(ln1(x), batch);
-    return x + fc2(nn::relu(fc1(ln2(x))));
-  }
-};
-
 struct Transformer : nn::Chain {
   nn::EmbedID embed, position;
-  std::vector<Block> blocks;
-  nn::LayerNormalization ln;
+  nn::TransformerEncoder body;
   nn::Linear out;
-  NN_MEMBERS(embed, position, blocks, ln, out)
+  NN_MEMBERS(embed, position, body, out)
 
   Transformer(int kinds, int units, int layers, int heads, int length)
-      : embed(kinds, units), position(length, units), ln(units), out(units, kinds) {
-    for (int i = 0; i < layers; ++i) blocks.emplace_back(units, heads, length);
-  }
+      : embed(kinds, units),
+        position(length, units),
+        body(layers, units, heads, {.dim_feedforward = 4 * units, .dropout = 0, .norm_first = true}),
+        out(units, kinds) {}
 
-  // Returns the scores (pieces * length, kinds) of the next character for each character of x (pieces, length).
+  // Returns the scores (pieces * length, kinds) of the next character for each character of x (pieces, length). A
+  // character sees itself and those before it.
   Variable scores(const Variable& x) {
-    const nd::Array times = nd::arange(x.shape(1));
-    Variable h = (embed(x) + position(times)).reshape(x.size(), -1);
-    for (Block& block : blocks) h = block(h, x.shape(0));
-    return out(ln(h));
+    const Variable h = body(embed(x) + position(nd::arange(x.shape(1))), {.causal = true});
+    return out(h.reshape(x.size(), -1));
   }
   Variable operator()(const Variable& x, const Variable& t) {
     const Variable loss = nn::softmax_cross_entropy(scores(x), t.reshape(-1));
