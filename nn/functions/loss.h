@@ -102,18 +102,27 @@ Variable hinge(const Variable& x, const Variable& t, const T& norm, const std::s
 // ---- distances; equal shapes --------------------------------------------------------------------
 CATENA_EXPORT Variable absolute_error(const Variable& x0, const Variable& x1);  // |x0 - x1|
 CATENA_EXPORT Variable squared_error(const Variable& x0, const Variable& x1);   // (x0 - x1)^2
-// The means over all elements -> 0-d.
-CATENA_EXPORT Variable mean_absolute_error(const Variable& x0, const Variable& x1);
-CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1);
-// With reduce "mean", "sum" or "no": mean_squared_error(x0, x1, "sum").
+namespace internal {
 CATENA_EXPORT Variable mean_absolute_error(const Variable& x0, const Variable& x1, const Averaged& options);
 CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& options);
-template <Text T> Variable mean_absolute_error(const Variable& x0, const Variable& x1, const T& reduce) {
-  return mean_absolute_error(x0, x1, Averaged{std::string(reduce)});
-}
-template <Text T> Variable mean_squared_error(const Variable& x0, const Variable& x1, const T& reduce) {
-  return mean_squared_error(x0, x1, Averaged{std::string(reduce)});
-}
+}  // namespace internal
+// An object, so that it can be given as a loss function: Classifier(model, {.lossfun = mean_squared_error}).
+template <Variable (*body)(const Variable& x0, const Variable& x1, const Averaged& options)> struct MeanErrorFunction {
+  Variable operator()(const Variable& x0, const Variable& x1, const Averaged& options = {}) const {
+    return body(x0, x1, options);
+  }
+  template <Text T> Variable operator()(const Variable& x0, const Variable& x1, const T& reduce) const {
+    return body(x0, x1, Averaged{std::string(reduce)});
+  }
+  // As a function, where a pointer to one is wanted.
+  static Variable of(const Variable& x0, const Variable& x1) { return body(x0, x1, {}); }
+  using Pointer = Variable (*)(const Variable& x0, const Variable& x1);
+  constexpr operator Pointer() const noexcept { return of; }
+};
+// The means over all elements -> 0-d, or with reduce "sum" or "no" the sum or the errors: mean_squared_error(x0, x1,
+// "sum").
+inline constexpr MeanErrorFunction<internal::mean_absolute_error> mean_absolute_error;
+inline constexpr MeanErrorFunction<internal::mean_squared_error> mean_squared_error;
 
 struct HuberOptions {
   std::string reduce = "sum_along_second_axis";  // or "no", "mean", "sum"

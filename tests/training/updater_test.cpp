@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/extensions.h>
 #include <catena/training/optimizers.h>

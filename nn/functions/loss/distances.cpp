@@ -67,22 +67,17 @@ Variable absolute_error(const Variable& x0, const Variable& x1) {
 Variable squared_error(const Variable& x0, const Variable& x1) {
   return narrowed(square(difference("SquaredError", x0, x1)), internal::loss_dtype(x0.dtype()));
 }
-Variable mean_absolute_error(const Variable& x0, const Variable& x1) {
-  return narrowed(mean(absolute(difference("MeanAbsoluteError", x0, x1))), internal::loss_dtype(x0.dtype()));
-}
-Variable mean_squared_error(const Variable& x0, const Variable& x1) {
-  return autograd::apply_node<MeanSquaredError>({x0, x1})[0];
-}
 
-Variable mean_absolute_error(const Variable& x0, const Variable& x1, const Averaged& o) {
-  internal::check_reduce("mean_absolute_error", o.reduce, {"mean", "sum", "no"});
-  if (o.reduce == "mean") return mean_absolute_error(x0, x1);
-  return internal::reduced(absolute(difference("MeanAbsoluteError", x0, x1)), o.reduce, 1, x0.dtype());
+Variable internal::mean_absolute_error(const Variable& x0, const Variable& x1, const Averaged& o) {
+  check_reduce("mean_absolute_error", o.reduce, {"mean", "sum", "no"});
+  const Variable errors = absolute(difference("MeanAbsoluteError", x0, x1));
+  if (o.reduce == "mean") return narrowed(mean(errors), loss_dtype(x0.dtype()));
+  return reduced(errors, o.reduce, 1, x0.dtype());
 }
-Variable mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& o) {
-  internal::check_reduce("mean_squared_error", o.reduce, {"mean", "sum", "no"});
-  if (o.reduce == "mean") return mean_squared_error(x0, x1);
-  return internal::reduced(square(difference("MeanSquaredError", x0, x1)), o.reduce, 1, x0.dtype());
+Variable internal::mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& o) {
+  check_reduce("mean_squared_error", o.reduce, {"mean", "sum", "no"});
+  if (o.reduce == "mean") return autograd::apply_node<MeanSquaredError>({x0, x1})[0];
+  return reduced(square(difference("MeanSquaredError", x0, x1)), o.reduce, 1, x0.dtype());
 }
 
 // Returns a^2 / 2 where |a| <= delta, else delta (|a| - delta / 2).
