@@ -272,9 +272,8 @@ BOOST_AUTO_TEST_CASE(products_and_norms) {
 
 BOOST_AUTO_TEST_CASE(refused_operands) {
   const Variable a(regular({2, 2})), wide(ones({2, 3}, Dtype::float64)), number(ones({}, Dtype::float64));
-  BOOST_CHECK_EXCEPTION(
-      cholesky(wide), catena::InvalidType,
-      says("Cholesky (Forward)\n\nExpect: in_types[0].shape[-2] == in_types[0].shape[-1]\nActual: 2 != 3"));
+  BOOST_CHECK_EXCEPTION(cholesky(wide), catena::InvalidType,
+                        says("Cholesky (Forward)\n\nExpect: a.shape[-2] == a.shape[-1]\nActual: 2 != 3"));
   BOOST_CHECK_THROW(slogdet(wide), catena::InvalidType);
   BOOST_CHECK_THROW(eigh(wide), catena::InvalidType);
   BOOST_CHECK_THROW(matrix_exp(wide), catena::InvalidType);
@@ -283,7 +282,7 @@ BOOST_AUTO_TEST_CASE(refused_operands) {
   BOOST_CHECK_THROW(qr(Variable(ones({2, 2}, Dtype::int32))), catena::InvalidType);
   BOOST_CHECK_THROW(pinv(Variable()), catena::TypeError);
   BOOST_CHECK_EXCEPTION(solve(a, Variable(ones({3, 2}, Dtype::float64))), catena::InvalidType,
-                        says("Expect: in_types[0].shape[-2] == in_types[1].shape[-2]\nActual: 2 != 3"));
+                        says("Expect: a.shape[-2] == b.shape[-2]\nActual: 2 != 3"));
   BOOST_CHECK_THROW(solve(a, number), catena::InvalidType);
   BOOST_CHECK_THROW(solve(a, Variable(ones({2}))), catena::InvalidType);
   BOOST_CHECK_THROW(solve(Variable(regular({2, 2, 2})), Variable(regular({3, 2, 2}))), catena::InvalidType);
