@@ -26,7 +26,7 @@ using Schedule = catena::Function<double(double base, double step)>;
 // The functions below throw a ValueError for lengths that are not positive and for lists that do not increase.
 namespace schedules {
 
-CATENA_EXPORT Schedule constant();
+CATENA_EXPORT Schedule constant();  // base
 // base gamma^k after k periods.
 CATENA_EXPORT Schedule step(double period, double gamma = 0.1);
 // base gamma^k after k milestones.
