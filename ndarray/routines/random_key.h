@@ -10,8 +10,10 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <catena/ndarray/routines/random_generator.h>
@@ -26,9 +28,11 @@ class CATENA_EXPORT Key {
   Key child(std::int64_t i) const;
   // The children 0 to n - 1; ValueError for n < 0.
   std::vector<Key> split(std::int64_t n) const;
-  template <int N = 2> std::array<Key, N> split() const {
-    return [this]<int... i>(std::integer_sequence<int, i...>) { return std::array<Key, N>{child(i)...}; }
-    (std::make_integer_sequence<int, N>());
+  template <std::size_t N = 2> std::array<Key, N> split() const {
+    return [this]<std::size_t... i>(std::index_sequence<i...>) {
+      return std::array<Key, N>{child(static_cast<std::int64_t>(i))...};
+    }
+    (std::make_index_sequence<N>());
   }
   // The key of a number such as that of an epoch; none of the children.
   Key fold_in(std::uint64_t number) const noexcept;

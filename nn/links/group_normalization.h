@@ -19,9 +19,9 @@ struct GroupNormalizationOptions {
 class CATENA_EXPORT GroupNormalization : public Link {
  public:
   using Options = GroupNormalizationOptions;
-  explicit GroupNormalization(int groups, const Options& options = {})
-      : GroupNormalization(groups, std::nullopt, options) {}
-  GroupNormalization(int groups, std::optional<int> size, const Options& options = {});
+  explicit GroupNormalization(int num_groups, const Options& options = {})
+      : GroupNormalization(num_groups, std::nullopt, options) {}
+  GroupNormalization(int num_groups, std::optional<int> size, const Options& options = {});
 
   NN_MEMBERS(gamma, beta)
   Variable operator()(const Variable& x);
