@@ -88,8 +88,8 @@ class CATENA_EXPORT StandardUpdater : public Updater {
     // batch to batch. RuntimeError if the step contains work that cannot be captured. On other devices the option has
     // no effect.
     bool capture = false;
-    // Number of batches whose gradients are averaged in one update: each loss is divided by it. An iteration is an update. So
-    // large batches are trained in the memory of small ones. ValueError below 1, and with `capture`.
+    // Number of batches whose gradients are averaged in one update: each loss is divided by it. An iteration is an
+    // update. So large batches are trained in the memory of small ones. ValueError below 1, and with `capture`.
     std::int64_t accumulate = 1;
   };
   StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options);

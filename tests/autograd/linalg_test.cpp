@@ -98,9 +98,8 @@ BOOST_AUTO_TEST_CASE(matmul_of_stacks) {
   test::check_derivatives("matmul of nothing", f, {spread({0, 3, 4}), spread({4, 2})}, kProducts);
   test::check_derivatives("matmul over nothing", f, {spread({2, 3, 0}), spread({0, 2})}, kProducts);
   test::check_derivatives("matmul of ones", f, {spread({1, 1, 1}), spread({1, 1, 1})}, kProducts);
-  BOOST_CHECK_EXCEPTION(
-      matmul(Variable(a), Variable(a)), catena::InvalidType,
-      says("MatMul (Forward)\n\nExpect: a.shape[-1] == b.shape[-2]\nActual: 4 != 3"));
+  BOOST_CHECK_EXCEPTION(matmul(Variable(a), Variable(a)), catena::InvalidType,
+                        says("MatMul (Forward)\n\nExpect: a.shape[-1] == b.shape[-2]\nActual: 4 != 3"));
   BOOST_CHECK_EXCEPTION(matmul(Variable(ones({2, 3, 4})), Variable(ones({3, 4, 2}))), catena::InvalidType,
                         says("a.shape[:-2] and b.shape[:-2] broadcast together"));
   BOOST_CHECK_THROW(matmul(Variable(ones({2, 3, 4})), Variable(ones({}))), catena::InvalidType);
@@ -137,9 +136,8 @@ BOOST_AUTO_TEST_CASE(products_of_batches) {
       test::check_derivatives("batch_matmul", f, {a, b}, kProducts);
     }
   const Variable x(ones({2, 3, 4}));
-  BOOST_CHECK_EXCEPTION(
-      batch_matmul(x, Variable(ones({3, 4, 2}))), catena::InvalidType,
-      says("BatchMatMul (Forward)\n\nExpect: a.shape[0] == b.shape[0]\nActual: 2 != 3"));
+  BOOST_CHECK_EXCEPTION(batch_matmul(x, Variable(ones({3, 4, 2}))), catena::InvalidType,
+                        says("BatchMatMul (Forward)\n\nExpect: a.shape[0] == b.shape[0]\nActual: 2 != 3"));
   BOOST_CHECK_THROW(batch_matmul(x, x), catena::InvalidType);
   BOOST_CHECK_THROW(batch_matmul(x, Variable(ones({2}))), catena::InvalidType);
   BOOST_CHECK_THROW(batch_matmul(x, Variable(ones({2, 4, 2}, Dtype::float64))), catena::InvalidType);
@@ -172,9 +170,8 @@ BOOST_AUTO_TEST_CASE(inverses) {
   testing::assert_allclose(a.grad(), array<double>({-0.297521, 0.049587, 0.099174, -0.016529}, {2, 2}), 1e-5, 0);
 
   BOOST_CHECK_THROW(inv(Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(
-      inv(Variable(ones({2, 3}))), catena::InvalidType,
-      says("Inv (Forward)\n\nExpect: a.shape[-2] == a.shape[-1]\nActual: 2 != 3"));
+  BOOST_CHECK_EXCEPTION(inv(Variable(ones({2, 3}))), catena::InvalidType,
+                        says("Inv (Forward)\n\nExpect: a.shape[-2] == a.shape[-1]\nActual: 2 != 3"));
   BOOST_CHECK_THROW(batch_inv(Variable(ones({3, 3}))), catena::InvalidType);
   BOOST_CHECK_THROW(batch_inv(Variable(ones({2, 3, 2}))), catena::InvalidType);
   BOOST_CHECK_THROW(inv(Variable(ones({2, 2}, Dtype::int32))), catena::InvalidType);

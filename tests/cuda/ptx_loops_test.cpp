@@ -63,6 +63,7 @@ const Cancelling* cancelling(const KernelDef& def, std::size_t output) {
                                    {"gelu_tanh_bwd", {0}, {{1}}},
                                    {"silu_bwd", {0}, {{1}}},
                                    {"mish_bwd", {0}, {{1}}},
+                                   {"logistic_cross_entropy", {0}, {{0}, {1}, {2}}},
                                    {"logistic_cross_entropy_bwd", {0}, {{1}, {2}, {3}}},
                                    {"j0", {0}, {}, 5e-12},
                                    {"j1", {0}, {}, 5e-12},

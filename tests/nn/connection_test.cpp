@@ -195,8 +195,7 @@ BOOST_AUTO_TEST_CASE(convolution_of_groups) {
   const Variable v(x);
   BOOST_CHECK_EXCEPTION(nn::convolution_2d(v, Variable(ones({6, 3, 1, 1}, Dtype::float64)), {}, options),
                         catena::InvalidType, [](const catena::InvalidType& e) {
-                          return e.expect() == "x.shape[1] == W.shape[1] * groups" &&
-                                 e.actual() == "4 != 6";
+                          return e.expect() == "x.shape[1] == W.shape[1] * groups" && e.actual() == "4 != 6";
                         });
   BOOST_CHECK_THROW(nn::convolution_2d(v, Variable(ones({5, 2, 1, 1}, Dtype::float64)), {}, options),
                     catena::InvalidType);
@@ -288,10 +287,10 @@ BOOST_AUTO_TEST_CASE(deconvolutions) {
   const Variable image(spread({1, 1, 5, 5})), filter(spread({2, 1, 3, 3})), other(spread({1, 2, 3, 3}, -1, 1, 4));
   BOOST_TEST(std::fabs(double(sum(nn::convolution_2d(image, filter, {}, 2, 1) * other)) -
                        double(sum(image * nn::deconvolution_2d(other, filter, {}, 2, 1)))) < 1e-12);
-  BOOST_CHECK_EXCEPTION(
-      nn::deconvolution_2d(x, W, {}, 2, 1, nn::Pair(7, 5)), catena::InvalidType, [](const catena::InvalidType& e) {
-        return e.expect() == "get_conv_outsize(outsize) == x.shape[2]" && e.actual() == "4 != 3";
-      });
+  BOOST_CHECK_EXCEPTION(nn::deconvolution_2d(x, W, {}, 2, 1, nn::Pair(7, 5)), catena::InvalidType,
+                        [](const catena::InvalidType& e) {
+                          return e.expect() == "get_conv_outsize(outsize) == x.shape[2]" && e.actual() == "4 != 3";
+                        });
   BOOST_CHECK_THROW(nn::deconvolution_2d(x, Variable(ones({3, 1, 3, 3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(ones({2}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(ones({1}, Dtype::float64))), catena::InvalidType);
@@ -333,10 +332,10 @@ BOOST_AUTO_TEST_CASE(bilinear_maps) {
                         [](const catena::Error& e) {
                           return e.what() == std::string("bilinear: V1, V2 and b are given together or not at all");
                         });
-  BOOST_CHECK_EXCEPTION(
-      nn::bilinear(inputs[1], inputs[0], inputs[2]), catena::InvalidType, [](const catena::InvalidType& e) {
-        return e.expect() == "prod(e1.shape[1:]) == W.shape[0]" && e.actual() == "4 != 2";
-      });
+  BOOST_CHECK_EXCEPTION(nn::bilinear(inputs[1], inputs[0], inputs[2]), catena::InvalidType,
+                        [](const catena::InvalidType& e) {
+                          return e.expect() == "prod(e1.shape[1:]) == W.shape[0]" && e.actual() == "4 != 2";
+                        });
   for (std::size_t wrong = 0; wrong < 6; ++wrong) {
     Variables changed = inputs;
     changed[wrong] = Variable(astype(inputs[wrong].data(), Dtype::float32));

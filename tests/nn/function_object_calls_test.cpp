@@ -181,11 +181,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   numbers([&] { F::MaxPoolingND(3, 2)(image); }, "x.ndim == ndim + 2", "4 != 5");
   numbers([&] { F::AveragePoolingND(3, 2)(image); }, "x.ndim == ndim + 2", "4 != 5");
   numbers([&] { F::UnpoolingND(3, 2)(image); }, "x.ndim == ndim + 2", "4 != 5");
-  numbers(
-      [&] {
-        F::SpatialPyramidPooling2D({2, 4, 5}, 1, nn::PoolingClass::max)(image);
-      },
-      "x.shape[3] == 5", "4 != 5");
+  numbers([&] { F::SpatialPyramidPooling2D({2, 4, 5}, 1, nn::PoolingClass::max)(image); }, "x.shape[3] == 5", "4 != 5");
 
   BOOST_CHECK_THROW(F::ReLU()(Variable()), catena::TypeError);
   BOOST_CHECK_THROW(F::Add()(Variable(), x), catena::TypeError);

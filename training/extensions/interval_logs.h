@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <catena/kernels/base/pointers.h>
-#include <catena/training/log_entry.h>
 #include <catena/training/extensions/summary_writer.h>
+#include <catena/training/log_entry.h>
 #include <catena/training/trainer.h>
 
 namespace training {
