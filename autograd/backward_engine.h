@@ -136,8 +136,8 @@ class BackwardEngine {
   Isolated* isolated_ = nullptr;
   const internal::OnParameter* on_parameter_ = nullptr;
   internal::BackwardWatch watch_;
-  catena::SmallVector<VariableNode*, 2>
-      roots_;  // the variables on which backward was called; they keep their gradients
+  // The variables on which backward was called; they keep their gradients.
+  catena::SmallVector<VariableNode*, 2> roots_;
   // Leaves with hooks, and the sums of their gradients of this run, which the hooks get at its end.
   struct HookedLeaf {
     Variable leaf, grad;

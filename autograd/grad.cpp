@@ -80,10 +80,6 @@ class GradInputsOf {
   catena::ScopedValue<const internal::GradInputs*> scope_;
 };
 
-}  // namespace
-
-namespace {
-
 // The run of grad(). The gradients of the results are read before they are restored.
 Variables isolated_gradients(BackwardEngine::Isolated& isolated, const Variables& outputs, const Variables& inputs,
                              const Variables& grad_outputs, bool double_backprop, bool retain_grad) {

@@ -12,7 +12,7 @@ namespace internal {
 class GradHooks;
 }
 
-// The handle of a registered hook. Its end does not end the hook, which exists as long as the variable.
+// The handle of a registered hook. The hook exists as long as the variable, also without the handle.
 class CATENA_EXPORT GradHook {
  public:
   using Function = catena::Function<Variable(const Variable&)>;

@@ -131,7 +131,7 @@ class CATENA_EXPORT Variable {
   int ndim() const { return present().ndim(); }
   int dim() const { return ndim(); }
   std::int64_t size() const { return present().size(); }
-  std::int64_t size(int axis) const;  // the length of an axis, as PyTorch's size(); shape(axis) takes no negative one
+  std::int64_t size(int axis) const { return shape(axis); }  // as PyTorch's size()
   std::int64_t numel() const { return size(); }
   std::int64_t len() const { return present().size(); }  // number of elements, as Chainer's len()
   Dtype dtype() const { return present().dtype(); }

@@ -7,6 +7,13 @@
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/special_coefficients.h>
 
+// A function that a CUDA kernel calls. Inlined into each other, the functions of gamma would occupy NVRTC for minutes.
+#if CATENA_DEVICE
+#define ND_CALLED __device__ __noinline__
+#else
+#define ND_CALLED ND_FN
+#endif
+
 namespace catena::special {
 
 // A number as a sum of two float64, of which the second is at most half a unit of the first.
@@ -81,13 +88,13 @@ ND_FN double cos_pi(double x) { return m::fabs(x) < infinity() ? quarter_sine(x,
 
 // ---- gamma --------------------------------------------------------------------------------------
 // log(gamma(x)) - log(2 pi) / 2 for x >= 10, by Stirling's series.
-ND_FN Pair stirling(double x) {
+ND_CALLED Pair stirling(double x) {
   const Pair p = product_of(x - 0.5, log_pair(x)), s = sum_of(p.high, -x);
   return {s.high, (p.low + s.low) + stirling_rest(1 / x / x) / x};
 }
 
 // Below 23 the argument is moved to [2, 3) by factors, so that the factorials are exact; below -22 by reflection.
-ND_FN double gamma(double x) {
+ND_CALLED double gamma(double x) {
   if (x != x || x == infinity()) return x;
   if (x > 171.7) return infinity();
   if (x == 0) return m::copysign(infinity(), x);
@@ -108,7 +115,7 @@ ND_FN double gamma(double x) {
 }
 
 // log(|gamma(x)|). Near the roots 1 and 2 every term has the factor x - 1 or x - 2.
-ND_FN double log_gamma_of_positive(double x) {
+ND_CALLED double log_gamma_of_positive(double x) {
   if (x < 0.5) return (x * log_gamma_rest(x) - log1p_of(x)) - log_of(m::fabs(x));
   if (x < 1.5) return (x - 1) * log_gamma_rest(x - 1) - log1p_of(x - 1);
   if (x < 10) {
@@ -149,12 +156,12 @@ ND_FN double digamma(double x) {
 // ---- beta ---------------------------------------------------------------------------------------
 // log(gamma(b) / gamma(a + b)) for b >= 10 and a > 0: the difference of two of Stirling's series, without the terms
 // that cancel.
-ND_FN double log_gamma_step(double a, double b) {
+ND_CALLED double log_gamma_step(double a, double b) {
   const double c = a + b, rest = stirling_rest(1 / b / b) / b - stirling_rest(1 / c / c) / c;
   return rest - ((c - 0.5) * log1p_of(a / b) + a * (log_of(b) - 1));
 }
 // log(beta(a, b)) of 0 < a <= b, b >= 10 (Didonato and Morris, ACM Transactions on Mathematical Software 18, 1992).
-ND_FN double log_beta_of_large(double a, double b) {
+ND_CALLED double log_beta_of_large(double a, double b) {
   if (a < 10) return log_gamma_of_positive(a) + log_gamma_step(a, b);
   const double h = a / b, c = a + b;
   const double rest = (stirling_rest(1 / a / a) / a + stirling_rest(1 / b / b) / b) - stirling_rest(1 / c / c) / c;
@@ -191,7 +198,7 @@ ND_FN double log_beta(double a, double b) {
 // ---- zeta ---------------------------------------------------------------------------------------
 // The sum of (q + n)^-x over n >= 0 for q > 0 and x > 0, x != 1: ten terms or more, until q + n is 10, and the rest by
 // the Euler-Maclaurin formula.
-ND_FN double zeta_sum(double x, double q) {
+ND_CALLED double zeta_sum(double x, double q) {
   double sum = 0, a = q;
   for (int n = 0; n < 10 || a < 10; ++n, a += 1) {
     const double term = power_of(a, -x);

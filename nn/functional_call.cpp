@@ -5,6 +5,7 @@
 
 #include <catena/autograd/functions/array.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/nn/link_parameters.h>
 
 namespace nn {
 
@@ -15,45 +16,9 @@ namespace {
 
 constexpr const char* kOp = "functional_call";
 
-struct Place {
-  std::string path;
-  Parameter* parameter;
-};
+using internal::PathParameter;
 
-// Collects the parameters in the order of Link::params().
-class Places final : public MemberVisitor {
- public:
-  Places(std::vector<Place>& found, std::vector<const Link*>& shared, std::string path)
-      : found_(found), shared_(shared), path_(std::move(path)) {}
-  void visit(Link& link) {
-    link.visit_members(*this);
-    for (const auto& [name, child] : children_) Places(found_, shared_, path_ + "/" + name).visit(*child);
-  }
-  void parameter(std::string_view name, Parameter& p) override {
-    found_.push_back({path_ + "/" + std::string(name), &p});
-  }
-  void link(std::string_view name, Link& child) override { children_.emplace_back(name, &child); }
-  void shared_link(std::string_view name, Link& child) override {
-    if (std::find(shared_.begin(), shared_.end(), &child) != shared_.end()) return;
-    shared_.push_back(&child);
-    link(name, child);
-  }
-
- private:
-  std::vector<Place>& found_;
-  std::vector<const Link*>& shared_;
-  const std::string path_;
-  std::vector<std::pair<std::string, Link*>> children_;
-};
-
-std::vector<Place> places_of(Link& link) {
-  std::vector<Place> found;
-  std::vector<const Link*> shared;
-  Places(found, shared, "").visit(link);
-  return found;
-}
-
-std::pair<Parameter*, Variable> replacement(const Place& place, const Variable& by) {
+std::pair<Parameter*, Variable> replacement(const PathParameter& place, const Variable& by) {
   check<catena::TypeError>(by && by.data(), kOp, "the variable for ", place.path, " is null");
   check<catena::RuntimeError>(place.parameter->is_initialized(), kOp, "the parameter ", place.path,
                               " has no shape yet: call the link once before");
@@ -65,7 +30,7 @@ std::pair<Parameter*, Variable> replacement(const Place& place, const Variable& 
 }  // namespace
 
 internal::OtherParameters::OtherParameters(Link& link, const Variables& parameters) {
-  const std::vector<Place> places = places_of(link);
+  const std::vector<PathParameter> places = internal::parameters_of(link);
   check<ValueError>(places.size() == parameters.size(), kOp, "the link has ", places.size(), " parameters, and ",
                     parameters.size(), " variables are given");
   for (std::size_t i = 0; i < places.size(); ++i) list_.push_back(replacement(places[i], parameters[i]));
@@ -73,12 +38,13 @@ internal::OtherParameters::OtherParameters(Link& link, const Variables& paramete
 }
 
 internal::OtherParameters::OtherParameters(Link& link, const std::vector<NamedParam>& parameters) {
-  const std::vector<Place> places = places_of(link);
+  const std::vector<PathParameter> places = internal::parameters_of(link);
   for (const NamedParam& given : parameters) {
-    const auto at = std::find_if(places.begin(), places.end(), [&](const Place& p) { return p.path == given.path; });
+    const auto at =
+        std::find_if(places.begin(), places.end(), [&](const PathParameter& p) { return p.path == given.path; });
     if (at == places.end()) {
       std::string paths;
-      for (const Place& p : places) paths += (paths.empty() ? "" : ", ") + p.path;
+      for (const PathParameter& p : places) paths += (paths.empty() ? "" : ", ") + p.path;
       catena::fail<catena::KeyError>(kOp, "there is no parameter ", given.path, " (there are: ", paths, ")");
     }
     list_.push_back(replacement(*at, given.param));
@@ -109,7 +75,7 @@ Variables per_example_grads(Link& link, const catena::Function<Variable(const Va
     const auto graph = autograd::force_backprop_mode();
     const Variable y = loss(example);
     if (i == 0) {  // the first call may have initialised parameters
-      for (const Variable& p : link.params()) parameters.push_back(p);
+      parameters = link.params();
       rows.resize(parameters.size());
     }
     const Variables g = autograd::grad({y}, parameters);

@@ -2,8 +2,8 @@
 // to parameters.
 //
 //   Variables adapted;                                              // one step of gradient descent, differentiable
-//   const Variables g = grad({loss(model(x), t)}, model.params(), {}, true);
-//   for (std::size_t i = 0; i < g.size(); ++i) adapted.push_back(model.params()[i] - g[i] * 0.01);
+//   const Variables own = model.params(), g = grad({loss(model(x), t)}, own, {}, true);
+//   for (std::size_t i = 0; i < g.size(); ++i) adapted.push_back(own[i] - g[i] * 0.01);
 //   Variable y = nn::functional_call(model, adapted, x2);
 #pragma once
 
@@ -28,7 +28,7 @@ class CATENA_EXPORT OtherParameters {
 
  private:
   void exchange() noexcept;
-  std::vector<std::pair<Parameter*, Variable>> list_;  // the places, and what is not there now
+  std::vector<std::pair<Parameter*, Variable>> list_;  // the parameters, and the variables to exchange
 };
 }  // namespace internal
 

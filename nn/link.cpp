@@ -6,6 +6,7 @@
 
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/nn/link_parameters.h>
 #include <catena/nn/serializers/serializer.h>
 
 namespace nn {
@@ -44,6 +45,8 @@ struct internal::Naming {
   }
 };
 using internal::Naming;
+using internal::parameters_of;
+using internal::PathParameter;
 
 Link::Link() = default;
 Link::Link(std::initializer_list<ParamShape> params) {
@@ -135,15 +138,15 @@ template <class F> void for_links(Link& l, const std::string& path, std::vector<
   });
 }
 
-struct PathParameter {
-  std::string path;
-  Parameter* parameter;
-};
-std::vector<PathParameter> parameters_of(const Link& l) {
+}  // namespace
+
+std::vector<internal::PathParameter> internal::parameters_of(const Link& l) {
   std::vector<PathParameter> list;
   for_parameters(l, [&](const std::string& path, Parameter& p) { list.push_back({path, &p}); });
   return list;
 }
+
+namespace {
 
 // Pairs of parameters of two structurally equal links, in the order of `target`.
 struct Pairing {

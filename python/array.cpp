@@ -38,16 +38,7 @@ void comparison(py::class_<Array>& c, const char* name, Binary f) {
 
 Array matrix_product(const Operand& a, const Operand& b, const UfuncOptions& options) {
   const auto array = [](const Operand& x) { return x.is_array() ? x.array() : full(Shape{}, x.scalar()); };
-  const Array product = matmul(array(a), array(b));
-  if (options.out.is_null()) return product;
-  copyto(options.out, product);
-  return options.out;
-}
-
-py::tuple tuple_of(const catena::Dims& list) {
-  py::tuple t(static_cast<std::size_t>(list.size()));
-  for (int i = 0; i < list.size(); ++i) t[static_cast<std::size_t>(i)] = py::int_(list[i]);
-  return t;
+  return matmul(array(a), array(b), {.out = options.out});
 }
 
 py::object number_of(const Scalar& s) {

@@ -366,7 +366,7 @@ std::optional<Dtype> dtype_of(py::handle object) {
 Casting casting_of(const std::string& name) {
   for (const Casting c : {Casting::no, Casting::equiv, Casting::safe, Casting::same_kind, Casting::unsafe})
     if (catena::name_of(c) == name) return c;
-  catena::fail<ValueError>("casting", "'", name, "' is not one of no, equiv, safe, same_kind and unsafe");
+  fail<ValueError>("casting", "'", name, "' is not one of no, equiv, safe, same_kind and unsafe");
 }
 
 MaybeDevice device_of(py::handle object) {
@@ -442,6 +442,13 @@ std::vector<IndexKey> keys_of(py::handle key) {
 }
 
 // ---- results ------------------------------------------------------------------------------------
+py::tuple tuple_of(const catena::Dims& list) {
+  py::tuple t(static_cast<std::size_t>(list.size()));
+  for (int i = 0; i < list.size(); ++i) t[static_cast<std::size_t>(i)] = py::int_(list[i]);
+  return t;
+}
+py::tuple tuple_of(const std::vector<Array>& arrays) { return py::tuple(py::cast(arrays)); }
+
 py::object named_tuple(const char* name, const std::vector<const char*>& fields, const std::vector<Array>& values) {
   static auto* const classes = new std::map<std::string, py::object>;  // lives as long as the interpreter
   py::object& type = (*classes)[name];

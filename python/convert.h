@@ -67,7 +67,7 @@ struct Out {  // None or an array
 };
 using Likes = std::vector<Like>;
 
-// Makes new arrays of this thread on a device, if there is one.
+// New arrays of this thread are on the device, if one is given.
 class OnDevice {
  public:
   explicit OnDevice(const MaybeDevice& device) {
@@ -78,7 +78,8 @@ class OnDevice {
   std::optional<DeviceScope> scope_;
 };
 
-// m.def(name, f, arguments...). Other threads of Python run while f does, if it takes and returns no object of Python.
+// m.def(name, f, arguments...). The lock of the interpreter is released during f if f takes and returns no object of
+// Python.
 template <class T> inline constexpr bool is_object = std::is_base_of_v<py::handle, std::remove_cvref_t<T>>;
 template <class Signature> inline constexpr bool runs_unlocked = false;
 template <class R, class... A> inline constexpr bool runs_unlocked<R(A...)> = !is_object<R> && (!is_object<A> && ...);
@@ -112,9 +113,11 @@ AxesArgument axes_of(py::handle object);
 Saturated saturated_of(py::handle object);
 Out out_of(py::handle object);
 std::vector<IndexKey> keys_of(py::handle key);
-// True for bool, int, float and complex; numbers of their subclasses are none.
+// True for Python's bool, int, float and complex; false for their subclasses.
 bool is_number(py::handle object);
 Scalar scalar_of(py::handle object);
+py::tuple tuple_of(const catena::Dims& list);
+py::tuple tuple_of(const std::vector<Array>& arrays);
 // A collections.namedtuple of the class `name`.
 py::object named_tuple(const char* name, const std::vector<const char*>& fields, const std::vector<Array>& values);
 

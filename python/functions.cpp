@@ -105,8 +105,6 @@ py::object one_or_tuple(const UniqueResult& r, bool index, bool inverse, bool co
   return py::tuple(results);
 }
 
-py::tuple tuple_of(const std::vector<Array>& arrays) { return py::tuple(py::cast(arrays)); }
-
 const auto kDtype = [] { return py::arg("dtype") = py::none(); };
 const auto kDevice = [] { return py::arg("device") = py::none(); };
 
@@ -156,6 +154,8 @@ void define_creation(py::module_& m) {
       py::arg("shape"), py::arg("fill_value"), kDtype(), py::kw_only(), kDevice());
 }
 
+Scalar scalar_value(const Value& v) { return v.array.is_null() ? v.scalar : v.array.item(); }
+
 // An array like `a`, on another device if one is given.
 template <class F> Array like(const Like& a, const MaybeDtype& t, const MaybeDevice& device, F make) {
   const Array x = make(a.array, LikeOptions{.dtype = t});
@@ -175,9 +175,8 @@ void define_likes(py::module_& m) {
   define(
       m, "full_like",
       [](const Like& a, const Value& x, const MaybeDtype& t, const MaybeDevice& device) {
-        return like(a, t, device, [&](const Array& b, const LikeOptions& o) {
-          return nd::full_like(b, x.array.is_null() ? x.scalar : x.array.item(), o);
-        });
+        return like(a, t, device,
+                    [&](const Array& b, const LikeOptions& o) { return nd::full_like(b, scalar_value(x), o); });
       },
       py::arg("a"), py::arg("fill_value"), kDtype(), py::kw_only(), kDevice());
 }
@@ -188,9 +187,8 @@ void define_ranges(py::module_& m) {
       [](const Value& start, const std::optional<Value>& stop, const Value& step, const MaybeDtype& t,
          const MaybeDevice& device) {
         const OnDevice there(device);
-        const auto number = [](const Value& v) { return v.array.is_null() ? v.scalar : v.array.item(); };
-        return stop ? nd::arange(number(start), number(*stop), number(step), CreateOptions{.dtype = t})
-                    : nd::arange(Scalar(0), number(start), number(step), CreateOptions{.dtype = t});
+        return nd::arange(stop ? scalar_value(start) : Scalar(0), scalar_value(stop ? *stop : start),
+                          scalar_value(step), CreateOptions{.dtype = t});
       },
       py::arg("start"), py::arg("stop") = py::none(), py::arg("step") = 1, kDtype(), py::kw_only(), kDevice());
   define(
@@ -295,8 +293,8 @@ void define_joining(py::module_& m) {
       m, "tile", [](const Like& a, const Lengths& n) { return nd::tile(a, n.value); }, py::arg("A"), py::arg("reps"));
   define(
       m, "repeat",
-      [](const Like& a, const Value& n, std::optional<int> axis) {
-        return n.array.is_null() ? nd::repeat(a, n.scalar.to<std::int64_t>(), axis) : nd::repeat(a, n.array, axis);
+      [](const Like& a, const std::variant<std::int64_t, Like>& repeats, std::optional<int> axis) {
+        return std::visit([&](const auto& n) { return nd::repeat(a, n, axis); }, repeats);
       },
       py::arg("a"), py::arg("repeats"), py::arg("axis") = py::none());
   define(
@@ -386,8 +384,7 @@ void define_searching(py::module_& m) {
       [](const Like& a, const Like& b, bool assume_unique, bool invert) {
         return nd::isin(a.array, b.array, assume_unique, invert);
       },
-      py::arg("element"), py::arg("test_elements"), py::arg("assume_unique") = false, py::kw_only(),
-      py::arg("invert") = false);
+      py::arg("element"), py::arg("test_elements"), py::arg("assume_unique") = false, py::arg("invert") = false);
 }
 
 void define_comparisons(py::module_& m) {
@@ -397,7 +394,7 @@ void define_comparisons(py::module_& m) {
         const auto bound = [](const std::optional<Value>& v) {
           return v ? std::optional<Operand>(Operand(*v)) : std::nullopt;
         };
-        if (!low && !high) return Operand(a).is_array() ? a.array.copy() : nd::positive(a);
+        if (!low && !high) return a.array.is_null() ? nd::positive(a) : a.array.copy();
         return nd::internal::clip_to_bounds(a, bound(low), bound(high), {});
       },
       py::arg("a"), py::arg("min") = py::none(), py::arg("max") = py::none());
@@ -505,6 +502,8 @@ void define_functions(py::module_& m, py::object c) {
 #include <catena/kernels/lists/elementwise.inc>
 #undef CATENA_UNARY
 #undef CATENA_BINARY
+  elementwise(m, "positive", &nd::positive);
+  elementwise(m, "nextafter", &nd::nextafter);
 #define CATENA_MEMBER(name, Options) \
   reduction<Options>(m, c, #name, [](const Array& a, const Options& options) { return nd::name(a, options); });
 #include <catena/kernels/lists/members.inc>

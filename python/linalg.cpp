@@ -3,19 +3,16 @@
 
 #include <variant>
 
-#include <catena/kernels/base/error.h>
-
 namespace nd::python {
 
 namespace {
 
-// "fro", "nuc", a number, or None.
-linalg::NormOrder order_of(const std::optional<std::variant<double, std::string>>& order) {
+using Order = std::optional<std::variant<double, std::string>>;  // "fro", "nuc", a number, or None
+linalg::NormOrder order_of(const Order& order) {
   if (!order) return {};
   if (const auto* const number = std::get_if<double>(&*order)) return linalg::NormOrder(*number);
   return linalg::NormOrder(std::string_view(std::get<std::string>(*order)));
 }
-using Order = std::optional<std::variant<double, std::string>>;
 
 Array as_complex(const Array& a) {
   return a.astype(catena::promote_types(a.dtype(), Dtype::complex64), {.copy = false});

@@ -7,9 +7,9 @@ namespace nd::python {
 
 namespace {
 
-// The classes of errors of both libraries as those of Python; derived classes come first.
 PyObject* axis_error = nullptr;
 
+// The classes of errors of both libraries as those of Python; derived classes come first.
 void translate(std::exception_ptr p) {
   const auto set = [](PyObject* type, const std::exception& e) { PyErr_SetString(type, e.what()); };
   try {

@@ -1,12 +1,7 @@
-// The functions of the Python array API standard that NumPy does not have, or had not before version 2, and the
-// description of the module that the standard asks for.
+// Functions with the arguments of the Python array API standard, and the description of the module that it asks for.
 #include "convert.h"
 
-#include <catena/kernels/base/error.h>
-
 namespace nd::python {
-
-using catena::check;
 
 namespace {
 
@@ -97,24 +92,16 @@ void define_others(py::module_& m) {
       },
       py::arg("x"), py::arg("axis") = py::none(), py::kw_only(), py::arg("keepdims") = false);
   define(
-      m, "unstack", [](const Like& x, int axis) { return py::tuple(py::cast(nd::unstack(x, axis))); }, py::arg("x"),
+      m, "unstack", [](const Like& x, int axis) { return tuple_of(nd::unstack(x, axis)); }, py::arg("x"),
       py::pos_only(), py::kw_only(), py::arg("axis") = 0);
   define(m, "broadcast_shapes", [](const py::args& shapes) {
     std::vector<Shape> list;
     for (const auto& shape : shapes) list.push_back(lengths_of(shape).value);
-    const Shape common = nd::broadcast_shapes(list);
-    py::list lengths;
-    for (const std::int64_t n : common) lengths.append(n);
-    return py::tuple(lengths);
+    return tuple_of(nd::broadcast_shapes(list));
   });
   define(
       m, "vecdot", [](const Like& a, const Like& b, int axis) { return nd::vecdot(a, b, {.axis = axis}); },
       py::arg("x1"), py::arg("x2"), py::pos_only(), py::kw_only(), py::arg("axis") = -1);
-  define(
-      m, "nextafter", [](const Value& a, const Value& b) { return nd::nextafter(a, b); }, py::arg("x1"), py::arg("x2"),
-      py::pos_only());
-  define(
-      m, "positive", [](const Value& x) { return nd::positive(x); }, py::arg("x"), py::pos_only());
   define(
       m, "real", [](const Like& x) { return x.array.real(); }, py::arg("x"), py::pos_only());
   define(

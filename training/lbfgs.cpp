@@ -15,14 +15,13 @@ namespace kernels = catena::kernels;
 using catena::check;
 using catena::RuntimeError;
 using catena::ValueError;
-using LossFunctionOfNothing = catena::Function<Variable()>;
 
 namespace {
 
 double number(const Array& a) { return autograd::item(a).to<double>(); }
-double dot(const Array& a, const Array& b) {
-  return number(autograd::map_reduce(kernels::sum, kernels::multiply, {a, b}));
-}
+// 0-d, on the device of the vectors.
+Array inner(const Array& a, const Array& b) { return autograd::map_reduce(kernels::sum, kernels::multiply, {a, b}); }
+double dot(const Array& a, const Array& b) { return number(inner(a, b)); }
 double greatest(const Array& a) { return number(autograd::amax(autograd::apply(kernels::absolute, {a}))); }
 double magnitude(const Array& a) { return number(autograd::sum(autograd::apply(kernels::absolute, {a}))); }
 
@@ -66,7 +65,7 @@ void LBFGS::move(const Array& direction, double length) {
   }
 }
 
-double LBFGS::evaluate(const LossFunctionOfNothing& lossfun) {
+double LBFGS::evaluate(const catena::Function<Variable()>& lossfun) {
   ++evaluations_;
   const Variable loss = lossfun();
   target().cleargrads();
@@ -77,7 +76,8 @@ double LBFGS::evaluate(const LossFunctionOfNothing& lossfun) {
   return loss.item<double>();
 }
 
-// The direction that the inverse of the approximate Hessian gives, by two passes over the history.
+// The direction that the inverse of the approximate Hessian gives, by two passes over the history, whose numbers stay
+// on the device.
 void LBFGS::update_direction(const Array& g) {
   if (steps_ == 1) {
     direction_ = -g;
@@ -98,19 +98,19 @@ void LBFGS::update_direction(const Array& g) {
     scale_ = curvature / dot(y, y);
   }
   const std::size_t n = changes_.size();
-  std::vector<double> part(n), inverse(n);
+  std::vector<Array> part(n), curvatures(n);
   Array q = -g;
   for (std::size_t i = n; i-- > 0;) {
-    inverse[i] = 1 / dot(changes_of_gradient_[i], changes_[i]);
-    part[i] = dot(changes_[i], q) * inverse[i];
+    curvatures[i] = inner(changes_of_gradient_[i], changes_[i]);
+    part[i] = inner(changes_[i], q) / curvatures[i];
     q -= changes_of_gradient_[i] * part[i];
   }
   q *= scale_;
-  for (std::size_t i = 0; i < n; ++i) q += changes_[i] * (part[i] - dot(changes_of_gradient_[i], q) * inverse[i]);
+  for (std::size_t i = 0; i < n; ++i) q += changes_[i] * (part[i] - inner(changes_of_gradient_[i], q) / curvatures[i]);
   direction_ = q;
 }
 
-double LBFGS::minimize(const LossFunctionOfNothing& lossfun) try {
+double LBFGS::minimize(const catena::Function<Variable()>& lossfun) try {
   check<RuntimeError>(!autograd::is_capturing(), "LBFGS", "it reads numbers from the device and cannot be captured");
   const std::int64_t before = evaluations_;
   const double first = evaluate(lossfun);
@@ -165,7 +165,8 @@ double cubic_minimum(double x1, double f1, double g1, double x2, double f2, doub
 
 // Nocedal and Wright, algorithms 3.5 and 3.6: first steps that grow until an interval has a point that satisfies the
 // conditions, then smaller and smaller intervals. Moves the parameters to the point found. At most `most` losses.
-double LBFGS::search(const LossFunctionOfNothing& lossfun, double& loss, Array& g, double slope, std::int64_t most) {
+double LBFGS::search(const catena::Function<Variable()>& lossfun, double& loss, Array& g, double slope,
+                     std::int64_t most) {
   constexpr double c1 = 1e-4, c2 = 0.9;
   double here = 0;
   const auto at = [&](double distance) {

@@ -93,7 +93,8 @@ Schedule one_cycle(double length, const OneCycleOptions& o) {
     // The last step is length - 1, and the greatest value is that of the step warmup length - 1.
     const double top = o.warmup * length - 1, last = length - 1;
     const auto weight = [&](double part) { return o.lines ? 1 - part : half_wave(part); };
-    if (t <= top) return base * between(o.start_factor, 1, weight(t / top));
+    if (t == top) return base;  // here, so that a phase of no length divides nothing by 0
+    if (t < top) return base * between(o.start_factor, 1, weight(t / top));
     return base * between(1, o.end_factor, weight(std::min((t - top) / (last - top), 1.0)));
   };
 }
@@ -169,14 +170,15 @@ bool is_better(const PlateauOptions& o, double measure, double best) {
 
 }  // namespace
 
-internal::Plateau::Plateau(const PlateauOptions& o)
-    : best(o.maximize ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity()) {
-  check<ValueError>(o.factor > 0 && o.factor < 1, "PlateauOptions", "factor is ", o.factor,
+internal::Plateau::Plateau(PlateauOptions o)
+    : options(std::move(o)),
+      best(options.maximize ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity()) {
+  check<ValueError>(options.factor > 0 && options.factor < 1, "PlateauOptions", "factor is ", options.factor,
                     " and must be between 0 and 1");
 }
 
-bool internal::Plateau::reduces(const PlateauOptions& o, double measure) {
-  if (is_better(o, measure, best)) {
+void internal::Plateau::step(double measure, Optimizer& optimizer, const std::string& hyper) {
+  if (is_better(options, measure, best)) {
     best = measure;
     bad = 0;
   } else {
@@ -186,10 +188,10 @@ bool internal::Plateau::reduces(const PlateauOptions& o, double measure) {
     --cooldown;
     bad = 0;
   }
-  if (bad <= o.patience) return false;
-  cooldown = o.cooldown;
+  if (bad <= options.patience) return;
+  cooldown = options.cooldown;
   bad = 0;
-  return true;
+  optimizer.set_hyper(hyper, std::max(optimizer.get_hyper(hyper) * options.factor, options.least));
 }
 
 void internal::Plateau::serialize(Serializer& s) {
@@ -200,20 +202,17 @@ void internal::Plateau::serialize(Serializer& s) {
 }
 
 PlateauScheduler::PlateauScheduler(Optimizer& optimizer, PlateauOptions options)
-    : optimizer_(&optimizer), options_(std::move(options)), state_(options_) {
-  options_.hyper = internal::hyper_to_set(optimizer, options_.hyper, "PlateauScheduler");
-}
+    : optimizer_(&optimizer),
+      state_(std::move(options)),
+      hyper_(internal::hyper_to_set(optimizer, state_.options.hyper, "PlateauScheduler")) {}
 
-void PlateauScheduler::step(double measure) {
-  if (state_.reduces(options_, measure))
-    optimizer_->set_hyper(options_.hyper, std::max(value() * options_.factor, options_.least));
-}
+void PlateauScheduler::step(double measure) { state_.step(measure, *optimizer_, hyper_); }
 
 void PlateauScheduler::serialize(Serializer& s) {
   state_.serialize(s);
   double stored = value();
   s("value", stored);
-  if (!s.is_writer()) optimizer_->set_hyper(options_.hyper, stored);
+  if (!s.is_writer()) optimizer_->set_hyper(hyper_, stored);
 }
 
 }  // namespace training

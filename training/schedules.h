@@ -22,7 +22,7 @@ namespace training {
 // Returns the value after `step` steps (0: at the start) for the value `base` at the start.
 using Schedule = catena::Function<double(double base, double step)>;
 
-// The functions below throw a ValueError for lengths that are not positive and for lists that do not increase.
+// The functions below throw a ValueError for lengths that are not positive and for milestones that decrease.
 namespace schedules {
 
 CATENA_EXPORT Schedule constant();  // base
@@ -91,9 +91,11 @@ struct PlateauOptions {
 namespace internal {
 // The measures seen so far, and the rule.
 struct CATENA_EXPORT Plateau {
-  explicit Plateau(const PlateauOptions& options);
-  bool reduces(const PlateauOptions& options, double measure);  // whether the value is to be reduced after this measure
+  explicit Plateau(PlateauOptions options);
+  // Takes the next measure, and reduces the hyperparameter if it is due.
+  void step(double measure, Optimizer& optimizer, const std::string& hyper);
   void serialize(Serializer& s);
+  PlateauOptions options;
   double best;
   std::int64_t bad = 0, cooldown = 0;
 };
@@ -105,15 +107,15 @@ class CATENA_EXPORT PlateauScheduler {
  public:
   explicit PlateauScheduler(Optimizer& optimizer, PlateauOptions options = {});
   void step(double measure);
-  double value() const { return optimizer_->get_hyper(options_.hyper); }
+  double value() const { return optimizer_->get_hyper(hyper_); }
   double best() const noexcept { return state_.best; }
   // "best", "bad", "cooldown" and "value"; loading sets the value.
   void serialize(Serializer& s);
 
  private:
   Optimizer* optimizer_;
-  PlateauOptions options_;
   internal::Plateau state_;
+  std::string hyper_;
 };
 
 namespace internal {

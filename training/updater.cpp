@@ -131,11 +131,12 @@ void StandardUpdater::update_core() {
 // Optimizer::update.
 void StandardUpdater::accumulate() {
   Optimizer& optimizer = get_optimizer("main");
+  const double loss_scale = optimizer.loss_scale();
   for (std::int64_t i = 0; i < options_.accumulate; ++i) {
     const Example converted = next_batch();
     const Variable loss = loss_of(converted.values, converted.names) / double(options_.accumulate);
     if (i == 0) optimizer.target().cleargrads();
-    loss.backward({.loss_scale = optimizer.loss_scale()});
+    loss.backward({.loss_scale = loss_scale});
   }
   optimizer.update();
 }

@@ -75,8 +75,8 @@ class CATENA_EXPORT StandardUpdater : public Updater {
     DeviceId device = {};  // the device to which models and batches are moved
     // Default: the call of the optimizer's target. No gradient is computed for arguments that it releases.
     LossFunction loss_func = {};
-    // float16 or bfloat16: the loss is computed within autograd::autocast(*autocast). Beside float16,
-    // optimizer.loss_scaling() is needed.
+    // float16 or bfloat16: the loss is computed within autograd::autocast(*autocast). float16 needs
+    // optimizer.loss_scaling() as well.
     std::optional<autograd::Dtype> autocast = {};
     // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured
     // as a graph, and further updates with batches of that shape replay it. Batches of another shape (a short last one)

@@ -1,6 +1,7 @@
 #include <catena/training/weight_average.h>
 
 #include <algorithm>
+#include <vector>
 
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
@@ -33,18 +34,19 @@ WeightAverage::WeightAverage(Link& model, Options options) : model_(&model), opt
 void WeightAverage::find_params() {
   for (const nn::NamedParam& p : model_->namedparams()) {
     if (!p.param.data()) continue;
-    const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.path == p.path; });
-    if (known != entries_.end()) {
-      check<ValueError>(known->average.shape() == p.param.shape() && known->average.dtype() == p.param.dtype(),
-                        "WeightAverage", "the parameter ", p.path, " became an array of ", p.param.dtype(),
-                        " and shape ", p.param.shape(), "; its average is of ", known->average.dtype(), " and shape ",
-                        known->average.shape());
-      known->param = p.param;
-      if (!(known->average.device() == p.param.device()))
-        known->average = autograd::to_device(known->average, p.param.device());
-    } else {
-      entries_.push_back({p.path, p.param, autograd::copy(p.param.data())});
+    const auto at = entries_.find(p.path);
+    if (at == entries_.end()) {
+      entries_.emplace(p.path, Entry{p.param, autograd::copy(p.param.data())});
+      continue;
     }
+    Entry& known = at->second;
+    check<ValueError>(known.average.shape() == p.param.shape() && known.average.dtype() == p.param.dtype(),
+                      "WeightAverage", "the parameter ", p.path, " became an array of ", p.param.dtype(), " and shape ",
+                      p.param.shape(), "; its average is of ", known.average.dtype(), " and shape ",
+                      known.average.shape());
+    known.param = p.param;
+    if (!(known.average.device() == p.param.device()))
+      known.average = autograd::to_device(known.average, p.param.device());
   }
 }
 
@@ -64,33 +66,33 @@ void WeightAverage::update() {
     const catena::KernelDef& kernel = catena::kernels::follow;
     const catena::Hyper hyper = {part()};
     // One launch for all neighbours of one dtype and device.
-    for (std::size_t first = 0; first < entries_.size();) {
-      const Array& like = entries_[first].average;
+    for (auto at = entries_.begin(); at != entries_.end();) {
+      const Array& like = at->second.average;
       std::vector<Array> held;
       std::vector<catena::ArrayHeader*> operands;
-      for (; first < entries_.size(); ++first) {
-        const Array& average = entries_[first].average;
+      for (; at != entries_.end(); ++at) {
+        const auto& [param, average] = at->second;
         if (average.dtype() != like.dtype() || !(average.device() == like.device())) break;
-        operands.push_back(held.emplace_back(autograd::contiguous(entries_[first].param.data())).get());
+        operands.push_back(held.emplace_back(autograd::contiguous(param.data())).get());
         operands.push_back(average.get());
       }
       like.backend().execute(catena::call::MultiTensor{
           &kernel, loop_of(kernel, like.dtype()), operands, {&hyper, 1}, {}, nullptr, nullptr});
     }
   } else {
-    for (Entry& e : entries_) autograd::assign(e.average, e.param.data());
+    for (auto& [path, e] : entries_) autograd::assign(e.average, e.param.data());
   }
   ++n_;
 }
 
 const Array& WeightAverage::average(const std::string& path) const {
-  for (const Entry& e : entries_)
-    if (e.path == path) return e.average;
-  catena::fail<catena::KeyError>("WeightAverage.average", "there is no average of a parameter ", path);
+  const auto at = entries_.find(path);
+  check<catena::KeyError>(at != entries_.end(), "WeightAverage.average", "there is no average of a parameter ", path);
+  return at->second.average;
 }
 
 void WeightAverage::exchange() {
-  for (Entry& e : entries_) {
+  for (auto& [path, e] : entries_) {
     const Array weights = e.param.data();
     e.param.set_data(e.average);
     e.average = weights;
@@ -113,7 +115,7 @@ void WeightAverage::serialize(nn::Serializer& s) {
   internal::serialize_count(s, "n", n_, "WeightAverage");
   if (!s.is_writer()) find_params();
   if (n_ > 0)
-    for (Entry& e : entries_) s(e.path.substr(1), e.average);
+    for (auto& [path, e] : entries_) s(path.substr(1), e.average);
 }
 
 }  // namespace training

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <vector>
 
 #include <catena/training/extension.h>
 #include <catena/training/optimizer.h>
@@ -63,7 +63,6 @@ class CATENA_EXPORT WeightAverage : public Extension {
 
  private:
   struct Entry {
-    std::string path;
     Variable param;
     Array average;
   };
@@ -73,7 +72,7 @@ class CATENA_EXPORT WeightAverage : public Extension {
 
   Link* model_;
   Options options_;
-  std::vector<Entry> entries_;
+  std::map<std::string, Entry> entries_;  // by path
   std::int64_t n_ = 0;
   bool swapped_ = false;
 };

@@ -62,8 +62,9 @@ CATENA_EXPORT Variable scatter_add(const Variable& x, const std::vector<IndexIte
 
 // ---- positions along an axis ----
 // Indices are integers of any dtype, arrays or Variables; they get no gradient. Negative ones count from the end. An
-// index out of range is handled as in get_item, other dtypes and shapes that do not fit are an IndexError. Gradients of
-// elements that are selected several times are summed in the order of the indices.
+// index out of range is handled as in get_item; IndexError for other dtypes and shapes that do not fit, but ValueError
+// for another rank in take_along_axis. Gradients of elements that are selected several times are summed in the order of
+// the indices.
 //
 // y[.., i, ..] = x[.., indices[.., i, ..], ..]; the other axes broadcast, as in NumPy.
 CATENA_EXPORT Variable take_along_axis(const Variable& x, const Variable& indices, int axis = -1);
@@ -124,8 +125,8 @@ CATENA_EXPORT Variable roll(const Variable& x, std::int64_t shift, const Axes& a
 CATENA_EXPORT Variable roll(const Variable& x, const Dims& shift, const Axes& axis);  // one for each axis
 // Turns by 90 degrees k times, from the first axis towards the second.
 CATENA_EXPORT Variable rot90(const Variable& x, int k = 1, const Dims& axes = {0, 1});
-// Repeats each element along the axis, or of the flattened array, as NumPy's repeat: all alike, or each its own number
-// of times. ValueError for negative numbers and for a list of another length than the axis.
+// Repeats each element along the axis, or of the flattened array, as NumPy's repeat: one number for all elements, or
+// one for each. ValueError for negative numbers and for a list of another length than the axis.
 CATENA_EXPORT Variable repeat(const Variable& x, std::int64_t repeats, std::optional<int> axis = {});
 CATENA_EXPORT Variable repeat(const Variable& x, const std::vector<std::int64_t>& repeats,
                               std::optional<int> axis = {});

@@ -157,8 +157,7 @@ class Add final : public FunctionNode {
   }
   Arrays forward(const Arrays& xs) override {
     const Dtype dtype = xs[0].dtype();
-    const bool narrow = catena::is_floating(dtype) && catena::itemsize(dtype) < 4;
-    const Array y = (narrow ? astype(xs[0], Dtype::float32) : xs[0]) + xs[1];
+    const Array y = astype(xs[0], catena::compute_dtype(dtype)) + xs[1];
     for (std::size_t i = 2; i < xs.size(); ++i) y += xs[i];
     return {astype(y, dtype)};
   }

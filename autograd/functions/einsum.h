@@ -16,8 +16,8 @@ namespace autograd {
 
 // Operands are contracted in pairs, in the order with the fewest multiplications for up to 6 of them, otherwise a
 // greedy one; gradients are such sums, too. Operands are floating and of one dtype (InvalidType); 16-bit floats are
-// computed in float32 and rounded once if there are more than two. ValueError for what is not such a notation and for
-// operands that do not fit it; a length of 1 broadcasts.
+// computed in float32 and rounded once if there are more than two. ValueError for subscripts of another form and for
+// operands that do not fit them; a length of 1 broadcasts.
 CATENA_EXPORT Variable einsum(std::string_view subscripts, const Variables& operands);
 template <class... A>
 requires(sizeof...(A) > 0 && (std::convertible_to<const A&, Variable> && ...)) Variable
@@ -30,10 +30,5 @@ requires(sizeof...(A) > 0 && (std::convertible_to<const A&, Variable> && ...)) V
 // different lengths, and for lengths that differ.
 CATENA_EXPORT Variable tensordot(const Variable& a, const Variable& b, int n = 2);
 CATENA_EXPORT Variable tensordot(const Variable& a, const Variable& b, const std::pair<Dims, Dims>& axes);
-
-namespace internal {
-// Returns the diagonal of two axes of equal lengths, as the last axis of the result.
-CATENA_EXPORT Variable diagonal_of_axes(const Variable& x, int axis1, int axis2);
-}  // namespace internal
 
 }  // namespace autograd

@@ -31,7 +31,8 @@ class Fourier final : public FunctionNode {
   bool inverse_;
 };
 
-ComplexPair transformed(const char* label, const ComplexPair& x, bool inverse) {
+// Checks the parts and returns the imaginary one.
+Variable imaginary_part(const char* label, const ComplexPair& x) {
   check<catena::TypeError>(bool(x.real), label, "the real part is null");
   const Variable imag = x.imag ? x.imag : zeros_of(x.real);
   internal::check_input_types(
@@ -42,6 +43,11 @@ ComplexPair transformed(const char* label, const ComplexPair& x, bool inverse) {
                in_types[0].shape == in_types[1].shape);
       },
       "real imag");
+  return imag;
+}
+
+ComplexPair transformed(const char* label, const ComplexPair& x, bool inverse) {
+  const Variable imag = imaginary_part(label, x);
   const Dtype dtype = x.real.dtype(), compute = catena::compute_dtype(dtype);
   const std::int64_t n = x.real.shape(x.real.ndim() - 1);
   check<ValueError>(n > 0, label, "the last axis of the shape ", x.real.shape(), " has the length 0");
@@ -63,14 +69,11 @@ ComplexPair rfft(const Variable& x) {
 }
 
 Variable irfft(const ComplexPair& x, std::optional<std::int64_t> length) {
-  check<catena::TypeError>(bool(x.real), "IRFFT", "the real part is null");
-  check<ValueError>(x.real.ndim() > 0, "IRFFT", "the real part is 0-d");
+  const Variable imag = imaginary_part("IRFFT", x);
   const std::int64_t given = x.real.shape(x.real.ndim() - 1), n = length.value_or(2 * (given - 1));
   check<ValueError>(n > 0 && given == n / 2 + 1, "IRFFT", given, " numbers given; ", n, " real ones are made of ",
                     n / 2 + 1);
-  const Variable imag = x.imag ? x.imag : zeros_of(x.real);
-  // The numbers of which the conjugates are the second half of the spectrum: all but the first, and the last if n is
-  // even.
+  // The second half of the spectrum are the conjugates of all given numbers but the first and, if n is even, the last.
   const std::int64_t last = n % 2 == 0 ? given - 1 : given;
   const auto inner = [&](const Variable& v) {
     const Variable head = last < given ? split_axis(v, {last}, -1)[0] : v;

@@ -16,7 +16,7 @@ struct ComplexPair {
   Variable real, imag = {};
 };
 // X[k] = sum_j x[j] exp(-2 pi i j k / n), and its inverse x[j] = 1/n sum_k X[k] exp(2 pi i j k / n), of the shape of
-// the operands. Both parts are floating, of one shape and dtype (InvalidType), and of at least one axis, whose length
+// the operands. Both parts are floating, of one shape and dtype, and of at least one axis (InvalidType), whose length
 // is not 0 (ValueError). 16-bit floats are computed in float32.
 CATENA_EXPORT ComplexPair fft(const ComplexPair& x);
 CATENA_EXPORT ComplexPair ifft(const ComplexPair& x);

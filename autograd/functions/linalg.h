@@ -106,8 +106,9 @@ CATENA_EXPORT Variable matrix_exp(const Variable& a);  // the matrix exponential
 inline Variable expm(const Variable& a) { return matrix_exp(a); }
 // a to the n-th power, by repeated squaring; a negative n is a power of the inverse.
 CATENA_EXPORT Variable matrix_power(const Variable& a, std::int64_t n);
-// The product of matrices in the order with the fewest multiplications. The first and the last operand may be vectors,
-// whose axis the result lacks. ValueError for fewer than two operands.
+// The product of matrices, in the order of einsum: the one with the fewest multiplications for up to 6 of them. The
+// first and the last operand may be vectors, whose axis the result lacks. ValueError for other ranks and unless there
+// are 2 to 50 operands.
 CATENA_EXPORT Variable multi_dot(const Variables& matrices);
 
 using catena::NormOrder;

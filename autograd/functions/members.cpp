@@ -13,9 +13,6 @@ namespace autograd {
 #include <catena/autograd/unary_members.inc>
 #undef CATENA_MEMBER
 
-std::int64_t Variable::size(int axis) const {
-  return shape(catena::normalize_axis<catena::IndexError>("size", axis, ndim()));
-}
 const Variable& Variable::requires_grad_(bool requires_grad) const {
   Variable(*this).set_requires_grad(requires_grad);
   return *this;

@@ -54,8 +54,8 @@ class Reduction : public FunctionNode {
   bool keepdims_;
 };
 
-// Returns for each element of x (M, N) the product of the others of its row. The products of pairs have half the
-// length; what is missing to an element is the product of the other pairs and its neighbour in the pair.
+// Returns for each element of x (M, N) the product of the others of its row. Elements i and i + N / 2 are a pair. The
+// product of the others is that of the other pairs, by this function, times the other element of the pair.
 Variable products_of_others(const Variable& x) {
   const std::int64_t n = x.shape(1);
   if (n <= 1) return Variable(ones_like(x.data()));
@@ -237,7 +237,7 @@ class SumTo final : public FunctionNode {
 
 namespace {
 
-// The elements of a result and the divisor of the variance, as their quotient.
+// Returns the number of elements of a variance over its divisor.
 double correction(const Variable& x, const Variable& y, double ddof) {
   const double n = y.size() == 0 ? 0 : double(x.size()) / double(y.size());
   return n / std::max(n - ddof, 0.0);

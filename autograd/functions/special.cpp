@@ -14,8 +14,6 @@ namespace kernels = catena::kernels;
 constexpr double kRootPi = 1.7724538509055160273, kRoot2Pi = 2.5066282746310005024, kPi = 3.14159265358979323846;
 
 Array negative(const Variable& x) { return apply(kernels::less, {x.data(), 0}); }
-// Returns a where the bool array is true, else b; both have one shape.
-Variable either(const Array& condition, const Variable& a, const Variable& b) { return where(condition, a, b); }
 
 // ---- error functions ----
 constexpr auto kErf =
@@ -33,23 +31,23 @@ constexpr auto kNdtri =
 
 // ---- gamma functions ----
 // The Hurwitz zeta function of a constant order s: the derivative is -s zeta(s + 1, x).
-constexpr ElementwiseFunction kZeta = {
-    .label = "zeta($, _)",
-    .kernel = &kernels::zeta,
-    .retain = kRetainX,
-    .gradient =
-        [](int, Values v) {
-          const double s = v.c[0].scalar().to<double>();
-          return v.gy * polygamma(static_cast<std::int64_t>(s), v.x0) *
-                 ((static_cast<std::int64_t>(s) % 2 == 0 ? s : -s) / std::tgamma(s + 1));
-        },
-    .constant_first = true};
+Variable zeta(double s, const Variable& x);
+constexpr ElementwiseFunction kZeta = {.label = "zeta($, _)",
+                                       .kernel = &kernels::zeta,
+                                       .retain = kRetainX,
+                                       .gradient =
+                                           [](int, Values v) {
+                                             const double s = v.c[0].scalar().to<double>();
+                                             return v.gy * zeta(s + 1, v.x0) * -s;
+                                           },
+                                       .constant_first = true};
+Variable zeta(double s, const Variable& x) { return elementwise(kZeta, x, s); }
 // The derivative of digamma, for x < 0 by reflection.
 Variable trigamma(const Variable& x) {
   const Array below = negative(x);
-  const Variable of_positive = polygamma(1, either(below, 1 - x, x));
+  const Variable of_positive = polygamma(1, where(below, 1 - x, x));
   const Variable sine = sin(where(below, x, 0.5) * kPi);
-  return either(below, (kPi * kPi) / square(sine) - of_positive, of_positive);
+  return where(below, (kPi * kPi) / square(sine) - of_positive, of_positive);
 }
 constexpr auto kLgamma =
     unary("lgamma", kernels::gammaln, kRetainX, [](int, Values v) { return v.gy * digamma(v.x0); });
@@ -89,7 +87,7 @@ Variable sinc_derivative(const Variable& x) {
                                1.0 / 3991680, 1.0 / 518918400, 1.0 / 93405312000.0};
   Variable series = z * 0 + kTerms[6];
   for (int k = 5; k >= 0; --k) series = series * z + kTerms[k];
-  return either(near_0, series * small * (-kPi * kPi), (cos(large * kPi) - sinc(large)) / large);
+  return where(near_0, series * small * (-kPi * kPi), (cos(large * kPi) - sinc(large)) / large);
 }
 constexpr auto kSinc =
     unary("sinc", kernels::sinc, kRetainX, [](int, Values v) { return v.gy * sinc_derivative(v.x0); });
@@ -108,7 +106,7 @@ Variable polygamma(std::int64_t n, const Variable& x) {
   catena::check<catena::ValueError>(n >= 0, "polygamma", "the order ", n, " is negative");
   if (n == 0) return digamma(x);
   const double factorial = std::tgamma(double(n) + 1);
-  return elementwise(kZeta, x, double(n) + 1) * (n % 2 == 0 ? -factorial : factorial);
+  return zeta(double(n) + 1, x) * (n % 2 == 0 ? -factorial : factorial);
 }
 Variable logit(const Variable& x) { return elementwise(kLogit, x); }
 Variable log_expit(const Variable& x) { return elementwise(kLogExpit, x); }

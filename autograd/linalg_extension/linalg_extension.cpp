@@ -10,7 +10,6 @@ namespace autograd {
 namespace {
 
 using catena::check;
-using internal::matrix_diagonal;
 using internal::name_of;
 
 void check_matrices(std::string_view op, const Array& a, bool square = true) {
@@ -26,6 +25,17 @@ Arrays narrowed(const Arrays& results, Dtype dtype) {
   Arrays all;
   for (const Array& a : results) all.push_back(astype(a, dtype));
   return all;
+}
+
+// Returns the diagonals (..., n) of matrices (..., n, n), as a view.
+Array matrix_diagonal(const Array& a) {
+  const int rank = a.ndim();
+  Shape shape = a.shape();
+  Strides strides = a.strides();
+  shape.pop_back();
+  strides.pop_back();
+  strides[rank - 2] += a.strides()[rank - 1];
+  return a.backend().view(a, shape, strides, 0);
 }
 
 // Throws a LinAlgError for the first matrix with a pivot that is exactly 0. Waits for the device.
@@ -52,16 +62,6 @@ std::string name_of(const Array& a, std::int64_t i) {
     i /= a.shape(axis);
   }
   return catena::concat("matrix ", place, " of the stack");
-}
-
-Array matrix_diagonal(const Array& a) {
-  const int rank = a.ndim();
-  Shape shape = a.shape();
-  Strides strides = a.strides();
-  shape.pop_back();
-  strides.pop_back();
-  strides[rank - 2] += a.strides()[rank - 1];
-  return a.backend().view(a, shape, strides, 0);
 }
 
 Shape stacked(const Array& a, std::initializer_list<std::int64_t> lengths) {

@@ -1,4 +1,4 @@
-// What the two halves of the portable implementation share. Internal to this folder.
+// Stacks of matrices in host memory, and names of matrices in messages. Internal to this folder.
 #pragma once
 
 #include <initializer_list>
@@ -11,8 +11,6 @@ namespace autograd::internal {
 
 // Returns "the matrix", or "matrix (1, 2) of the stack" for the i-th matrix.
 std::string name_of(const Array& a, std::int64_t i);
-// Returns the diagonals (..., n) of matrices (..., n, n), as a view.
-Array matrix_diagonal(const Array& a);
 
 // Returns the shape of `a` with other lengths in place of the last two.
 Shape stacked(const Array& a, std::initializer_list<std::int64_t> lengths);

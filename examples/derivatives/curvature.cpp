@@ -10,7 +10,6 @@
 #include <catena/catena.h>
 
 using autograd::Variable;
-using autograd::Variables;
 
 int main() {
   autograd::seed(0);

@@ -33,8 +33,8 @@ struct Task {
 // The loss on new points of the task after one step on ten others.
 Variable adapted_loss(Net& model, const Task& task) {
   const auto [x, y] = task.points();
-  Variables own, adapted;
-  for (const Variable& p : model.params()) own.push_back(p);
+  const Variables own = model.params();
+  Variables adapted;
   const Variables g = autograd::grad({nn::mean_squared_error(model(x), y)}, own, {}, true);
   for (std::size_t i = 0; i < own.size(); ++i) adapted.push_back(own[i] - g[i] * 0.01);
   const auto [new_x, new_y] = task.points();

@@ -111,14 +111,9 @@ std::string name_of(int label) {
   return std::string(1, static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26));
 }
 
-LabelSet Subscripts::all_of(std::size_t operand) const {
+LabelSet set_of(const Labels& labels) {
   LabelSet set;
-  for (const int label : operands[operand]) set.set(static_cast<std::size_t>(label));
-  return set;
-}
-LabelSet Subscripts::output_set() const {
-  LabelSet set;
-  for (const int label : output) set.set(static_cast<std::size_t>(label));
+  for (const int label : labels) set.set(static_cast<std::size_t>(label));
   return set;
 }
 
@@ -195,7 +190,7 @@ LabelSet contract(std::vector<LabelSet>& list, const Dims& at, const LabelSet& o
 
 std::vector<LabelSet> sets_of(const Subscripts& s) {
   std::vector<LabelSet> list;
-  for (std::size_t i = 0; i < s.operands.size(); ++i) list.push_back(s.all_of(i));
+  for (const Labels& labels : s.operands) list.push_back(set_of(labels));
   return list;
 }
 
@@ -211,7 +206,7 @@ Path in_order(std::size_t operands) {
 
 Path greedy(const Subscripts& s) {
   std::vector<LabelSet> list = sets_of(s);
-  const LabelSet output = s.output_set();
+  const LabelSet output = set_of(s.output);
   Path path;
   if (list.size() == 1) path.push_back({0});
   while (list.size() > 1) {
@@ -245,7 +240,7 @@ Path optimal(const Subscripts& s) {
   std::vector<std::size_t> division(sets, 0);
   std::vector<LabelSet> labels(sets);
   for (std::size_t set = 1; set < sets; ++set) {
-    LabelSet inside, outside = s.output_set();
+    LabelSet inside, outside = set_of(s.output);
     for (std::size_t i = 0; i < n; ++i) ((set >> i & 1) != 0 ? inside : outside) |= list[i];
     labels[set] = (set & (set - 1)) == 0 ? inside : inside & outside;
     if ((set & (set - 1)) == 0) continue;
@@ -300,7 +295,7 @@ Cost cost_of(const Path& path, const Subscripts& s) {
   std::vector<LabelSet> list = sets_of(s);
   Cost cost;
   for (const Dims& step : path) {
-    cost.multiplications += size_of(contract(list, step, s.output_set()), s) * std::max(1, step.size() - 1);
+    cost.multiplications += size_of(contract(list, step, set_of(s.output)), s) * std::max(1, step.size() - 1);
     cost.largest = std::max(cost.largest, size_of(list.back(), s));
   }
   return cost;

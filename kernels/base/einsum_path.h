@@ -18,15 +18,13 @@ namespace catena::einsum {
 using Labels = std::vector<int>;
 inline constexpr int kLetters = 52, kLabels = kLetters + kMaxRank, kEllipsis = -1;
 using LabelSet = std::bitset<kLabels>;
+CATENA_EXPORT LabelSet set_of(const Labels& labels);
 
 // The axes of each operand, those of the result, and the length of each label.
-struct CATENA_EXPORT Subscripts {
+struct Subscripts {
   std::vector<Labels> operands;
   Labels output;
   std::vector<std::int64_t> lengths;  // kLabels of them; 1 for labels that do not occur
-
-  LabelSet all_of(std::size_t operand) const;
-  LabelSet output_set() const;
 };
 
 CATENA_EXPORT std::string name_of(int label);  // "i", or "..." for an axis of the ellipsis

@@ -64,6 +64,15 @@ std::size_t FileSource::read(void* to, std::size_t n) {
   return done;
 }
 
+std::string read_file(std::string_view op, const std::string& path) {
+  FileSource file(op, path);
+  const auto size = file.remaining();
+  check<IOError>(size.has_value(), file.context(), "it is no regular file");
+  std::string content(static_cast<std::size_t>(*size), '\0');
+  content.resize(file.read(content.data(), content.size()));
+  return content;
+}
+
 std::size_t StreamSource::read(void* to, std::size_t n) {
   in_.read(static_cast<char*>(to), static_cast<std::streamsize>(n));
   check<IOError>(!in_.bad(), context(), "cannot read the stream");

@@ -78,6 +78,9 @@ class CATENA_EXPORT FileSource final : public ByteSource {
   std::optional<std::uint64_t> remaining_;
 };
 
+// Returns the content of a regular file.
+CATENA_EXPORT std::string read_file(std::string_view op, const std::string& path);
+
 // Reads a standard stream from its current position; the number of bytes left is unknown.
 class CATENA_EXPORT StreamSource final : public ByteSource {
  public:

@@ -152,19 +152,18 @@ template <class T> class Tiles {
   // c (m x n) = or += op(a) op(b)
   void multiply(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, const Rows<T>& a,
                 const Rows<T>& b, T* c, std::int64_t c_step, bool accumulate) const {
-    Gemm g;
-    g.transpose_a = transpose_a;
-    g.transpose_b = transpose_b;
-    g.accumulate = accumulate;
-    g.m = m;
-    g.n = n;
-    g.k = k;
-    g.a = reinterpret_cast<const std::byte*>(a.data);
-    g.lda = a.step;
-    g.b = reinterpret_cast<const std::byte*>(b.data);
-    g.ldb = b.step;
-    g.c = reinterpret_cast<std::byte*>(c);
-    g.ldc = c_step;
+    const Gemm g{.transpose_a = transpose_a,
+                 .transpose_b = transpose_b,
+                 .m = m,
+                 .n = n,
+                 .k = k,
+                 .a = reinterpret_cast<const std::byte*>(a.data),
+                 .lda = a.step,
+                 .b = reinterpret_cast<const std::byte*>(b.data),
+                 .ldb = b.step,
+                 .c = reinterpret_cast<std::byte*>(c),
+                 .ldc = c_step,
+                 .accumulate = accumulate};
     // The overhead of a library exceeds a tiny product.
     constexpr std::int64_t kTiny = 32 * 32 * 32, kFewRows = 4;
     const bool tiny = m * n * k <= kTiny || (m <= kFewRows && !accumulate);

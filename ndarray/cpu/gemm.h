@@ -14,7 +14,7 @@
 namespace nd::cpu {
 
 // c (m x n) = op(a) (m x k) @ op(b) (k x n), all row-major; ld = elements between the rows of the stored matrix. c is
-// only written, or the product is added to it (floats only). m, n, k > 0.
+// only written, or, with `accumulate`, the product is added to it (floats only). m, n, k > 0.
 struct Gemm {
   bool transpose_a = false, transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;

@@ -16,22 +16,17 @@ template <class T> ND_FN T exponential(T x) {
   return x == x ? e : x;
 }
 
-// Gives the row the score -infinity in the columns of its first and last block that the query does not see, and the
-// weight 0 in all blocks without a column that it sees. Returns the range of the other blocks.
+// Writes 0 to the columns that the query does not see. Returns the columns from which, and up to which (`end`), blocks
+// have one that it sees; both are the end of the row if it sees none.
 template <class T> ND_FN std::int64_t hide(const ScoreRow<T>& row, std::int64_t& end) {
   const std::int64_t all = whole_blocks(row.n);
-  const std::int64_t begin = row.from < row.to ? row.from / kScoreBlock * kScoreBlock : all;
+  std::fill(row.products, row.products + row.from, T(0));
+  std::fill(row.products + row.to, row.products + all, T(0));
   end = row.from < row.to ? whole_blocks(row.to) : all;
-  std::fill(row.products, row.products + begin, T(0));
-  if (begin < end) {
-    std::fill(row.products + begin, row.products + row.from, T(0));
-    std::fill(row.products + row.to, row.products + end, T(0));
-  }
-  std::fill(row.products + end, row.products + all, T(0));
-  return begin;
+  return row.from < row.to ? row.from / kScoreBlock * kScoreBlock : all;
 }
 
-// Writes the scores of a block to `score`.
+// Computes the scores of blocks: -infinity in columns that the query does not see.
 template <class T, bool kMasked> struct Scores {
   const T* products;
   const T* mask;

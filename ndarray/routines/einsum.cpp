@@ -25,6 +25,7 @@ using catena::einsum::Contraction;
 using catena::einsum::Labels;
 using catena::einsum::LabelSet;
 using catena::einsum::Path;
+using catena::einsum::set_of;
 using catena::einsum::Subscripts;
 
 constexpr const char* kOp = "einsum";
@@ -148,12 +149,6 @@ Path path_of(const EinsumOrder& order, const Subscripts& subscripts) {
   if (n <= 2 || name == "none") return catena::einsum::in_order(n);
   if (name == "auto") return catena::einsum::automatic(subscripts);
   return name == "optimal" ? catena::einsum::optimal(subscripts) : catena::einsum::greedy(subscripts);
-}
-
-LabelSet set_of(const Labels& labels) {
-  LabelSet set;
-  for (const int label : labels) set.set(static_cast<std::size_t>(label));
-  return set;
 }
 
 // Contracts the terms at these positions one after the other.

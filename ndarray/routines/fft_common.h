@@ -1,4 +1,4 @@
-// For the functions of nd::fft: lengths, scales and dtypes.
+// For the functions of nd::fft: axes, lengths, scales and dtypes.
 #pragma once
 
 #include <cstdint>

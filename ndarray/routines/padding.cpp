@@ -192,25 +192,21 @@ Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::stri
   internal::rethrow_out_of_memory("pad");
 }
 
-Array internal::pad_by(const Array& array, const PadSides<std::int64_t>& pad_width, PadFunction call, void* f) {
+namespace {
+
+// Calls f for every vector along the last axis.
+template <class F> void for_vectors(const Array& a, const F& f) {
+  if (a.ndim() == 1) return f(a);
+  for (std::int64_t i = 0; i < a.shape(0); ++i) for_vectors(a(i), f);
+}
+
+}  // namespace
+
+Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, const internal::PadFunction& f) {
   const catena::PadWidths widths = catena::pad_widths(pad_width, array.ndim());
   const Array result = pad(array, pad_width);
-  for (int axis = 0; axis < array.ndim() && result.size() > 0; ++axis) {
-    const Array last = moveaxis(result, axis, -1);
-    Shape rows = last.shape();
-    rows.resize(rows.size() - 1);
-    const std::int64_t n = catena::size_of(rows);
-    for (std::int64_t i = 0; i < n; ++i) {
-      Array vector = last;
-      std::int64_t rest = i, block = n;
-      for (const std::int64_t length : rows) {
-        block /= length;
-        vector = vector(rest / block);
-        rest %= block;
-      }
-      call(f, vector, widths[std::size_t(axis)], axis);
-    }
-  }
+  for (int axis = 0; axis < array.ndim() && result.size() > 0; ++axis)
+    for_vectors(moveaxis(result, axis, -1), [&](const Array& vector) { f(vector, widths[std::size_t(axis)], axis); });
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <catena/kernels/base/arguments.h>
+#include <catena/kernels/base/function.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
@@ -41,23 +42,13 @@ Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, const std
 }
 
 namespace internal {
-using PadFunction = void (*)(void* f, const Array& vector, std::pair<std::int64_t, std::int64_t> width, int axis);
-CATENA_EXPORT Array pad_by(const Array& array, const PadSides<std::int64_t>& pad_width, PadFunction call, void* f);
-}  // namespace internal
+using PadFunction = catena::Function<void(const Array& vector, std::pair<std::int64_t, std::int64_t> width, int axis)>;
+}
 // Pads by a function: for each axis in order, f(vector, {before, after}, axis) for every vector along it. The vectors
 // are views of the result, with 0 where elements were added, into which f writes.
 //   nd::pad(a, 2, [](const nd::Array& v, std::pair<std::int64_t, std::int64_t> width, int) {
 //     if (width.first > 0) v(nd::Slice(0, width.first)) = 10;
 //   });
-template <class F>
-requires(std::is_invocable_v<F&, const Array&, std::pair<std::int64_t, std::int64_t>, int>) Array
-    pad(const Array& array, const PadSides<std::int64_t>& pad_width, F f) {
-  return internal::pad_by(
-      array, pad_width,
-      [](void* g, const Array& vector, std::pair<std::int64_t, std::int64_t> width, int axis) {
-        (*static_cast<F*>(g))(vector, width, axis);
-      },
-      &f);
-}
+CATENA_EXPORT Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, const internal::PadFunction& f);
 
 }  // namespace nd

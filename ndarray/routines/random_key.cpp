@@ -175,17 +175,18 @@ Array sobol(std::int64_t n, int dimensions, const SequenceOptions& o) {
 
 Array halton(std::int64_t n, int dimensions, const SequenceOptions& o) {
   check_sequence("halton", n, dimensions, o);
-  std::vector<std::int64_t> primes;
-  for (std::int64_t p = 2; primes.size() < std::size_t(dimensions); ++p) {
+  std::vector<std::uint64_t> primes;
+  for (std::uint64_t p = 2; primes.size() < std::size_t(dimensions); ++p) {
     bool is_prime = true;
-    for (const std::int64_t q : primes) is_prime = is_prime && p % q != 0;
+    for (const std::uint64_t q : primes) is_prime = is_prime && p % q != 0;
     if (is_prime) primes.push_back(p);
   }
   return points(n, dimensions, o, [&](int k, double* to, int step) {
-    const std::int64_t base = primes[std::size_t(k)];
+    const std::uint64_t base = primes[std::size_t(k)];
     for (std::int64_t i = 0; i < n; ++i) {
       double x = 0, place = 1.0 / static_cast<double>(base);
-      for (std::int64_t rest = o.skip + i; rest > 0; rest /= base, place /= static_cast<double>(base))
+      for (std::uint64_t rest = std::uint64_t(o.skip) + std::uint64_t(i); rest > 0;
+           rest /= base, place /= static_cast<double>(base))
         x += place * static_cast<double>(rest % base);
       to[i * step] = x;
     }

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include <catena/kernels/numeric.h>
 #include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/routines/math.h>
 
@@ -10,36 +11,15 @@ namespace {
 
 namespace kernels = catena::kernels;
 
-// Integers wrap.
-struct Sum {
-  template <class E> E operator()(E a, E b) const {
-    if constexpr (std::is_integral_v<E>) return static_cast<E>(std::uint64_t(a) + std::uint64_t(b));
-    else return a + b;
-  }
-};
-struct Product {
-  template <class E> E operator()(E a, E b) const {
-    if constexpr (std::is_integral_v<E>) return static_cast<E>(std::uint64_t(a) * std::uint64_t(b));
-    else return a * b;
-  }
-};
-// NaN wins.
-struct Larger {
-  template <class E> E operator()(E a, E b) const { return a >= b || a != a ? a : b; }
-};
-struct Smaller {
-  template <class E> E operator()(E a, E b) const { return a <= b || a != a ? a : b; }
-};
-
 // Calls f(function, E()); false for functions and dtypes without a loop.
 template <class F> bool with_loop(const catena::KernelDef& def, Dtype dtype, F f) {
   return visit_dtype(dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
     if constexpr (std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) {
-      if (&def == &kernels::add) f(Sum(), E());
-      else if (&def == &kernels::multiply) f(Product(), E());
-      else if (&def == &kernels::maximum) f(Larger(), E());
-      else if (&def == &kernels::minimum) f(Smaller(), E());
+      if (&def == &kernels::add) f([](E a, E b) { return static_cast<E>(catena::wrap_add(a, b)); }, E());
+      else if (&def == &kernels::multiply) f([](E a, E b) { return static_cast<E>(catena::wrap_mul(a, b)); }, E());
+      else if (&def == &kernels::maximum) f([](E a, E b) { return static_cast<E>(catena::nan_max(a, b)); }, E());
+      else if (&def == &kernels::minimum) f([](E a, E b) { return static_cast<E>(catena::nan_min(a, b)); }, E());
       else return false;
       return true;
     } else {

@@ -1,4 +1,4 @@
-// Loops of binary functions on the host for the methods at and reduceat, whose positions no kernel reads.
+// Loops of binary functions on the host, for the methods at and reduceat.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 namespace nd::internal {
 
 // flat[positions[i]] = f(flat[positions[i]], values[i]) for one i after the other. All are C-contiguous, of rank 1 and
-// on the CPU, the positions int64 and inside of the array, the values of its dtype. False, with nothing done, for other
-// functions than multiply, maximum and minimum, and for 16-bit floats, bools and complex numbers.
+// on the CPU, the positions int64 and inside of the array, the values of its dtype and in other memory. False, with
+// nothing done, for other functions than add, multiply, maximum and minimum, and for 16-bit floats, bools and complex
+// numbers.
 bool apply_at_positions(const catena::KernelDef& def, const Array& flat, const Array& positions, const Array& values);
 
-// out[k] = the combination of length[k] >= 1 elements of `x` from first[k] on. Arrays, functions (also add) and result
-// as above. Sums are formed by halves, so their rounding errors hardly grow with the length.
+// out[k] = the combination of length[k] >= 1 elements of `x` from first[k] on. Arrays, functions and result as above.
+// Sums are formed by halves, so their rounding errors hardly grow with the length.
 bool combine_ranges(const catena::KernelDef& def, const Array& x, const std::vector<std::int64_t>& first,
                     const std::vector<std::int64_t>& length, const Array& out);
 

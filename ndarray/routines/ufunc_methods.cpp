@@ -351,7 +351,7 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
   };
   if (a.device().kind == Device::Kind::cpu && result == a.dtype() &&
       internal::apply_at_positions(*def_, flat, internal::contiguous(selected.ravel()),
-                                   internal::contiguous(values.astype(result, {.copy = false}))))
+                                   internal::contiguous(values.astype(result, {.copy = values.shares_memory(flat)}))))
     return finish();
   const Array order = argsort(selected.ravel(), {.kind = "stable"});
   const Array positions = take(selected.ravel(), order), sorted = take(values, order);

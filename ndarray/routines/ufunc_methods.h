@@ -94,7 +94,7 @@ class CATENA_EXPORT BinaryUfunc {
 };
 
 // a[keys] = max(a[keys], value), or min, for one selected element after the other: keys and errors as for
-// BinaryUfunc::at. NaN wins against every number.
+// BinaryUfunc::at. If one of two numbers is NaN, so is the result.
 CATENA_EXPORT void scatter_max(const Array& a, std::span<const IndexKey> keys, const Operand& value);
 CATENA_EXPORT void scatter_min(const Array& a, std::span<const IndexKey> keys, const Operand& value);
 #define ND_SCATTER(name)                                                                                              \

@@ -5,6 +5,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/functions/special.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
@@ -23,9 +24,11 @@ using autograd::Operand;
 using autograd::Shape;
 using autograd::Targets;
 using autograd::Variables;
+using autograd::internal::unary;
 using catena::check;
 using catena::ValueError;
 using internal::both;
+using internal::constant;
 using internal::greater;
 using internal::greater_equal;
 using internal::less;
@@ -33,8 +36,6 @@ using internal::narrowed;
 using internal::wide;
 
 namespace {
-
-Operand constant(const autograd::Constant& c) { return c.is_array() ? Operand(c.array()) : Operand(c.scalar()); }
 
 constexpr ElementwiseFunction kReLU = {
     .label = "ReLU",
@@ -128,65 +129,45 @@ constexpr ElementwiseFunction kLogSigmoid = {
           return v.result(catena::kernels::softplus_bwd, {v.x0, -1.0, v.gy});
         }};
 
-constexpr ElementwiseFunction kSiLU = {
-    .label = "SiLU",
-    .kernel = &catena::kernels::silu,
-    .retain = autograd::kRetainX,
-    .gradient = [](int, const ElementwiseValues& v) { return v.gy * (sigmoid(v.x0) * (1 + v.x0 * sigmoid(-v.x0))); },
-    .fused = fused_rule<catena::kernels::silu_bwd>};
+constexpr auto kSiLU = unary(
+    "SiLU", catena::kernels::silu, autograd::kRetainX,
+    [](int, const ElementwiseValues& v) { return v.gy * (sigmoid(v.x0) * (1 + v.x0 * sigmoid(-v.x0))); },
+    fused_rule<catena::kernels::silu_bwd>);
 
-// The density of the normal distribution, and its distribution function.
-Variable normal_density(const Variable& x) { return exp(square(x) * -0.5) * 0.39894228040143267794; }
-constexpr ElementwiseFunction kNormalCDF = {
-    .label = "ndtr",
-    .kernel = &catena::kernels::ndtr,
-    .retain = autograd::kRetainX,
-    .gradient = [](int, const ElementwiseValues& v) { return v.gy * normal_density(v.x0); }};
+constexpr auto kGELU = unary(
+    "GELU", catena::kernels::gelu, autograd::kRetainX,
+    [](int, const ElementwiseValues& v) {
+      const Variable density = exp(square(v.x0) * -0.5) * 0.39894228040143267794;
+      return v.gy * (ndtr(v.x0) + v.x0 * density);
+    },
+    fused_rule<catena::kernels::gelu_bwd>);
 
-constexpr ElementwiseFunction kGELU = {.label = "GELU",
-                                       .kernel = &catena::kernels::gelu,
-                                       .retain = autograd::kRetainX,
-                                       .gradient =
-                                           [](int, const ElementwiseValues& v) {
-                                             return v.gy *
-                                                    (elementwise(kNormalCDF, v.x0) + v.x0 * normal_density(v.x0));
-                                           },
-                                       .fused = fused_rule<catena::kernels::gelu_bwd>};
+constexpr auto kGELUTanh = unary(
+    "GELU", catena::kernels::gelu_tanh, autograd::kRetainX,
+    [](int, const ElementwiseValues& v) {
+      // As in the kernel: beyond 50 the argument of the logistic function is constant.
+      const Variable z = autograd::clip(v.x0, -50, 50), cubic = square(z) * 0.071354816272600248764;
+      const Variable u = z * (cubic + 1.5957691216057307117);
+      return v.gy * (sigmoid(u) * (1 + sigmoid(-u) * z * (cubic * 3 + 1.5957691216057307117)));
+    },
+    fused_rule<catena::kernels::gelu_tanh_bwd>);
 
-constexpr ElementwiseFunction kGELUTanh = {
-    .label = "GELU",
-    .kernel = &catena::kernels::gelu_tanh,
-    .retain = autograd::kRetainX,
-    .gradient =
-        [](int, const ElementwiseValues& v) {
-          // As in the kernel: beyond 50 the argument of the logistic function is constant.
-          const Variable z = autograd::clip(v.x0, -50, 50), cubic = square(z) * 0.071354816272600248764;
-          const Variable u = z * (cubic + 1.5957691216057307117);
-          return v.gy * (sigmoid(u) * (1 + sigmoid(-u) * v.x0 * (cubic * 3 + 1.5957691216057307117)));
-        },
-    .fused = fused_rule<catena::kernels::gelu_tanh_bwd>};
+constexpr auto kMish = unary(
+    "Mish", catena::kernels::mish, autograd::kRetainX,
+    [](int, const ElementwiseValues& v) {
+      const Variable t = tanh(softplus(v.x0));
+      return v.gy * (t + v.x0 * sigmoid(v.x0) * (1 - square(t)));
+    },
+    fused_rule<catena::kernels::mish_bwd>);
 
-constexpr ElementwiseFunction kMish = {.label = "Mish",
-                                       .kernel = &catena::kernels::mish,
-                                       .retain = autograd::kRetainX,
-                                       .gradient =
-                                           [](int, const ElementwiseValues& v) {
-                                             const Variable t = tanh(softplus(v.x0));
-                                             return v.gy * (t + v.x0 * sigmoid(v.x0) * (1 - square(t)));
-                                           },
-                                       .fused = fused_rule<catena::kernels::mish_bwd>};
-
-constexpr ElementwiseFunction kHardSwish = {.label = "HardSwish",
-                                            .kernel = &catena::kernels::hard_swish,
-                                            .retain = autograd::kRetainX,
-                                            .gradient =
-                                                [](int, const ElementwiseValues& v) {
-                                                  const Array& x = v.x0.data();
-                                                  return masked(v.gy, greater_equal(x, 3)) +
-                                                         masked(v.gy * (v.x0 * (1.0 / 3) + 0.5),
-                                                                less(apply(catena::kernels::absolute, {x}), 3));
-                                                },
-                                            .fused = fused_rule<catena::kernels::hard_swish_bwd>};
+constexpr auto kHardSwish = unary(
+    "HardSwish", catena::kernels::hard_swish, autograd::kRetainX,
+    [](int, const ElementwiseValues& v) {
+      const Array& x = v.x0.data();
+      return masked(v.gy, greater_equal(x, 3)) +
+             masked(v.gy * (v.x0 * (1.0 / 3) + 0.5), less(apply(catena::kernels::absolute, {x}), 3));
+    },
+    fused_rule<catena::kernels::hard_swish_bwd>);
 
 // The constants are the factors of x above 0 and of exp(x) - 1 below.
 constexpr ElementwiseFunction kSELU = {
@@ -337,7 +318,7 @@ Variable internal::glu(const Variable& x, const GLUOptions& o) {
   return narrowed(half[0] * (silu_gate ? silu(b) : gelu_gate ? nn::gelu(b) : sigmoid(b)), x.dtype());
 }
 
-// ---- PyTorch's others: conditions are such that NaN passes ---------------------------------------
+// ---- other activations of PyTorch; their conditions let NaN pass ---------------------------------
 namespace {
 Array exceeds(const Array& x, double bound) {
   return apply(catena::kernels::logical_not, {internal::less_equal(x, bound)});

@@ -34,7 +34,7 @@ inline constexpr FunctionWithNumber<internal::leaky_relu> leaky_relu{.default_nu
 inline constexpr FunctionWithNumber<internal::elu> elu{.default_number = 1};
 CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)
 // softplus(x, beta): log(1 + exp(beta x)) / beta, for any x. PyTorch replaces it by x where beta x is above its
-// threshold of 20, where the difference is below the precision of float32; the values are the same.
+// threshold of 20: there the difference is below the precision of float32.
 inline constexpr FunctionWithNumber<internal::softplus> softplus{.default_number = 1};
 CATENA_EXPORT Variable log_sigmoid(const Variable& x);  // log(1 / (1 + exp(-x)))
 
@@ -77,7 +77,7 @@ inline Variable hardswish(const Variable& x) { return hard_swish(x); }
 //   glu(x)  glu(x, 1)  glu(x, {.gate = "silu"})
 inline constexpr FunctionWithOptions<internal::glu, GLUOptions, int, std::string_view> glu;
 
-// ---- PyTorch's others ----
+// ---- other activations of PyTorch ----
 // min(max(x, min_val), max_val); derivative 0 at and outside the bounds. AssertionError unless min_val < max_val.
 inline constexpr FunctionWithOptions<internal::hardtanh, HardtanhOptions, double, double> hardtanh;
 CATENA_EXPORT Variable softsign(const Variable& x);    // x / (1 + |x|)

@@ -22,11 +22,8 @@ namespace {
 
 // Returns the output lengths, after checks of x and of the lengths.
 Dims lengths_of(const char* op, const Variable& x, const Lengths& output_size) {
-  const int axes = internal::spatial_axes(op, x);
-  const Dims lengths = output_size.of(op, "output_size", axes);
-  for (int a = 0; a < axes; ++a)
-    catena::check<catena::ValueError>(lengths[a] >= 1 && x.shape(2 + a) >= 1, op, "spatial lengths of x ", x.shape(),
-                                      " become ", lengths, "; they must be positive");
+  const Dims lengths = output_size.of(op, "output_size", internal::spatial_axes(op, x));
+  internal::check_lengths(op, x, lengths);
   return lengths;
 }
 
@@ -72,7 +69,7 @@ Maxima maxima_along(const Maxima& m, int axis, std::int64_t number, const Variab
     const Bin bin = bin_of(i, length, number);
     longest = std::max(longest, bin.last - bin.first);
   }
-  // Shorter bins repeat their last element, which does not come before itself: the first maximum is in the bin.
+  // Shorter bins repeat their last element. argmax takes the first of equal elements, so never a repetition.
   std::vector<std::int64_t> of_bins;
   for (std::int64_t i = 0; i < number; ++i) {
     const Bin bin = bin_of(i, length, number);

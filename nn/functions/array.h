@@ -47,7 +47,7 @@ CATENA_EXPORT Variable fold(const Variable& x, Pair output_size, Pair ksize, con
 
 // Bilinear interpolation of x (n, c, h, w) at output_shape points (height, width); the corners of both images coincide.
 // Floating input of 4 axes (InvalidType); ValueError for a length that is not positive.
-// resize_images(x, {8, 8}, "nearest", false): see interpolate().
+// With a mode of interpolate(), such as "nearest", x is resized by it; align_corners applies to "linear" and "cubic".
 CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape);
 CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape, std::string_view mode,
                                      bool align_corners = true);

@@ -36,6 +36,11 @@ CATENA_EXPORT void expect_floats(const TypeInfoTuple& in_types, int first, int l
 inline Variable wide(const Variable& x) { return cast(x, catena::compute_dtype(x.dtype())); }
 inline Variable narrowed(const Variable& y, Dtype dtype) { return cast(y, dtype); }
 
+// Returns a constant as an operand of kernels.
+inline autograd::Operand constant(const autograd::Constant& c) {
+  return c.is_array() ? autograd::Operand(c.array()) : autograd::Operand(c.scalar());
+}
+
 // Returns the root of a sum of squares; its derivative at 0 is taken as 0.
 CATENA_EXPORT Variable root(const Variable& squares);
 // Returns log(exp(x) + exp(y)) for finite numbers.

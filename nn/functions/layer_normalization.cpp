@@ -55,8 +55,8 @@ RowLayout channel_groups(const Shape& x, std::int64_t groups) {
   return {{x[0], groups, channels, positions}, {2, 3}, {0, 3}, {1, groups, channels, 1}};
 }
 
-// Checks that the parameters, the inputs from `first` to the last, have one dtype: that of x, or float32 beside 16-bit
-// floats.
+// Checks that x is floating and that the parameters, the other inputs, have one dtype: that of x, or float32 beside
+// 16-bit floats.
 void expect_parameter_dtypes(const TypeInfoTuple& in_types) {
   using namespace autograd::type_check;
   expect(in_types[0].dtype.kind() == 'f');
@@ -97,7 +97,7 @@ bool is_any_parameter(const Targets& targets) {
   return std::any_of(targets.begin(), targets.end(), [](int target) { return target > 0; });
 }
 
-// Of layers, or, with a number of groups, of groups of channels.
+// Layer normalization, or, with a number of groups, group normalization.
 class RowNormalization final : public FunctionNode {
  public:
   RowNormalization(double inside, double outside, std::int64_t groups = 0)
@@ -243,12 +243,12 @@ Variable or_constant(const Variable& parameter, double value, const Variable& x,
   return parameter ? parameter : constant_variable(autograd::full(shape, value, dtype, x.device()));
 }
 
-// Returns the last axis of x, or its channels, for parameters that are not given.
+// Returns the shape of parameters that are not given: they lie along one axis of x.
 Shape axis_of(const char* op, const Variable& x, int axis) {
   catena::check<catena::TypeError>(bool(x), op, "x is null");
   const int at = axis < 0 ? x.ndim() + axis : axis;
   if (at < 0 || at >= x.ndim())
-    throw catena::InvalidType(catena::concat("in_types[0].ndim >= ", axis < 0 ? -axis : axis + 1),
+    throw catena::InvalidType(catena::concat("x.ndim >= ", axis < 0 ? -axis : axis + 1),
                               catena::concat(x.ndim(), " < ", axis < 0 ? -axis : axis + 1));
   return {x.shape(at)};
 }
@@ -279,7 +279,7 @@ Variable instance_normalization(const Variable& x, const Variable& gamma, const 
 
 Variable rms_normalization(const Variable& x, const Variable& gamma, double eps) {
   return autograd::apply_node<RMSNormalization>(
-      {x, gamma ? gamma : or_constant(gamma, 1, x, axis_of("rms_normalization", x, -1), x.dtype())}, eps)[0];
+      {x, or_constant(gamma, 1, x, axis_of("rms_normalization", x, -1), x.dtype())}, eps)[0];
 }
 
 }  // namespace nn

@@ -114,10 +114,12 @@ template <Variable (*body)(const Variable& x0, const Variable& x1, const Average
   template <Text T> Variable operator()(const Variable& x0, const Variable& x1, const T& reduce) const {
     return body(x0, x1, Averaged{std::string(reduce)});
   }
-  // As a function, where a pointer to one is wanted.
-  static Variable of(const Variable& x0, const Variable& x1) { return body(x0, x1, {}); }
+  // Where a pointer to a function is wanted.
   using Pointer = Variable (*)(const Variable& x0, const Variable& x1);
-  constexpr operator Pointer() const noexcept { return of; }
+  constexpr operator Pointer() const noexcept { return mean; }
+
+ private:
+  static Variable mean(const Variable& x0, const Variable& x1) { return body(x0, x1, {}); }
 };
 // The means over all elements -> 0-d, or with reduce "sum" or "no" the sum or the errors: mean_squared_error(x0, x1,
 // "sum").

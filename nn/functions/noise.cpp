@@ -109,31 +109,30 @@ DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
 }
 
 // ---- dropout of whole parts ----
-// Returns x times a random mask that is the same along the axes for which shared(axis) is true.
+// Returns x times a random mask that is the same along the axes from `first` to `last` - 1.
 static Variable with_shared_mask(const char* op, const Variable& x, double ratio, const std::optional<bool>& train,
-                                 const catena::Function<bool(int axis)>& shared) {
+                                 int first, int last) {
   check_ratio(op, ratio);
   if (!trains(op, train)) return x;
   autograd::Shape shape = x.shape();
-  for (int a = 0; a < x.ndim(); ++a)
-    if (shared(a)) shape[a] = 1;
+  for (int a = first; a < last; ++a) shape[a] = 1;
   const Array all = autograd::empty(shape, catena::compute_dtype(x.dtype()), x.device());
   const Array mask = draw(ratio, x.device(), all.size())->mask(all);
   return internal::narrowed(internal::wide(x) * mask, x.dtype());
 }
-static void check_rank(const char* label, const Variable& x, int rank) {
+static void check_least_rank(const char* label, const Variable& x, int rank) {
   internal::check_inputs(label, "x", {x}, [rank](const autograd::type_check::TypeInfoTuple& in_types) {
     autograd::type_check::expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= rank);
   });
 }
 
 Variable internal::channel_dropout(const Variable& x, const SharedDropoutOptions& o) {
-  check_rank("ChannelDropout", x, 2);
-  return with_shared_mask("channel_dropout", x, o.ratio, o.train, [](int axis) { return axis >= 2; });
+  check_least_rank("ChannelDropout", x, 2);
+  return with_shared_mask("channel_dropout", x, o.ratio, o.train, 2, x.ndim());
 }
 Variable internal::drop_path(const Variable& x, const SharedDropoutOptions& o) {
-  check_rank("DropPath", x, 1);
-  return with_shared_mask("drop_path", x, o.ratio, o.train, [](int axis) { return axis >= 1; });
+  check_least_rank("DropPath", x, 1);
+  return with_shared_mask("drop_path", x, o.ratio, o.train, 1, x.ndim());
 }
 Variable internal::time_shared_dropout(const Variable& x, const TimeSharedDropoutOptions& o) {
   internal::check_inputs("TimeSharedDropout", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
@@ -142,19 +141,18 @@ Variable internal::time_shared_dropout(const Variable& x, const TimeSharedDropou
     expect(in_types[0].dtype.kind() == 'f', axis < in_types[0].ndim, -in_types[0].ndim <= axis);
   });
   const int time = o.axis < 0 ? o.axis + x.ndim() : o.axis;
-  return with_shared_mask("time_shared_dropout", x, o.ratio, o.train, [time](int axis) { return axis == time; });
+  return with_shared_mask("time_shared_dropout", x, o.ratio, o.train, time, time + 1);
 }
 
 Variable internal::alpha_dropout(const Variable& x, const SharedDropoutOptions& o) {
   check_ratio("alpha_dropout", o.ratio);
-  check_rank("AlphaDropout", x, 0);
+  check_inputs("AlphaDropout", "x", {x}, expect_alike);
   if (!trains("alpha_dropout", o.train)) return x;
   constexpr double limit = -1.7580993408473766;  // of selu at -infinity
   const double a = 1 / std::sqrt((1 - o.ratio) * (1 + o.ratio * limit * limit)), b = -a * limit * o.ratio;
   const Variable z = internal::wide(x);
   const Array kept = internal::greater(draw(o.ratio, x.device(), x.size())->mask(z.data()), 0);
-  const Array scale = autograd::where(kept, a, 0.0), shift = autograd::where(kept, b, limit * a + b);
-  return internal::narrowed(z * autograd::astype(scale, z.dtype()) + autograd::astype(shift, z.dtype()), x.dtype());
+  return internal::narrowed(where(kept, z, limit) * a + b, x.dtype());
 }
 
 Variable internal::gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& o) {

@@ -72,7 +72,7 @@ struct GumbelSoftmaxOptions {
 struct RReLUOptions {
   double lower = 1.0 / 8, upper = 1.0 / 3;  // ValueError unless lower <= upper
   std::optional<bool> train = {};           // default: the thread's train mode
-  Array r = {};                             // slopes instead of random ones, of the shape of x (ValueError)
+  Array r = {};                             // slopes for training or not, of the shape of x (ValueError)
 };
 namespace internal {
 CATENA_EXPORT Variable gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& options);

@@ -291,8 +291,8 @@ Variable batch_renormalization(const Variable& x, const Variable& gamma, const V
       batch_normalization(x, cast(scale * r, gamma.dtype()), cast(cast(beta, t) + scale * d, gamma.dtype()),
                           {.eps = o.eps, .axis = o.axis});
   if (o.update_statistics && l.count > 0) {
-    const auto move = [&](const Array& to, const Array& statistic, double scale) {
-      autograd::assign(to, to * o.decay + autograd::reshape(statistic, to.shape()) * ((1 - o.decay) * scale));
+    const auto move = [&](const Array& to, const Array& statistic, double factor) {
+      autograd::assign(to, to * o.decay + autograd::reshape(statistic, to.shape()) * ((1 - o.decay) * factor));
     };
     move(o.running_mean, batch_mean, 1);
     move(o.running_var, batch_var, l.count / std::max(l.count - 1, 1.0));

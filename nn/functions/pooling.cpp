@@ -305,10 +305,9 @@ Geometry geometry_of(const char* op, const char* label, const Variable& x, const
     check<catena::AssertionError>(g.spatial[a] >= 0, op, "Output sizes should not be negative, they are ", g.spatial);
     const std::int64_t back = autograd::get_conv_outsize(g.spatial[a], k, s, p, o.cover_all);
     if (o.outsize && back != n)
-      throw catena::InvalidType(
-          catena::concat("get_conv_outsize(outsize[", a, "], ...) == in_types[0].shape[", a + 2, "]"),
-          catena::concat(back, " != ", n),
-          catena::concat("Invalid operation is performed in: ", label, " (Forward)\n\n"));
+      throw catena::InvalidType(catena::concat("get_conv_outsize(outsize[", a, "], ...) == x.shape[", a + 2, "]"),
+                                catena::concat(back, " != ", n),
+                                catena::concat("Invalid operation is performed in: ", label, " (Forward)\n\n"));
   }
   return g;
 }

@@ -219,9 +219,9 @@ struct RoiAlignOptions {
 };
 // Returns the averages or maxima of x (B, C, H, W) at points inside of outsize bins of regions: (R, C, outh, outw).
 // rois (R, 4) are {y_min, x_min, y_max, x_max} and roi_indices (R) their images. Corners are not rounded; the values of
-// x are interpolated linearly between its pixels and are 0 further than a pixel outside. ValueError for sizes below 1
-// and image numbers out of range; InvalidType for other shapes and dtypes. Reads rois on the host; they have no
-// gradient.
+// x are interpolated linearly between its pixels and are 0 further than a pixel outside. ValueError for sizes below
+// 1, a negative sampling_ratio and image numbers out of range; InvalidType for other shapes and dtypes. Reads rois and
+// roi_indices on the host; they have no gradient.
 CATENA_EXPORT Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                                             Pair outsize, const RoiAlignOptions& options = {});
 CATENA_EXPORT Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,

@@ -121,7 +121,7 @@ Array along(const Points& p, const void* data, Dtype dtype, std::int64_t each, b
   return x.data().backend().from_host(data, shape, dtype, x.device());
 }
 
-// The values at all points, (R, outh, points, outw, points, C), and which of them count.
+// The values at all points, (R, outh, points, outw, points, C), and which points count, with 1 instead of C.
 struct Sampled {
   Variable values;
   Array counts;
@@ -157,13 +157,7 @@ Variable maxima(const Variable& x, const Regions& regions, const Points& v, cons
   const Shape bins{v.regions, v.bins, u.bins, v.each * u.each, x.shape(1)};
   const Variable values = reshape(transpose(s.values, {0, 1, 3, 2, 4, 5}), bins);
   if (values.size() == 0) return reshape(values, {v.regions, x.shape(1), v.bins, u.bins});
-  const Array counts = autograd::reshape(autograd::transpose(autograd::broadcast_to(s.counts,
-                                                                                    [&] {
-                                                                                      Shape shape = s.values.shape();
-                                                                                      shape[5] = 1;
-                                                                                      return shape;
-                                                                                    }()),
-                                                             {0, 1, 3, 2, 4, 5}),
+  const Array counts = autograd::reshape(autograd::transpose(s.counts, {0, 1, 3, 2, 4, 5}),
                                          {v.regions, v.bins, u.bins, v.each * u.each, 1});
   const Array known = autograd::where(counts, values.data(), -std::numeric_limits<double>::infinity());
   const Array first = autograd::astype(autograd::reduce(catena::kernels::argmax, known, 3), Dtype::int64);
@@ -175,46 +169,43 @@ Variable maxima(const Variable& x, const Regions& regions, const Points& v, cons
   return transpose(autograd::masked(get_item(reshape(values, {-1}), {IndexItem(position)}), found), {0, 3, 1, 2});
 }
 
-void check_align(const char* op, const RoiAlignOptions& o) {
+// averages() or maxima().
+using Reduction = Variable(const Variable& x, const Regions& regions, const Points& v, const Points& u, bool is_linear);
+
+Variable aligned(const char* op, const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
+                 const RoiAlignOptions& o, Reduction& reduction) {
   check<ValueError>(o.sampling_ratio >= 0, op, "sampling_ratio is ", o.sampling_ratio, "; it must be at least 0");
+  const Regions regions = regions_of(op, x, rois, roi_indices, outsize);
+  return narrowed(reduction(wide(x), regions, aligned_points(x, regions, 0, outsize.y, o),
+                            aligned_points(x, regions, 1, outsize.x, o), true),
+                  x.dtype());
+}
+
+Variable pooled(const char* op, const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
+                double spatial_scale, Reduction& reduction) {
+  const Regions regions = regions_of(op, x, rois, roi_indices, outsize);
+  return narrowed(reduction(wide(x), regions, pixel_points(x, regions, 0, outsize.y, spatial_scale),
+                            pixel_points(x, regions, 1, outsize.x, spatial_scale), false),
+                  x.dtype());
 }
 
 }  // namespace
 
 Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
                               const RoiAlignOptions& o) {
-  constexpr const char* op = "roi_average_align_2d";
-  check_align(op, o);
-  const Regions regions = regions_of(op, x, rois, roi_indices, outsize);
-  return narrowed(averages(wide(x), regions, aligned_points(x, regions, 0, outsize.y, o),
-                           aligned_points(x, regions, 1, outsize.x, o), true),
-                  x.dtype());
+  return aligned("roi_average_align_2d", x, rois, roi_indices, outsize, o, averages);
 }
-
 Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
                           const RoiAlignOptions& o) {
-  constexpr const char* op = "roi_max_align_2d";
-  check_align(op, o);
-  const Regions regions = regions_of(op, x, rois, roi_indices, outsize);
-  return narrowed(maxima(wide(x), regions, aligned_points(x, regions, 0, outsize.y, o),
-                         aligned_points(x, regions, 1, outsize.x, o), true),
-                  x.dtype());
+  return aligned("roi_max_align_2d", x, rois, roi_indices, outsize, o, maxima);
 }
-
 Variable roi_average_pooling_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
                                 double spatial_scale) {
-  const Regions regions = regions_of("roi_average_pooling_2d", x, rois, roi_indices, outsize);
-  return narrowed(averages(wide(x), regions, pixel_points(x, regions, 0, outsize.y, spatial_scale),
-                           pixel_points(x, regions, 1, outsize.x, spatial_scale), false),
-                  x.dtype());
+  return pooled("roi_average_pooling_2d", x, rois, roi_indices, outsize, spatial_scale, averages);
 }
-
 Variable roi_max_pooling_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
                             double spatial_scale) {
-  const Regions regions = regions_of("roi_max_pooling_2d", x, rois, roi_indices, outsize);
-  return narrowed(maxima(wide(x), regions, pixel_points(x, regions, 0, outsize.y, spatial_scale),
-                         pixel_points(x, regions, 1, outsize.x, spatial_scale), false),
-                  x.dtype());
+  return pooled("roi_max_pooling_2d", x, rois, roi_indices, outsize, spatial_scale, maxima);
 }
 
 Variable nms(const Variable& boxes, const Variable& scores, double iou_threshold) {

@@ -68,11 +68,11 @@ CATENA_EXPORT Variable multi_margin_loss(const Variable& x, const Variable& t, c
 // sum of max(0, 1 - x[j] + x[i]) / C over the labels j of a row and all classes i that are none of them: x (N, C),
 // labels t (N, C), of which those before the first -1 count -> (N).
 CATENA_EXPORT Variable multilabel_margin_loss(const Variable& x, const Variable& t, const Averaged& options = {});
-// The mean over the classes of binary_cross_entropy_with_logits: x and t (N, C) -> (N); class_weight (C).
 struct MultilabelSoftMarginOptions {
-  Array class_weight = {};
+  Array class_weight = {};  // (C)
   std::string reduce = "mean";
 };
+// The mean over the classes of binary_cross_entropy_with_logits, times class_weight: x and t (N, C) -> (N).
 CATENA_EXPORT Variable multilabel_soft_margin_loss(const Variable& x, const Variable& t,
                                                    const MultilabelSoftMarginOptions& options = {});
 

@@ -25,7 +25,16 @@ namespace {
 bool is_test(const BatchNormalizationCallOptions& o) {
   return o.test ? *o.test : !autograd::internal::trains("BatchNormalization");
 }
-// Returns the weight of the old averages.
+// Returns the parameters, or constants for a link without them.
+Variable scale_of(const BatchNormalization& link) {
+  if (link.gamma) return *link.gamma;
+  return Variable(autograd::ones_like(link.avg_mean.array()), {.volatile_ = autograd::AUTO});
+}
+Variable shift_of(const BatchNormalization& link) {
+  if (link.beta) return *link.beta;
+  return Variable(autograd::zeros_like(link.avg_mean.array()), {.volatile_ = autograd::AUTO});
+}
+// Counts the call if it finetunes. Returns the weight of the old averages.
 double kept_share(BatchNormalization& link, const BatchNormalizationCallOptions& o) {
   if (!o.finetune) return link.decay;
   ++link.N;
@@ -37,17 +46,16 @@ double kept_share(BatchNormalization& link, const BatchNormalizationCallOptions&
 Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
   const Array& mean = avg_mean.array();
   const Array& var = avg_var.array();
-  const Variable scale = gamma ? Variable(*gamma) : Variable(autograd::ones_like(mean), {.volatile_ = autograd::AUTO});
-  const Variable shift = beta ? Variable(*beta) : Variable(autograd::zeros_like(mean), {.volatile_ = autograd::AUTO});
   if (is_test(o)) {
-    return fixed_batch_normalization(x, scale, shift, Variable(mean, {.volatile_ = autograd::AUTO}),
+    return fixed_batch_normalization(x, scale_of(*this), shift_of(*this), Variable(mean, {.volatile_ = autograd::AUTO}),
                                      Variable(var, {.volatile_ = autograd::AUTO}),
                                      {.eps = eps, .use_cudnn = use_cudnn});
   }
   const double keep = kept_share(*this, o);
   // In the link's own arrays, whose addresses captured work keeps.
   return internal::moving_batch_normalization(
-      x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn});
+      x, scale_of(*this), shift_of(*this),
+      {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn});
 }
 
 BatchRenormalization::BatchRenormalization(const Shape& size, const Options& o)
@@ -66,10 +74,8 @@ BatchRenormalization::BatchRenormalization(const Shape& size, const Options& o)
 Variable BatchRenormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
   if (is_test(o)) return BatchNormalization::operator()(x, {.test = true});
   const Array &mean = avg_mean.array(), &var = avg_var.array();
-  const Variable scale = gamma ? Variable(*gamma) : Variable(autograd::ones_like(mean), {.volatile_ = autograd::AUTO});
-  const Variable shift = beta ? Variable(*beta) : Variable(autograd::zeros_like(mean), {.volatile_ = autograd::AUTO});
   return batch_renormalization(
-      x, scale, shift, rmax, dmax,
+      x, scale_of(*this), shift_of(*this), rmax, dmax,
       {.eps = eps, .running_mean = mean, .running_var = var, .decay = kept_share(*this, o), .update_statistics = true});
 }
 

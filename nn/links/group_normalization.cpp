@@ -14,11 +14,10 @@ std::int64_t channels_of(const Variable& x) {
 
 }  // namespace
 
-GroupNormalization::GroupNormalization(int count, std::optional<int> size, const Options& o)
-    : groups(count), gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
+GroupNormalization::GroupNormalization(int num_groups, std::optional<int> size, const Options& o)
+    : groups(num_groups), gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
   name_params();
-  catena::check<catena::ValueError>(count >= 1, "GroupNormalization", "there are ", count,
-                                    " groups; at least 1 is needed");
+  internal::grouped("GroupNormalization", "size", size.value_or(0), groups);
   if (size) initialize(*size, "GroupNormalization");
 }
 

@@ -31,10 +31,11 @@ int kept_axes(const Variable& x, std::optional<int> n_batch_axes) {
   return std::max(kept < 0 ? x.ndim() + kept : kept, 1);
 }
 
-// For a first call without n_batch_axes, whose W would be of all axes of x but the first.
+// Checks the first call without n_batch_axes, which would create W for all axes of x but the first: ValueError for
+// sequences, a warning for images.
 void check_flattening(const Variable& x, int out) {
   const std::int64_t last = x.shape(x.ndim() - 1), all = columns(x, 1);
-  catena::check<catena::ValueError>(x.ndim() != 3, "the first call", "x has the shape ", x.shape(),
+  catena::check<catena::ValueError>(x.ndim() != 3, internal::kFirstCall, "x has the shape ", x.shape(),
                                     ": {.n_batch_axes = -1} applies W (", out, ", ", last,
                                     ") to its last axis, {.n_batch_axes = 1} flattens it for W (", out, ", ", all, ")");
   catena::warn("UserWarning",
@@ -52,18 +53,13 @@ Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) 
       if (x.ndim() > 2 && !kept_of_call) check_flattening(x, out_size);
       W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
     }
-    return linear(x, W, b ? static_cast<const Variable&>(*b) : Variable(), kept_of_call);
+    return linear(x, W, internal::handle_of(b), kept_of_call);
   } catch (...) {
     std::string detail;
     if (x && W.is_initialized()) {
       const std::int64_t given = columns(x, kept_axes(x, kept_of_call));
-      if (x.ndim() > 0 && given != W.shape(1)) {
-        detail = catena::concat("x has ", given, " columns, W ", W.shape(1));
-        if (x.ndim() > 2 && !kept_of_call && x.shape(x.ndim() - 1) == W.shape(1))
-          detail += "; {.n_batch_axes = -1} applies W to the last axis of x";
-      } else {
-        detail = internal::dtype_detail(x, W);
-      }
+      if (x.ndim() > 0 && given != W.shape(1)) detail = catena::concat("x has ", given, " columns, W ", W.shape(1));
+      else detail = internal::dtype_detail(x, W);
     }
     internal::rethrow_at(*this, "Linear", detail);
   }

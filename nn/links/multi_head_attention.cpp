@@ -20,6 +20,10 @@ namespace {
 
 Array by_token(const Array& a) { return autograd::transpose(a, Dims{0, 2, 1, 3}); }  // its own inverse
 
+Array first_tokens(const Array& store, std::int64_t length) {
+  return store ? by_token(autograd::slice(store, 1, 0, length)) : Array();
+}
+
 // Writes tokens behind the first `length` ones of `store`, which gets more memory if it is full.
 void append_to(Array& store, std::int64_t length, const Array& tokens) {
   const Array added = by_token(tokens);
@@ -42,16 +46,15 @@ void KeyValueCache::append(const Array& k, const Array& v) {
                       a.dtype() == store.dtype());
   };
   check<ValueError>(k.ndim() == 4 && v.ndim() == 4 && k.shape(2) == v.shape(2) && fits(keys_, k) && fits(values_, v),
-                    "KeyValueCache", "keys of shape ", catena::to_string(k.shape()), " and values of shape ",
-                    catena::to_string(v.shape()), " must be (B, heads, L, d), with B, heads, d and dtype of the ",
-                    length_, " tokens before");
+                    "KeyValueCache", "keys of shape ", k.shape(), " and values of shape ", v.shape(),
+                    " must be (B, heads, L, d), with B, heads, d and dtype of the ", length_, " tokens before");
   append_to(keys_, length_, k);
   append_to(values_, length_, v);
   length_ += k.shape(2);
 }
 
-Array KeyValueCache::keys() const { return by_token(autograd::slice(keys_, 1, 0, length_)); }
-Array KeyValueCache::values() const { return by_token(autograd::slice(values_, 1, 0, length_)); }
+Array KeyValueCache::keys() const { return first_tokens(keys_, length_); }
+Array KeyValueCache::values() const { return first_tokens(values_, length_); }
 
 // ---- MultiHeadAttention ----
 MultiHeadAttention::MultiHeadAttention(int dim, int heads, const Options& o)
@@ -97,8 +100,8 @@ namespace {
 Variable mask_of(const MultiHeadAttentionMasks& m, autograd::Dtype dtype) {
   if (!m.padding) return m.mask;
   check<ValueError>(m.padding.ndim() == 2 && m.padding.dtype() == autograd::Dtype::bool_, "MultiHeadAttention",
-                    "padding has the shape ", catena::to_string(m.padding.shape()), " and dtype ",
-                    catena::name_of(m.padding.dtype()), "; it must be bool (B, Lk)");
+                    "padding has the shape ", m.padding.shape(), " and dtype ", catena::name_of(m.padding.dtype()),
+                    "; it must be bool (B, Lk)");
   const Array padding = autograd::reshape(m.padding, {m.padding.shape(0), 1, 1, m.padding.shape(1)});
   const Array seen = internal::equal(padding, false);
   if (!m.mask) return seen;
@@ -134,9 +137,9 @@ Variable MultiHeadAttention::operator()(const Variable& query, const Variable& k
     parts[1] = m.cache->keys();
     parts[2] = m.cache->values();
   }
-  AttentionOptions o{.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal, .window = m.window};
-  o.offset = past;
-  const Variable y = scaled_dot_product_attention(parts[0], parts[1], parts[2], o);
+  const Variable y = scaled_dot_product_attention(
+      parts[0], parts[1], parts[2],
+      {.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal, .window = m.window, .offset = past});
   return out_proj(reshape(transpose(y, Dims{0, 2, 1, 3}), {batch, length, embed_dim}));
 }
 

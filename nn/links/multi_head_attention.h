@@ -18,6 +18,7 @@ class CATENA_EXPORT KeyValueCache {
   void append(const Array& k, const Array& v);
   std::int64_t length() const noexcept { return length_; }  // tokens
   // Of all tokens: (B, heads, length, d) and (B, heads, length, dv); views that later calls of append do not change.
+  // Null before the first call of append.
   Array keys() const;
   Array values() const;
   void clear() { *this = KeyValueCache(); }
@@ -32,9 +33,9 @@ struct MultiHeadAttentionOptions {
   bool bias = true;
   std::optional<int> kdim = {}, vdim = {};  // the lengths of keys and values; default: that of the queries
   std::optional<int> num_kv_heads = {};     // a divisor of num_heads; default: num_heads
-  std::optional<double> rotary_base = {};   // turns queries and keys by rotary_embedding() of their positions
+  std::optional<double> rotary_base = {};   // of rotary_angles(), by which queries and keys are rotated
 };
-// What a call of the link hides.
+// The masks of a call, which hide keys from queries, and its cache.
 struct MultiHeadAttentionMasks {
   Variable mask = {};              // as AttentionOptions::mask: bool, true where a query sees a key, or added
   autograd::Array padding = {};    // bool (B, Lk): true where a key stands for nothing and is not seen

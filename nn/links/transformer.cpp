@@ -14,7 +14,7 @@ MultiHeadAttentionOptions attention_options(const TransformerLayerOptions& o, bo
 }
 LinearOptions linear_options(const TransformerLayerOptions& o) { return {.nobias = !o.bias, .n_batch_axes = -1}; }
 
-Variable dropped(const Variable& x, double ratio) { return ratio > 0 ? dropout(x, ratio) : x; }
+Variable dropped(const Variable& x, double ratio) { return ratio != 0 ? dropout(x, ratio) : x; }
 
 template <class Layer> Variable feed_forward(Layer& l, const Variable& x) {
   const Variable hidden = dropped(l.activation(l.linear1(x)), l.dropout);

@@ -15,14 +15,15 @@ struct TransformerLayerOptions {
   double dropout = 0.1;  // of weights, of the units between the linear layers, and of what is added to x
   autograd::UnaryFunction activation = relu;
   double layer_norm_eps = 1e-5;
-  bool norm_first = false;                 // normalizes what a part reads instead of what it returns
+  bool norm_first = false;                 // normalizes the input of a part instead of input + output
   bool bias = true;                        // of the linear layers
   std::optional<int> num_kv_heads = {};    // as in MultiHeadAttentionOptions
   std::optional<double> rotary_base = {};  // likewise, of the self-attention
 };
 
 // Self-attention and two linear layers, each added to its input and normalized: x (B, L, d_model) -> the same shape.
-// The parameters have PyTorch's names and its initial values' distributions; normalizations divide by sqrt(var + eps).
+// The members have the names of PyTorch's modules, and the initial values of their own links; normalizations divide by
+// sqrt(var + eps).
 class CATENA_EXPORT TransformerEncoderLayer : public Chain {
  public:
   using Options = TransformerLayerOptions;

@@ -83,6 +83,8 @@ BOOST_AUTO_TEST_CASE(refused_operands) {
   BOOST_CHECK_EXCEPTION(fft({Variable(ones({2, 0}))}), catena::ValueError,
                         says("FFT: the last axis of the shape (2, 0)"));
   BOOST_CHECK_EXCEPTION(irfft({x}, 9), catena::ValueError, says("IRFFT: 4 numbers given; 9 real ones are made of 5"));
+  BOOST_CHECK_THROW(irfft({x, Variable(ones({5}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(irfft({Variable(ones({}))}), catena::InvalidType);
   BOOST_CHECK_THROW(cdist(x, x), catena::InvalidType);
   Variable point(ones({1, 2}));
   cdist(point, point).backward();

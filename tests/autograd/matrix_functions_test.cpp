@@ -54,7 +54,7 @@ Variable times(const Variable& a, const Variable& b, bool transb = false) { retu
 void check_equal(const Array& a, const Array& b, double tolerance = 1e-10) {
   BOOST_CHECK_NO_THROW(testing::assert_allclose(a, b, tolerance, tolerance));
 }
-// The sum of squares of what lies above (or below) the diagonal.
+// The sum of squares of the elements above (or below) the diagonal.
 double beside_diagonal(const Array& a, bool above) {
   const Numbers v = to_vector<double>(a);
   const std::int64_t rows = a.shape(a.ndim() - 2), columns = a.shape(a.ndim() - 1);
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(derivatives_of_factors) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_values) {
-  // The projection on the vectors of an eigenvalue that is there twice is what the other vector leaves.
+  // The projection on the vectors of a double eigenvalue is the identity minus the projection on the other vector.
   const Array a = array<double>({1, 0, 0, 0, 1, 0, 0, 0, 4}, {3, 3}), g = spread({3, 3}, -1, 1, 1);
   Arrays gradients;
   for (const bool twice : {true, false}) {

@@ -410,8 +410,8 @@ BOOST_AUTO_TEST_CASE(very_deep_chains) {
     for (int i = 0; i < kDepth; ++i) y = identity(y);
     BOOST_TEST(y.rank() == kDepth);
   }  // destroyed without recursion
-  // A fifth of them is enough here, because each one computes: a recursion with 50 bytes per function would need more
-  // than a stack of 8 MB.
+  // Fewer functions, because each of these computes; a recursion with 50 bytes per function would still need more than
+  // a stack of 8 MB.
   Variable y = x;
   for (int i = 0; i < kDepth / 5; ++i) y = -y;
   y.backward();

@@ -23,11 +23,9 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
-#include <catena/ndarray/cuda/plans/codegen.h>
-#include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/tests/cuda/compile_records.h>
-#include <catena/tests/support/cuda_device/manifest.h>
+#include <catena/tests/cuda/nvrtc_jobs.h>
 #include <catena/tests/support/spills.h>
 
 #if __has_include(<nvrtc.h>)
@@ -37,11 +35,7 @@
 
 namespace {
 
-using namespace nd::cuda;
-using catena::KernelDef;
-using catena::KernelKind;
-using catena::Loop;
-using cuda_device::key_of;
+using namespace nvrtc_jobs;
 
 #ifdef CATENA_HAS_TOOLKIT_HEADER
 // Our declarations against the toolkit's: same arguments; results and the program type by what they are.
@@ -89,116 +83,6 @@ bool have_compiler() {
     else std::cout << "skipped: no CUDA toolkit on this machine: " << e.what() << "\n";
     return false;
   }
-}
-
-struct Job {
-  std::string pair;  // "add ff->f"
-  std::string_view form;
-  GeneratedKernel kernel;
-};
-
-// The inputs of a row kernel that have one element per row, and those that are one number, where functions call it.
-struct UsualRow {
-  std::string_view kernel;
-  std::vector<int> per_row, numbers;
-};
-const std::vector<UsualRow>& usual_rows() {
-  static const std::vector<UsualRow> all = {{"batch_norm_fwd", {1, 2}, {3}}, {"batch_norm_bwd", {2, 3, 4}, {}},
-                                            {"layer_norm_fwd", {1}, {4, 5}}, {"layer_norm_bwd", {2, 4, 5}, {6}},
-                                            {"rms_norm_fwd", {}, {2}},       {"rms_norm_bwd", {3}, {}}};
-  return all;
-}
-
-// Rows of fewer inputs stay in registers where those of more do not.
-void add_usual_rows(const KernelDef& def, const Loop& loop, const std::string& pair, std::vector<Job>& jobs) {
-  if (loop.type[0] == catena::Dtype::bfloat16) return;  // as float16
-  const auto add = [&](Form form, int axes, unsigned scalars, int elements = catena::device::kRowElements,
-                       int word = 16) {
-    KernelKey key = key_of(def, loop, form, axes, axes);
-    key.scalars = std::uint16_t(scalars);
-    key.per_thread = std::uint8_t(elements);
-    key.word_bytes = std::uint8_t(word);
-    jobs.push_back({catena::concat(pair, " usual"), name_of(form), generate(def, loop, key)});
-  };
-  unsigned scalars = 0;
-  for (const UsualRow& usual : usual_rows()) {
-    if (usual.kernel != def.name) continue;
-    for (const int k : usual.per_row) scalars |= 1u << (k + kPerRowBit);
-    for (const int k : usual.numbers) scalars |= 1u << k;
-  }
-  add(Form::row_warp, 1, scalars);
-  const int item = int(catena::itemsize(loop.type[0]));
-  add(Form::row_part, 1, scalars, 8);
-  add(Form::row_part, 1, scalars, 8, item);
-  add(Form::row_warp, 1, scalars, 8);
-  add(Form::row_warp, 1, scalars, 16);
-  add(Form::row_warp, 1, scalars, 32, item);
-  add(Form::row_block, 1, scalars, 8);
-  add(Form::row_block, 1, scalars, 64);
-  if (item <= 4 && def.nin == 1) add(Form::row_block, 1, scalars, 128);
-  if (scalars == 0) return;  // the others are among those of add_jobs
-  add(Form::row_block, 1, scalars);
-  add(Form::row_warp, 2, scalars);
-}
-
-void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std::vector<Job>& more) {
-  const Loop& loop = def.loop_table[loop_number];
-  const std::string pair = std::string(def.name) + " " + catena::signature(def, loop);
-  const bool sample = loop.type[0] == catena::Dtype::float32;  // the other forms do not depend on the dtype
-  const auto simple = [&](Form form, int rank, int reduced_rank = 1) {
-    return Job{pair, name_of(form), generate(def, loop, key_of(def, loop, form, rank, reduced_rank))};
-  };
-  const catena::EagerProgram program(def, loop_number);
-  const auto looping = [&](Form form, int rank, int per_thread = 1) {
-    KernelKey key = key_of(def, loop, form, rank);
-    key.per_thread = std::uint8_t(per_thread);
-    return Job{pair, name_of(form), generate(program, key)};
-  };
-  switch (def.kind) {
-    case KernelKind::elementwise:
-      jobs.push_back(looping(Form::contiguous, 1));
-      if (sample) {
-        more.push_back(looping(Form::strided, 2));
-        more.push_back(looping(Form::strided, 0));
-      }
-      break;
-    case KernelKind::indexed:
-      jobs.push_back(looping(Form::indexed, 8));
-      if (sample) {
-        more.push_back(looping(Form::indexed, 0));
-        more.push_back(looping(Form::indexed, 2, 4));
-      }
-      break;
-    case KernelKind::reduction:
-      jobs.push_back(simple(Form::reduce_block, 1));
-      if (sample) {
-        more.push_back(simple(Form::reduce_warp, 2, 2));
-        more.push_back(simple(Form::reduce_columns, 1));
-        more.push_back(simple(Form::reduce_second, 0, 0));
-      }
-      break;
-    case KernelKind::row_wise:
-      jobs.push_back(simple(Form::row_block, 1));
-      add_usual_rows(def, loop, pair, more);
-      if (sample) {
-        more.push_back(simple(Form::row_warp, 2, 2));
-        more.push_back(simple(Form::row_long, 1, 2));
-        more.push_back(simple(Form::row_long, 0, 0));
-        more.push_back(simple(Form::row_columns, 1));
-      }
-      break;
-    case KernelKind::multi_tensor: jobs.push_back(simple(Form::multi_tensor, 1)); break;
-  }
-}
-
-// Returns the number of pairs.
-std::size_t add_registered_pairs(std::vector<Job>& jobs, std::vector<Job>& more) {
-  std::size_t registered = 0;
-  for (const catena::KernelDef& def : catena::all_kernels()) {
-    registered += def.num_loops;
-    for (int loop = 0; loop < def.num_loops; ++loop) add_jobs(def, loop, jobs, more);
-  }
-  return registered;
 }
 
 // The assembler's report about all kernels of a form.
@@ -352,8 +236,8 @@ std::uint64_t sample_seed() {
 // The jobs to compile for an architecture: all for sm_90, and for the others one job of each group with the same body
 // (the first word of `pair`) and the same form; of strided elementwise loops one of all bodies, because these are also
 // compiled in the contiguous form. The texts have no code for single architectures but a few instructions in
-// kernels/device, which every member of a group shares; members differ in the dtype. What depends on both the dtype and
-// the architecture is the use of registers: the seed chooses other members every day, so that a kernel that spills on
+// kernels/device, which every member of a group shares; members differ in dtypes and layouts. The use of registers
+// depends on these and on the architecture: the seed chooses other members every day, so that a kernel that spills on
 // one architecture only is found after some runs. CATENA_TEST_ALL_ARCHITECTURES=1 compiles all jobs for all of them.
 std::vector<Job> for_architecture(const std::vector<Job>& jobs, int arch) {
   const char* all = std::getenv("CATENA_TEST_ALL_ARCHITECTURES");
@@ -371,47 +255,6 @@ std::vector<Job> for_architecture(const std::vector<Job>& jobs, int arch) {
 
 void compile_for_all(const std::vector<Job>& jobs, const char* what) {
   for (const int arch : architectures()) compile_all(for_architecture(jobs, arch), arch, what);
-}
-
-// ---- kernels of the structural calls ------------------------------------------------------------
-void add_scans(std::vector<Job>& jobs) {
-  constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_chain, Form::scan_column_sums,
-                            Form::scan_carries};
-  for (const catena::KernelDef& def : catena::all_kernels()) {
-    if (def.kind != KernelKind::reduction) continue;
-    for (const Loop& loop : def.loops()) {
-      // All forms of one dtype; the longest of the others for one kernel: nothing else depends on the dtype.
-      const bool sample = loop.type[0] == Dtype::float32, other = std::string_view(def.name) == "sum";
-      for (Form form : std::span(forms).first(sample ? 5 : (other ? 1 : 0)))
-        jobs.push_back({std::string(def.name) + " " + catena::signature(def, loop), name_of(form),
-                        generate(def, loop, key_of(def, loop, form, sample ? 0 : 1))});
-    }
-  }
-}
-
-void add_random(std::vector<Job>& jobs) {
-  for (const char* name : {"random_bits", "random_uniform", "random_normal", "random_integers"}) {
-    const KernelDef& def = catena::find_kernel(name);
-    for (const Loop& loop : def.loops()) {
-      const Dtype out = loop.type[std::size_t(def.first_output())];
-      for (Dtype stored : {out, Dtype::float16, Dtype::bfloat16}) {
-        if (stored != out && out != Dtype::float32) continue;  // 16-bit floats are rounded from float32
-        KernelKey key = key_of(def, loop, Form::random, 1);
-        key.dtypes = {stored};
-        jobs.push_back(
-            {std::string(name) + " " + catena::signature(def, loop), name_of(Form::random), generate(def, loop, key)});
-      }
-    }
-  }
-}
-
-std::vector<Job> structural_jobs() {
-  std::vector<Job> jobs;
-  for (const KernelKey& key : cuda_device::structural_keys())
-    jobs.push_back({catena::concat(name_of(key.form), " ", key.dtypes[0]), name_of(key.form), generate(key)});
-  add_scans(jobs);
-  add_random(jobs);
-  return jobs;
 }
 
 }  // namespace
@@ -434,68 +277,6 @@ BOOST_AUTO_TEST_CASE(every_structural_kernel_compiles) {
   compile_for_all(structural_jobs(), "structural kernels");
 }
 
-namespace {
-
-catena::Step step_of(const char* name, const char* signature, std::initializer_list<std::uint8_t> slots) {
-  catena::Step step;
-  step.kernel = &catena::find_kernel(name);
-  step.loop = std::uint16_t(cuda_device::loop_number(*step.kernel, signature));
-  std::copy(slots.begin(), slots.end(), step.slot.begin());
-  return step;
-}
-
-// Every form of a reduction with programs around it; where rank 1 is asked for, some inputs are the same for a whole
-// output or for all of them. `stored`: the dtypes of the operands.
-void add_fused_reduction(std::vector<Job>& jobs, const char* name, const char* signature, const Surroundings& around,
-                         std::initializer_list<Dtype> stored, std::initializer_list<int> ranks) {
-  const KernelDef& def = catena::find_kernel(name);
-  const Loop& loop = def.loop_table[cuda_device::loop_number(def, signature)];
-  KernelKey key;
-  key.program = reduction_hash(def, loop, around);
-  std::copy(stored.begin(), stored.end(), key.dtypes.begin());
-  for (Form form : {Form::reduce_block, Form::reduce_warp, Form::reduce_columns, Form::reduce_second}) {
-    for (int rank : ranks) {
-      key.form = form;
-      key.rank = key.reduced_rank = std::uint8_t(rank);
-      key.index32 = rank != 4;
-      key.scalars = stored.size() <= 8 && rank == 1 ? 1u << 9 | 1u << 2 : 0;
-      jobs.push_back({name, name_of(form), generate(def, loop, key, around)});
-    }
-  }
-}
-
-void add_fused_reductions(std::vector<Job>& jobs) {
-  using D = Dtype;
-  // tanh(a * b) + a of float16, and the root of the reduced value times a number
-  const catena::Step chain[] = {step_of("multiply", "ee->e", {0, 1, 3}), step_of("tanh", "e->e", {3, 4}),
-                                step_of("add", "ee->e", {4, 0, 2})};
-  const catena::Step root[] = {step_of("multiply", "ff->f", {0, 1, 3}), step_of("sqrt", "f->f", {3, 2})};
-  const std::vector<Dtype> half(5, D::float16), single(4, D::float32);
-  const catena::Program pre{chain, half, 2, 0, 1}, post{root, single, 2, 0, 1};
-  add_fused_reduction(jobs, "sum", "e->e", {&pre, &post, D::float16}, {D::float16, D::float32, D::float32, D::float64},
-                      {0, 1, 4});
-  add_fused_reduction(jobs, "amax", "f->f", {&pre, nullptr, D::float32}, {D::float16, D::int32, D::float32}, {2});
-  add_fused_reduction(jobs, "mean", "d->d", {nullptr, &post, D::float64}, {D::float64, D::float32, D::float16}, {1});
-  // Comparisons: sixteen elements of a bool array would be read at once.
-  const catena::Step comparison[] = {step_of("greater", "dd->?", {0, 1, 2})};
-  const Dtype slots[] = {D::float64, D::float64, D::bool_};
-  const catena::Program compare{comparison, slots, 2, 0, 1};
-  add_fused_reduction(jobs, "all", "?->?", {&compare, nullptr, D::bool_}, {D::float64, D::float64, D::bool_}, {1});
-  // As many inputs as there may be.
-  std::vector<catena::Step> sums;
-  for (std::uint8_t k = 0; k < 14; ++k)
-    sums.push_back(
-        step_of("add", "dd->d", {std::uint8_t(k == 0 ? 0 : 16), std::uint8_t(k + 1), std::uint8_t(k < 13 ? 16 : 15)}));
-  const std::vector<Dtype> doubles(17, D::float64);
-  const catena::Program wide{sums, doubles, 15, 0, 1};
-  add_fused_reduction(jobs, "sum", "d->d", {&wide, nullptr, D::float64},
-                      {D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64,
-                       D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64},
-                      {1});
-}
-
-}  // namespace
-
 // Layouts that no pair above has: every rank, 64-bit positions, repeated elements, all shapes of reductions, and six
 // steps in one kernel.
 BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
@@ -503,9 +284,7 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
   std::vector<Job> jobs;
   const auto row = [](const char* name, const char* signature) {
     const KernelDef& def = catena::find_kernel(name);
-    int number = 0;
-    while (catena::signature(def, def.loop_table[number]) != signature) ++number;
-    return std::pair<const KernelDef&, int>(def, number);
+    return std::pair<const KernelDef&, int>(def, cuda_device::loop_number(def, signature));
   };
   const auto [add, add_f] = row("add", "ff->f");
   const catena::EagerProgram sum_of_two(add, add_f);
@@ -527,18 +306,9 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
         jobs.push_back({def.name, name_of(form), generate(def, loop, key_of(def, loop, form, rank, rank))});
   }
   // ((a * b + a) * b - a) / b, and its square root
-  std::vector<catena::Step> steps;
-  const auto step = [&](const char* name, const char* signature, std::initializer_list<std::uint8_t> slots) {
-    const auto [def, number] = row(name, signature);
-    steps.push_back({&def, std::uint16_t(number), {}});
-    std::copy(slots.begin(), slots.end(), steps.back().slot.begin());
-  };
-  step("multiply", "ee->e", {0, 1, 3});
-  step("add", "ee->e", {3, 0, 4});
-  step("multiply", "ee->e", {4, 1, 5});
-  step("subtract", "ee->e", {5, 0, 6});
-  step("true_divide", "ee->e", {6, 1, 7});
-  step("sqrt", "e->e", {7, 2});
+  const catena::Step steps[] = {step_of("multiply", "ee->e", {0, 1, 3}),    step_of("add", "ee->e", {3, 0, 4}),
+                                step_of("multiply", "ee->e", {4, 1, 5}),    step_of("subtract", "ee->e", {5, 0, 6}),
+                                step_of("true_divide", "ee->e", {6, 1, 7}), step_of("sqrt", "e->e", {7, 2})};
   const std::vector<Dtype> slots(8, Dtype::float16);
   const catena::Program fused{steps, slots, 2, 0, 1};
   for (auto [form, rank] : {std::pair{Form::contiguous, 1}, std::pair{Form::strided, 2}, std::pair{Form::strided, 0}}) {
@@ -554,7 +324,7 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
 }
 
 // The texts that tests execute on the CPU compile for the GPU: fused programs, casts, scalars and 64-bit positions
-// among it. Of those that are no registered pair or structural kernel, which are compiled above, every twentieth; the
+// among them. Of those that are no registered pair or structural kernel, which are compiled above, every twentieth; the
 // seed chooses the first.
 BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
   if (!have_compiler()) return;
@@ -639,8 +409,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_newer_architecture_gets_ptx) {
 BOOST_AUTO_TEST_CASE(code_properties) {
   if (!have_compiler()) return;
   const KernelDef& add = catena::find_kernel("add");
-  int number = 0;
-  while (catena::signature(add, add.loop_table[number]) != "ff->f") ++number;
+  const int number = cuda_device::loop_number(add, "ff->f");
   const catena::EagerProgram program(add, number);
   const GeneratedKernel kernel = generate(program, key_of(add, add.loop_table[number], Form::contiguous, 1));
   const Module module = compile({kernel.source(), kernel.name, {}, 9990, {}});

@@ -2,8 +2,7 @@
 // last place where the contract is that. A NaN is any NaN, except that copies keep its bits. Runs on the software CUDA
 // device with the toolkit's NVRTC.
 //
-// CATENA_TEST_SHARD=<k>/<n>: every nth loop only. CATENA_PTX_ROW=<name>: the loops of one row only,
-// in every layout.
+// CATENA_TEST_SHARD=<k>/<n>: every nth loop only. CATENA_PTX_ROW=<name>: the loops of one row only, in every layout.
 // CATENA_PTX_MISMATCHES=<file>: differences are appended there.
 #include <catena/tests/cuda/ptx_loops.h>
 
@@ -218,9 +217,9 @@ catena::Scalar immediate_of(Dtype dtype) {
   return catena::Scalar(3);
 }
 
-// Every loop runs on contiguous operands and in one other layout, each of which is a kernel to compile: the next loop
-// of the row has the next layout, so that a thousand loops show all of them. The code that reads and writes a layout
-// does not depend on the body between, but on the size of the elements, and each layout meets all sizes.
+// Every loop runs on contiguous operands and in one other layout, because each layout is a kernel to compile. The next
+// loop of the row has the next layout. The code that reads and writes a layout does not depend on the body of the
+// kernel, but on the size of the elements, and each layout meets all sizes.
 bool runs_in(Layout layout, const Item& item) {
   constexpr std::size_t others = std::size(kLayouts) - 1;
   const std::size_t turn = (catena::kernel_id(item.def->name) + std::size_t(item.number)) % others;

@@ -51,7 +51,6 @@ nd::cuda::LaunchPlan plan_of(Indexing& x, Form form) {
   return nd::cuda::plan_scatter({call, mode}, kProcessors);
 }
 
-// All three, against the walk; scatters that set get indices without repetition. `item`: bytes that a thread moves.
 // Adds the element at `other` to that at `base`.
 void add_element(Dtype dtype, std::byte* base, const std::byte* other) {
   catena::visit_dtype(dtype, [&](auto tag) {
@@ -63,6 +62,7 @@ void add_element(Dtype dtype, std::byte* base, const std::byte* other) {
   });
 }
 
+// All three, against the walk; scatters that set get indices without repetition. `item`: bytes that a thread moves.
 void check_indexing(Indexing x, int rank, std::size_t item, bool index32 = true) {
   for (Form form : {Form::gather, Form::scatter, Form::scatter_add}) {
     Indexing expected = x;

@@ -30,7 +30,8 @@ if(count LESS 150)
   message(FATAL_ERROR "docs/reference/chapters.yml names only ${count} headers")
 endif()
 # What Python imports as a module of its own, too (scipy.sparse, scipy.fft, cupyx.profiler), or what connects libraries.
-set(own ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h ndarray/routines/dlpack.h)
+set(own ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h
+  ndarray/routines/dlpack.h)
 closure(catena.h all)
 closure(ndarray/ndarray.h arrays)
 set(missing "")

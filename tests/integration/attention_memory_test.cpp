@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(it_is_linear_in_the_length) {
     return;
   }
   for (const bool causal : {false, true}) {
-    static_cast<void>(bytes_of(512, causal));  // what the first call allocates for all
+    static_cast<void>(bytes_of(512, causal));  // the first call makes allocations that stay
     const Bytes once = bytes_of(2048, causal), fourfold = bytes_of(8192, causal);
     BOOST_TEST(fourfold.kept <= 4.5 * double(once.kept));
     BOOST_TEST(fourfold.most <= 4.5 * double(once.most));

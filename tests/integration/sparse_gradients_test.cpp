@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(products) {
                   rows = nd::array({0, 2, 2, 5});
   const nd::sparse::csr_matrix a({data, columns, rows}, {3, 4});
   const nd::Array x = autograd::Array(test::spread({4, 2})), gy = autograd::Array(test::spread({3, 2}, -1, 1, 1));
-  // The dense matrix, from whose gradient those of the places are taken.
+  // The gradients of the stored elements are elements of the gradient of the dense matrix.
   const Variable dense(a.toarray()), right(x), values(data), sparse_right(x);
   Variable y = autograd::matmul(dense, right), z = autograd::sparse_matmul(a, values, sparse_right);
   autograd::testing::assert_allclose(z.data(), y.data(), 1e-12, 1e-12);

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(are_their_functions) {
   std::mt19937 random(1);
   test::Turns turns("dtypes of operators");
   for (nd::Dtype t : {nd::int32, nd::uint8, nd::int64}) {
-    if (!turns.count(t == nd::uint8)) continue;  // an operator calls the function of any dtype
+    if (!turns.count(t == nd::uint8)) continue;  // operators call the same functions for all dtypes
     const Array a = test::random_array({2, 3}, t, random), b = nd::abs(test::random_array({3}, t, random)) % 7;
 #define SAME(op, name)                           \
   BOOST_TEST(same_bits(a op b, nd::name(a, b))); \

@@ -529,6 +529,12 @@ BOOST_FIXTURE_TEST_CASE(scattered_extrema, test::NumpyScene) {
     nd::scatter_min(x, m, 3);
     NUMPY("x", x, "float64 (3, 4) 0.5 1 1.5 2 2.5 3 3 3 3 3 3 3");
   }
+  {  // values in the memory of the array
+    // numpy: x = v.copy(); np.maximum.at(x, [1, 2], x[:2])
+    const nd::Array x = v.copy();
+    nd::scatter_max(x, {1, 2}, x(nd::Slice(2)));
+    NUMPY("x", x, "float64 (6) 3 3 2 5 4 0.5");
+  }
   for (nd::Dtype t : {nd::int8, nd::uint8, nd::int16, nd::int32, nd::uint32, nd::int64, nd::uint64, nd::float16,
                       nd::bfloat16, nd::float32, nd::float64}) {
     const nd::Array low = nd::full(4, 5, t), high = low.copy(), values = nd::array({9, 1, 7, 2, 3}).astype(t);

@@ -82,6 +82,7 @@ BOOST_AUTO_TEST_CASE(decoding_with_a_cache) {
   const Array x = astype(spread({2, 7, 8}), Dtype::float32);
   const Array all = model(x, {.causal = true}).data();
   std::vector<nn::KeyValueCache> caches(2);
+  BOOST_TEST((!caches[0].keys() && !caches[0].values()));
   for (const auto& [begin, end] : {std::pair{0, 3}, std::pair{3, 4}, std::pair{4, 7}}) {
     const Array part = model(slice(x, 1, begin, end), {.causal = true}, caches).data();
     BOOST_CHECK_NO_THROW(testing::assert_allclose(part, slice(all, 1, begin, end), 1e-5, 1e-5));

@@ -59,8 +59,6 @@ struct Expected {
   }
 };
 
-Variable root(const Array& a) { return Variable(a); }
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(attention)
@@ -105,7 +103,7 @@ BOOST_AUTO_TEST_CASE(many_blocks) {
                                                     array(expected.y, {4, L, 3}), 1e-12, 1e-12));
       // The gradients beside those of the definition on Variables.
       const auto gradients = [&](bool definition) {
-        Variable x = root(q), y = root(k), z = root(v);
+        Variable x(q), y(k), z(v);
         const Variable out = scaled_dot_product_attention(x, y, z, options);
         const Variable loss = sum(out * Variable(spread(out.shape(), -1, 1, 7)));
         loss.backward({.enable_double_backprop = definition});
@@ -232,6 +230,8 @@ BOOST_AUTO_TEST_CASE(errors) {
                         message("the mask has the dtype int32"));
   BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.window = -1}), catena::ValueError,
                         message("window is -1"));
+  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.dropout = -0.5}), catena::ValueError,
+                        message("the ratio -0.5 does not lie in [0, 1)"));
   BOOST_CHECK_THROW(scaled_dot_product_attention(ones({4}), q, q), catena::InvalidType);
 }
 

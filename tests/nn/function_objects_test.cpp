@@ -532,7 +532,7 @@ BOOST_AUTO_TEST_CASE(every_class_has_a_case) {
   for (const Case& c : all_cases()) tested.insert(c.name());
   const std::string folder = std::string(std::getenv("CATENA_TEST_SOURCE_DIR")) + "/nn/functions/objects";
   const std::regex declaration(
-      "\\n(?:struct|using) (?:CATENA_EXPORT )?(\\w+)\\s+[:=] "
+      "\\n(?:struct|using) (?:CATENA_EXPORT )?(\\w+) [:=] "
       "(?:FunctionObjectOf|(?:Unary|Binary|Constant|FromConstant)Object)<");
   std::size_t classes = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {

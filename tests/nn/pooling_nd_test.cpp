@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_EXCEPTION(nn::unpooling_2d(x, 2, {.outsize = 5}), catena::InvalidType, [](const catena::Error& e) {
     const std::string text = e.what();
     return text.starts_with("Invalid operation is performed in: Unpooling2D (Forward)") &&
-           text.find("get_conv_outsize(outsize[0], ...) == in_types[0].shape[2]") != text.npos &&
+           text.find("get_conv_outsize(outsize[0], ...) == x.shape[2]") != text.npos &&
            text.find("3 != 4") != text.npos;
   });
   BOOST_CHECK_THROW(nn::upsampling_2d(x, zeros({1, 1, 4, 3}, Dtype::int32), 2), catena::InvalidType);

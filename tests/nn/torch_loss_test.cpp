@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -276,6 +277,9 @@ BOOST_AUTO_TEST_CASE(ignored_labels_warn_and_give_zero) {
   BOOST_TEST(value(nn::nll_loss(Variable(ones({3, 2})), t)) == 0);
   BOOST_TEST(warning.starts_with("nll_loss: all") == (test::default_device().kind == Device::Kind::cpu));
   warning.clear();
+  BOOST_TEST(value(nn::nll_loss(Variable(ones({3, 2})), t, {.class_weight = ones({2})})) == 0);
+  BOOST_TEST(warning.starts_with("nll_loss: all") == (test::default_device().kind == Device::Kind::cpu));
+  warning.clear();
   nn::softmax_cross_entropy(Variable(ones({3, 2})), t, {.reduce = "sum"});
   nn::softmax_cross_entropy(Variable(ones({0, 2})), Variable(zeros({0}, Dtype::int32)));
   BOOST_TEST(warning == "");
@@ -300,6 +304,18 @@ BOOST_AUTO_TEST_CASE(many_classes_in_chunks) {
   }
   BOOST_CHECK_THROW(nn::linear_cross_entropy(Variable(x), Variable(W), {}, Variable(t), {.chunk = 0}),
                     catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(losses_of_16_bit_inputs_are_float32_in_a_scope_of_autocast) {
+  if (test::default_device().kind != Device::Kind::cpu) return;  // as above: a dtype more is a compilation
+  const Variable x(astype(spread({4, 3}), Dtype::float16)), t(zeros({4}, Dtype::int32));
+  const auto losses = [&] {
+    return Variables{nn::info_nce(x, x), nn::linear_cross_entropy(x, x, {}, t), nn::kl_div(x, x),
+                     nn::softmax_focal_loss(x, t), nn::multi_margin_loss(x, t)};
+  };
+  for (const Variable& loss : losses()) BOOST_TEST(loss.dtype() == Dtype::float16);
+  const auto scope = autocast(Dtype::float16);
+  for (const Variable& loss : losses()) BOOST_TEST(loss.dtype() == Dtype::float32);
 }
 
 BOOST_AUTO_TEST_CASE(labels_of_sequences_one_after_the_other) {

@@ -196,7 +196,7 @@ def test_objects():
 
 
 def test_array_api_standard():
-    """What the array API standard has beside NumPy's names; its own suite is run by array_api_test.py."""
+    """Functions and arguments of the array API standard; its own suite is run by array_api_test.py."""
     a, b = catena.asarray(VARIABLES['a']), catena.asarray(VARIABLES['b'])
     v, s = catena.asarray(VARIABLES['v']), catena.asarray(VARIABLES['s'])
     check('namespace', v.__array_namespace__() is catena and v.__array_namespace__(api_version='2023.12') is catena)
@@ -230,6 +230,10 @@ def test_array_api_standard():
           catena.linalg.vector_norm(v, ord=1).item() == 11 and catena.linalg.eigh(s).eigenvalues.shape == (3,) and
           catena.linalg.eigvals(s).dtype == catena.complex128 and catena.linalg.qr(s).R.shape == (3, 3) and
           catena.vecdot(v, v).item() == 38.5 and catena.linalg.slogdet(s).sign.item() == 1)
+    check('arguments', raises(TypeError, 'catena.repeat(v, 2.5)', dict(catena=catena, v=v)) is True and
+          catena.repeat(v, 2).shape == catena.repeat(v, [2]).shape == (10,) and
+          raises(ValueError, 'catena.zeros((2, 2)).__imatmul__(catena.zeros(2))', dict(catena=catena)) is True and
+          catena.positive(v, out=catena.zeros(5)).tolist() == v.tolist())
     check('axis errors', raises(IndexError, 'catena.expand_dims(v, axis=5)', dict(catena=catena, v=v)) is True and
           raises(ValueError, 'catena.nonzero(v[0])', dict(catena=catena, v=v)) is True)
     check('devices', catena.zeros(2, device='cpu').device == 'cpu:0' and catena.asarray([1], device=v.device).device == v.device and

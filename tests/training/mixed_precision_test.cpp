@@ -50,20 +50,15 @@ double trained_loss(std::optional<Dtype> dtype, bool capture) {
   Adam optimizer(0.01);
   optimizer.setup(model);
   if (dtype) optimizer.loss_scaling(10);
-  const auto step = [&](const Array& x) {
+  const Array x = inputs(0), t = labels();
+  const auto step = [&](const Array& batch) {
     std::optional<autograd::AutocastScope> scope;
     if (dtype) scope.emplace(*dtype, true);
-    optimizer.update(model, Variable(x), Variable(labels()));
+    optimizer.update(model, Variable(batch), Variable(t));
   };
-  const Array x = inputs(0);
   for (int k = 0; k < 2; ++k) step(x);
   if (capture) {
-    const Array t = labels();
-    autograd::CapturedWork work([&] {
-      std::optional<autograd::AutocastScope> scope;
-      if (dtype) scope.emplace(*dtype, true);
-      optimizer.update(model, Variable(x), Variable(t));
-    });
+    autograd::CapturedWork work([&] { step(x); });
     for (int k = 3; k < 60; ++k) {
       autograd::assign(x, inputs(k % 7));
       work.replay();
@@ -71,7 +66,7 @@ double trained_loss(std::optional<Dtype> dtype, bool capture) {
   } else {
     for (int k = 2; k < 60; ++k) step(inputs(k % 7));
   }
-  return double(model(Variable(inputs(3)), Variable(labels())));
+  return double(model(Variable(inputs(3)), Variable(t)));
 }
 
 }  // namespace

@@ -109,6 +109,10 @@ BOOST_AUTO_TEST_CASE(values_by_formula) {
   const Schedule parts = sch::sequence({{sch::exponential(0.5), 2}, {sch::linear(1, 2, 4), 4}, {sch::constant(), 0}});
   const Doubles expected = {8, 4, 8, 10, 12, 14, 8, 8};
   for (std::size_t t = 0; t < expected.size(); ++t) check_near(parts(8, double(t)), expected[t], "sequence");
+  // A phase of one_cycle may have no length.
+  BOOST_TEST(sch::one_cycle(10, {.warmup = 0.1})(8, 0) == 8);
+  BOOST_TEST(sch::one_cycle(1, {.warmup = 1})(8, 0) == 8);
+  check_near(sch::one_cycle(10, {.warmup = 1})(8, 25), 8e-4 / 25, "one_cycle after its end");
   const Schedule warm = sch::warmup(4);
   BOOST_TEST(warm(8, 0) == 0);
   BOOST_TEST(warm(8, 3) == 6);

@@ -67,15 +67,6 @@ template <class T> Array planes(const DecodedImage& image) {
 
 }  // namespace
 
-std::string read_file(std::string_view op, const std::string& path) {
-  catena::FileSource file(op, path);
-  const auto size = file.remaining();
-  check<catena::IOError>(size.has_value(), file.context(), "it is no regular file");
-  std::string content(static_cast<std::size_t>(*size), '\0');
-  content.resize(file.read(content.data(), content.size()));
-  return content;
-}
-
 void check_codecs(std::string_view op, const std::vector<std::string>& paths, ImageCodecs codecs) {
   for (const std::string& path : paths) {
     const std::string extension = extension_of(path);
@@ -105,7 +96,7 @@ ImageCodecs image_codecs() noexcept {
 
 Array read_image(const std::string& path, Dtype dtype) {
   constexpr const char* op = "read_image";
-  const std::string content = internal::read_file(op, path), context = catena::io_context(op, path);
+  const std::string content = catena::read_file(op, path), context = catena::io_context(op, path);
   const bool png = content.starts_with("\x89PNG\r\n\x1a\n"), jpeg = content.starts_with("\xff\xd8\xff");
   check<ValueError>(png || jpeg, context, "it is neither a PNG nor a JPEG file");
   if (png && !image_codecs().png) internal::fail_png(op, path);

@@ -37,8 +37,6 @@ CATENA_EXPORT ImageCodecs image_codecs() noexcept;
 
 namespace internal {
 
-// Returns the content of a file. IOError if it cannot be read.
-CATENA_EXPORT std::string read_file(std::string_view op, const std::string& path);
 // Returns the bytes of the file that write_image writes.
 CATENA_EXPORT std::string encode_png(std::string_view op, const Array& image);
 

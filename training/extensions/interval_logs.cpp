@@ -1,41 +1,16 @@
 #include <catena/training/extensions/interval_logs.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/byte_stream.h>
 #include <catena/training/append_file.h>
-#include <catena/training/datasets/image_file.h>
 #include <catena/training/extensions/output_file.h>
-#include <catena/training/stored_number.h>
-#include <catena/training/summary_state.h>
 
 namespace training {
 
 namespace fs = std::filesystem;
-
-IntervalLog::IntervalLog(Options options) : options_(std::move(options)), trigger_(options_.trigger.make()) {}
-
-void IntervalLog::operator()(Trainer& trainer) {
-  for (const auto& [key, value] : trainer.observation())
-    if (!options_.keys || std::find(options_.keys->begin(), options_.keys->end(), key) != options_.keys->end())
-      summary_.add(key, value);
-  if (!trigger_ || !trainer.asks(*trigger_)) return;
-  LogEntry entry;
-  for (const auto& [key, mean] : summary_.compute_mean()) entry.set(key, mean);
-  entry.set("epoch", trainer.updater().epoch());
-  entry.set("iteration", trainer.updater().iteration());
-  entry.set("elapsed_time", trainer.elapsed_time());
-  summary_ = {};
-  write(trainer, entry);
-}
-
-void IntervalLog::serialize(nn::Serializer& s) {
-  internal::restore_on_rollback(s, summary_);
-  if (trigger_) trigger_->serialize(*s["_trigger"]);
-  internal::serialize_summary(*s["_summary"], summary_);
-}
 
 // ---- lines of JSON ----
 JsonLinesLog::JsonLinesLog(std::string name, Options options)
@@ -69,7 +44,7 @@ void JsonLinesLog::initialize(Trainer& trainer) {
   std::error_code ignored;
   std::string kept;
   if (iteration > 0 && fs::is_regular_file(path, ignored))
-    kept = lines_until(datasets::internal::read_file("JsonLinesLog", path), iteration);
+    kept = lines_until(catena::read_file("JsonLinesLog", path), iteration);
   catena::write_file_atomically("JsonLinesLog", path, kept);
   file_ = catena::Owned<internal::AppendFile>(new internal::AppendFile("JsonLinesLog", path));
 }

@@ -1,44 +1,16 @@
 // Logs of the means of observed values that are appended to files: lines of JSON, and event files for TensorBoard.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <catena/kernels/base/pointers.h>
+#include <catena/training/extensions/log_report.h>
 #include <catena/training/extensions/summary_writer.h>
-#include <catena/training/log_entry.h>
-#include <catena/training/trainer.h>
 
 namespace training {
 
-struct IntervalLogOptions {
-  std::optional<std::vector<std::string>> keys = {};  // default: all observed values
-  TriggerSpec trigger = {1, epoch};                   // when an entry is written
-};
-
-// Computes the means of observed values over the intervals of its trigger. Like LogReport it must be called at every
-// iteration.
-class CATENA_EXPORT IntervalLog : public Extension {
- public:
-  using Options = IntervalLogOptions;
-  void operator()(Trainer& trainer) final;
-  // Stores the running means and the trigger: "_summary" and "_trigger".
-  void serialize(nn::Serializer& s) override;
-
- protected:
-  explicit IntervalLog(Options options);
-  // `entry` has the means, then "epoch", "iteration" and "elapsed_time".
-  virtual void write(Trainer& trainer, const LogEntry& entry) = 0;
-
- private:
-  Options options_;
-  catena::Shared<Trigger> trigger_;
-  nn::DictSummary summary_;
-};
-
-// Appends each entry to a file in the trainer's folder, as one line of JSON, so that what is written is not written
-// again. A new training begins a new file; a resumed one first removes the entries after its iteration, and a line that
+// Appends each entry to a file in the trainer's folder, as one line of JSON, and never rewrites the earlier
+// lines. A new training begins a new file; a resumed one first removes the entries after its iteration, and a line that
 // a killed process left unfinished. IOError for a file that cannot be written.
 class CATENA_EXPORT JsonLinesLog : public IntervalLog {
  public:

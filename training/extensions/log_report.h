@@ -1,4 +1,4 @@
-// LogReport: the means of observed values over intervals, as a list of entries and as a JSON file.
+// Means of observed values over intervals; LogReport has them as a list of entries and as a JSON file.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,31 @@
 
 namespace training {
 
+struct IntervalLogOptions {
+  std::optional<std::vector<std::string>> keys = {};  // default: all observed values
+  TriggerSpec trigger = {1, epoch};                   // when an entry is written
+};
+
+// Accumulates the observation of every call. When its trigger fires, an entry has the means, then "epoch", "iteration"
+// and "elapsed_time". It must be called at every iteration: with a sparser trigger given to extend(), the observations
+// in between are lost. Observed values stay on their device until an entry is made.
+class CATENA_EXPORT IntervalLog : public Extension {
+ public:
+  using Options = IntervalLogOptions;
+  void operator()(Trainer& trainer) final;
+  // Stores the running means and the trigger under "_summary" and "_trigger", as later versions of Chainer.
+  void serialize(nn::Serializer& s) override;
+
+ protected:
+  explicit IntervalLog(Options options);
+  virtual void write(Trainer& trainer, const LogEntry& entry) = 0;
+
+ private:
+  Options options_;
+  catena::Shared<Trigger> trigger_;
+  nn::DictSummary summary_;
+};
+
 struct LogReportOptions {
   std::optional<std::vector<std::string>> keys = {};   // default: all observed values
   TriggerSpec trigger = {1, epoch};                    // when an entry is added
@@ -20,29 +45,25 @@ struct LogReportOptions {
   std::optional<std::string> log_name = "log";
 };
 
-// Accumulates the observation of every call. When its trigger fires, adds an entry with the means, then "epoch",
-// "iteration" and "elapsed_time", and rewrites the file atomically. It must be called at every iteration: with a
-// sparser trigger given to extend(), the observations in between are lost. Observed values stay on their device until
-// an entry is added.
-class CATENA_EXPORT LogReport : public Extension {
+// Keeps all entries, and rewrites its file atomically with each one.
+class CATENA_EXPORT LogReport : public IntervalLog {
  public:
   using Options = LogReportOptions;
   explicit LogReport(Options options);
   LogReport();
 
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
-  void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "LogReport"; }
-  // Stores "_log" in Chainer's format, and the running means and the trigger under "_summary" and "_trigger", as in
-  // later versions of Chainer.
+  // Stores "_log" in Chainer's format besides.
   void serialize(nn::Serializer& s) override;
   const Log& log() const noexcept { return log_; }
 
+ protected:
+  void write(Trainer& trainer, const LogEntry& entry) override;
+
  private:
-  void make_entry(Trainer& trainer);
-  Options options_;
-  catena::Shared<Trigger> trigger_;
-  nn::DictSummary summary_;
+  catena::Function<void(LogEntry&)> postprocess_;
+  std::optional<std::string> log_name_;
   Log log_;
 };
 

@@ -9,7 +9,7 @@
 namespace training {
 
 struct ScheduleShiftOptions {
-  std::string attr = {};           // default: "lr", or "alpha" if the optimizer has no "lr" to set
+  std::string hyper = {};          // default: "lr", or "alpha" if the optimizer has no "lr" to set
   Optimizer* optimizer = nullptr;  // default: the updater's "main"
 };
 
@@ -49,7 +49,7 @@ class CATENA_EXPORT PlateauShift : public Extension {
 
  private:
   std::string key_;
-  Options options_;
+  Optimizer* optimizer_;
   internal::Plateau state_;
 };
 

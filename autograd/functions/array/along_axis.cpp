@@ -3,7 +3,6 @@
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/indexed_access.h>
-#include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/index_plan.h>
@@ -14,7 +13,7 @@ using catena::check;
 using catena::IndexError;
 using catena::ScatterMode;
 using catena::ValueError;
-using type_check::TypeInfoTuple;
+using internal::checked_axis;
 
 namespace {
 
@@ -123,13 +122,6 @@ Variables TakeAlongAxis::backward(const Targets&, const Variables& gy) {
   return apply_node<PutAlongAxis>({gy[0]}, positions_, input_shape(0));
 }
 
-// Checks the axis and returns it, counted from the front.
-int checked_axis(const char* label, const char* name, const Variable& x, int axis) {
-  internal::check_input_types(
-      label, {x}, [axis](const TypeInfoTuple& in_types) { autograd::internal::expect_axes(in_types, axis); });
-  return catena::normalize_axis(name, axis, x.ndim());
-}
-
 // Checks the index of a function in PyTorch's sense against the shape of one of its operands.
 Positions positions_in(const char* name, const Variable& x, int axis, const Variable& index) {
   const Array& i = index.data();
@@ -168,8 +160,8 @@ Variable written_by(const Variable& x, const Positions& p) {
 
 // ---- sorting ----
 
-// Returns the positions of the elements in sorted order. With `kth`, only what stands before and after that position
-// counts.
+// Returns the positions of the elements in sorted order. With `kth`, elements are only divided into those before and
+// those after that position.
 Array order_of(const Array& x, int axis, std::optional<std::int64_t> kth = {}) {
   const Array order = x.backend().empty(x.shape(), Dtype::int64, x.device());
   std::span<const std::int64_t> places;
@@ -273,7 +265,7 @@ Sorted running_extremum(const Variable& x, int axis, const catena::KernelDef& ke
   const Input input(*a.get());
   const int loop = catena::choose_loop(kernel, {&input, 1});
   a.backend().execute(catena::call::Scan{&kernel, loop, a.get(), axis, positions.get()});
-  Positions p{.index = positions, .axis = axis, .checked = true, .name = kernel.name};
+  Positions p{.index = positions, .axis = axis, .checked = true};
   return {apply_node<TakeAlongAxis>({x}, p)[0], internal::constant_variable(positions)};
 }
 

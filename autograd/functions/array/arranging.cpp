@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include <catena/autograd/functions/array/parts.h>
-#include <catena/autograd/input_types.h>
 #include <catena/kernels/base/array_layout.h>
 
 namespace autograd {
 
 using catena::check;
 using catena::ValueError;
+using internal::checked_axis;
 using internal::part;
 using type_check::TypeInfoTuple;
 
@@ -92,8 +92,7 @@ Variable rot90(const Variable& x, int k, const Dims& axes) {
 Variable repeat(const Variable& x, std::int64_t repeats, std::optional<int> axis) {
   check<ValueError>(repeats >= 0, "repeat", "the number of repeats is ", repeats, ", must not be negative");
   if (!axis) return repeat(flatten(x), repeats, 0);
-  check_axes("Repeat", x, *axis);
-  const int at = catena::normalize_axis("repeat", *axis, x.ndim());
+  const int at = checked_axis("Repeat", "repeat", x, *axis);
   Shape shape = x.shape();
   shape[at] *= repeats;
   if (repeats == 1) return x;
@@ -104,8 +103,7 @@ Variable repeat(const Variable& x, std::int64_t repeats, std::optional<int> axis
 
 Variable repeat(const Variable& x, const std::vector<std::int64_t>& repeats, std::optional<int> axis) {
   if (!axis) return repeat(flatten(x), repeats, 0);
-  check_axes("Repeat", x, *axis);
-  const int at = catena::normalize_axis("repeat", *axis, x.ndim());
+  const int at = checked_axis("Repeat", "repeat", x, *axis);
   check<ValueError>(std::int64_t(repeats.size()) == x.shape(at), "repeat", "there are ", repeats.size(),
                     " numbers of repeats, axis ", at, " has the length ", x.shape(at));
   std::vector<std::int64_t> from;
@@ -143,15 +141,13 @@ Variables unbind(const Variable& x, int axis) { return separate(x, axis); }
 
 Variables chunk(const Variable& x, std::int64_t chunks, int axis) {
   check<ValueError>(chunks > 0, "chunk", "the number of chunks is ", chunks, ", must be positive");
-  check_axes("Chunk", x, axis);
-  const std::int64_t n = x.shape(catena::normalize_axis("chunk", axis, x.ndim()));
-  return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);
+  const std::int64_t n = x.shape(checked_axis("Chunk", "chunk", x, axis));
+  return split(x, std::max<std::int64_t>(1, (n - 1) / chunks + 1), axis);
 }
 
 Variables split(const Variable& x, std::int64_t length, int axis) {
   check<ValueError>(length > 0, "split", "the length of the parts is ", length, ", must be positive");
-  check_axes("Split", x, axis);
-  const std::int64_t n = x.shape(catena::normalize_axis("split", axis, x.ndim()));
+  const std::int64_t n = x.shape(checked_axis("Split", "split", x, axis));
   std::vector<std::int64_t> lengths(std::size_t(n / length), length);
   if (n % length != 0 || n == 0) lengths.push_back(n % length);
   return split(x, lengths, axis);
@@ -159,8 +155,7 @@ Variables split(const Variable& x, std::int64_t length, int axis) {
 
 Variables split(const Variable& x, const std::vector<std::int64_t>& lengths, int axis) {
   constexpr const char* name = "split";
-  check_axes("Split", x, axis);
-  const int at = catena::normalize_axis(name, axis, x.ndim());
+  const int at = checked_axis("Split", name, x, axis);
   const std::int64_t n = x.shape(at);
   std::vector<std::int64_t> positions;
   std::int64_t sum = 0;

@@ -5,7 +5,6 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/math.h>
-#include <catena/autograd/input_types.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -152,7 +151,7 @@ class LogCumSumExp final : public FunctionNode {
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable x = retained_input(0), y = retained_output(0);
     const std::int64_t n = x.shape(axis_);
-    // -inf in y is preceded by -inf alone: the terms with 0 in its place are exp(-inf).
+    // Where y is -inf, so are x and all elements before; with 0 in its place the terms are exp(-inf), not NaN.
     const Array empty = apply(catena::kernels::equal, {y.data(), -std::numeric_limits<double>::infinity()});
     const Variable shift = where(empty, 0, y), share = exp(x - shift);
     if (n <= 1) return {share * gy[0]};
@@ -167,11 +166,9 @@ class LogCumSumExp final : public FunctionNode {
 // Calls f with x, flattened if there is no axis, and the axis counted from the front.
 template <class F> Variable along(const char* label, const Variable& x, std::optional<int> axis, F f) {
   if (!axis) return f(flatten(x), 0);
-  internal::check_input_types(label, {x},
-                              [&](const TypeInfoTuple& in_types) { autograd::internal::expect_axes(in_types, *axis); });
-  return f(x, catena::normalize_axis(label, *axis, x.ndim()));
+  return f(x, internal::checked_axis(label, label, x, *axis));
 }
-// Likewise; 16-bit floats are computed in float32 and rounded once.
+// The same; 16-bit floats are computed in float32 and rounded once.
 template <class F> Variable along_wide(const char* label, const Variable& x, std::optional<int> axis, F f) {
   if (!x || !catena::is_floating(x.dtype()) || catena::itemsize(x.dtype()) >= 4) return along(label, x, axis, f);
   return cast(along(label, cast(x, Dtype::float32), axis, f), x.dtype());

@@ -1,6 +1,6 @@
 // Selection by masks and by positions of an axis, one-hot vectors, triangles.
 #include <catena/autograd/function_node.h>
-#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -21,12 +21,11 @@ namespace {
 // The index of x that selects positions of one axis.
 std::vector<IndexItem> along_axis(const char* label, const char* name, const Variable& x, int axis,
                                   const Variable& index) {
-  internal::check_input_types(
-      label, {x}, [axis](const TypeInfoTuple& in_types) { autograd::internal::expect_axes(in_types, axis); });
+  const int at = internal::checked_axis(label, name, x, axis);
   const Array& i = index.data();
   catena::check_index_dtype(name, i.dtype());
   check<IndexError>(i.ndim() == 1, name, "the index has the shape ", i.shape(), ", must have rank 1");
-  std::vector<IndexItem> items(static_cast<std::size_t>(catena::normalize_axis(name, axis, x.ndim())), Slice());
+  std::vector<IndexItem> items(static_cast<std::size_t>(at), Slice());
   items.emplace_back(i);
   return items;
 }

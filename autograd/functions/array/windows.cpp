@@ -1,11 +1,11 @@
 // Diagonals, windows and other views whose elements may appear several times, with their adjoints.
 #include <algorithm>
+#include <limits>
 
 #include <catena/autograd/function_node.h>
-#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/indexed_access.h>
 #include <catena/autograd/input_types.h>
-#include <catena/autograd/view.h>
 #include <catena/kernels/base/array_layout.h>
 
 namespace autograd {
@@ -33,9 +33,15 @@ struct DiagonalOf {
 ViewSpec diagonal_view(const Array& x, const DiagonalOf& d) {
   ViewSpec v(x.shape(), x.strides());
   const std::int64_t step1 = v.strides[d.axis1], step2 = v.strides[d.axis2];
-  const std::int64_t row = std::max<std::int64_t>(0, -d.offset), column = std::max<std::int64_t>(0, d.offset);
-  const std::int64_t n = std::max<std::int64_t>(0, std::min(x.shape(d.axis1) - row, x.shape(d.axis2) - column));
-  if (n > 0) v.offset = row * step1 + column * step2;
+  const std::int64_t rows = x.shape(d.axis1), columns = x.shape(d.axis2);
+  std::int64_t n = 0;  // any offset is allowed, so it is not negated before it is compared
+  if (d.offset >= 0 && d.offset < columns) {
+    n = std::min(rows, columns - d.offset);
+    v.offset = d.offset * step2;
+  } else if (d.offset < 0 && d.offset > -rows) {
+    n = std::min(rows + d.offset, columns);
+    v.offset = -d.offset * step1;
+  }
   for (const int axis : {std::max(d.axis1, d.axis2), std::min(d.axis1, d.axis2)}) {
     v.shape.erase(axis);
     v.strides.erase(axis);
@@ -112,8 +118,7 @@ class UnfoldGrad final : public FunctionNode {
   Arrays forward(const Arrays& g) override {
     const auto& [axis, size, step] = windows_;
     const Dtype dtype = g[0].dtype();
-    const bool narrow = catena::is_floating(dtype) && catena::itemsize(dtype) < 4;
-    const Array gx = zeros_beside(g[0], shape_, narrow ? Dtype::float32 : dtype);
+    const Array gx = zeros_beside(g[0], shape_, catena::compute_dtype(dtype));
     const std::int64_t count = g[0].shape(axis);
     const int last = g[0].ndim() - 1;
     if (size <= count) {
@@ -234,9 +239,7 @@ Variable diag(const Variable& x, std::int64_t k) {
 
 Variable unfold(const Variable& x, int axis, std::int64_t size, std::int64_t step) {
   constexpr const char* name = "unfold";
-  internal::check_input_types(
-      "Unfold", {x}, [axis](const TypeInfoTuple& in_types) { autograd::internal::expect_axes(in_types, axis); });
-  const int at = catena::normalize_axis(name, axis, x.ndim());
+  const int at = internal::checked_axis("Unfold", name, x, axis);
   check<ValueError>(size >= 0 && size <= x.shape(at), name, "the size is ", size, ", axis ", at, " has the length ",
                     x.shape(at));
   check<ValueError>(step > 0, name, "the step is ", step, ", must be positive");
@@ -247,10 +250,15 @@ Variable as_strided(const Variable& x, const Shape& shape, const Dims& strides, 
   constexpr const char* name = "as_strided";
   check<ValueError>(shape.size() == strides.size(), name, "the shape ", shape, " has ", shape.size(), " axes, but ",
                     strides.size(), " strides are given");
-  std::int64_t low = offset, high = offset;
-  for (int k = 0; k < shape.size(); ++k) (strides[k] < 0 ? low : high) += (shape[k] - 1) * strides[k];
-  check<ValueError>(catena::checked_size(shape) == 0 || (low >= 0 && high < x.size()), name, "the positions ", low,
-                    " to ", high, " are not all in x, which has ", x.size(), " elements");
+  __int128 low = offset, high = offset;
+  for (int k = 0; k < shape.size(); ++k)
+    (strides[k] < 0 ? low : high) += static_cast<__int128>(shape[k] - 1) * strides[k];
+  const auto shown = [](__int128 position) {
+    using Limits = std::numeric_limits<std::int64_t>;
+    return static_cast<std::int64_t>(std::clamp<__int128>(position, Limits::min(), Limits::max()));
+  };
+  check<ValueError>(catena::checked_size(shape) == 0 || (low >= 0 && high < x.size()), name, "the positions ",
+                    shown(low), " to ", shown(high), " are not all in x, which has ", x.size(), " elements");
   return apply_node<AsStrided>({x}, StridedLayout{shape, strides, offset})[0];
 }
 

@@ -7,7 +7,6 @@
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/linalg/structure.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 #include <catena/kernels/base/einsum_contraction.h>
@@ -19,15 +18,10 @@ using catena::check;
 using catena::ValueError;
 using catena::einsum::Labels;
 using catena::einsum::LabelSet;
+using catena::einsum::set_of;
 using Plan = catena::einsum::Contraction;
 
 namespace {
-
-LabelSet set_of(const Labels& labels) {
-  LabelSet set;
-  for (const int label : labels) set.set(static_cast<std::size_t>(label));
-  return set;
-}
 
 // The axes in the order of other labels.
 Dims order_of(const Labels& labels, const Labels& wanted) {
@@ -77,22 +71,7 @@ class Contraction final : public FunctionNode {
   Labels in_[2], out_;
 };
 
-class Diagonal final : public FunctionNode {
- public:
-  std::string label() const override { return "diagonal"; }
-  Arrays forward(const Arrays& x) override {
-    Shape shape = x[0].shape();
-    Strides strides = x[0].strides();
-    const std::int64_t step = strides.back();
-    shape.pop_back();
-    strides.pop_back();
-    strides[strides.size() - 1] += step;
-    return {copy(x[0].backend().view(x[0], shape, strides, 0))};
-  }
-  Variables backward(const Targets&, const Variables& gy) override { return {internal::diagonal_matrix(gy[0])}; }
-};
-
-// An operand, or what contractions left of several ones.
+// An operand, or the result of contractions of several ones.
 struct Term {
   Variable v;
   Labels labels;
@@ -109,7 +88,7 @@ Term term_of(const Variable& operand, const Labels& labels, const std::vector<st
       ++i;
       continue;
     }
-    t.v = internal::diagonal_of_axes(t.v, static_cast<int>(i), static_cast<int>(again - t.labels.begin()));
+    t.v = diagonal(t.v, 0, static_cast<int>(i), static_cast<int>(again - t.labels.begin()));
     t.labels.erase(again);
     t.labels.erase(t.labels.begin() + static_cast<std::ptrdiff_t>(i));
     t.labels.push_back(label);
@@ -226,18 +205,5 @@ Variable tensordot(const Variable& a, const Variable& b, const std::pair<Dims, D
     if (!in_first[static_cast<std::size_t>(label)]) output.push_back(label);
   return apply_node<Contraction>({a, b}, first, second, output)[0];
 }
-
-namespace internal {
-
-Variable diagonal_of_axes(const Variable& x, int axis1, int axis2) {
-  Dims axes;
-  for (int axis = 0; axis < x.ndim(); ++axis)
-    if (axis != axis1 && axis != axis2) axes.push_back(axis);
-  axes.push_back(axis1);
-  axes.push_back(axis2);
-  return apply_node<Diagonal>({transpose(x, axes)})[0];
-}
-
-}  // namespace internal
 
 }  // namespace autograd

@@ -16,8 +16,6 @@ using internal::expect_leading_axes;
 using internal::expect_matrices;
 using internal::half_lower;
 using internal::identity_like;
-using internal::part;
-using internal::Part;
 using internal::product;
 using internal::product_t;
 using internal::symmetric;
@@ -95,9 +93,8 @@ class SolveTriangular final : public FunctionNode {
         continue;
       }
       const Variable x = retained_output(0), ga = -(o_.trans ? product_t(x, gb) : product_t(gb, x));
-      const Part read = o_.lower ? (o_.unit_diagonal ? Part::strictly_lower : Part::lower)
-                                 : (o_.unit_diagonal ? Part::strictly_upper : Part::upper);
-      g.push_back(sum_to(part(ga, read), input_shape(0)));
+      const int k = o_.unit_diagonal ? 1 : 0;
+      g.push_back(sum_to(o_.lower ? tril(ga, -k) : triu(ga, k), input_shape(0)));
     }
     return g;
   }
@@ -118,7 +115,7 @@ class Slogdet final : public FunctionNode {
   // g a^-T
   Variables backward(const Targets&, const Variables& gy) override {
     if (!gy[1]) return {Variable()};
-    const Variable a = retained_input(0), one = identity_like(a, a.shape(a.ndim() - 1));
+    const Variable a = retained_input(0), one = identity_like(a);
     Shape shape = gy[1].shape();
     shape.push_back(1);
     shape.push_back(1);

@@ -69,7 +69,7 @@ Variable matrix_exp(const Variable& a) {
 
 Variable matrix_power(const Variable& a, std::int64_t n) {
   expect_matrices("MatrixPower", a, true);
-  if (n == 0) return broadcast_to(identity_like(a, a.shape(a.ndim() - 1)), a.shape());
+  if (n == 0) return broadcast_to(identity_like(a), a.shape());
   return computed_wide(a, [n](const Variable& x) {
     Variable power = n < 0 ? inv(x) : x, result;
     for (std::uint64_t left = n < 0 ? -static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n);;) {
@@ -107,15 +107,7 @@ Variable trace(const Variable& x, std::int64_t offset, int axis1, int axis2) {
     type_check::expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 2);
     internal::expect_axes(in_types, Axes({axis1, axis2}));
   });
-  const int i = catena::normalize_axis("trace", axis1, x.ndim()), j = catena::normalize_axis("trace", axis2, x.ndim());
-  check<ValueError>(i != j, "trace", "axis1 and axis2 are both axis ", i);
-  const std::int64_t below = std::max<std::int64_t>(-offset, 0), right = std::max<std::int64_t>(offset, 0);
-  const std::int64_t n = std::max<std::int64_t>(std::min(x.shape(i) - below, x.shape(j) - right), 0);
-  std::vector<IndexItem> items(std::size_t(x.ndim()), IndexItem(catena::Slice()));
-  items[std::size_t(i)] = catena::Slice(below, below + n);
-  items[std::size_t(j)] = catena::Slice(right, right + n);
-  const bool whole = x.shape(i) == n && x.shape(j) == n;
-  return sum(internal::diagonal_of_axes(whole ? x : get_item(x, items), i, j), -1);
+  return sum(diagonal(x, offset, axis1, axis2), -1);
 }
 
 Variable dot(const Variable& a, const Variable& b) { return sum_over("Dot", a, b, b && b.ndim() > 1 ? -2 : -1); }

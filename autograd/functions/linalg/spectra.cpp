@@ -1,4 +1,4 @@
-// Eigenvalues, singular values, orthogonal factors, and what follows from them.
+// Eigenvalues, singular values, orthogonal factors, pseudo-inverses.
 #include <limits>
 
 #include <catena/autograd/function_node.h>
@@ -9,7 +9,6 @@
 namespace autograd {
 
 using internal::computed_wide;
-using internal::diagonal_matrix;
 using internal::differences;
 using internal::expect_matrices;
 using internal::half_lower;
@@ -36,7 +35,7 @@ class Eigh final : public FunctionNode {
     const Variable w = retained_output(0), v = retained_output(1);
     if (!gy[1]) return {product_t(scaled(v, gy[0]), v)};
     Variable inside = t_product(v, gy[1]) * reciprocal_or_0(differences(w));
-    if (gy[0]) inside = inside + diagonal_matrix(gy[0]);
+    if (gy[0]) inside = inside + diag_embed(gy[0]);
     return {symmetric(product_t(product(v, inside), v))};
   }
 };
@@ -61,7 +60,7 @@ class Svd final : public FunctionNode {
     const Variable over_s = reciprocal_or_0(s);
     const std::int64_t k = s.shape(s.ndim() - 1);
     Variable inside, outside;
-    if (gs) add(inside, diagonal_matrix(gs));
+    if (gs) add(inside, diag_embed(gs));
     if (gu) {
       const Variable along = t_product(u, gu);
       add(inside, scaled(skew(along) * over_e, s));

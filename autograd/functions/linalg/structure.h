@@ -16,19 +16,13 @@ inline Variable product(const Variable& a, const Variable& b) { return stack_pro
 inline Variable product_t(const Variable& a, const Variable& b) { return stack_product(a, b, false, true); }  // a b^T
 inline Variable t_product(const Variable& a, const Variable& b) { return stack_product(a, b, true, false); }  // a^T b
 
-// The matrix without its elements above (lower) or below the diagonal, or those on it as well (strict).
-enum class Part { lower, strictly_lower, upper, strictly_upper, diagonal };
-Variable part(const Variable& a, Part part);
 // The lower triangle with half of the diagonal, of square matrices: the phi of Murray.
 Variable half_lower(const Variable& a);
 Variable symmetric(const Variable& a);  // (a + a^T) / 2
-// The diagonals (..., K) of square matrices, and the square matrices with these diagonals.
-Variable diagonal_of(const Variable& a);
-Variable diagonal_matrix(const Variable& d);
 // The differences (..., K, K) of values (..., K): element (i, j) is values[j] - values[i].
 Variable differences(const Variable& values);
-// The identity matrix (n, n) in the dtype and on the device of `a`.
-Variable identity_like(const Variable& a, std::int64_t n);
+// The identity matrix (M, M) in the dtype and on the device of matrices (..., M, M).
+Variable identity_like(const Variable& a);
 
 // Throws the InvalidType of a function with this label unless the matrices are floating, of rank 2 or more, and
 // square if they have to be. TypeError for a null Variable.

@@ -83,7 +83,7 @@ Taps cubic_taps(const Axis& a) {
   return taps;
 }
 
-// Weights of all pixels below a kernel that is as wide as the distance of neighbouring outputs demands.
+// Weights of a kernel that is widened by the distance of neighbouring outputs, so that every pixel contributes.
 Taps averaging_taps(const Axis& a, bool is_cubic) {
   const double spread = std::max(a.step, 1.0), support = (is_cubic ? 2 : 1) * spread;
   Taps taps;
@@ -137,9 +137,7 @@ Dims lengths_of(const Variable& x, const InterpolateOptions& o) {
   else
     for (int a = 0; a < axes; ++a)
       lengths.push_back(std::int64_t(std::floor(double(x.shape(2 + a)) * *o.scale_factor)));
-  for (int a = 0; a < axes; ++a)
-    catena::check<catena::ValueError>(lengths[a] >= 1 && x.shape(2 + a) >= 1, op, "spatial lengths of x ", x.shape(),
-                                      " become ", lengths, "; they must be positive");
+  internal::check_lengths(op, x, lengths);
   return lengths;
 }
 
@@ -152,11 +150,11 @@ Variable interpolate(const Variable& x, const InterpolateOptions& o) {
   catena::check<catena::ValueError>(has_weights || (!o.align_corners && !o.antialias), "interpolate", "the mode \"",
                                     o.mode, "\" has neither align_corners nor antialias");
   catena::check<catena::ValueError>(!o.antialias || !o.align_corners, "interpolate",
-                                    "antialias is not there with align_corners");
+                                    "antialias cannot be combined with align_corners");
   const Dims lengths = lengths_of(x, o);
   if (mode == Mode::area) return adaptive_average_pooling_nd(x, lengths);
   Variable y = has_weights ? wide(x) : x;
-  // Axes that shrink come first, so that the arrays between are small.
+  // Axes that shrink come first, so that the intermediate arrays are small.
   std::vector<int> order;
   for (int a = 0; a < axes; ++a) order.push_back(a);
   std::stable_sort(order.begin(), order.end(),

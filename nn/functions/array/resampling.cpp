@@ -103,6 +103,12 @@ class Resampling final : public autograd::FunctionNode {
 
 }  // namespace
 
+void internal::check_lengths(const char* op, const Variable& x, const autograd::Dims& lengths) {
+  for (int a = 0; a < lengths.size(); ++a)
+    catena::check<catena::ValueError>(lengths[a] >= 1 && x.shape(2 + a) >= 1, op, "spatial lengths of x ", x.shape(),
+                                      " become ", lengths, "; they must be positive");
+}
+
 autograd::Variable internal::resampled(const Variable& x, int axis, Taps taps) {
   return autograd::apply_node<Resampling>({x}, axis, taps)[0];
 }

@@ -9,6 +9,10 @@ namespace nn::internal {
 
 using autograd::Variable;
 
+// Throws a ValueError unless the spatial lengths of x (n, c, d1, ..., dN) and `lengths`, which replace them, are
+// positive.
+void check_lengths(const char* op, const Variable& x, const autograd::Dims& lengths);
+
 // Output i of an axis is the sum of weight[i][t] times input at[i][t].
 struct Taps {
   std::vector<std::vector<std::int64_t>> at;

@@ -21,10 +21,11 @@ void check_lengths(const char* op, std::int64_t length, std::int64_t d) {
 
 // position * base^(-2 i / d) for the pairs i of every position, row by row.
 std::vector<double> angles_of(std::int64_t length, std::int64_t d, std::int64_t first, double base) {
-  std::vector<double> angles;
+  std::vector<double> frequencies, angles;
+  for (std::int64_t i = 0; i < d / 2; ++i) frequencies.push_back(std::pow(base, -2.0 * double(i) / double(d)));
   angles.reserve(std::size_t(length * d / 2));
   for (std::int64_t p = first; p < first + length; ++p)
-    for (std::int64_t i = 0; i < d / 2; ++i) angles.push_back(double(p) * std::pow(base, -2.0 * double(i) / double(d)));
+    for (const double f : frequencies) angles.push_back(double(p) * f);
   return angles;
 }
 
@@ -75,8 +76,8 @@ Variable rotary_embedding(const Variable& x, const Array& angles, RotaryPairs pa
   catena::check<catena::ValueError>(
       rank < 2 ||
           (angles.ndim() == 2 && angles.shape(0) == x.shape(rank - 2) && 2 * angles.shape(1) == x.shape(rank - 1)),
-      "rotary_embedding", "the angles of shape ", catena::to_string(angles.shape()), " do not fit x of shape ",
-      catena::to_string(x.shape()), ": they must be (L, d / 2) for x (..., L, d)");
+      "rotary_embedding", "the angles of shape ", angles.shape(), " do not fit x of shape ", x.shape(),
+      ": they must be (L, d / 2) for x (..., L, d)");
   return autograd::apply_node<Rotary>({x}, angles, pairs, 1.0)[0];
 }
 

@@ -80,7 +80,7 @@ Variable canonical_mask(const AttentionLayout& l, const Variable& mask) {
 Variable composition(const AttentionLayout& l, const Settings& s, const Variable& q, const Variable& k,
                      const Variable& v, const Variable& mask) {
   Variable weights = weights_of(l, s, l.grouped(wide(q), false), l.grouped(wide(k), true), mask);
-  if (s.dropout > 0) weights = dropout(weights, s.dropout);
+  if (s.dropout != 0) weights = dropout(weights, s.dropout);
   const Variable y = matmul(weights, l.grouped(wide(v), true));
   return narrowed(reshape(y, l.of_queries(l.values)), q.dtype());
 }
@@ -195,8 +195,7 @@ void check_mask(const AttentionLayout& l, const Variable& mask, Dtype dtype) {
   bool fits = shape.size() <= scores.size();
   for (int i = 1; fits && i <= shape.size(); ++i)
     fits = shape[shape.size() - i] == 1 || shape[shape.size() - i] == scores[scores.size() - i];
-  check<ValueError>(fits, kOp, "the mask of shape ", catena::to_string(shape), " does not broadcast to the scores ",
-                    catena::to_string(scores));
+  check<ValueError>(fits, kOp, "the mask of shape ", shape, " does not broadcast to the scores ", scores);
 }
 
 }  // namespace

@@ -111,10 +111,6 @@ class LinearFunction final : public FunctionNode {
   bool has_graph_;
 };
 
-}  // namespace
-
-namespace {
-
 Variable flat_linear(const Variable& x, const Variable& W, const Variable& b) {
   Variables inputs{x, W};
   if (b) inputs.push_back(b);
@@ -127,8 +123,7 @@ Variable linear(const Variable& x, const Variable& W, const Variable& b, std::op
   if (x && W && x.ndim() > 2 && W.ndim() == 2 && !n_batch_axes) {
     const std::int64_t last = x.shape(x.ndim() - 1), features = features_of(x.shape());
     if (last == W.shape(1) && features != last)
-      throw catena::InvalidType("prod(in_types[0].shape[1:]) == in_types[1].shape[1]",
-                                catena::concat(features, " != ", last),
+      throw catena::InvalidType("prod(x.shape[1:]) == W.shape[1]", catena::concat(features, " != ", last),
                                 catena::concat("linear: all axes of x ", x.shape(),
                                                " but the first are flattened; with n_batch_axes = -1 W is applied to "
                                                "the last axis\n"));

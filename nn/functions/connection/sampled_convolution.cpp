@@ -12,6 +12,7 @@ namespace nn {
 
 using autograd::Array;
 using autograd::Dtype;
+using autograd::get_conv_outsize;
 using autograd::Shape;
 using autograd::type_check::TypeInfoTuple;
 using internal::narrowed;
@@ -25,18 +26,14 @@ Variables inputs_of(const Variables& always, const Variable& b) {
   return inputs;
 }
 
-std::int64_t length_of(std::int64_t n, std::int64_t k, std::int64_t stride, std::int64_t pad) {
-  return autograd::get_conv_outsize(n, k, stride, pad);
-}
-
 void expect_local(const TypeInfoTuple& in_types, Pair stride) {
   using namespace autograd::type_check;
   internal::expect_floats(in_types, 0, int(in_types.count()) - 1);
   const auto x = in_types[0], W = in_types[1];
   expect(x.ndim == 4, W.ndim == 6, W.shape[3] == x.shape[1]);
   const Shape &image = in_types.shape(0), &filters = in_types.shape(1);
-  expect(W.shape[1] == variable(length_of(image[2], filters[4], stride.y, 0), "oh"),
-         W.shape[2] == variable(length_of(image[3], filters[5], stride.x, 0), "ow"));
+  expect(W.shape[1] == variable(get_conv_outsize(image[2], filters[4], stride.y, 0), "oh"),
+         W.shape[2] == variable(get_conv_outsize(image[3], filters[5], stride.x, 0), "ow"));
   if (in_types.count() < 3) return;
   expect(in_types[2].ndim == 3);
   for (int a = 0; a < 3; ++a) expect(in_types[2].shape[a] == W.shape[a]);
@@ -49,13 +46,13 @@ void expect_deformable(const TypeInfoTuple& in_types, const DeformableConvolutio
   expect(x.ndim == 4, offset.ndim == 4, W.ndim == 4, offset.shape[0] == x.shape[0], W.shape[1] == x.shape[1]);
   const Shape &image = in_types.shape(0), &filters = in_types.shape(2);
   expect(offset.shape[1] == variable(2 * filters[2] * filters[3], "2 * kh * kw"),
-         offset.shape[2] == variable(length_of(image[2], filters[2], o.stride.y, o.pad.y), "oh"),
-         offset.shape[3] == variable(length_of(image[3], filters[3], o.stride.x, o.pad.x), "ow"));
+         offset.shape[2] == variable(get_conv_outsize(image[2], filters[2], o.stride.y, o.pad.y), "oh"),
+         offset.shape[3] == variable(get_conv_outsize(image[3], filters[3], o.stride.x, o.pad.x), "ow"));
   if (in_types.count() == 4) expect(in_types[3].ndim == 1, in_types[3].shape[0] == W.shape[0]);
 }
 
-// Returns the places of the taps without offset along one axis: i stride - pad + tap at [0, tap, i], with axes of
-// length 1 for the other axis of images (`rows`: behind; else before i).
+// Returns the places of the taps without offset along one axis, i stride - pad + tap: (1, taps, length, 1) for the
+// vertical axis (`rows`), else (1, taps, 1, length).
 Array places_of(const Variable& x, Pair taps, bool rows, std::int64_t length, int stride, int pad) {
   std::vector<double> places;
   for (int ky = 0; ky < taps.y; ++ky)

@@ -46,9 +46,11 @@ Array weights_of_labels(std::string_view op, const Array& weight, const Array& x
   return autograd::where(valid, each, 0);
 }
 
-// On other devices the number would have to be waited for.
-static void warn_if_none(std::string_view op, const Array& t, const Array& count, int ignored) {
-  if (t.size() == 0 || t.device().kind != autograd::Device::Kind::cpu || autograd::is_capturing()) return;
+// Whether a batch without labels is reported. On other devices their number would have to be waited for.
+static bool warns(const Array& t) {
+  return t.size() > 0 && t.device().kind == autograd::Device::Kind::cpu && !autograd::is_capturing();
+}
+static void warn_if_none(std::string_view op, const Array& count, int ignored) {
   if (autograd::to_vector<double>(count)[0] != 0) return;
   catena::warn("RuntimeWarning", catena::concat(op, ": all labels are ", ignored,
                                                 ", which is ignored: the mean is 0 and has no gradient. Leave such "
@@ -57,14 +59,14 @@ static void warn_if_none(std::string_view op, const Array& t, const Array& count
 
 Array count_of_labels(std::string_view op, const Array& t, int ignored, autograd::Dtype dtype) {
   const Array count = autograd::astype(autograd::reduce(catena::kernels::count_nonzero, not_equal(t, ignored)), dtype);
-  warn_if_none(op, t, count, ignored);
+  if (warns(t)) warn_if_none(op, count, ignored);
   return autograd::apply(catena::kernels::maximum, {count, 1.0});
 }
 
 Array total_weight(std::string_view op, const Array& weight, const Array& x, const Array& t, int ignored) {
   const autograd::Dtype dtype = catena::compute_dtype(x.dtype());
   if (!weight) return count_of_labels(op, t, ignored, dtype);
-  count_of_labels(op, t, ignored, dtype);  // for its warning
+  if (warns(t)) count_of_labels(op, t, ignored, dtype);  // for its warning
   const Array total = autograd::sum(autograd::astype(weights_of_labels(op, weight, x, t, ignored), dtype));
   return autograd::where(greater(total, 0), total, 1);
 }

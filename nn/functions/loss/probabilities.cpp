@@ -23,7 +23,6 @@ namespace nn {
 using autograd::Arrays;
 using autograd::Constant;
 using autograd::masked;
-using autograd::Operand;
 using autograd::Slice;
 using catena::check;
 using catena::ValueError;
@@ -41,7 +40,7 @@ class LogisticCrossEntropy final : public autograd::FunctionNode {
   std::string_view input_names() const override { return "x t"; }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    return {autograd::apply(catena::kernels::logistic_cross_entropy, {in[0], in[1], weight()})};
+    return {autograd::apply(catena::kernels::logistic_cross_entropy, {in[0], in[1], internal::constant(weight_)})};
   }
   Variables backward(const autograd::Targets& targets, const Variables& gy) override {
     const Variable x = retained_input(0), t = retained_input(1);
@@ -50,14 +49,14 @@ class LogisticCrossEntropy final : public autograd::FunctionNode {
       if (target == 1) gradients.push_back(gy[0] * (softplus(-x) * weight_ - softplus(x)));
       else if (needs_double_backprop()) gradients.push_back(gy[0] * ((1 - t) * sigmoid(x) - t * sigmoid(-x) * weight_));
       else
-        gradients.push_back(autograd::internal::constant_variable(autograd::apply(
-            catena::kernels::logistic_cross_entropy_bwd, {x.data(), t.data(), weight(), gy[0].data()})));
+        gradients.push_back(autograd::internal::constant_variable(
+            autograd::apply(catena::kernels::logistic_cross_entropy_bwd,
+                            {x.data(), t.data(), internal::constant(weight_), gy[0].data()})));
     }
     return gradients;
   }
 
  private:
-  Operand weight() const { return weight_.is_array() ? Operand(weight_.array()) : Operand(weight_.scalar()); }
   Constant weight_;
 };
 
@@ -216,7 +215,7 @@ Variable linear_cross_entropy(const Variable& x, const Variable& W, const Variab
     total = total ? total + sum_of_part : sum_of_part;
   }
   if (o.reduce == "mean") total = total / internal::count_of_labels(op, labels, o.ignore_label, total.dtype());
-  return internal::narrowed(total, x.dtype());
+  return internal::narrowed(total, internal::loss_dtype(x.dtype()));
 }
 
 }  // namespace nn

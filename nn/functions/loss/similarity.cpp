@@ -21,7 +21,6 @@ namespace nn {
 
 using autograd::Axes;
 using autograd::Dtype;
-using autograd::IndexItem;
 using autograd::masked;
 using autograd::type_check::TypeInfoTuple;
 using catena::check;
@@ -34,8 +33,8 @@ using internal::wide;
 // ---- similarities and distances -----------------------------------------------------------------
 namespace {
 
-// Returns both in the compute dtype and in their common shape.
-Variables alike(const char* label, const Variable& x, const Variable& y) {
+// Returns both inputs in the compute dtype and in their common shape.
+Variables broadcast_pair(const char* label, const Variable& x, const Variable& y) {
   internal::check_inputs(label, "x y", {x, y}, [](const TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
     internal::expect_floats(in_types, 0, 1);
@@ -71,13 +70,13 @@ void check_norm(const char* op, double p) { check<ValueError>(p > 0, op, "p is "
 }  // namespace
 
 Variable cosine_similarity(const Variable& x, const Variable& y, int axis, double eps) {
-  const Variables v = alike("CosineSimilarity", x, y);
+  const Variables v = broadcast_pair("CosineSimilarity", x, y);
   return narrowed(cosine(v[0], v[1], axis, eps), x.dtype());
 }
 
 Variable pairwise_distance(const Variable& x, const Variable& y, const PairwiseDistanceOptions& o) {
   check_norm("pairwise_distance", o.p);
-  const Variables v = alike("PairwiseDistance", x, y);
+  const Variables v = broadcast_pair("PairwiseDistance", x, y);
   return narrowed(distance(v[0], v[1], o.p, o.eps, o.keepdims), x.dtype());
 }
 
@@ -158,7 +157,7 @@ Variable info_nce(const Variable& q, const Variable& k, const InfoNCEOptions& o)
   const auto rows = [&](const Variable& x) { return o.normalize ? x / norms(x, 1, 1e-12, true) : x; };
   const Variable scores = matmul(rows(wide(q)), rows(wide(k)), {.transb = true}) / o.temperature;
   const Variable own(autograd::arange(q.shape(0), Dtype::int32, q.device()));
-  return narrowed(softmax_cross_entropy(scores, own, {.reduce = o.reduce}), q.dtype());
+  return narrowed(softmax_cross_entropy(scores, own, {.reduce = o.reduce}), internal::loss_dtype(q.dtype()));
 }
 
 // ---- margins of classes -------------------------------------------------------------------------
@@ -204,8 +203,7 @@ Variable multilabel_margin_loss(const Variable& x, const Variable& t, const Aver
   const Array marked =
       internal::both(equal(autograd::expand_dims(label, 2), position), autograd::expand_dims(valid, 2));
   const Array others = equal(autograd::reduce(catena::kernels::count_nonzero, marked, 1, true), 0);  // (N, 1, C)
-  const Array rows = autograd::expand_dims(autograd::arange(n, Dtype::int64, x.device()), 1);
-  const Variable of_labels = reshape(get_item(scores, {IndexItem(rows), IndexItem(label)}), {n, classes, 1});
+  const Variable of_labels = reshape(take_along_axis(scores, Variable(label), 1), {n, classes, 1});
   const Variable margins = relu(reshape(scores, {n, 1, classes}) - of_labels + 1);
   const Array counted = internal::both(others, autograd::expand_dims(valid, 2));
   return reduced(sum(masked(margins, counted), {1, 2}) / double(classes), o.reduce, double(n), x.dtype());

@@ -39,9 +39,8 @@ struct CATENA_EXPORT Hinge : FunctionObjectOf<Variable> {
 struct CATENA_EXPORT HuberLoss : FunctionObjectOf<Variable> {
   explicit HuberLoss(double delta, const std::string& reduce = "sum_along_second_axis");
 };
-struct MeanAbsoluteError
-    : BinaryObject<"MeanAbsoluteError", decltype(mean_absolute_error)::of, FunctionObject::composed> {};
-struct MeanSquaredError : BinaryObject<"MeanSquaredError", decltype(mean_squared_error)::of> {};
+struct MeanAbsoluteError : BinaryObject<"MeanAbsoluteError", mean_absolute_error, FunctionObject::composed> {};
+struct MeanSquaredError : BinaryObject<"MeanSquaredError", mean_squared_error> {};
 struct CATENA_EXPORT NegativeSamplingFunction : FunctionObjectOf<Variable> {
   explicit NegativeSamplingFunction(const Sampler& sampler, int sample_size, const std::string& reduce = "sum");
   const Array& samples() const { return kept(0); }

@@ -119,7 +119,7 @@ def mathematics(add):
 
 
 def cases(writer):
-    # What only moves elements does so in one dtype as in another.
+    # Functions that only move elements do not depend on the dtype.
     moving = functools.partial(writer.add, dtypes=('float64',))
     for family in (positions, order, places):
         family(moving)

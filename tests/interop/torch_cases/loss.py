@@ -122,9 +122,8 @@ def distances(writer):
         writer.add('mean_absolute_error', simple(F.l1_loss), {'x': x, 'y': y}, dict(reduce=reduce))
         for beta in (1., 0.5, 0.):
             writer.add('smooth_l1', simple(F.smooth_l1_loss), {'x': x, 'y': y}, dict(reduce=reduce, beta=beta))
-        for name, function in (('margin_ranking_loss', F.margin_ranking_loss), ):
-            writer.add(name, simple(function), {'x': x[:, 0], 'y': y[:, 0], 't': SIGNS}, dict(reduce=reduce, margin=0.3),
-                       constants=('t',))
+        writer.add('margin_ranking_loss', simple(F.margin_ranking_loss), {'x': x[:, 0], 'y': y[:, 0], 't': SIGNS},
+                   dict(reduce=reduce, margin=0.3), constants=('t',))
         writer.add('cosine_embedding_loss', simple(F.cosine_embedding_loss), {'x': x, 'y': y, 't': SIGNS},
                    dict(reduce=reduce, margin=-0.2), constants=('t',))
         writer.add('hinge_embedding_loss', simple(F.hinge_embedding_loss), {'x': x[:, 0], 't': SIGNS},

@@ -1,0 +1,18 @@
+// The parameters of a link as members that can be replaced. Internal to nn.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <catena/nn/link.h>
+
+namespace nn::internal {
+
+struct PathParameter {
+  std::string path;
+  Parameter* parameter;
+};
+// In the order of Link::params().
+std::vector<PathParameter> parameters_of(const Link& l);
+
+}  // namespace nn::internal
