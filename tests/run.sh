@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [--arch <numbers>] [--perturb] [<ctest arguments>...]
+# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [--arch <numbers>] [--perturb] [--all] [<ctest arguments>...]
 #
 # Sets up, builds and runs every test; the output ends with ctest's summary. For example:
-#   bash tests/run.sh                            all tests that need no GPU
+#   bash tests/run.sh                            all tests that need no GPU; where NVRTC is, its PTX is executed
+#   bash tests/run.sh --all                      the same, and the same cases on kernels compiled as C++ (label `repeated`)
 #   bash tests/run.sh --device cuda              all tests, on cuda:0 where a test can choose
 #   bash tests/run.sh --preset asan-ubsan        the same under the sanitizers
 #   bash tests/run.sh -R ndarray/ -V             those whose name matches, with their output
@@ -13,6 +14,7 @@ cd "$(dirname "$0")/.."
 
 device=cpu
 preset=release
+all=no
 arguments=()
 archs=${CATENA_SOFTWARE_CUDA_PTX_ARCH:-90}
 while [ $# -gt 0 ]; do
@@ -23,16 +25,21 @@ while [ $# -gt 0 ]; do
     --preset=*) preset=${1#*=}; shift ;;
     --arch) archs=${2:?--arch needs numbers such as 75,121}; shift 2 ;;
     --arch=*) archs=${1#*=}; shift ;;
+    --all) all=yes; shift ;;
     --perturb) export CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 CATENA_SOFTWARE_CUDA_ORDER=descending; shift ;;
-    -h | --help) sed -n '2,11s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
+    -h | --help) sed -n '2,12s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
     *) arguments+=("$1"); shift ;;
   esac
 done
 case "$device" in
-  cpu) labels=(-LE '^gpu$') ;;
-  cuda) labels=() ;;
+  cpu) left_out=(gpu) ;;
+  cuda) left_out=() ;;
   *) echo "tests/run.sh: --device $device: cpu or cuda" >&2; exit 2 ;;
 esac
+# Whoever names entries gets all of these.
+if [ "$all" = no ] && [ ${#arguments[@]} -eq 0 ]; then left_out+=(repeated); fi
+labels=()
+if [ ${#left_out[@]} -gt 0 ]; then labels=(-LE "^($(IFS='|'; echo "${left_out[*]}"))\$"); fi
 # A value made for another machine halves the speed of matrix products.
 unset OPENBLAS_CORETYPE
 
@@ -46,6 +53,15 @@ if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
 fi
+
+case " ${left_out[*]-} " in
+  *" repeated "*)
+    number=$(ctest --test-dir "build/$preset" -N -L '^repeated$' | sed -n 's/^Total Tests: //p')
+    if [ "$number" -gt 0 ]; then
+      echo "tests: $number entries <entry>.cuda are not run, because <entry>.ptx has the same cases with the PTX of NVRTC (--all runs both)"
+    fi
+    ;;
+esac
 
 counts=build/$preset/tests/software_cuda_ptx/counts
 status=0
