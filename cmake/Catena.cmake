@@ -65,8 +65,10 @@ if(PROJECT_IS_TOP_LEVEL)
   find_program(CATENA_CCACHE ccache)
   mark_as_advanced(CATENA_CCACHE)
   if(CATENA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Compilations with a precompiled header are cached only with this setting.
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CATENA_CCACHE})
+    # Compilations with a precompiled header are cached only with the first setting; with the second one, working trees in different
+    # folders share what they compile.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros "CCACHE_BASEDIR=${CATENA_ROOT}"
+      ${CATENA_CCACHE})
   endif()
   find_program(CATENA_MOLD mold)
   mark_as_advanced(CATENA_MOLD)
