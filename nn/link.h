@@ -155,9 +155,9 @@ class CATENA_EXPORT Link {
   }
   Persistent& add_persistent(const std::string& name, const Array& value);
 
-  // Freezes the parameters at or below a path ("/l1", "/l1/W"; all by default) by set_requires_grad(false): they get no
-  // gradients, and optimizers and their hooks do not change them. They are saved as usual. KeyError for a path without
-  // parameters. Running statistics are no parameters.
+  // Freezes the parameters at or below a path ("/l1", "/l1/W", "encoder/*", "*/b": nn/path_pattern.h; all by default)
+  // by set_requires_grad(false): they get no gradients, and optimizers and their hooks do not change them. They are
+  // saved as usual. KeyError for a pattern without parameters. Running statistics are no parameters.
   void disable_update(std::string_view path = {});
   void enable_update(std::string_view path = {});
   bool update_enabled() const;  // true if any parameter is not frozen
