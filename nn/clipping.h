@@ -8,8 +8,6 @@
 // Gradients that are null and those of frozen parameters are left out. Gradients become new arrays where they change.
 #pragma once
 
-#include <limits>
-
 #include <catena/nn/link.h>
 
 namespace nn {

@@ -215,11 +215,13 @@ def param_groups():
             name = '%s.%d.%s' % (optimizer, number, dtype)
             for k, v in steps.items():
                 arrays['%s:%s' % (name, k)] = v.astype(dtype)
+            # The first step of MSVAG divides the difference of two equal numbers by 1e-4, in float32 a rounding error.
+            narrow = [2e-4, 1e-4] if optimizer == 'MSVAG' else [2e-5, 1e-4]
             listed.append(dict(
                 name=name, function=optimizer, optimizer=optimizer, args=args, groups=groups, schedule=schedule, hooks=[],
                 params={k: '%s:%s' % (dtype, k) for k in SHAPES}, grads={k: '%s:g%s' % (dtype, k) for k in SHAPES},
                 trajectory={k: '%s:%s' % (name, k) for k in SHAPES}, t=STEPS, lr_after=None,
-                dtype='float64' if dtype == 'f8' else 'float32', tolerance=[1e-12, 1e-9] if dtype == 'f8' else [2e-5, 1e-4],
+                dtype='float64' if dtype == 'f8' else 'float32', tolerance=[1e-12, 1e-9] if dtype == 'f8' else narrow,
                 notes='formula of the paper' if isinstance(make, dict) else 'PyTorch'))
     save('torch_param_groups', arrays, listed)
 
