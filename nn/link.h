@@ -167,7 +167,8 @@ class CATENA_EXPORT Link {
   Link& to_gpu(std::optional<int> id = {});
   // Converts the floating parameters, their gradients and the floating persistents, in place; parameters without a
   // shape will be made in that dtype. For a model that computes in 16 bits only, such as one that is deployed: training
-  // needs autograd::autocast. Set optimizers up afterwards. TypeError unless dtype is floating.
+  // needs autograd::autocast or Optimizer::use_fp32_update. Set optimizers up afterwards. TypeError unless dtype is
+  // floating.
   Link& to_dtype(autograd::Dtype dtype);
   // Returns the device to which the link was moved; if it was not, the device of its parameters; without parameters,
   // the default device.

@@ -230,9 +230,9 @@ class CATENA_EXPORT Optimizer {
   // For rules without a kernel: fills the states of one parameter, in the order of rule().states. Default: arrays like
   // the parameter, filled with State::initial. Any shapes and dtypes are possible.
   virtual void init_state(const Variable& param, std::span<Array> states);
-  // Updates one parameter once; t() is the number of the update, from 1, and param.grad() is not null. Writes into
-  // param.data(); may write or replace states. RuntimeError in captured work, because replays would not use the current
-  // hyperparameters.
+  // Updates one parameter once; t() is the number of its update, from 1, get_hyper returns its values (of its groups or
+  // its own), and param.grad() is not null. Writes into param.data(); may write or replace states. RuntimeError in
+  // captured work, because replays would not use the current hyperparameters.
   virtual void update_one(Variable& param, std::span<Array> states);
 
   // Runs the hooks whose timing is post. For classes that override update().

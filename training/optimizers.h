@@ -151,8 +151,8 @@ class CATENA_EXPORT AMSGrad : public Optimizer {
 
 // Adam whose rate lr_t / (sqrt(v) + eps) lies between final_lr (1 - 1 / (gamma t + 1)) and final_lr (1 + 1 / (gamma
 // t)), both times alpha / initial_alpha: from Adam to SGD in the course of training. AMSBound has AMSGrad's
-// denominator. initial_alpha is alpha at the start unless given; a schedule of alpha then scales the bounds as well.
-// States m, v (and vhat).  (Luo et al.: arXiv:1902.09843.)
+// denominator. initial_alpha is alpha at the start, that of a parameter group for its parameters, unless given; a
+// schedule of alpha then scales the bounds as well. States m, v (and vhat).  (Luo et al.: arXiv:1902.09843.)
 class CATENA_EXPORT AdaBound : public Optimizer {
  public:
   struct Options {

@@ -70,6 +70,7 @@ class CATENA_EXPORT PathPatterns {
   std::vector<std::string> patterns_;
 };
 
+// Values by name: {{"lr", 0.01}, {"weight_decay_rate", 0}}.
 using Hyperparams = std::vector<std::pair<std::string, double>>;
 
 // Selects the parameters that `match`, `select` and `params` all select; one of the three has to be given.
