@@ -235,6 +235,7 @@ void Optimizer::update_each() {
         Variable copy(s.fp32_param);
         copy.set_grad(autograd::astype(s.param.param.grad(), Dtype::float32));
         update_one(copy, s.states);
+        s.fp32_param = copy.data();  // it may be another array now
       } else {
         update_one(s.param.param, s.states);
       }
