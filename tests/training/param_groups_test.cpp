@@ -165,6 +165,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(lbfgs.update_rule("/head/W"), catena::ValueError);
 }
 
+namespace {
+
 // Their results are those of separate optimizers, bit by bit.
 template <class O> void compare_with_separate_optimizers(const char* hyper, double value) {
   const auto grads = [](Net& model, int step) {
@@ -191,6 +193,8 @@ template <class O> void compare_with_separate_optimizers(const char* hyper, doub
   const auto a = together.params(), b = apart.params();
   for (std::size_t i = 0; i < a.size(); ++i) BOOST_TEST(same_bits(a[i].data(), b[i].data()), both.rule().name << i);
 }
+
+}  // namespace
 
 BOOST_AUTO_TEST_CASE(every_optimizer_has_groups) {
   compare_with_separate_optimizers<SGD>("lr", 0.2);
