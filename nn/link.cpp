@@ -7,6 +7,7 @@
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link_parameters.h>
+#include <catena/nn/path_pattern.h>
 #include <catena/nn/serializers/serializer.h>
 
 namespace nn {
@@ -518,27 +519,21 @@ Chain::Iterator Chain::end() const {
 // ---- freezing -----------------------------------------------------------------------------------
 namespace {
 
-bool is_below(std::string_view path, std::string_view root) {
-  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
-}
-
-void set_updates(const Link& l, const char* op, std::string_view path, bool enabled) {
-  std::string root(path);
-  while (!root.empty() && root.back() == '/') root.pop_back();
-  if (!root.empty() && root.front() != '/') root.insert(0, "/");
-  bool any = root.empty();
+void set_updates(const Link& l, const char* op, std::string_view pattern, bool enabled) {
+  const bool all = pattern.empty() || pattern == "/";
+  bool any = all;
   for_parameters(l, [&](const std::string& at, Parameter& p) {
-    if (!is_below(at, root)) return;
+    if (!all && !path_matches(pattern, at)) return;
     p.set_requires_grad(enabled);
     any = true;
   });
-  check<KeyError>(any, op, "there is no parameter at or below ", root);
+  check<KeyError>(any, op, "there is no parameter at or below ", pattern);
 }
 
 }  // namespace
 
-void Link::disable_update(std::string_view path) { set_updates(*this, "disable_update", path, false); }
-void Link::enable_update(std::string_view path) { set_updates(*this, "enable_update", path, true); }
+void Link::disable_update(std::string_view pattern) { set_updates(*this, "disable_update", pattern, false); }
+void Link::enable_update(std::string_view pattern) { set_updates(*this, "enable_update", pattern, true); }
 bool Link::update_enabled() const {
   bool any = false;
   for_parameters(*this, [&](const std::string&, Parameter& p) { any |= p.requires_grad(); });

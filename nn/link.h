@@ -155,9 +155,9 @@ class CATENA_EXPORT Link {
   }
   Persistent& add_persistent(const std::string& name, const Array& value);
 
-  // Freezes the parameters at or below a path ("/l1", "/l1/W"; all by default) by set_requires_grad(false): they get no
-  // gradients, and optimizers and their hooks do not change them. They are saved as usual. KeyError for a path without
-  // parameters. Running statistics are no parameters.
+  // Freezes the parameters at or below a path ("/l1", "/l1/W", "encoder/*", "*/b": nn/path_pattern.h; all by default)
+  // by set_requires_grad(false): they get no gradients, and optimizers and their hooks do not change them. They are
+  // saved as usual. KeyError for a pattern without parameters. Running statistics are no parameters.
   void disable_update(std::string_view path = {});
   void enable_update(std::string_view path = {});
   bool update_enabled() const;  // true if any parameter is not frozen
@@ -167,7 +167,8 @@ class CATENA_EXPORT Link {
   Link& to_gpu(std::optional<int> id = {});
   // Converts the floating parameters, their gradients and the floating persistents, in place; parameters without a
   // shape will be made in that dtype. For a model that computes in 16 bits only, such as one that is deployed: training
-  // needs autograd::autocast. Set optimizers up afterwards. TypeError unless dtype is floating.
+  // needs autograd::autocast or Optimizer::use_fp32_update. Set optimizers up afterwards. TypeError unless dtype is
+  // floating.
   Link& to_dtype(autograd::Dtype dtype);
   // Returns the device to which the link was moved; if it was not, the device of its parameters; without parameters,
   // the default device.

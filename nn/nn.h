@@ -2,12 +2,14 @@
 #pragma once
 
 #include <catena/nn/caffe/caffe_function.h>
+#include <catena/nn/clipping.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/initializer.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links.h>
 #include <catena/nn/parameter.h>
+#include <catena/nn/path_pattern.h>
 #include <catena/nn/reporter.h>
 #include <catena/nn/serializers/hdf5.h>
 #include <catena/nn/serializers/npz.h>

@@ -1,4 +1,5 @@
 // The rules of optimizers that came after Chainer 1.24, and that change every element by itself.
+#include <algorithm>
 #include <cmath>
 
 #include <catena/kernels/registry/families.h>
@@ -56,7 +57,9 @@ UpdateRule bounded(const char* name, const catena::KernelDef& kernel, const AdaB
                     {"gamma", o.gamma},
                     {"eps", o.eps},
                     {"weight_decay_rate", o.weight_decay_rate},
-                    {"initial_alpha", o.initial_alpha != 0 ? o.initial_alpha : o.alpha}},
+                    {.name = "initial_alpha",
+                     .value = o.initial_alpha != 0 ? o.initial_alpha : o.alpha,
+                     .follows = o.initial_alpha != 0 ? nullptr : "alpha"}},
           .states = std::move(states),
           .block = bounded_adam,
           .lr = adam_lr};
@@ -122,6 +125,17 @@ Adamax::Adamax(Options o)
                    return {h[0] / unbiased(h[1], t), 1 - h[1], h[2], h[3], h[0] * h[4]};
                  },
                  .lr = momentum_lr}) {}
+
+MSVAG::MSVAG(Options o)
+    : Optimizer({.name = "MSVAG",
+                 .kernel = &catena::kernels::msvag_update,
+                 .hyper = {{"lr", o.lr}, {"beta", o.beta}, {"eta", o.eta}, {"weight_decay_rate", o.weight_decay_rate}},
+                 .states = {{"m"}, {"v"}},
+                 .block = [](Values h, std::int64_t t) -> Hyper {
+                   const double part = 1 - h[1], seen = unbiased(h[1], t);
+                   const double rho = part * part * unbiased(h[1] * h[1], t) / (seen * seen * (1 - h[1] * h[1]));
+                   return {h[2] * h[0], part, 1 / seen, std::min(rho, 0.9999), h[2] * h[3]};
+                 }}) {}
 
 Lion::Lion(Options o)
     : Optimizer(

@@ -27,7 +27,11 @@ double magnitude(const Array& a) { return number(autograd::sum(autograd::apply(k
 
 }  // namespace
 
-LBFGS::LBFGS(Options options) : Optimizer({.name = "LBFGS", .hyper = {{"lr", options.lr}}}), options_(options) {
+LBFGS::LBFGS(Options options)
+    : Optimizer({.name = "LBFGS",
+                 .hyper = {{"lr", options.lr}},
+                 .no_groups = "a step moves all parameters along one direction"}),
+      options_(options) {
   check<ValueError>(options_.max_iter >= 1, "LBFGS", "max_iter is ", options_.max_iter, " and must be at least 1");
   check<ValueError>(options_.history_size >= 1, "LBFGS", "history_size is ", options_.history_size,
                     " and must be at least 1");
@@ -138,6 +142,7 @@ double LBFGS::minimize(const catena::Function<Variable()>& lossfun) try {
     if (std::fabs(loss - loss_before) < options_.tolerance_change) break;
   }
   set_t(t() + 1);
+  call_post_hooks();
   return first;
 } catch (...) {
   catena::rethrow_standard("LBFGS");

@@ -129,8 +129,9 @@ void Optimizer::launch_if_finite() {
   const auto keep = [&](const Array& a) { written.emplace_back(a, autograd::copy(a)); };
   if (scaling_->finite)
     for (const Slot& s : slots_) {
-      if (!s.takes_part() || !s.has_grad()) continue;
+      if (!s.is_updated()) continue;
       keep(s.param.param.data());
+      if (is_in_fp32(s)) keep(s.fp32_param);
       for (const Array& state : s.states) keep(state);
     }
   autograd::watch_array("the loss scale", [this] { return scaling_ ? scaling_->scale : Array(); });

@@ -43,11 +43,12 @@ void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
     throw;
   }
   owned_ = std::move(owner);
-  t_ = epoch_ = 0;
+  set_t(0);
+  epoch_ = 0;
   loss_ = {};
   hooks_.clear();
   passes_.clear();
-  ++changes_;
+  forget_groups();  // counts as a change
 } catch (...) {
   catena::rethrow_standard(rule_.name);
 }
@@ -57,51 +58,9 @@ Link& Optimizer::target() const {
   return *target_;
 }
 
-void Optimizer::add_hook(Hook hook, const std::string& name) try {
-  check<RuntimeError>(target_ != nullptr, "add_hook", "call setup before adding the hook ", name);
-  check<TypeError>(bool(hook), "add_hook", "the hook ", name, " is not callable");
-  for (const auto& h : hooks_) check<KeyError>(h.first != name, "add_hook", "there is a hook named ", name, " already");
-  hooks_.emplace_back(name, std::move(hook));
-  ++changes_;
-} catch (...) {
-  catena::rethrow_standard("add_hook");
-}
-
-void Optimizer::remove_hook(const std::string& name) {
-  const auto at = std::find_if(hooks_.begin(), hooks_.end(), [&](const auto& h) { return h.first == name; });
-  check<KeyError>(at != hooks_.end(), "remove_hook", "there is no hook named ", name);
-  hooks_.erase(at);
-  ++changes_;
-}
-
-std::vector<std::string> Optimizer::hyper_names() const {
-  std::vector<std::string> names;
-  for (const UpdateRule::HyperParameter& h : rule_.hyper) names.emplace_back(h.name);
-  return names;
-}
-
-double Optimizer::get_hyper(std::string_view name) const {
-  for (std::size_t i = 0; i < hyper_.size(); ++i)
-    if (name == rule_.hyper[i].name) return hyper_[i];
-  if (name == "lr" && rule_.lr != nullptr) {
-    check<ValueError>(t_ > 0, rule_.name, "lr depends on the number of updates, and there was none yet");
-    return rule_.lr(hyper_, t_);
-  }
-  std::string names;
-  for (const std::string& n : hyper_names()) names += (names.empty() ? "" : ", ") + n;
-  catena::fail<KeyError>(rule_.name, "there is no hyperparameter ", name, " (there are: ", names, ")");
-}
-
-void Optimizer::set_hyper(std::string_view name, double value) {
-  for (std::size_t i = 0; i < hyper_.size(); ++i) {
-    if (name == rule_.hyper[i].name) {
-      hyper_[i] = value;
-      return;
-    }
-  }
-  check<KeyError>(name != "lr" || rule_.lr == nullptr, rule_.name, "the hyperparameter lr follows from others and the ",
-                  "number of updates; it cannot be set");
-  (void)get_hyper(name);  // throws: the name is unknown
+void Optimizer::set_t(std::int64_t t) noexcept {
+  t_ = t;
+  for (Slot& s : slots_) s.missed = 0;
 }
 
 void Optimizer::refresh_slots() {
@@ -111,17 +70,22 @@ void Optimizer::refresh_slots() {
     same = same && known < slots_.size() && p.is_same(slots_[known].param.param) && path == slots_[known].param.path;
     ++known;
   });
-  if (same && known == slots_.size()) return;
+  if (same && known == slots_.size()) return assign_groups();
   std::vector<nn::NamedParam> params = target().namedparams();
   std::vector<Slot> fresh;
   fresh.reserve(params.size());  // so that nothing fails once states are moved
   for (nn::NamedParam& p : params) {
     const auto known =
         std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
-    if (known == slots_.end()) fresh.push_back({std::move(p), {}, {}});
-    else fresh.push_back({std::move(p), std::move(known->states), {}, known->met});
+    Slot& slot = fresh.emplace_back();
+    if (known != slots_.end()) slot = std::move(*known);
+    else slot.missed = t_;
+    slot.grouped = slot.grouped && slot.param.param.is_same(p.param);
+    slot.param = std::move(p);
+    slot.own_grad = {};
   }
   slots_ = std::move(fresh);
+  assign_groups();
   for (const Slot& s : slots_) autograd::internal::Access::node(s.param.param)->has_optimizer = true;
 }
 
@@ -132,29 +96,6 @@ bool Optimizer::Slot::has_grad() const noexcept {
 void Optimizer::reallocate_cleared_grads() {
   for (Slot& s : slots_)
     if (s.takes_part() && !s.has_grad()) s.param.param.set_grad(autograd::zeros_like(s.param.param.data()));
-}
-
-// While an object exists, the gradient arrays that hooks make are recorded.
-struct Optimizer::HookScope {
-  std::vector<Slot>& slots;
-  ~HookScope() {
-    for (Slot& s : slots) s.own_grad = {};
-  }
-};
-
-void Optimizer::call_hooks() {
-  const HookScope scope{slots_};
-  for (auto& [name, hook] : hooks_) {
-    hook(*this);
-    refresh_slots();
-    reallocate_cleared_grads();
-  }
-}
-
-void Optimizer::run_hook(const Hook& hook) {
-  refresh_slots();
-  const HookScope scope{slots_};
-  hook(*this);
 }
 
 void Optimizer::step(Variable loss) try {
@@ -197,11 +138,12 @@ void Optimizer::update() try {
   for (const Slot& s : slots_)
     if (s.takes_part()) writes.emplace_back(s.param.param.data());
   reallocate_cleared_grads();
-  if (!hooks_.empty()) call_hooks();
+  if (has_hooks(HookTiming::pre)) call_hooks();
   prepare_states();
   if (rule_.kernel == nullptr) update_each();
   else if (scaling_ && autograd::is_capturing()) launch_if_finite();
   else launch();
+  call_post_hooks();
   if (autograd::is_capturing()) watch();
 } catch (...) {
   catena::rethrow_standard(rule_.name);

@@ -7,7 +7,6 @@
 // Thread safety: an optimizer and its target belong to one thread at a time.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,25 +22,12 @@
 #include <catena/kernels/registry/call.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/serializer.h>
+#include <catena/training/param_group.h>
 
 namespace training {
 
-using autograd::Array;
-using autograd::Variable;
-using autograd::Variables;
 using nn::Link;
 using nn::Serializer;
-
-class Optimizer;
-
-// A hook: called with the optimizer after the gradients are computed and before they are used.
-using Hook = catena::Function<void(Optimizer&)>;
-// A class of hooks: callable, and registered under its name.
-template <class H>
-concept NamedHook = requires(H& h, Optimizer& o) {
-  h(o);
-  { h.name } -> std::convertible_to<std::string>;
-};
 
 // Describes an optimizer. With a kernel, one launch updates all parameters; without one, the class overrides
 // update_one:
@@ -62,6 +48,7 @@ struct UpdateRule {
   struct HyperParameter {
     const char* name;
     double value;
+    const char* follows = nullptr;  // a group that gives the hyperparameter of this name gives this one the same value
   };
   struct State {
     const char* name;  // the key in snapshots
@@ -77,6 +64,8 @@ struct UpdateRule {
   catena::Hyper (*block)(std::span<const double> values, std::int64_t t) = nullptr;
   // Computes get_hyper("lr") if no hyperparameter has that name. If null, get_hyper("lr") is a KeyError.
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
+  // If parameters cannot have hyperparameters of their own: why. add_param_group and update_rule are then a ValueError.
+  const char* no_groups = nullptr;
 };
 
 // The base of the optimizers: holds the model, runs hooks and applies the update rule.
@@ -100,10 +89,11 @@ class CATENA_EXPORT Optimizer {
 
   // Updates every parameter from the present gradients. First, null gradients become zeros (reallocate_cleared_grads),
   // so that unused parameters decay and their momentum continues; then the hooks run (call_hooks); then t += 1 and the
-  // rule. Frozen parameters (Variable::set_requires_grad, Link::disable_update) and their states are excluded. In
-  // captured work (autograd/capture.h), a replay is another update, with the current hyperparameters; hooks run only
-  // during the capture. Parameters, states, gradients, persistents and the list of hooks are watched. A parameter that
-  // is new during a capture is a RuntimeError, because each replay would create it and its states again.
+  // rule; then the hooks whose timing is post. Frozen parameters (Variable::set_requires_grad, Link::disable_update)
+  // and their states are excluded. In captured work (autograd/capture.h), a replay is another update, with the current
+  // hyperparameters; hooks run only during the capture. Parameters, states, gradients, persistents, the list of hooks
+  // and the groups are watched. A parameter that is new during a capture is a RuntimeError, because each replay would
+  // create it and its states again.
   //
   // If there is no gradient at all, warns: the loss was probably that of another model, such as a copy made after
   // setup(). If the last Variable::backward gave a gradient to a parameter that no optimizer updates (it is not in
@@ -141,6 +131,14 @@ class CATENA_EXPORT Optimizer {
   double loss_scale() const;             // 1 without loss scaling; reads the device
   std::int64_t skipped_updates() const;  // since loss_scaling()
 
+  // ---- float32 copies of 16-bit parameters ----
+  // From now on, parameters of float16 and bfloat16 have a copy in float32, in which the update is computed and small
+  // steps add up; its rounded value is the parameter. Their states are float32, too. Snapshots have the copies
+  // ("<path>/fp32_param"). Where something else writes into a parameter, such as a load or copyparams, its copy
+  // follows. Gradients are 16-bit until the update, after the hooks. For models of 16-bit parameters (Link::to_dtype);
+  // with autocast, parameters are float32 anyway.
+  void use_fp32_update(bool use = true);
+
   // Selects whether update(lossfun) makes gradients null before backward (the default) or sets them to zero. The
   // updated parameters are the same.
   void use_cleargrads(bool use = true) noexcept { use_cleargrads_ = use; }
@@ -148,22 +146,47 @@ class CATENA_EXPORT Optimizer {
   // frozen and has a null gradient. An override may leave gradients null: the hooks of this library and the update then
   // ignore those parameters.
   virtual void reallocate_cleared_grads();
-  // Runs the hooks in the order of their registration, with reallocate_cleared_grads() after each.
+  // Runs the hooks that come before the update, in the order of their registration, then those of groups, then those of
+  // single parameters, with reallocate_cleared_grads() after each.
   virtual void call_hooks();
 
-  std::int64_t t() const noexcept { return t_; }
-  void set_t(std::int64_t t) noexcept { t_ = t; }
+  // The number of updates; in update_one, of those of the parameter.
+  std::int64_t t() const noexcept { return updating_ == nullptr ? t_ : t_ - updating_->missed; }
+  void set_t(std::int64_t t) noexcept;  // of the optimizer and of every parameter
   std::int64_t epoch() const noexcept { return epoch_; }
   void new_epoch() noexcept { ++epoch_; }
 
-  // Hooks run in the order of registration. RuntimeError before setup; KeyError for adding a name that exists or
-  // removing one that does not; TypeError for null.
-  void add_hook(Hook hook, const std::string& name);
-  template <NamedHook H> void add_hook(H hook) {
+  // Hooks run in the order of registration, before the update or, with HookTiming::post, after it. A function of an
+  // optimizer is called once; one of a ParamRule and a Variable, for each parameter that is updated. RuntimeError
+  // before setup; KeyError for adding a name that exists or removing one that does not; TypeError for null.
+  void add_hook(Hook hook, const std::string& name, HookTiming timing = HookTiming::pre);
+  void add_hook(ParamHook hook, const std::string& name, HookTiming timing = HookTiming::pre);
+  template <class H>
+  requires(NamedHook<H> || NamedParamHook<H>) void add_hook(H hook, HookTiming timing = HookTiming::pre) {
     const std::string name = hook.name;
-    add_hook(Hook(std::move(hook)), name);
+    if constexpr (NamedHook<H>) add_hook(Hook(std::move(hook)), name, timing);
+    else add_hook(ParamHook(std::move(hook)), name, timing);
   }
   void remove_hook(const std::string& name);
+  // The parameters that the hook in progress is for: those of its group, or all. Frozen ones are among them.
+  std::vector<Variable> hook_params() const;
+
+  // ---- groups: parameters with hyperparameters of their own ----
+  // Gives the selected parameters their own hyperparameters and hooks:
+  //   optimizer.add_param_group({.match = "*/b", .hyperparams = {{"weight_decay_rate", 0}}});
+  //   optimizer.add_param_group({.params = model.encoder.params(), .hyperparams = {{"alpha", 1e-5}}, .name =
+  //   "encoder"});
+  // A parameter may be in several groups: each hyperparameter is that of the last one that has a value for it, else
+  // that of the optimizer. Later parameters that the group selects join it. All parameters are still updated in one
+  // launch. RuntimeError before setup, which forgets the groups. ValueError for a group that selects by nothing, for a
+  // name with a slash, and if the optimizer has no groups (LBFGS). KeyError for unknown hyperparameters, a name that is
+  // in use, and a group that no parameter belongs to.
+  ParamGroup add_param_group(ParamGroupOptions options);
+  std::vector<ParamGroup> param_groups();         // in the order in which they were added
+  ParamGroup param_group(std::string_view name);  // the KeyError lists the names
+  // The update of one parameter. KeyError for a parameter or a path that the target does not have.
+  ParamRule update_rule(const Variable& param);
+  ParamRule update_rule(std::string_view path);
 
   // Hyperparameters by Chainer's names ("lr", "alpha", ...). The KeyError lists the existing names.
   double get_hyper(std::string_view name) const;
@@ -178,12 +201,14 @@ class CATENA_EXPORT Optimizer {
   // States of the parameter at `path` ("/l1/W"), in the order of rule().states; empty before prepare.
   std::vector<Array> states(const std::string& path) const;
   // "t", "epoch", then "<path>/<state>" of every parameter that has states: all but those that have been frozen from
-  // the start; and "<path>/t", which later versions of Chainer want and nothing here reads. Hyperparameters and hooks
-  // are not stored. Loading with pending parameters: ValueError, since their states would be lost (load the model
-  // first). States that this rule does not have: a warning.
+  // the start; and "<path>/t", as in later versions of Chainer, the number of its updates, which is "t" where it is
+  // missing. Hyperparameters and hooks are not stored. Loading with pending parameters: ValueError, since their states
+  // would be lost (load the model first). States that this rule does not have: a warning.
   virtual void serialize(Serializer& s);
   // Hyperparameters by name: stores those that differ from the values of the constructor, and sets those that are
-  // stored. A value that a resumed program passes to the constructor is thus used unless training had changed it.
+  // stored. A value that a resumed program passes to the constructor is thus used unless training had changed it. The
+  // same for the groups ("groups/<name>/..."), and for single parameters ("rules/<path>/...", and whether it is
+  // enabled).
   void serialize_hyper(Serializer& s);
 
   // Runs one fused pass of a multi-tensor kernel over the gradients of all parameters, for hooks. The kernel's operands
@@ -205,10 +230,13 @@ class CATENA_EXPORT Optimizer {
   // For rules without a kernel: fills the states of one parameter, in the order of rule().states. Default: arrays like
   // the parameter, filled with State::initial. Any shapes and dtypes are possible.
   virtual void init_state(const Variable& param, std::span<Array> states);
-  // Updates one parameter once; t() is the number of the update, from 1, and param.grad() is not null. Writes into
-  // param.data(); may write or replace states. RuntimeError in captured work, because replays would not use the current
-  // hyperparameters.
+  // Updates one parameter once; t() is the number of its update, from 1, get_hyper returns its values (of its groups or
+  // its own), and param.grad() is not null. Writes into param.data(); may write or replace states. RuntimeError in
+  // captured work, because replays would not use the current hyperparameters.
   virtual void update_one(Variable& param, std::span<Array> states);
+
+  // Runs the hooks whose timing is post. For classes that override update().
+  void call_post_hooks();
 
  private:
   struct Slot {
@@ -216,10 +244,20 @@ class CATENA_EXPORT Optimizer {
     std::vector<Array> states;
     Array own_grad;    // gradient array made by a hook of this update; only such an array may be written in place
     bool met = false;  // it had data in an earlier call of prepare()
+    bool enabled = true;
+    bool grouped = false;       // its groups are known
+    std::int64_t missed = 0;    // number of updates of the optimizer that were none of this parameter
+    std::size_t value_set = 0;  // its groups: index into value_sets_
+    // With use_fp32_update: the copy; the array that it was rounded to last, and the number of writes into that.
+    Array fp32_param, fp32_source;
+    std::uint64_t fp32_writes = 0;
     bool is_frozen() const noexcept { return !param.param.requires_grad(); }
     bool takes_part() const { return param.param.data() && !is_frozen(); }
     bool has_grad() const noexcept;
+    bool is_updated() const { return enabled && takes_part() && has_grad(); }
   };
+  friend class ParamGroup;
+  friend class ParamRule;
   void check_target(const Link& target) const;
   void check_rule(const Serializer& s) const;
   void set_target(Link& target, catena::Shared<Link> owner);
@@ -233,6 +271,11 @@ class CATENA_EXPORT Optimizer {
   void refresh_slots();
   struct HookScope;
   void run_hook(const Hook& hook);
+  bool has_hooks(HookTiming timing) const noexcept;
+  void run_hooks(HookTiming timing);
+  void run_hooks(std::span<const internal::HookEntry> hooks, HookTiming timing);
+  bool is_hooked(const Slot& slot) const noexcept;
+  static Hook for_each_param(ParamHook hook);
   void prepare_states();
   void make_states(std::span<Slot*> slots);
   void make_own_states(Slot& slot);
@@ -240,6 +283,27 @@ class CATENA_EXPORT Optimizer {
   void watch();
   void launch();
   void update_each();
+  void count_updates(std::int64_t by) noexcept;
+  bool is_in_fp32(const Slot& s) const;
+  autograd::Dtype update_dtype(const Slot& s) const;  // of the states and of the array that the rule updates
+  void refresh_fp32_param(Slot& s);
+  void round_fp32_params();
+  void serialize_fp32_param(Serializer& s, Slot& slot);
+  // Groups, whose values come before those of the optimizer; the last one that has a value determines it.
+  using ValueSet = std::vector<const internal::ParamGroupData*>;
+  std::vector<double> values_of(const ValueSet& groups) const;
+  double value_of(std::string_view name, std::span<const double> values, std::int64_t t) const;
+  std::size_t hyper_index(std::string_view name) const;
+  void check_groups(const char* op) const;
+  catena::Shared<internal::ParamGroupData> add_group(ParamGroupOptions options, bool is_rule);
+  catena::Shared<internal::ParamGroupData> own_group(const std::string& path);
+  void assign_groups();
+  void forget_groups();
+  void groups_changed();
+  Slot& slot_of(std::string_view path);
+  void add_stored_rules(const Serializer& s);
+  void check_stored_groups(const Serializer& s) const;
+  void serialize_groups(Serializer& s);
   struct LossScaling;
   void seed_scaled(const Variable& loss);
   bool unscale_gradients();
@@ -254,10 +318,15 @@ class CATENA_EXPORT Optimizer {
   Link* target_ = nullptr;
   Variable loss_;
   bool use_cleargrads_ = true;
+  bool fp32_update_ = false;
   bool in_step_ = false;  // update() is called by step(), which checks the gradients itself
   std::int64_t t_ = 0, epoch_ = 0;
-  std::vector<std::pair<std::string, Hook>> hooks_;
+  std::vector<internal::HookEntry> hooks_;
+  const internal::ParamGroupData* hook_group_ = nullptr;  // whose hook is in progress; null: that of no group
   std::vector<Slot> slots_;
+  const Slot* updating_ = nullptr;                                // in update_one
+  std::vector<catena::Shared<internal::ParamGroupData>> groups_;  // those of single parameters last
+  std::vector<ValueSet> value_sets_ = std::vector<ValueSet>(1);   // those in use; the first one is empty
   std::vector<catena::Owned<Pass>> passes_;  // kept from step to step, because their tables seldom change
   catena::Owned<LossScaling> scaling_;       // null: no loss scaling
   std::uint64_t changes_ = 0;                // number of changes of target and hooks

@@ -17,7 +17,7 @@ void Optimizer::check_capture() const {
     const Array& p = s.param.param.data();
     if (!s.takes_part()) continue;
     check<RuntimeError>(
-        s.met, rule_.name, "the parameter ", s.param.path,
+        s.met && (s.fp32_param || !is_in_fp32(s)), rule_.name, "the parameter ", s.param.path,
         " is new to this optimizer; made in captured work, it would be made again in every replay (run the work once "
         "before)");
     for (const Array& state : s.states)
@@ -30,7 +30,7 @@ void Optimizer::check_capture() const {
 
 std::uint64_t Optimizer::frozen_slots() const noexcept {
   std::uint64_t hash = slots_.size();
-  for (const Slot& s : slots_) hash = hash * 1099511628211u + (s.is_frozen() ? 2 : 1);
+  for (const Slot& s : slots_) hash = hash * 1099511628211u + (s.is_frozen() || !s.enabled ? 2 : 1);
   return hash;
 }
 
@@ -39,6 +39,9 @@ void Optimizer::watch() {
     const auto& [path, param] = slots_[i].param;
     autograd::watch_array("parameter " + path, [param = param] { return param.data(); });
     autograd::watch_array("the gradient of parameter " + path, [param = param] { return param.grad(); });
+    if (is_in_fp32(slots_[i]))
+      autograd::watch_array("the float32 copy of parameter " + path,
+                            [this, i] { return i < slots_.size() ? slots_[i].fp32_param : Array(); });
     for (std::size_t k = 0; k < slots_[i].states.size(); ++k)
       autograd::watch_array(catena::concat("state ", rule_.states[k].name, " of parameter ", path), [this, i, k] {
         return i < slots_.size() && k < slots_[i].states.size() ? slots_[i].states[k] : Array();
@@ -69,7 +72,8 @@ void Optimizer::watch() {
     }
   } persistents;
   target().visit_members(persistents);
-  autograd::watch_value(catena::concat("the target or the list of hooks of ", rule_.name), [this] { return changes_; });
+  autograd::watch_value(catena::concat("the target, the list of hooks or the parameter groups of ", rule_.name),
+                        [this] { return changes_; });
   autograd::watch_value("which parameters are frozen", [this] { return frozen_slots(); });
 }
 

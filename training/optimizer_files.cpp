@@ -22,7 +22,8 @@ void Optimizer::check_rule(const Serializer& s) const {
     if (slash == key.npos) continue;
     const std::string path = "/" + key.substr(0, slash), name = key.substr(slash + 1);
     const auto is_state = [&](const UpdateRule::State& state) { return name == state.name; };
-    if (name == "t" || std::any_of(rule_.states.begin(), rule_.states.end(), is_state)) continue;
+    if (name == "t" || name == "fp32_param" || std::any_of(rule_.states.begin(), rule_.states.end(), is_state))
+      continue;
     if (std::none_of(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.param.path == path; })) continue;
     if (first.empty()) first = path;
     if (path == first) others.push_back(name);
@@ -56,13 +57,21 @@ void Optimizer::serialize(Serializer& s) {
       else make_states(frozen_later);
     }
     for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
+    serialize_fp32_param(*child, slot);
     // The rules of later versions of Chainer have counts of their own.
     if (std::any_of(rule_.states.begin(), rule_.states.end(),
                     [](const auto& state) { return std::string_view(state.name) == "t"; }))
       continue;
-    std::int64_t count = t_;
-    if (s.is_writer()) (*child)("t", count);
-    else static_cast<void>(child->stored("t"));
+    std::int64_t count = t_ - slot.missed;
+    if (s.is_writer() || child->contains("t"))
+      internal::serialize_count(*child, "t", count, catena::concat(rule_.name, ", parameter ", slot.param.path));
+    else count = t_;
+    if (!s.is_writer())
+      s.on_rollback([this, path = slot.param.path, before = slot.missed] {
+        for (Slot& known : slots_)
+          if (known.param.path == path) known.missed = before;
+      });
+    slot.missed = t_ - count;
   }
 }
 
@@ -72,6 +81,7 @@ void Optimizer::serialize_hyper(Serializer& s) {
     const UpdateRule::HyperParameter& given = rule_.hyper[i];
     if (s.is_writer() ? hyper_[i] != given.value : s.contains(given.name)) s(given.name, hyper_[i]);
   }
+  serialize_groups(s);
 }
 
 }  // namespace training

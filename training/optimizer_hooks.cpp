@@ -25,27 +25,12 @@ void GradientHardClipping::operator()(Optimizer& optimizer) const {
   optimizer.transform_grads(catena::kernels::gradient_hard_clip, {lower_bound, upper_bound});
 }
 
-Array grads_norm(const Link& target) {
-  Array total;
-  for (const Variable& p : target.params()) {
-    const Array g = p.grad();
-    if (!g || !p.requires_grad()) continue;
-    // The square of a 16-bit norm may overflow its dtype.
-    const Dtype wide = catena::compute_dtype(g.dtype());
-    const Array part =
-        autograd::astype(autograd::reduce(catena::kernels::sum_squares, g, {}, false, wide), Dtype::float64);
-    if (!total) total = part;
-    else total += autograd::to_device(part, total.device());
-  }
-  return total ? autograd::apply(catena::kernels::sqrt, {total}) : autograd::zeros({}, Dtype::float64);
-}
-
 GradientClipping::GradientClipping(double threshold_) : threshold(threshold_) {
   catena::check<catena::ValueError>(threshold >= 0, name, "the threshold is ", threshold, "; it must be at least 0");
 }
 
 void GradientClipping::operator()(Optimizer& optimizer) const {
-  const Array rate = threshold / grads_norm(optimizer.target());
+  const Array rate = threshold / nn::grads_norm(optimizer.hook_params());
   // Comparisons with NaN are false, so NaN does not change the gradients; neither does an infinite rate (norm 0).
   const Array below_one = autograd::apply(catena::kernels::less, {rate, 1.0});
   const Array scale = autograd::where(below_one, rate, 1.0);
@@ -65,11 +50,33 @@ GradientNoise::GradientNoise(double eta_, NoiseFunction noise_func_) : eta(eta_)
 void GradientNoise::operator()(Optimizer& optimizer) const {
   catena::check<catena::RuntimeError>(!autograd::is_capturing(), name,
                                       "the noise cannot be captured: replays would add that of the capture again");
-  for (Variable p : optimizer.target().params()) {
+  for (Variable p : optimizer.hook_params()) {
     const Array g = p.grad();
     if (g && p.requires_grad())
       // the array of g may also be the gradient of another parameter
       p.set_grad(g + noise_func(g.shape(), g.dtype(), g.device(), *this, optimizer));
+  }
+}
+
+GradientLARS::GradientLARS(double threshold_, double weight_decay_, double eps_)
+    : threshold(threshold_), weight_decay(weight_decay_), eps(eps_) {
+  catena::check<catena::ValueError>(threshold >= 0 && weight_decay >= 0 && eps >= 0, name, "threshold ", threshold,
+                                    ", weight_decay ", weight_decay, " and eps ", eps, " must be at least 0");
+}
+
+// The norms and the rate stay on the device.
+void GradientLARS::operator()(Optimizer& optimizer) const {
+  for (Variable p : optimizer.hook_params()) {
+    const Array g = p.grad();
+    if (!g || !p.requires_grad()) continue;
+    const Dtype wide = catena::compute_dtype(g.dtype());
+    const Array w = autograd::astype(p.data(), wide), slope = autograd::astype(g, wide);
+    const auto norm = [](const Array& a) {
+      return autograd::apply(catena::kernels::sqrt, {autograd::reduce(catena::kernels::sum_squares, a)});
+    };
+    const Array size = norm(w), local = size / (norm(slope) + size * weight_decay + eps);
+    const Array rate = autograd::where(autograd::apply(catena::kernels::greater, {size, threshold}), local, 1);
+    p.set_grad(autograd::astype((slope + w * weight_decay) * rate, g.dtype()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <catena/kernels/base/function.h>
+#include <catena/nn/clipping.h>
 #include <catena/training/optimizer.h>
 
 namespace training {
@@ -63,8 +64,16 @@ struct CATENA_EXPORT GradientNoise {
   void operator()(Optimizer& optimizer) const;
 };
 
-// Returns the square root of the sum of squares of all gradients of a link, except those of frozen parameters, as a 0-d
-// float64 array on the device of the first one.
-CATENA_EXPORT Array grads_norm(const Link& target);
+// Layer-wise rates for large batches, for each parameter by itself: g <- rate (g + weight_decay p) with
+// rate = |p| / (|g| + weight_decay |p| + eps), or 1 unless |p| exceeds the threshold. (You, Gitman, Ginsburg:
+// arXiv:1708.03888.) ValueError for arguments below 0.
+struct CATENA_EXPORT GradientLARS {
+  std::string name = "GradientLARS";
+  double threshold, weight_decay, eps;
+  explicit GradientLARS(double threshold_ = 1e-2, double weight_decay_ = 0, double eps_ = 1e-9);
+  void operator()(Optimizer& optimizer) const;
+};
+
+using nn::grads_norm;
 
 }  // namespace training

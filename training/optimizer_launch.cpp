@@ -9,6 +9,7 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/registry/tensor_table.h>
+#include <catena/training/optimizer_parts.h>
 
 namespace training {
 
@@ -51,8 +52,11 @@ struct Launch {
     stand_ins.emplace_back(a, held.back());
   }
 
-  catena::call::MultiTensor call(const catena::Hyper& hyper, const autograd::HyperRefresh* refresh = nullptr) {
-    return {&kernel, loop, operands, {&hyper, 1}, {}, refresh, &table};
+  // `hyper` has one entry, or those that hyper_of refers to.
+  catena::call::MultiTensor call(std::span<const catena::Hyper> hyper,
+                                 const autograd::HyperRefresh* refresh = nullptr) {
+    const std::span<const std::int32_t> which = hyper.size() > 1 ? hyper_of : std::span<const std::int32_t>();
+    return {&kernel, loop, operands, hyper, which, refresh, &table};
   }
   void run(const catena::call::MultiTensor& update) {
     backend.execute(update);
@@ -60,6 +64,7 @@ struct Launch {
   }
   void clear() {
     operands.clear();
+    hyper_of.clear();
     held.clear();
     stand_ins.clear();
     shared.clear();
@@ -74,6 +79,7 @@ struct Launch {
   catena::TensorTable table;
   // Used only during one step.
   std::vector<catena::ArrayHeader*> operands;
+  std::vector<std::int32_t> hyper_of;  // one per tensor
   std::vector<Array> held;
   std::vector<std::pair<Array, Array>>
       stand_ins;              // pairs of an array that is not contiguous and the one that the kernel writes instead
@@ -94,7 +100,7 @@ struct Optimizer::Pass {
   }
   // Called after all tensors were added. Removes launches without a tensor. If there are several launches, checks the
   // later ones before the first one runs.
-  void complete(const catena::Hyper& hyper) {
+  void complete(std::span<const catena::Hyper> hyper) {
     last = nullptr;
     std::erase_if(launches, [](const auto& l) { return l->operands.empty(); });
     if (launches.size() < 2) return;
@@ -117,7 +123,9 @@ struct Optimizer::Pass {
   };
 };
 
-Optimizer::~Optimizer() = default;
+Optimizer::~Optimizer() {
+  for (const auto& group : groups_) group->optimizer = nullptr;  // handles may outlive it
+}
 
 void Optimizer::update_one(Variable&, std::span<Array>) {
   catena::fail<catena::NotImplementedError>(rule_.name,
@@ -130,58 +138,114 @@ Optimizer::Pass& Optimizer::pass_of(const catena::KernelDef& kernel) {
   return *passes_.emplace_back(std::make_unique<Pass>(kernel));
 }
 
+void Optimizer::count_updates(std::int64_t by) noexcept {
+  t_ += by;
+  for (Slot& s : slots_)
+    if (!s.is_updated()) s.missed += by;
+}
+
+namespace {
+
+// What determines the hyperparameters of a tensor in an update.
+struct HyperKey {
+  std::size_t value_set;
+  std::int64_t missed;
+  bool operator==(const HyperKey&) const = default;
+};
+
+// Mostly the key of the tensor before.
+std::int32_t index_of(std::vector<HyperKey>& keys, const HyperKey& key) {
+  const auto at = std::find(keys.rbegin(), keys.rend(), key);
+  if (at != keys.rend()) return std::int32_t(keys.rend() - at) - 1;
+  keys.push_back(key);
+  return std::int32_t(keys.size()) - 1;
+}
+
+}  // namespace
+
 // Everything that can fail runs before the first kernel: after an error, parameters, states and t are unchanged.
 void Optimizer::launch() {
   Pass& pass = pass_of(*rule_.kernel);
   const Pass::Step step(pass);
+  std::vector<HyperKey> keys;
+  std::vector<std::pair<Array, Array>> converted;  // gradients, and their float32 copies
   for (Slot& s : slots_) {
-    const autograd::internal::VariableNode* const gradient =
-        autograd::internal::Access::node(s.param.param)->root()->grad;
-    if (!s.takes_part() || gradient == nullptr) continue;
+    if (!s.is_updated()) continue;
     const Array& p = s.param.param.data();
     if (p.size() == 0) continue;
-    Launch& launch = pass.launch_of(p);
-    launch.read(gradient->data);
-    launch.write(p);
+    const Array& g = autograd::internal::Access::node(s.param.param)->root()->grad->data;
+    const bool in_fp32 = is_in_fp32(s);
+    Launch& launch = pass.launch_of(in_fp32 ? s.fp32_param : p);
+    if (in_fp32) {
+      converted.emplace_back(g, launch.held.emplace_back(autograd::empty_like(s.fp32_param)));
+      launch.read(converted.back().second);
+      launch.write(s.fp32_param);
+    } else {
+      launch.read(g);
+      launch.write(p);
+    }
     for (const Array& state : s.states) launch.operands.push_back(state.get());
+    launch.hyper_of.push_back(index_of(keys, {s.value_set, s.missed}));
   }
-  const catena::Hyper hyper = rule_.block(hyper_, t_ + 1);
+  std::vector<catena::Hyper> hyper(std::max<std::size_t>(keys.size(), 1));
+  const auto fill = [this](std::span<catena::Hyper> blocks, std::span<const HyperKey> of, std::int64_t t) {
+    for (std::size_t i = 0; i < of.size(); ++i)
+      blocks[i] = rule_.block(values_of(value_sets_[of[i].value_set]), t - of[i].missed);
+  };
+  fill(hyper, keys, t_ + 1);
   pass.complete(hyper);
-  ++t_;
+  internal::convert_tensors(converted);
+  count_updates(1);
   // In captured work, a replay is another update: the first launch increments the counter, and all launches read the
   // new values.
   bool first = true;
   for (const auto& launch : pass.launches) {
-    const autograd::HyperRefresh next = [this, first](std::span<catena::Hyper> block) {
-      if (first) ++t_;
-      block[0] = rule_.block(hyper_, t_);
-    };
+    autograd::HyperRefresh next;
+    if (autograd::is_capturing())
+      next = [this, first, fill, keys](std::span<catena::Hyper> blocks) {
+        if (first) count_updates(1);
+        fill(blocks, keys, t_);
+      };
     try {
-      launch->run(launch->call(hyper, &next));
+      launch->run(launch->call(hyper, next ? &next : nullptr));
     } catch (...) {
-      if (first) --t_;  // no parameter has been updated
+      if (first) count_updates(-1);  // no parameter has been updated
       throw;
     }
     first = false;
   }
+  round_fp32_params();
 }
 
 void Optimizer::update_each() {
   check<RuntimeError>(!autograd::is_capturing(), rule_.name,
                       "update_one cannot be captured: replays would see neither the number of the update nor the "
                       "hyperparameters of their time");
-  ++t_;
+  struct Updating {
+    const Slot*& slot;
+    ~Updating() { slot = nullptr; }
+  } const scope{updating_};
+  count_updates(1);
   bool first = true;
   for (Slot& s : slots_) {
-    if (!s.takes_part() || !s.has_grad() || s.param.param.size() == 0) continue;
+    if (!s.is_updated() || s.param.param.size() == 0) continue;
+    updating_ = &s;
     try {
-      update_one(s.param.param, s.states);
+      if (is_in_fp32(s)) {
+        Variable copy(s.fp32_param);
+        copy.set_grad(autograd::astype(s.param.param.grad(), Dtype::float32));
+        update_one(copy, s.states);
+        s.fp32_param = copy.data();  // it may be another array now
+      } else {
+        update_one(s.param.param, s.states);
+      }
     } catch (...) {
-      if (first) --t_;  // no parameter has been updated
+      if (first) count_updates(-1);  // no parameter has been updated
       catena::rethrow_from(catena::concat(rule_.name, ", parameter ", s.param.path));
     }
     first = false;
   }
+  round_fp32_params();
 }
 
 void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper,
@@ -191,7 +255,7 @@ void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::H
   const Pass::Step step(pass);
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
-    if (!s.takes_part() || !s.has_grad() || p.size() == 0) continue;
+    if (!s.takes_part() || !s.has_grad() || !is_hooked(s) || p.size() == 0) continue;
     Launch& launch = pass.launch_of(p.data());
     if (launch.shared.size() != shared.size())
       for (std::size_t k = 0; k < shared.size(); ++k)
@@ -205,8 +269,8 @@ void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::H
     }
     launch.operands.push_back(s.own_grad.get());
   }
-  pass.complete(hyper);
-  for (const auto& launch : pass.launches) launch->run(launch->call(hyper));
+  pass.complete({&hyper, 1});
+  for (const auto& launch : pass.launches) launch->run(launch->call({&hyper, 1}));
 }
 
 }  // namespace training

@@ -28,15 +28,16 @@ void Optimizer::prepare_states() {
     const Array& p = s.param.param.data();
     if (!p) continue;
     s.met = true;
+    if (is_in_fp32(s) && !s.is_frozen()) refresh_fp32_param(s);
     if (rule_.states.empty()) continue;
     if (s.states.empty()) {
       if (s.is_frozen()) continue;
       if (rule_.kernel == nullptr) make_own_states(s);
-      else fresh[{p.dtype(), p.device().kind, p.device().id}].push_back(&s);
+      else fresh[{update_dtype(s), p.device().kind, p.device().id}].push_back(&s);
       continue;
     }
     for (Array& state : s.states) {
-      check<ValueError>(rule_.kernel == nullptr || (state.shape() == p.shape() && state.dtype() == p.dtype()),
+      check<ValueError>(rule_.kernel == nullptr || (state.shape() == p.shape() && state.dtype() == update_dtype(s)),
                         rule_.name, "the parameter ", s.param.path, " became an array of ", p.dtype(), " and shape ",
                         p.shape(), ", but its states are of ", state.dtype(), " and shape ", state.shape(),
                         " (setup starts anew)");
@@ -58,7 +59,7 @@ void Optimizer::make_states(std::span<Slot*> slots) {
   for (const Slot* s : slots) total += s->param.param.size();
   std::vector<std::vector<Array>> made(slots.size());
   for (const UpdateRule::State& rule : rule_.states) {
-    const Array arena = first.backend().empty({total}, first.dtype(), first.device());
+    const Array arena = first.backend().empty({total}, update_dtype(*slots[0]), first.device());
     autograd::fill(arena, rule.initial);
     std::int64_t at = 0;
     for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -72,7 +73,8 @@ void Optimizer::make_states(std::span<Slot*> slots) {
 
 void Optimizer::make_own_states(Slot& s) {
   std::vector<Array> made(rule_.states.size());
-  init_state(s.param.param, made);
+  if (is_in_fp32(s) && !s.fp32_param) refresh_fp32_param(s);
+  init_state(is_in_fp32(s) ? Variable(s.fp32_param) : s.param.param, made);
   for (std::size_t k = 0; k < made.size(); ++k)
     check<ValueError>(bool(made[k]), rule_.name, "init_state left the state ", rule_.states[k].name,
                       " of the parameter ", s.param.path, " null");

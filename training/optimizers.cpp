@@ -8,6 +8,7 @@ namespace training {
 namespace {
 
 using Values = std::span<const double>;
+using States = catena::SmallVector<UpdateRule::State, 4>;
 
 double adam_lr(Values h, std::int64_t t) {
   const double alpha = h[0], beta1 = h[1], beta2 = h[2];
@@ -71,9 +72,9 @@ AdaDelta::AdaDelta(Options o)
 
 RMSprop::RMSprop(Options o)
     : Optimizer({.name = "RMSprop",
-                 .kernel = &catena::kernels::rmsprop_update,
+                 .kernel = o.centered ? &catena::kernels::rmsprop_centered_update : &catena::kernels::rmsprop_update,
                  .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}},
-                 .states = {{"ms"}},
+                 .states = o.centered ? States{{"ms"}, {"mg"}} : States{{"ms"}},
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1], 1 - h[1], h[2]};
                  }}) {}

@@ -78,11 +78,13 @@ class CATENA_EXPORT AdaDelta : public Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(AdaDelta)
 };
 
-// ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms.
+// ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms. With centered, the estimated variance
+// ms - mg^2 stands in place of ms, mg <- alpha mg + (1 - alpha) g being a second state, as in PyTorch.
 class CATENA_EXPORT RMSprop : public Optimizer {
  public:
   struct Options {
     double lr = 0.01, alpha = 0.99, eps = 1e-8;
+    bool centered = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RMSprop)
 };
@@ -149,8 +151,8 @@ class CATENA_EXPORT AMSGrad : public Optimizer {
 
 // Adam whose rate lr_t / (sqrt(v) + eps) lies between final_lr (1 - 1 / (gamma t + 1)) and final_lr (1 + 1 / (gamma
 // t)), both times alpha / initial_alpha: from Adam to SGD in the course of training. AMSBound has AMSGrad's
-// denominator. initial_alpha is alpha at the start unless given; a schedule of alpha then scales the bounds as well.
-// States m, v (and vhat).  (Luo et al.: arXiv:1902.09843.)
+// denominator. initial_alpha is alpha at the start, that of a parameter group for its parameters, unless given; a
+// schedule of alpha then scales the bounds as well. States m, v (and vhat).  (Luo et al.: arXiv:1902.09843.)
 class CATENA_EXPORT AdaBound : public Optimizer {
  public:
   struct Options {
@@ -183,6 +185,19 @@ class CATENA_EXPORT Adamax : public Optimizer {
     double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adamax)
+};
+
+// Momentum whose steps are longer where the gradients vary less:  m <- m + (1 - beta)(g - m);
+// v <- v + (1 - beta)(g^2 - v);  M = m / (1 - beta^t), V = v / (1 - beta^t);  s = (V - M^2) / (1 - rho);
+// p <- p - eta (lr M (M^2 / (M^2 + rho s)) + weight_decay_rate p), where the quotient is limited to [0, 1], and
+// rho = min((1 - beta)^2 (1 - beta^2t) / ((1 - beta^t)^2 (1 - beta^2)), 0.9999).  States m, v.  (Balles, Hennig:
+// arXiv:1705.07774, in Chainer's form.)
+class CATENA_EXPORT MSVAG : public Optimizer {
+ public:
+  struct Options {
+    double lr = 0.1, beta = 0.9, eta = 1, weight_decay_rate = 0;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(MSVAG)
 };
 
 // p <- p - lr weight_decay_rate p - lr sign(beta1 m + (1 - beta1) g);  m <- beta2 m + (1 - beta2) g.  State m.  (Chen

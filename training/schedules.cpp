@@ -137,16 +137,43 @@ std::string internal::hyper_to_set(const Optimizer& optimizer, const std::string
                          hyper.empty() ? "lr or alpha" : hyper, " to be set (it has: ", listed, ")");
 }
 
+std::vector<ParamGroup> internal::groups_with(Optimizer& optimizer, std::string_view hyper) {
+  std::vector<ParamGroup> groups = optimizer.param_groups();
+  std::erase_if(groups, [&](const ParamGroup& group) { return !group.has_hyper(hyper); });
+  return groups;
+}
+
 Scheduler::Scheduler(Optimizer& optimizer, Schedule schedule, std::string hyper)
     : optimizer_(&optimizer),
       schedule_(std::move(schedule)),
       hyper_(internal::hyper_to_set(optimizer, hyper, "Scheduler")),
       base_(optimizer.get_hyper(hyper_)) {
   check<ValueError>(bool(schedule_), "Scheduler", "the schedule is empty");
+  for (ParamGroup& group : internal::groups_with(optimizer, hyper_)) {
+    const double base = group.get_hyper(hyper_);
+    groups_.emplace_back(std::move(group), base);
+  }
   set();
 }
 
-void Scheduler::set() { optimizer_->set_hyper(hyper_, schedule_(base_, double(t_))); }
+Scheduler::Scheduler(ParamGroup group, Schedule schedule, std::string hyper)
+    : optimizer_(nullptr),
+      schedule_(std::move(schedule)),
+      hyper_(internal::hyper_to_set(group.optimizer(), hyper, "Scheduler")),
+      base_(group.get_hyper(hyper_)) {
+  check<ValueError>(bool(schedule_), "Scheduler", "the schedule is empty");
+  groups_.emplace_back(std::move(group), base_);
+  set();
+}
+
+void Scheduler::set() {
+  if (optimizer_ != nullptr) optimizer_->set_hyper(hyper_, schedule_(base_, double(t_)));
+  for (auto& [group, base] : groups_) group.set_hyper(hyper_, schedule_(base, double(t_)));
+}
+
+double Scheduler::value() const {
+  return optimizer_ != nullptr ? optimizer_->get_hyper(hyper_) : groups_[0].first.get_hyper(hyper_);
+}
 
 void Scheduler::step() {
   ++t_;
@@ -154,9 +181,14 @@ void Scheduler::step() {
 }
 
 void Scheduler::serialize(Serializer& s) {
-  internal::restore_on_rollback(s, t_, base_);
+  internal::restore_on_rollback(s, t_, base_, groups_);
   internal::serialize_count(s, "t", t_, "Scheduler");
   s("base", base_);
+  if (optimizer_ == nullptr) {
+    groups_[0].second = base_;
+  } else {
+    for (auto& [group, base] : groups_) s("bases/" + group.name(), base);
+  }
   if (!s.is_writer()) set();
 }
 
@@ -191,7 +223,9 @@ void internal::Plateau::step(double measure, Optimizer& optimizer, const std::st
   if (bad <= options.patience) return;
   cooldown = options.cooldown;
   bad = 0;
-  optimizer.set_hyper(hyper, std::max(optimizer.get_hyper(hyper) * options.factor, options.least));
+  const auto reduced = [this](double value) { return std::max(value * options.factor, options.least); };
+  optimizer.set_hyper(hyper, reduced(optimizer.get_hyper(hyper)));
+  for (ParamGroup& group : groups_with(optimizer, hyper)) group.set_hyper(hyper, reduced(group.get_hyper(hyper)));
 }
 
 void internal::Plateau::serialize(Serializer& s) {
@@ -213,6 +247,13 @@ void PlateauScheduler::serialize(Serializer& s) {
   double stored = value();
   s("value", stored);
   if (!s.is_writer()) optimizer_->set_hyper(hyper_, stored);
+  for (ParamGroup& group : internal::groups_with(*optimizer_, hyper_)) {
+    const std::string key = "values/" + group.name();
+    if (!s.is_writer() && !s.contains(key)) continue;
+    double own = group.get_hyper(hyper_);
+    s(key, own);
+    group.set_hyper(hyper_, own);
+  }
 }
 
 }  // namespace training

@@ -56,24 +56,28 @@ CATENA_EXPORT Schedule sequence(std::vector<std::pair<Schedule, double>> parts);
 }  // namespace schedules
 
 // Sets a hyperparameter of an optimizer: to the value for 0 steps when it is made, and to the next one at each step().
-// The base is the optimizer's value when it is made. `hyper` is by default "lr", or "alpha" if the optimizer has no
-// "lr" to set. ValueError for an empty schedule, KeyError for a hyperparameter that the optimizer lacks. The optimizer
-// must outlive it.
+// The base is the optimizer's value when it is made. Parameter groups that have a value of their own then follow the
+// schedule from that value, as in PyTorch; with a group instead of the optimizer, that group alone does:
+//   training::Scheduler scheduler(optimizer.param_group("encoder"), training::schedules::cosine(1000));
+// `hyper` is by default "lr", or "alpha" if the optimizer has no "lr" to set. ValueError for an empty schedule,
+// KeyError for a hyperparameter that the optimizer lacks. The optimizer must outlive it.
 class CATENA_EXPORT Scheduler {
  public:
   Scheduler(Optimizer& optimizer, Schedule schedule, std::string hyper = {});
+  Scheduler(ParamGroup group, Schedule schedule, std::string hyper = {});
   void step();
-  double value() const { return optimizer_->get_hyper(hyper_); }
+  double value() const;
   std::int64_t t() const noexcept { return t_; }
-  // "t" and "base"; loading sets the value.
+  // "t", "base" and "bases/<group>"; loading sets the values.
   void serialize(Serializer& s);
 
  private:
   void set();
-  Optimizer* optimizer_;
+  Optimizer* optimizer_;  // null if a group is scheduled alone
   Schedule schedule_;
   std::string hyper_;
   double base_ = 0;
+  std::vector<std::pair<ParamGroup, double>> groups_;  // with their bases
   std::int64_t t_ = 0;
 };
 
@@ -92,7 +96,7 @@ namespace internal {
 // The measures seen so far, and the rule.
 struct CATENA_EXPORT Plateau {
   explicit Plateau(PlateauOptions options);
-  // Takes the next measure, and reduces the hyperparameter if it is due.
+  // Takes the next measure, and reduces the hyperparameter if it is due, that of groups with a value of their own, too.
   void step(double measure, Optimizer& optimizer, const std::string& hyper);
   void serialize(Serializer& s);
   PlateauOptions options;
@@ -109,7 +113,7 @@ class CATENA_EXPORT PlateauScheduler {
   void step(double measure);
   double value() const { return optimizer_->get_hyper(hyper_); }
   double best() const noexcept { return state_.best; }
-  // "best", "bad", "cooldown" and "value"; loading sets the value.
+  // "best", "bad", "cooldown", "value" and "values/<group>"; loading sets the values.
   void serialize(Serializer& s);
 
  private:
@@ -122,6 +126,8 @@ namespace internal {
 // Returns `hyper`, or by default "lr", or "alpha" if the optimizer has no "lr" to set. KeyError with the names
 // otherwise.
 CATENA_EXPORT std::string hyper_to_set(const Optimizer& optimizer, const std::string& hyper, std::string_view who);
+// The groups of an optimizer that have a value of their own of a hyperparameter.
+CATENA_EXPORT std::vector<ParamGroup> groups_with(Optimizer& optimizer, std::string_view hyper);
 }  // namespace internal
 
 }  // namespace training

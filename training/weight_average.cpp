@@ -111,11 +111,19 @@ WeightAverage::Scope::~Scope() { owner_.exchange(); }
 void WeightAverage::operator()(Trainer&) { update(); }
 
 void WeightAverage::serialize(nn::Serializer& s) {
+  check<RuntimeError>(s.is_writer() || !swapped_, "WeightAverage.serialize",
+                      "the model has the averages now; end the scope before a load");
   internal::restore_on_rollback(s, n_);
   internal::serialize_count(s, "n", n_, "WeightAverage");
   if (!s.is_writer()) find_params();
-  if (n_ > 0)
-    for (auto& [path, e] : entries_) s(path.substr(1), e.average);
+  if (n_ == 0) return;
+  for (auto& [path, e] : entries_) {
+    // In a scope the model, which is stored elsewhere, has the averages.
+    Array weights = swapped_ ? e.average : e.param.data(), average = swapped_ ? e.param.data() : e.average;
+    s(path.substr(1), average);
+    const std::string key = "_catena/weights" + path;
+    if (s.is_writer() ? swapped_ : s.contains(key)) s(key, weights);
+  }
 }
 
 }  // namespace training

@@ -29,10 +29,12 @@ struct WeightAverageOptions {
 //   }
 //
 // or as an extension: auto& average = trainer.extend(training::WeightAverage(model)), which updates after each
-// iteration, or when its trigger says, and is part of snapshots ("<path>", "n"). The first update copies the weights.
-// Parameters without data are left out until they have some; frozen ones are averaged, too. Other arrays of the model,
-// such as the statistics of BatchNormalization, stay those of the training. The model must outlive the object.
-// ValueError for a decay outside [0, 1].
+// iteration, or when its trigger says, and is part of snapshots ("<path>", "n"). A snapshot that is taken while the
+// model has the averages stores the weights as well ("_catena/weights/<path>"), and loading it puts them into the
+// model; a load in a scope is a RuntimeError. The first update copies the weights. Parameters without data are left out
+// until they have some; frozen ones are averaged, too. Other arrays of the model, such as the statistics of
+// BatchNormalization, stay those of the training. The model must outlive the object. ValueError for a decay outside [0,
+// 1].
 class CATENA_EXPORT WeightAverage : public Extension {
  public:
   using Options = WeightAverageOptions;

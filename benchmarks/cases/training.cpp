@@ -18,22 +18,40 @@ struct Weights : nn::Link {
   NN_MEMBERS(W)
 };
 
-struct Updated {
+template <class Optimizer> struct Updated {
   nn::ChainList model;
-  training::Adam adam;
+  Optimizer optimizer;
+  explicit Updated(const Parameters& p) {
+    const nd::Shape shape{p.at("rows"), p.at("columns")};
+    for (std::int64_t i = 0; i < p.at("tensors"); ++i) {
+      Weights& link = model.add_link(Weights(uniform(shape, 2 * i, -1)));
+      link.W.set_grad(uniform(shape, 2 * i + 1, -1));
+    }
+    optimizer.setup(model);
+  }
 };
 
-Ready adam(const Parameters& p) {
-  const nd::Shape shape{p.at("rows"), p.at("columns")};
-  auto u = std::make_shared<Updated>();
-  for (std::int64_t i = 0; i < p.at("tensors"); ++i) {
-    Weights& link = u->model.add_link(Weights(uniform(shape, 2 * i, -1)));
-    link.W.set_grad(uniform(shape, 2 * i + 1, -1));
-  }
-  u->adam.setup(u->model);
-  return {repeated([u] { u->adam.update(); }), [u] {
-            u->adam.update();
+// The compared result is the first tensor after one update.
+template <class Optimizer> Ready updates(const Parameters& p) {
+  auto u = std::make_shared<Updated<Optimizer>>(p);
+  return {repeated([u] { u->optimizer.update(); }), [u] {
+            u->optimizer.update();
             return nd::Array(static_cast<Weights&>(u->model[0]).W.data());
+          }};
+}
+
+// Moves the averages of all tensors towards weights that are 1 greater than they were at the first update.
+Ready weight_average(const Parameters& p) {
+  struct Averaged : Updated<training::SGD> {
+    training::WeightAverage average{model, {.decay = 0.99}};
+    using Updated::Updated;
+  };
+  auto a = std::make_shared<Averaged>(p);
+  a->average.update();
+  for (autograd::Variable w : a->model.params()) w.data() += 1;
+  return {repeated([a] { a->average.update(); }), [a] {
+            a->average.update();
+            return nd::Array(a->average.average("/0/W"));
           }};
 }
 
@@ -105,12 +123,28 @@ const Cases cases{
     {"optimizer/adam_200x64x64",
      {{"tensors", 200}, {"rows", 64}, {"columns", 64}},
      {{"tensors", 3}, {"rows", 4}, {"columns", 5}},
-     adam},
+     updates<training::Adam>},
     {"optimizer/adam_25600000",
      {{"tensors", 1}, {"rows", 25600}, {"columns", 1000}},
      {{"rows", 4}, {"columns", 5}},
-     adam,
+     updates<training::Adam>,
      parameters},
+    {"optimizer/adamw_200x64x64",
+     {{"tensors", 200}, {"rows", 64}, {"columns", 64}},
+     {{"tensors", 3}, {"rows", 4}, {"columns", 5}},
+     updates<training::AdamW>},
+    {"optimizer/lamb_200x64x64",
+     {{"tensors", 200}, {"rows", 64}, {"columns", 64}},
+     {{"tensors", 3}, {"rows", 4}, {"columns", 5}},
+     updates<training::LAMB>},
+    {"optimizer/lion_200x64x64",
+     {{"tensors", 200}, {"rows", 64}, {"columns", 64}},
+     {{"tensors", 3}, {"rows", 4}, {"columns", 5}},
+     updates<training::Lion>},
+    {"optimizer/weight_average_200x64x64",
+     {{"tensors", 200}, {"rows", 64}, {"columns", 64}},
+     {{"tensors", 3}, {"rows", 4}, {"columns", 5}},
+     weight_average},
     {"training/mlp",
      {{"batch", 100}, {"units", 1000}, {"sets", 8}},
      {{"batch", 4}, {"units", 5}, {"sets", 2}},

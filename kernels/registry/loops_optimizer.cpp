@@ -26,6 +26,8 @@ CATENA_DEFINE_KERNEL ada_grad_update = multi_tensor<k::ada_grad_update, Updates2
 CATENA_DEFINE_KERNEL ada_delta_update = multi_tensor<k::ada_delta_update, Updates3>("ada_delta_update", kHeader);
 CATENA_DEFINE_KERNEL adam_update = multi_tensor<k::adam_update, Updates3>("adam_update", kHeader);
 CATENA_DEFINE_KERNEL rmsprop_update = multi_tensor<k::rmsprop_update, Updates2>("rmsprop_update", kHeader);
+CATENA_DEFINE_KERNEL rmsprop_centered_update =
+    multi_tensor<k::rmsprop_centered_update, Updates3>("rmsprop_centered_update", kHeader);
 CATENA_DEFINE_KERNEL rmsprop_graves_update =
     multi_tensor<k::rmsprop_graves_update, Updates4>("rmsprop_graves_update", kHeader);
 CATENA_DEFINE_KERNEL smorms3_update = multi_tensor<k::smorms3_update, Updates4>("smorms3_update", kHeader);
@@ -38,6 +40,7 @@ CATENA_DEFINE_KERNEL ams_bound_update = multi_tensor<k::ams_bound_update, Update
 CATENA_DEFINE_KERNEL r_adam_update = multi_tensor<k::r_adam_update, Updates3>("r_adam_update", kHeader);
 CATENA_DEFINE_KERNEL adamax_update = multi_tensor<k::adamax_update, Updates3>("adamax_update", kHeader);
 CATENA_DEFINE_KERNEL lion_update = multi_tensor<k::lion_update, Updates2>("lion_update", kHeader);
+CATENA_DEFINE_KERNEL msvag_update = multi_tensor<k::msvag_update, Updates3>("msvag_update", kHeader);
 CATENA_DEFINE_KERNEL weight_decay = multi_tensor<k::weight_decay, Updates1>("weight_decay", kHeader);
 CATENA_DEFINE_KERNEL lasso = multi_tensor<k::lasso, Updates1>("lasso", kHeader);
 CATENA_DEFINE_KERNEL scale_by =
@@ -45,5 +48,8 @@ CATENA_DEFINE_KERNEL scale_by =
 CATENA_DEFINE_KERNEL gradient_hard_clip =
     multi_tensor<k::gradient_hard_clip, loops<"&e->", "&E->", "&f->", "&d->">>("gradient_hard_clip", kHeader);
 CATENA_DEFINE_KERNEL follow = multi_tensor<k::follow, Updates1>("follow", kHeader);
+
+CATENA_DEFINE_KERNEL convert_tensors =
+    multi_tensor<k::convert_tensors, loops<"e&f->", "E&f->", "f&e->", "f&E->">>("convert_tensors", kHeader);
 
 }  // namespace catena::kernels

@@ -66,6 +66,17 @@ struct rmsprop_update {
   }
 };
 
+// hyper: {lr, alpha, 1 - alpha, eps}. The variance, whose difference rounding may make negative, divides instead of the
+// mean of squares.
+struct rmsprop_centered_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& ms, T& mean) {
+    ms = T(hyper[1]) * ms + T(hyper[2]) * g * g;
+    mean = T(hyper[1]) * mean + T(hyper[2]) * g;
+    const T variance = ms - mean * mean;
+    p -= T(hyper[0]) * g / (m::sqrt(variance < T(0) ? T(0) : variance) + T(hyper[3]));
+  }
+};
+
 // hyper: {lr, alpha, 1 - alpha, momentum, eps}
 struct rmsprop_graves_update {
   template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& n, T& mean, T& delta) {
@@ -170,6 +181,19 @@ struct lion_update {
   }
 };
 
+// hyper: {lr, 1 - beta, 1 / (1 - beta^t), rho, decay}. The factor of a momentum whose variance is not known is 0.
+struct msvag_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2) {
+    m1 += T(hyper[1]) * (g - m1);
+    m2 += T(hyper[1]) * (g * g - m2);
+    const T mean = m1 * T(hyper[2]), square = mean * mean;
+    const T variance = (m2 * T(hyper[2]) - square) / T(1 - hyper[3]);
+    const T quotient = square / (square + T(hyper[3]) * variance);
+    const T factor = quotient >= T(0) ? (quotient > T(1) ? T(1) : quotient) : T(0);
+    p -= T(hyper[4]) * p + T(hyper[0]) * mean * factor;
+  }
+};
+
 // ---- hooks, which change g ----------------------------------------------------------------------
 // hyper: {rate}
 struct weight_decay {
@@ -202,6 +226,11 @@ struct follow {
   template <class T> ND_FN static void run(const double* hyper, T p, T& average) {
     average += T(hyper[0]) * (p - average);
   }
+};
+
+// ---- copies in another dtype, for updates of 16-bit parameters in float32 -----------------------
+struct convert_tensors {
+  template <class T> ND_FN static void run(const double*, T from, T& to) { to = from; }
 };
 
 }  // namespace catena::k

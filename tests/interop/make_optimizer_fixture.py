@@ -1,5 +1,6 @@
-"""Writes tests/golden/torch_optimizers.{json,npz}, parameters after each of 50 steps of optimizers that Chainer 1.24 lacks, and
-torch_lbfgs.{json,npz}, losses and parameters after updates of PyTorch's LBFGS.
+"""Writes tests/golden/torch_optimizers.{json,npz}, parameters after each of 50 steps of optimizers that Chainer 1.24 lacks,
+torch_param_groups.{json,npz}, the same with parameter groups, torch_lbfgs.{json,npz}, losses and parameters after updates of
+PyTorch's LBFGS, and torch_clipping.json, gradients before and after clipping.
 
     python make_optimizer_fixture.py
 
@@ -85,6 +86,19 @@ def lamb(alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-6, decay=0.01):
     return step
 
 
+def msvag(lr=0.1, beta=0.9, eta=1.0, decay=0.0):
+    def step(p, g, t, state):
+        power = beta ** t
+        rho = min((1 - beta) ** 2 * (1 - power ** 2) / ((1 - power) ** 2 * (1 - beta ** 2)), 0.9999)
+        state['m'] = beta * state['m'] + (1 - beta) * g
+        state['v'] = beta * state['v'] + (1 - beta) * g * g
+        mean, square = state['m'] / (1 - power), state['v'] / (1 - power)
+        variance = (square - mean ** 2) / (1 - rho)
+        factor = np.nan_to_num(np.clip(mean ** 2 / (mean ** 2 + rho * variance), 0, 1))
+        return p - eta * (lr * mean * factor + decay * p)
+    return step
+
+
 def muon(tensors, **options):
     matrices = [p for p in tensors if p.ndim == 2]
     return [torch.optim.Muon(matrices, lr=options.get('lr', 0.02), momentum=options.get('momentum', 0.95),
@@ -126,6 +140,114 @@ def cases():
     yield 'Muon.plain', dict(lr=0.1, momentum=0.5), lambda p: muon(p, lr=0.1, momentum=0.5, nesterov=False), None
 
 
+def group_cases():
+    """Optimizer, its hyperparameters, the groups that are added to it ([pattern, hyperparameters], later ones win), the
+    schedule, and what computes the steps: a function of {name: tensor} that makes PyTorch's optimizers, or {name: formula}."""
+    optim = torch.optim
+
+    def groups_of(optimizer, **options):
+        return lambda p: [optimizer([dict(o, params=[p[k]]) for k, o in options.items()])]
+
+    yield ('CorrectedMomentumSGD', dict(lr=0.05, momentum=0.8), [['/b', dict(lr=0.01)], ['/s', dict(lr=0.1, momentum=0.5)]], None,
+           groups_of(optim.SGD, W=dict(lr=0.05, momentum=0.8), b=dict(lr=0.01, momentum=0.8), s=dict(lr=0.1, momentum=0.5)))
+    yield ('AdamW', dict(alpha=0.01, weight_decay_rate=0.1),
+           [['*/b', dict(weight_decay_rate=0)], ['s', dict(alpha=0.05, beta1=0.8)]], None,
+           groups_of(optim.AdamW, W=dict(lr=0.01, weight_decay=0.1), b=dict(lr=0.01, weight_decay=0),
+                     s=dict(lr=0.05, betas=(0.8, 0.999), weight_decay=0.1)))
+    yield ('AdamW', dict(alpha=0.01), [['*', dict(weight_decay_rate=0.05)], ['/[bs]', dict(alpha=0.02)], ['/s', dict(alpha=0.001)]],
+           None, groups_of(optim.AdamW, W=dict(lr=0.01, weight_decay=0.05), b=dict(lr=0.02, weight_decay=0.05),
+                           s=dict(lr=0.001, weight_decay=0.05)))
+    yield ('AdamW', dict(alpha=0.02, weight_decay_rate=0.1), [['/b', dict(alpha=0.005)], ['/s', dict(weight_decay_rate=0)]], 'cosine',
+           groups_of(optim.AdamW, W=dict(lr=0.02, weight_decay=0.1), b=dict(lr=0.005, weight_decay=0.1),
+                     s=dict(lr=0.02, weight_decay=0)))
+    yield ('RMSprop.centered', dict(lr=0.01, alpha=0.9), [['/b', dict(lr=0.002)], ['/s', dict(alpha=0.5, eps=1e-3)]], None,
+           groups_of(optim.RMSprop, W=dict(lr=0.01, alpha=0.9, centered=True), b=dict(lr=0.002, alpha=0.9, centered=True),
+                     s=dict(lr=0.01, alpha=0.5, eps=1e-3, centered=True)))
+    yield ('RAdam', dict(alpha=0.02), [['/b', dict(beta2=0.9, weight_decay_rate=0.1)]], None,
+           groups_of(optim.RAdam, W=dict(lr=0.02), s=dict(lr=0.02),
+                     b=dict(lr=0.02, betas=(0.9, 0.9), weight_decay=0.1, decoupled_weight_decay=True)))
+    yield ('Adafactor', dict(lr=0.05), [['/W', dict(lr=0.01, weight_decay_rate=0.1)], ['/b', dict(d=1.5)]], None,
+           groups_of(optim.Adafactor, W=dict(lr=0.01, weight_decay=0.1), b=dict(lr=0.05, d=1.5), s=dict(lr=0.05)))
+    yield ('Muon', {}, [['/W', dict(lr=0.1, momentum=0.5)], ['/s', dict(adam_alpha=0.01, weight_decay_rate=0)]], None,
+           lambda p: [optim.Muon([p['W']], lr=0.1, momentum=0.5, weight_decay=0.1),
+                      optim.AdamW([dict(params=[p['b']]), dict(params=[p['s']], lr=0.01, weight_decay=0)], lr=3e-4,
+                                  betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)])
+    yield ('Lion', dict(lr=0.003), [['/W', dict(weight_decay_rate=0.1)], ['/b', dict(lr=0.01, beta1=0.5)]], None,
+           dict(W=lion(0.003, decay=0.1), b=lion(0.01, 0.5), s=lion(0.003)))
+    yield ('LAMB', dict(alpha=0.02), [['/[bs]', dict(weight_decay_rate=0)], ['/s', dict(alpha=0.001, beta2=0.9)]], None,
+           dict(W=lamb(0.02), b=lamb(0.02, decay=0), s=lamb(0.001, beta2=0.9, decay=0)))
+    yield ('MSVAG', {}, [['/b', dict(lr=0.02, beta=0.8)], ['/s', dict(eta=0.5, weight_decay_rate=0.1)]], None,
+           dict(W=msvag(), b=msvag(0.02, 0.8), s=msvag(eta=0.5, decay=0.1)))
+    yield ('AdaBound', dict(alpha=0.001), [['/b', dict(alpha=0.01)]], None,
+           dict(W=bound('v'), b=bound('v', alpha=0.01), s=bound('v')))
+
+
+def group_trajectory(params, grads, schedule, make):
+    if isinstance(make, dict):
+        return {k: formula_trajectory({k: params[k]}, grads, make[k])[k] for k in params}
+    tensors = {k: torch.nn.Parameter(torch.tensor(v)) for k, v in params.items()}
+    optimizers = make(tensors)
+    schedulers = [torch.optim.lr_scheduler.CosineAnnealingLR(o, STEPS) for o in optimizers if schedule]
+    steps = {k: [] for k in params}
+    for t in range(STEPS):
+        for k, v in tensors.items():
+            v.grad = torch.tensor(grads[k][t])
+        for o in optimizers + schedulers:
+            o.step()
+        for k, v in tensors.items():
+            steps[k].append(v.detach().numpy().copy())
+    return {k: np.array(v) for k, v in steps.items()}
+
+
+def param_groups():
+    arrays, listed = {}, []
+    random = np.random.RandomState(11)
+    params = {k: random.uniform(-1, 1, s) for k, s in SHAPES.items()}
+    grads = {k: np.array(random.normal(0, 1, (STEPS,) + s)) for k, s in SHAPES.items()}
+    for dtype in ('f8', 'f4'):
+        start = {k: v.astype(dtype) for k, v in params.items()}
+        slopes = {k: v.astype(dtype) for k, v in grads.items()}
+        for k in SHAPES:
+            arrays['%s:%s' % (dtype, k)], arrays['%s:g%s' % (dtype, k)] = start[k], slopes[k]
+        for number, (optimizer, args, groups, schedule, make) in enumerate(group_cases()):
+            steps = group_trajectory({k: v.astype('f8') for k, v in start.items()},
+                                     {k: v.astype('f8') for k, v in slopes.items()}, schedule, make)
+            name = '%s.%d.%s' % (optimizer, number, dtype)
+            for k, v in steps.items():
+                arrays['%s:%s' % (name, k)] = v.astype(dtype)
+            # The first step of MSVAG divides the difference of two equal numbers by 1e-4, in float32 a rounding error.
+            narrow = [2e-4, 1e-4] if optimizer == 'MSVAG' else [2e-5, 1e-4]
+            listed.append(dict(
+                name=name, function=optimizer, optimizer=optimizer, args=args, groups=groups, schedule=schedule, hooks=[],
+                params={k: '%s:%s' % (dtype, k) for k in SHAPES}, grads={k: '%s:g%s' % (dtype, k) for k in SHAPES},
+                trajectory={k: '%s:%s' % (name, k) for k in SHAPES}, t=STEPS, lr_after=None,
+                dtype='float64' if dtype == 'f8' else 'float32', tolerance=[1e-12, 1e-9] if dtype == 'f8' else narrow,
+                notes='formula of the paper' if isinstance(make, dict) else 'PyTorch'))
+    save('torch_param_groups', arrays, listed)
+
+
+def clipping():
+    """Gradients of three parameters before and after torch.nn.utils.clip_grad_norm_ and clip_grad_value_."""
+    utils, listed = torch.nn.utils, []
+    random = np.random.RandomState(5)
+    grads = {k: random.normal(0, 1, s) for k, s in SHAPES.items()}
+    cases = [('clip_grad_norm', limit, kind) for kind in (2.0, 1.0, 3.0, math.inf) for limit in (0.5, 100.0, 0.0)]
+    for function, limit, kind in cases + [('clip_grad_value', 0.3, None)]:
+        tensors = {k: torch.nn.Parameter(torch.zeros(v.shape, dtype=torch.float64)) for k, v in grads.items()}
+        for k, v in tensors.items():
+            v.grad = torch.tensor(grads[k])
+        norm = None
+        if function == 'clip_grad_norm':
+            norm = float(utils.clip_grad_norm_(list(tensors.values()), limit, kind))
+        else:
+            utils.clip_grad_value_(list(tensors.values()), limit)
+        listed.append(dict(name='%s.%g.%s' % (function, limit, kind), function=function, limit=limit,
+                           norm_type='inf' if kind == math.inf else kind, norm=norm,
+                           grads={k: v.ravel().tolist() for k, v in grads.items()},
+                           clipped={k: v.grad.numpy().ravel().tolist() for k, v in tensors.items()}))
+    save('torch_clipping', {}, listed)
+
+
 def lbfgs():
     random = np.random.RandomState(3)
     arrays = dict(x=random.normal(0, 1, (8, 3)), t=random.normal(0, 1, (8, 1)), W=random.normal(0, 0.5, (3, 4)),
@@ -154,15 +276,18 @@ def lbfgs():
 
 def save(name, arrays, listed):
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', name)
-    np.savez_compressed(path + '.npz', **arrays)
+    if arrays:
+        np.savez_compressed(path + '.npz', **arrays)
     with open(path + '.json', 'w') as out:
         out.write('[\n' + ',\n'.join(json.dumps(c) for c in listed) + '\n]\n')
-    print('%s: %d cases, %d kB' % (name, len(listed), os.path.getsize(path + '.npz') // 1000))
+    print('%s: %d cases' % (name, len(listed)))
 
 
 def main():
     lbfgs()
     torch.bfloat16 = torch.float64  # Muon's iterations, which PyTorch runs in 16 bits
+    param_groups()
+    clipping()
     arrays, listed = {}, []
     random = np.random.RandomState(7)
     params = {k: random.uniform(-1, 1, s) for k, s in SHAPES.items()}

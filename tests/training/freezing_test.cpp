@@ -1,5 +1,6 @@
 // Frozen parameters: no gradient, no hook, no decay, no momentum; saved and thawed.
 #include <catena/autograd/functions/reduction.h>
+#include <catena/nn/path_pattern.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/optimizer_hooks.h>
@@ -74,6 +75,39 @@ BOOST_AUTO_TEST_CASE(by_path_and_by_parameter) {
   lazy(Variable(autograd::ones({1, 2})));
   BOOST_TEST(!lazy.W.requires_grad());
   BOOST_TEST(bool(lazy.W.data()));
+}
+
+BOOST_AUTO_TEST_CASE(by_pattern) {
+  TinyMLP model;
+  model.disable_update("*/b");
+  BOOST_TEST(!model.l1.b->requires_grad());
+  BOOST_TEST(!model.l2.b->requires_grad());
+  BOOST_TEST(model.l1.W.requires_grad());
+  model.enable_update("l?/[ab]");
+  BOOST_TEST(model.l1.b->requires_grad());
+  model.disable_update("l1/*");
+  BOOST_TEST(!model.l1.update_enabled());
+  BOOST_TEST(model.l2.b->requires_grad());
+  model.enable_update("/");
+  BOOST_TEST(model.l1.W.requires_grad());
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { model.disable_update("*/gamma"); }), "at or below */gamma"));
+}
+
+BOOST_AUTO_TEST_CASE(patterns_of_paths) {
+  struct Case {
+    const char *pattern, *path;
+    bool matches;
+  };
+  const Case cases[] = {
+      {"*", "/l1/W", true},        {"*/W", "/W", true},          {"*/W", "/a/b/W", true},
+      {"/*/W", "/W", false},       {"a", "/a/b/W", true},        {"/a/b", "/a/bc/W", false},
+      {"a/", "/a/W", true},        {"l?/W", "/l1/W", true},      {"l?/W", "/l12/W", false},
+      {"l[0-3]/W", "/l2/W", true}, {"l[0-3]/W", "/l4/W", false}, {"l[!0-3]/W", "/l4/W", true},
+      {"l[]x]/W", "/l]/W", true},  {"l[/W", "/l[/W", true},      {"*a*b*", "/xaxbx", true},
+      {"*a*b*", "/xbxax", false},  {"*b", "/ab/cd", true},       {"*aab", "/aaaab", true},
+      {"", "/W", false},           {"**/W", "/l1/W", true},      {"[ab-]", "/-", true},
+  };
+  for (const Case& c : cases) BOOST_TEST(nn::path_matches(c.pattern, c.path) == c.matches, c.pattern << " " << c.path);
 }
 
 BOOST_AUTO_TEST_CASE(frozen_parameters_are_saved) {

@@ -8,6 +8,7 @@
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
+#include <catena/training/schedules.h>
 
 using namespace test;
 using namespace training;
@@ -48,6 +49,8 @@ const std::map<std::string, Make>& makers() {
       {"LAMB", [] { return std::make_unique<LAMB>(); }},
       {"Adafactor", [] { return std::make_unique<Adafactor>(); }},
       {"Muon", [] { return std::make_unique<Muon>(); }},
+      {"MSVAG", [] { return std::make_unique<MSVAG>(); }},
+      {"RMSprop.centered", [] { return std::make_unique<RMSprop>(RMSprop::Options{.centered = true}); }},
       {"Muon.plain", [] { return std::make_unique<Muon>(Muon::Options{.nesterov = false}); }},
   };
   return all;
@@ -67,6 +70,14 @@ void add_hook(Optimizer& o, const json& hook) {
   else o.add_hook(GradientHardClipping(a[0], a[1]));
 }
 
+void add_groups(Optimizer& o, const json& groups) {
+  for (const json& group : groups) {
+    Hyperparams own;
+    for (const auto& [name, value] : group[1].items()) own.emplace_back(name, value.get<double>());
+    o.add_param_group({.match = group[0].get<std::string>(), .hyperparams = own});
+  }
+}
+
 Array row(const Array& stacked, std::int64_t k) {
   Shape shape = stacked.shape();
   shape.erase(0);
@@ -80,6 +91,10 @@ void run_case(const Golden& golden, const json& c) {
   for (const nn::NamedParam& p : target.namedparams()) Variable(p.param).set_data(array(c["params"][p.path.substr(1)]));
   optimizer->setup(target);
   for (const json& hook : c["hooks"]) add_hook(*optimizer, hook);
+  if (c.contains("groups")) add_groups(*optimizer, c["groups"]);
+  std::optional<Scheduler> scheduler;
+  if (c.contains("schedule") && c["schedule"] == "cosine")
+    scheduler.emplace(*optimizer, schedules::cosine(c["t"].get<double>()));
   const double atol = c["tolerance"][0], rtol = c["tolerance"][1];
   const std::int64_t steps = c["t"];
   for (std::int64_t k = 0; k < steps; ++k) {
@@ -89,6 +104,7 @@ void run_case(const Golden& golden, const json& c) {
     for (const nn::NamedParam& p : target.namedparams())
       check_close(p.param.data(), row(array(c["trajectory"][p.path.substr(1)]), k), atol, rtol,
                   p.path + " after step " + std::to_string(k + 1));
+    if (scheduler) scheduler->step();
     const json& lr = c["lr_after"];
     if (lr.is_array() && !lr[std::size_t(k)].is_null())
       BOOST_TEST(std::fabs(optimizer->lr() - lr[std::size_t(k)].get<double>()) <=
@@ -142,6 +158,15 @@ BOOST_AUTO_TEST_CASE(trajectories_of_the_reference) {
 // Optimizers that came later, against PyTorch and the formulas of the papers.
 BOOST_AUTO_TEST_CASE(trajectories_of_later_optimizers) {
   const auto golden = Golden::open("torch_optimizers");
+  golden.for_each([&](const json& c) -> std::string {
+    BOOST_TEST_CONTEXT(c["name"].get<std::string>()) { BOOST_CHECK_NO_THROW(run_case(golden, c)); }
+    return {};
+  });
+}
+
+// Each parameter with hyperparameters of its own: groups of PyTorch's optimizers, and the formulas of the papers.
+BOOST_AUTO_TEST_CASE(trajectories_of_parameter_groups) {
+  const auto golden = Golden::open("torch_param_groups");
   golden.for_each([&](const json& c) -> std::string {
     BOOST_TEST_CONTEXT(c["name"].get<std::string>()) { BOOST_CHECK_NO_THROW(run_case(golden, c)); }
     return {};

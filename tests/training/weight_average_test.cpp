@@ -143,6 +143,46 @@ BOOST_AUTO_TEST_CASE(snapshots_continue) {
   BOOST_TEST(same_bits(a.average("/w"), b.average("/w")));
 }
 
+// A snapshot of model and average that is taken while the model has the averages is that of the training.
+BOOST_AUTO_TEST_CASE(a_snapshot_in_the_scope_has_the_weights) {
+  const TemporaryFolder folder("average");
+  struct Both {
+    Model& model;
+    WeightAverage& average;
+    void serialize(nn::Serializer& s) {
+      model.serialize(*s["model"]);
+      average.serialize(*s["average"]);
+    }
+  };
+  Model first, second;
+  first.late.set_data(floats({8}, {1}));
+  second.late.set_data(floats({0}, {1}));
+  WeightAverage a(first, {.decay = 0.5}), b(second, {.decay = 0.5});
+  for (int n = 1; n <= 3; ++n) {
+    first.move(n);
+    a.update();
+  }
+  Both saved{first, a}, loaded{second, b};
+  {
+    const auto scope = a.swap_in();
+    nn::serializers::save_npz(folder / "inside", saved);
+    nn::serializers::save_npz(folder / "model", first);  // by itself, it is the model with the averages
+    BOOST_TEST(message_of<catena::RuntimeError>([&] { nn::serializers::load_npz(folder / "inside", saved); }) ==
+               "WeightAverage.serialize: the model has the averages now; end the scope before a load");
+  }
+  nn::serializers::save_npz(folder / "outside", saved);
+  for (const char* file : {"inside", "outside"}) {
+    second.move(7);
+    nn::serializers::load_npz(folder / file, loaded);
+    BOOST_TEST(same_bits(second.w.data(), first.w.data()), file);
+    BOOST_TEST(same_bits(second.wide.data(), first.wide.data()), file);
+    BOOST_TEST(same_bits(b.average("/w"), a.average("/w")), file);
+    BOOST_TEST(b.n() == 3);
+  }
+  nn::serializers::load_npz(folder / "model", second);
+  BOOST_TEST(same_bits(second.w.data(), a.average("/w")));
+}
+
 namespace {
 
 struct Regression : nn::Chain {

@@ -6,6 +6,7 @@ namespace training {
 
 ScheduleShift::ScheduleShift(Schedule schedule, Options options)
     : HyperparameterShift(std::move(options.hyper), options.optimizer), schedule_(std::move(schedule)) {
+  shift_groups(std::move(options.group));
   catena::check<catena::ValueError>(bool(schedule_), "ScheduleShift", "the schedule is empty");
 }
 

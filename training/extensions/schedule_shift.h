@@ -11,11 +11,13 @@ namespace training {
 struct ScheduleShiftOptions {
   std::string hyper = {};          // default: "lr", or "alpha" if the optimizer has no "lr" to set
   Optimizer* optimizer = nullptr;  // default: the updater's "main"
+  std::string group = {};          // the name of the parameter group that is shifted alone
 };
 
 // Sets a hyperparameter to the schedule's value for the number of calls, for the value at the start of the training:
 //   trainer.extend(ScheduleShift(schedules::cosine(100)), {.trigger = {1, training::epoch}})
-// ValueError for an empty schedule.
+// Without `group`, parameter groups that have a value of their own follow the schedule from that value. ValueError for
+// an empty schedule, KeyError for a group that the optimizer lacks.
 class CATENA_EXPORT ScheduleShift : public HyperparameterShift {
  public:
   using Options = ScheduleShiftOptions;

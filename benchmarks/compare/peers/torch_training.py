@@ -46,20 +46,83 @@ def classifier_steps(p, model, batch, forward=None, **options):
 
 
 # ---- the optimizer ----------------------------------------------------------------------------------------------------------------
-def adam(**options):
-    def setup(p):
-        shape = p["rows"], p["columns"]
-        parameters = []
-        for i in range(p["tensors"]):
-            parameters.append(uniform(shape, 2 * i, -1).requires_grad_())
-            parameters[-1].grad = uniform(shape, 2 * i + 1, -1)
-        optimizer = torch.optim.Adam(parameters, lr=0.001, **options)
+def updated(p, make_step):
+    """The step that make_step(parameters) returns, over p["tensors"] parameters with gradients."""
+    shape = p["rows"], p["columns"]
+    parameters = []
+    for i in range(p["tensors"]):
+        parameters.append(uniform(shape, 2 * i, -1).requires_grad_())
+        parameters[-1].grad = uniform(shape, 2 * i + 1, -1)
+    step = make_step(parameters)
 
-        def result():
-            optimizer.step()
-            return parameters[0]
-        return Case(optimizer.step, result=result)
-    return setup
+    def result():
+        step()
+        return parameters[0]
+    return Case(step, result=result)
+
+
+def adam(**options):
+    return lambda p: updated(p, lambda parameters: torch.optim.Adam(parameters, lr=0.001, **options).step)
+
+
+def adamw(**options):
+    return lambda p: updated(p, lambda parameters: torch.optim.AdamW(parameters, lr=0.001, weight_decay=0.01, **options).step)
+
+
+def lamb(p, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-6, decay=0.01):
+    """PyTorch has no LAMB: its steps by functions of many tensors at once."""
+    def make_step(parameters):
+        grads, t = [w.grad for w in parameters], itertools.count(1)
+        m, v = ([torch.zeros_like(w) for w in parameters] for _ in range(2))
+
+        @torch.no_grad()
+        def step():
+            now = next(t)
+            torch._foreach_lerp_(m, grads, 1 - beta1)
+            torch._foreach_mul_(v, beta2)
+            torch._foreach_addcmul_(v, grads, grads, 1 - beta2)
+            scale = torch._foreach_div(v, 1 - beta2 ** now)
+            torch._foreach_sqrt_(scale)
+            torch._foreach_add_(scale, eps)
+            u = torch._foreach_div(m, 1 - beta1 ** now)
+            torch._foreach_div_(u, scale)
+            torch._foreach_add_(u, parameters, alpha=decay)
+            sizes, steps = (torch.stack(torch._foreach_norm(list_)) for list_ in (parameters, u))
+            ratios = torch.where((sizes > 0) & (steps > 0), sizes / steps, torch.ones_like(sizes)) * -alpha
+            torch._foreach_mul_(u, list(ratios.unbind()))
+            torch._foreach_add_(parameters, u)
+        return step
+    return updated(p, make_step)
+
+
+def lion(p, lr=1e-4, beta1=0.9, beta2=0.99):
+    """PyTorch has no Lion."""
+    def make_step(parameters):
+        grads, m = [w.grad for w in parameters], [torch.zeros_like(w) for w in parameters]
+
+        @torch.no_grad()
+        def step():
+            u = torch._foreach_lerp(m, grads, 1 - beta1)
+            torch._foreach_sign_(u)
+            torch._foreach_add_(parameters, u, alpha=-lr)
+            torch._foreach_lerp_(m, grads, 1 - beta2)
+        return step
+    return updated(p, make_step)
+
+
+def weight_average(p):
+    """What torch.optim.swa_utils.get_ema_multi_avg_fn(0.99) does, towards weights that are 1 greater than the averages were."""
+    shape = p["rows"], p["columns"]
+    averages = [uniform(shape, 2 * i, -1) for i in range(p["tensors"])]
+    weights = [a + 1 for a in averages]
+
+    def step():
+        torch._foreach_lerp_(averages, weights, 0.01)
+
+    def result():
+        step()
+        return averages[0]
+    return Case(step, result=result)
 
 
 # ---- networks ---------------------------------------------------------------------------------------------------------------------
@@ -451,6 +514,10 @@ def epochs(with_loader=False, **options):
 table = {
     "optimizer/adam_200x64x64": best_of(adam),
     "optimizer/adam_25600000": best_of(adam),
+    "optimizer/adamw_200x64x64": best_of(adamw),
+    "optimizer/lamb_200x64x64": {"foreach": lamb},
+    "optimizer/lion_200x64x64": {"foreach": lion},
+    "optimizer/weight_average_200x64x64": {"foreach": weight_average},
     "training/mlp": best_of(steps, build=mlp),
     "training/cnn": {**best_of(steps, build=cnn), "channels_last_fused": steps(cnn, channels_last, fused=True)},
     "training/resnet18": {"fused": steps(resnet18, fused=True), "channels_last_fused": steps(resnet18, channels_last, fused=True)},

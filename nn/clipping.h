@@ -1,0 +1,47 @@
+// Gradient clipping for loops without an optimizer, or between backward and update. As hooks of an optimizer, which run
+// in one launch and can be captured: training/optimizer_hooks.h.
+//
+//   loss.backward();
+//   const double norm = nn::clip_grad_norm(model, 1.0);
+//   optimizer.update();
+//
+// Gradients that are null and those of frozen parameters are left out. Gradients become new arrays where they change.
+#pragma once
+
+#include <catena/nn/link.h>
+
+namespace nn {
+
+// What is done when a norm is infinite or NaN:
+//   propagate  scale by threshold / norm, as for any other norm, as PyTorch does by default: gradients become 0 or NaN
+//   error      throw a ValueError that names the first parameter whose gradient is not finite; nothing has changed
+//   skip       leave the gradients as they are; the returned norm tells
+enum class NonFinite { propagate, error, skip };
+
+struct ClipGradOptions {
+  double norm_type = 2;  // the p of the norm; infinity: the greatest absolute value
+  NonFinite non_finite = NonFinite::propagate;
+};
+
+// Returns the L2 norm of all gradients together, summed in float64, as a 0-d float64 array on the device of the first
+// one; nothing waits for the device.
+CATENA_EXPORT Array grads_norm(const Variables& params);
+CATENA_EXPORT Array grads_norm(const Link& link);
+
+// Multiplies all gradients by max_norm / norm if their common norm is greater than max_norm, and returns the norm of
+// before, 0 without gradients. (PyTorch's clip_grad_norm_, whose divisor is 1e-6 greater.) Waits for the device, so it
+// cannot be captured (RuntimeError). ValueError for a max_norm that is negative or NaN, and for a norm_type that is not
+// positive.
+CATENA_EXPORT double clip_grad_norm(const Link& link, double max_norm, const ClipGradOptions& options = {});
+CATENA_EXPORT double clip_grad_norm(const Variables& params, double max_norm, const ClipGradOptions& options = {});
+
+// The same for each parameter by itself. Returns the greatest of the norms of before.
+CATENA_EXPORT double clip_grad_norm_each(const Link& link, double max_norm, const ClipGradOptions& options = {});
+CATENA_EXPORT double clip_grad_norm_each(const Variables& params, double max_norm, const ClipGradOptions& options = {});
+
+// Limits each element of the gradients to [-clip_value, clip_value]; NaN stays. ValueError for a clip_value that is
+// negative or NaN.
+CATENA_EXPORT void clip_grad_value(const Link& link, double clip_value);
+CATENA_EXPORT void clip_grad_value(const Variables& params, double clip_value);
+
+}  // namespace nn

@@ -1,0 +1,32 @@
+// Parameter groups as the optimizer keeps them, and functions that its sources share. Internal to training.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catena/training/param_group.h>
+
+namespace training::internal {
+
+struct ParamGroupData {
+  Optimizer* optimizer = nullptr;  // null once the optimizer has started anew
+  ParamGroupOptions options = {};
+  bool is_rule = false;  // of a single parameter, whose path is the name
+  // For each hyperparameter of the optimizer, the value of the group, and the one that it was made with.
+  std::vector<std::optional<double>> values = {}, given = {};
+  std::vector<HookEntry> hooks = {};
+  const std::string& name() const noexcept { return options.name; }
+};
+
+// Copies each first array into the second one, which has its shape and another dtype, in one launch for each pair of
+// dtypes.
+void convert_tensors(std::span<const std::pair<Array, Array>> from_to);
+
+// Adds a hook to a list, or removes it. Errors of Optimizer::add_hook and remove_hook.
+void add_hook_to(std::vector<HookEntry>& hooks, HookEntry hook);
+void remove_hook_from(std::vector<HookEntry>& hooks, const std::string& name);
+
+}  // namespace training::internal
