@@ -4,14 +4,17 @@
 #include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions.h>
+#include <catena/nn/init.h>
 #include <catena/nn/initializer.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links.h>
+#include <catena/nn/names.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/reporter.h>
 #include <catena/nn/serializers/hdf5.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/safetensors.h>
 #include <catena/nn/serializers/serializer.h>
+#include <catena/nn/serializers/state_dict.h>
 #include <catena/nn/vision.h>
 #include <catena/nn/walker_alias.h>

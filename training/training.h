@@ -1,11 +1,14 @@
 // Umbrella header of training: optimizers, data, the trainer and its extensions.
 #pragma once
 
+#include <catena/training/data_loader.h>
 #include <catena/training/dataset.h>
 #include <catena/training/datasets.h>
 #include <catena/training/extensions.h>
+#include <catena/training/grad_scaler.h>
 #include <catena/training/iterator.h>
 #include <catena/training/lbfgs.h>
+#include <catena/training/lr_schedulers.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
@@ -17,3 +20,10 @@
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>
 #include <catena/training/weight_average.h>
+
+namespace training {
+
+// The namespace of Chainer's extensions: training::extensions::LogReport.
+namespace extensions = ::training;
+
+}  // namespace training
