@@ -67,11 +67,11 @@ struct ConvOptions {
   bool bias = true;
 };
 namespace internal {
-template <int ndim> class ConvOf : public ConvolutionND {
+template <int axes> class ConvOf : public ConvolutionND {
  public:
   using Options = ConvOptions;
   ConvOf(int in, int out, const Lengths& kernel, const Options& o = {})
-      : ConvolutionND(ndim, in, out, kernel,
+      : ConvolutionND(axes, in, out, kernel,
                       ConvolutionNDLinkOptions{.stride = o.stride,
                                                .pad = o.padding,
                                                .dilate = o.dilation,
@@ -157,18 +157,15 @@ struct MaxPool2dOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Pair> stride = {};  // default: the kernel
   Pair padding = 0;
-  bool ceil_mode = false;  // also windows that reach beyond the end, as cover_all of max_pooling_2d
+  bool ceil_mode = false;  // also windows that begin in x or its padding and reach beyond the end
 };
-struct MaxPool2d {
+struct CATENA_EXPORT MaxPool2d {
   Pair kernel;
   MaxPool2dOptions options;
   explicit MaxPool2d(Pair kernel_, const MaxPool2dOptions& o = {}) : kernel(kernel_), options(o) {}
   MaxPool2d(Pair kernel_, Pair stride, Pair padding = 0)
       : MaxPool2d(kernel_, MaxPool2dOptions{.stride = stride, .padding = padding}) {}
-  Variable operator()(const Variable& x) const {
-    return max_pooling_2d(
-        x, kernel, MaxPoolingOptions{.stride = options.stride, .pad = options.padding, .cover_all = options.ceil_mode});
-  }
+  Variable operator()(const Variable& x) const;
 };
 struct AvgPool2dOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
