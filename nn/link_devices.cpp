@@ -14,7 +14,8 @@ Link& Link::to(std::string_view device) {
     const auto [end, error] = std::from_chars(device.data() + 5, device.data() + device.size(), id);
     if (error != std::errc() || end != device.data() + device.size()) id = -1;
   }
-  catena::check<catena::ValueError>(id >= 0, "Link.to", "\"", device, "\" is no device; \"cpu\", \"cuda\" and \"cuda:1\" are");
+  catena::check<catena::ValueError>(id >= 0, "Link.to", "\"", device,
+                                    "\" is no device; \"cpu\", \"cuda\" and \"cuda:1\" are");
   return to_gpu(id);
 }
 

@@ -61,15 +61,12 @@ DataLoader::DataLoader(AnyDataset dataset, Options options) try
   check<ValueError>(options_.num_workers >= 0, "DataLoader", "num_workers is ", options_.num_workers,
                     " and must not be negative");
   if (options_.num_workers == 0) {
-    iterator_ = catena::Owned<Iterator>(
-        new SerialIterator(dataset_, options_.batch_size,
-                           {.repeat = false, .shuffle = options_.shuffle, .seed = options_.seed}));
+    iterator_ = catena::Owned<Iterator>(new SerialIterator(
+        dataset_, options_.batch_size, {.repeat = false, .shuffle = options_.shuffle, .seed = options_.seed}));
   } else {
-    iterator_ = catena::Owned<Iterator>(new MultithreadIterator(dataset_, options_.batch_size,
-                                                                {.repeat = false,
-                                                                 .shuffle = options_.shuffle,
-                                                                 .n_threads = options_.num_workers,
-                                                                 .seed = options_.seed}));
+    iterator_ = catena::Owned<Iterator>(new MultithreadIterator(
+        dataset_, options_.batch_size,
+        {.repeat = false, .shuffle = options_.shuffle, .n_threads = options_.num_workers, .seed = options_.seed}));
   }
 } catch (...) {
   catena::rethrow_standard("DataLoader");

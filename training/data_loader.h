@@ -51,7 +51,8 @@ std::array<DatasetPtr, N> random_split(AnyDataset dataset, const std::int64_t (&
   return result;
 }
 
-// The arrays of what Iterator::next() returns: concat_examples(iterator.next()). ValueError at the end of the iteration.
+// The arrays of what Iterator::next() returns: concat_examples(iterator.next()). ValueError at the end of the
+// iteration.
 CATENA_EXPORT Example concat_examples(const std::optional<Batch>& batch, DeviceId device = {},
                                       const Padding& padding = {});
 

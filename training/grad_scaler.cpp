@@ -15,7 +15,8 @@ using catena::check;
 using catena::ValueError;
 
 GradScaler::GradScaler(const Options& options) : options_(options), scale_(options.enabled ? options.init_scale : 1) {
-  check<ValueError>(options.init_scale > 0, "GradScaler", "init_scale is ", options.init_scale, " and must be positive");
+  check<ValueError>(options.init_scale > 0, "GradScaler", "init_scale is ", options.init_scale,
+                    " and must be positive");
   check<ValueError>(options.growth_factor >= 1, "GradScaler", "growth_factor is ", options.growth_factor,
                     " and must be at least 1");
   check<ValueError>(options.backoff_factor > 0 && options.backoff_factor <= 1, "GradScaler", "backoff_factor is ",

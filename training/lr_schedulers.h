@@ -18,8 +18,8 @@ class LambdaLR : public Scheduler {
   template <class F>
   LambdaLR(Optimizer& optimizer, F factor) requires std::is_invocable_r_v<double, F&, int>
       : Scheduler(optimizer, [factor = std::move(factor)](double base, double step) mutable {
-          return base * double(factor(int(step)));
-        }) {}
+        return base * double(factor(int(step)));
+      }) {}
 };
 
 // The rate times gamma after every step_size steps.

@@ -39,7 +39,8 @@ class CATENA_EXPORT WeightAverage : public Extension {
   using Options = WeightAverageOptions;
   explicit WeightAverage(Link& model, Options options = {});
   // With this decay: WeightAverage(model, 0.99).
-  template <std::floating_point D> WeightAverage(Link& model, D decay) : WeightAverage(model, Options{.decay = decay}) {}
+  template <std::floating_point D>
+  WeightAverage(Link& model, D decay) : WeightAverage(model, Options{.decay = decay}) {}
 
   void update();
   std::int64_t n() const noexcept { return n_; }  // number of updates

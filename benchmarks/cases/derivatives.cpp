@@ -68,10 +68,9 @@ template <int causal> Parameters tokens(Draw& draw) {
 // ---- normalization and activation ---------------------------------------------------------------
 Ready group_norm(const Parameters& p) {
   const std::int64_t c = p.at("channels"), size = p.at("size");
-  return derived(p, {{{p.at("batch"), c, size, size}, -3, 3}, {{c}, 0.5, 1.5}, {{c}}},
-                 [groups = int(p.at("groups"))](const Variables& x) {
-                   return nn::group_normalization(x[0], groups, x[1], x[2]);
-                 });
+  return derived(
+      p, {{{p.at("batch"), c, size, size}, -3, 3}, {{c}, 0.5, 1.5}, {{c}}},
+      [groups = int(p.at("groups"))](const Variables& x) { return nn::group_normalization(x[0], groups, x[1], x[2]); });
 }
 Ready rms_norm(const Parameters& p) {
   return derived(p, {{{p.at("rows"), p.at("columns")}, -3, 3}, {{p.at("columns")}, 0.5, 1.5}},
@@ -116,8 +115,9 @@ Ready einsum(const Parameters& p) {
 // ---- images -------------------------------------------------------------------------------------
 Ready interpolate(const Parameters& p) {
   const std::int64_t size = p.at("size");
-  return derived(p, {{{p.at("batch"), p.at("channels"), size, size}}},
-                 [to = int(p.at("to"))](const Variables& x) { return nn::interpolate(x[0], {to, to}); });
+  return derived(p, {{{p.at("batch"), p.at("channels"), size, size}}}, [to = int(p.at("to"))](const Variables& x) {
+    return nn::interpolate(x[0], {to, to}, "bilinear");
+  });
 }
 
 const Cases cases{

@@ -35,12 +35,10 @@ class CATENA_EXPORT Conv2d : public Convolution2D {
  public:
   using Options = Conv2dOptions;
   Conv2d(int in, int out, Pair kernel, const Options& o = {})
-      : Convolution2D(in, out, kernel,
-                      Convolution2DOptions{.stride = o.stride,
-                                           .pad = o.padding,
-                                           .dilate = o.dilation,
-                                           .groups = o.groups,
-                                           .nobias = !o.bias}) {}
+      : Convolution2D(
+            in, out, kernel,
+            Convolution2DOptions{
+                .stride = o.stride, .pad = o.padding, .dilate = o.dilation, .groups = o.groups, .nobias = !o.bias}) {}
   Conv2d(int in, int out, Pair kernel, Pair stride, Pair padding = 0)
       : Conv2d(in, out, kernel, Options{.stride = stride, .padding = padding}) {}
 };
@@ -50,12 +48,10 @@ class CATENA_EXPORT ConvTranspose2d : public Deconvolution2D {
  public:
   using Options = Conv2dOptions;
   ConvTranspose2d(int in, int out, Pair kernel, const Options& o = {})
-      : Deconvolution2D(in, out, kernel,
-                        Deconvolution2DOptions{.stride = o.stride,
-                                               .pad = o.padding,
-                                               .dilate = o.dilation,
-                                               .groups = o.groups,
-                                               .nobias = !o.bias}) {}
+      : Deconvolution2D(
+            in, out, kernel,
+            Deconvolution2DOptions{
+                .stride = o.stride, .pad = o.padding, .dilate = o.dilation, .groups = o.groups, .nobias = !o.bias}) {}
   ConvTranspose2d(int in, int out, Pair kernel, Pair stride, Pair padding = 0)
       : ConvTranspose2d(in, out, kernel, Options{.stride = stride, .padding = padding}) {}
 };

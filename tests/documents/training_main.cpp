@@ -1,4 +1,5 @@
-// Runs the statements of training_spellings.tsv that compile, each with a scene of its own: training_spellings <folder>.
+// Runs the statements of training_spellings.tsv that compile, each with a scene of its own: training_spellings
+// <folder>.
 #include <iostream>
 
 #include "training_scene.h"
@@ -22,7 +23,8 @@ Scene::Scene(const std::string& folder)
       opt(0.001),
       classifier(Mlp{}),
       opt_classifier(0.001),
-      trainer(training::StandardUpdater(training::SerialIterator(dataset, 4), (opt_classifier.setup(classifier), opt_classifier)),
+      trainer(training::StandardUpdater(training::SerialIterator(dataset, 4),
+                                        (opt_classifier.setup(classifier), opt_classifier)),
               {1, training::epoch}, folder),
       path(folder + "/file"),
       directory(folder) {

@@ -1,5 +1,5 @@
-// What the statements of training_spellings.tsv find, and functions for their checks, which compute by NumPy's rules with
-// arrays alone.
+// What the statements of training_spellings.tsv find, and functions for their checks, which compute by NumPy's rules
+// with arrays alone.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ void check(bool holds, const char* condition);
 struct Mlp : nn::Chain {
   nn::Linear l1{4, 16}, l2{16, 3};
   NN_MEMBERS(l1, l2)
-  bool had_graph = false;                      // of the last call
+  bool had_graph = false;  // of the last call
   autograd::Dtype dtype = autograd::Dtype::bool_;
   Variable operator()(const Variable& x) {
     const Variable y = l2(nn::relu(l1(x)));

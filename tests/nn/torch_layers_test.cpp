@@ -55,21 +55,27 @@ template <class Layer> Variables converted(Layer layer, const GoldenCall& c) {
 }
 
 const test::GoldenFunctions kLayers = {
-    {"conv1d", [](const GoldenCall& c) { return with_weights(nn::Conv1d(2, 4, 3, conv_options<nn::ConvOptions>(c)), c); }},
+    {"conv1d",
+     [](const GoldenCall& c) { return with_weights(nn::Conv1d(2, 4, 3, conv_options<nn::ConvOptions>(c)), c); }},
     {"conv2d",
      [](const GoldenCall& c) { return with_weights(nn::Conv2d(2, 4, 3, conv_options<nn::Conv2dOptions>(c)), c); }},
-    {"conv3d", [](const GoldenCall& c) { return with_weights(nn::Conv3d(1, 2, 2, conv_options<nn::ConvOptions>(c)), c); }},
+    {"conv3d",
+     [](const GoldenCall& c) { return with_weights(nn::Conv3d(1, 2, 2, conv_options<nn::ConvOptions>(c)), c); }},
     {"conv_transpose2d",
-     [](const GoldenCall& c) { return with_weights(nn::ConvTranspose2d(4, 2, 3, conv_options<nn::Conv2dOptions>(c)), c); }},
+     [](const GoldenCall& c) {
+       return with_weights(nn::ConvTranspose2d(4, 2, 3, conv_options<nn::Conv2dOptions>(c)), c);
+     }},
     {"batch_norm", batch_norm},
     {"layer_norm", [](const GoldenCall& c) { return converted(nn::LayerNorm(5), c); }},
     {"group_norm", [](const GoldenCall& c) { return converted(nn::GroupNorm(2, 4), c); }},
     {"instance_norm", [](const GoldenCall& c) { return converted(nn::InstanceNorm2d(4), c); }},
     {"max_pool2d", [](const GoldenCall& c) { return converted(nn::MaxPool2d(2, max_options(c)), c); }},
     {"avg_pool2d", [](const GoldenCall& c) { return converted(nn::AvgPool2d(2, average_options(c)), c); }},
-    {"adaptive_avg_pool2d", [](const GoldenCall& c) { return converted(nn::AdaptiveAvgPool2d({3, 2}), c); }},
-    {"flatten",
-     [](const GoldenCall& c) { return converted(c.has("start") ? nn::Flatten(1, -2) : nn::Flatten(), c); }},
+    {"adaptive_avg_pool2d",
+     [](const GoldenCall& c) {
+       return converted(nn::AdaptiveAvgPool2d({3, 2}), c);
+     }},
+    {"flatten", [](const GoldenCall& c) { return converted(c.has("start") ? nn::Flatten(1, -2) : nn::Flatten(), c); }},
     {"leaky_relu", [](const GoldenCall& c) { return converted(nn::LeakyReLU(), c); }},
     {"gelu", [](const GoldenCall& c) { return converted(nn::GELU(), c); }},
     {"gelu_tanh", [](const GoldenCall& c) { return converted(nn::GELU("tanh"), c); }},

@@ -129,8 +129,9 @@ BOOST_AUTO_TEST_CASE(parts_of_data_sets) {
   const std::vector<std::int64_t> same = numpy_permutation(8, 9);
   for (std::size_t i = 0; i < 8; ++i) BOOST_TEST(order[i] == double(same[i]));
   BOOST_TEST(random_split(data, std::vector<std::int64_t>{8, 0}).size() == 2U);
-  BOOST_TEST(message_of<catena::ValueError>([&] { random_split(data, {5, 2}); }).find("7, but there are 8") !=
-             std::string::npos);
+  BOOST_TEST(message_of<catena::ValueError>([&] {
+               random_split(data, {5, 2});
+             }).find("7, but there are 8") != std::string::npos);
   BOOST_CHECK_THROW(random_split(data, {9, -1}), catena::ValueError);
   BOOST_CHECK_THROW(random_split(data, {8}, std::uint64_t(1) << 32), catena::ValueError);
 }

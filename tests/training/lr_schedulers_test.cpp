@@ -42,8 +42,13 @@ BOOST_AUTO_TEST_CASE(rates) {
   check([](SGD& o) { return StepLR(o, {.step_size = 7, .gamma = 0.3}); }, steps);
   check([](SGD& o) { return StepLR(o, 7, 0.3); }, steps);
   check([](SGD& o) { return StepLR(o, 7); }, [](int step) { return std::pow(0.1, step / 7); });
-  check([](SGD& o) { return MultiStepLR(o, {.milestones = {4, 9}, .gamma = 0.2}); },
-        [](int step) { return step < 4 ? 1 : step < 9 ? 0.2 : 0.04; });
+  check(
+      [](SGD& o) {
+        return MultiStepLR(o, {.milestones = {4, 9}, .gamma = 0.2});
+      },
+      [](int step) { return step < 4   ? 1
+                            : step < 9 ? 0.2
+                                       : 0.04; });
   check([](SGD& o) { return ExponentialLR(o, 0.9); }, [](int step) { return std::pow(0.9, step); });
   check([](SGD& o) { return ExponentialLR(o, {.gamma = 0.8}); }, [](int step) { return std::pow(0.8, step); });
   check([](SGD& o) { return LinearLR(o); }, [](int step) { return step < 5 ? (1 + 2 * step / 5.0) / 3 : 1; });
@@ -57,11 +62,12 @@ BOOST_AUTO_TEST_CASE(rates) {
   };
   check([](SGD& o) { return CosineAnnealingLR(o, {.t_max = 25, .eta_min = 0.1}); }, cosine);
   check([](SGD& o) { return CosineAnnealingLR(o, 25, 0.1); }, cosine);
-  check([](SGD& o) { return CosineAnnealingWarmRestarts(o, {.t_0 = 4, .t_mult = 2, .eta_min = 0.1}); }, [](int step) {
-    int start = 0, length = 4;
-    while (step >= start + length) start += length, length *= 2;
-    return 0.2 + 0.8 * (1 + std::cos(std::numbers::pi * (step - start) / length)) / 2;
-  });
+  check([](SGD& o) { return CosineAnnealingWarmRestarts(o, {.t_0 = 4, .t_mult = 2, .eta_min = 0.1}); },
+        [](int step) {
+          int start = 0, length = 4;
+          while (step >= start + length) start += length, length *= 2;
+          return 0.2 + 0.8 * (1 + std::cos(std::numbers::pi * (step - start) / length)) / 2;
+        });
   check([](SGD& o) { return LambdaLR(o, [](int step) { return 1 / (1.0 + step); }); },
         [](int step) { return 1 / (1.0 + step); });
   check([](SGD& o) { return LambdaLR(o, [calls = 0](double) mutable { return ++calls; }); },
