@@ -10,7 +10,17 @@
 #include <catena/nn/initializer.h>
 #include <catena/nn/parameter.h>
 
-namespace nn::init {
+namespace nn {
+
+// Initializers as names of nn, where no layer has the name.
+using initializers::GlorotNormal;
+using initializers::GlorotUniform;
+using initializers::HeNormal;
+using initializers::HeUniform;
+using initializers::LeCunUniform;
+using initializers::Orthogonal;
+
+namespace init {
 
 namespace internal {
 // Fills the data of a variable in place. ValueError for one that has no data yet.
@@ -52,4 +62,5 @@ inline void normal(const Variable& w, double mean = 0, double std = 1) { normal_
 inline void constant(const Variable& w, double value) { constant_(w, value); }
 inline void orthogonal(const Variable& w, double gain = 1) { orthogonal_(w, gain); }
 
-}  // namespace nn::init
+}  // namespace init
+}  // namespace nn

@@ -8,9 +8,9 @@
 #include <catena/nn/initializer.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links.h>
-#include <catena/nn/names.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/reporter.h>
+#include <catena/nn/serializers/files.h>
 #include <catena/nn/serializers/hdf5.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/safetensors.h>

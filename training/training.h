@@ -1,7 +1,6 @@
 // Umbrella header of training: optimizers, data, the trainer and its extensions.
 #pragma once
 
-#include <catena/training/data_loader.h>
 #include <catena/training/dataset.h>
 #include <catena/training/datasets.h>
 #include <catena/training/extensions.h>
@@ -12,6 +11,7 @@
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
+#include <catena/training/parallel/data_loader.h>
 #include <catena/training/parallel/iterators.h>
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
 #include <catena/training/parallel/parallel_updater.h>

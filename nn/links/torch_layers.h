@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 
-#include <catena/autograd/functions/array.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/functions/objects/activation.h>
@@ -75,7 +74,9 @@ template <int axes> class ConvOf : public ConvolutionND {
                                                .initial_bias = o.bias ? Initializer(0.0) : Initializer()}) {}
 };
 }  // namespace internal
+// Over one axis.
 using Conv1d = internal::ConvOf<1>;
+// Over three axes.
 using Conv3d = internal::ConvOf<3>;
 
 struct BatchNormOptions {
@@ -109,16 +110,19 @@ using functions::ReLU;
 using functions::Sigmoid;
 using functions::Tanh;
 
+// leaky_relu() with PyTorch's slope.
 struct LeakyReLU {
   double negative_slope = 0.01;
   explicit LeakyReLU(double slope = 0.01) : negative_slope(slope) {}
   Variable operator()(const Variable& x) const { return leaky_relu(x, negative_slope); }
 };
+// Exact, or its approximation by tanh.
 struct GELU {
   std::string approximate = "none";  // or "tanh"
   explicit GELU(std::string approximate_ = "none") : approximate(std::move(approximate_)) {}
   Variable operator()(const Variable& x) const { return approximate == "none" ? gelu(x) : gelu(x, approximate); }
 };
+// x sigmoid(x).
 struct SiLU {
   Variable operator()(const Variable& x) const { return silu(x); }
 };
@@ -163,11 +167,13 @@ struct CATENA_EXPORT MaxPool2d {
       : MaxPool2d(kernel_, MaxPool2dOptions{.stride = stride, .padding = padding}) {}
   Variable operator()(const Variable& x) const;
 };
+// Means of windows.
 struct AvgPool2dOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Pair> stride = {};  // default: the kernel
   Pair padding = 0;                 // the zeros count
 };
+// average_pooling_2d().
 struct AvgPool2d {
   Pair kernel;
   AvgPool2dOptions options;

@@ -1,5 +1,5 @@
 // Data sets and loaders under PyTorch's names: which examples, in which order, in batches of which sizes.
-#include <catena/training/data_loader.h>
+#include <catena/training/parallel/data_loader.h>
 
 #include <algorithm>
 #include <set>

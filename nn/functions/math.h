@@ -1,31 +1,13 @@
-// Names of inner namespaces as names of nn: the functions of files, initializers, and those functions of autograd that
-// Chainer has in `chainer.functions`. (nn::functions has all functions, see nn/functions/modules.h.)
+// The functions of autograd that Chainer has in `chainer.functions`, as names of nn: nn::sum, nn::concat.
+// (nn::functions has all functions, see modules.h.)
 #pragma once
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
-#include <catena/nn/initializer.h>
-#include <catena/nn/serializers/hdf5.h>
-#include <catena/nn/serializers/npz.h>
-#include <catena/nn/serializers/safetensors.h>
 
 namespace nn {
-
-using serializers::load_hdf5;
-using serializers::load_npz;
-using serializers::load_safetensors;
-using serializers::save_hdf5;
-using serializers::save_npz;
-using serializers::save_safetensors;
-
-using initializers::GlorotNormal;
-using initializers::GlorotUniform;
-using initializers::HeNormal;
-using initializers::HeUniform;
-using initializers::LeCunUniform;
-using initializers::Orthogonal;
 
 using autograd::absolute;
 using autograd::argmax;

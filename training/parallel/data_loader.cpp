@@ -1,4 +1,4 @@
-#include <catena/training/data_loader.h>
+#include <catena/training/parallel/data_loader.h>
 
 #include <numeric>
 
