@@ -29,6 +29,7 @@
 #include <catena/autograd/ndarray_backend/cuda.h>
 #include <catena/autograd/ndarray_backend/list_config.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
+#include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/random_state.h>
 #include <catena/autograd/testing.h>

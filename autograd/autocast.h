@@ -50,6 +50,10 @@ class CATENA_EXPORT AutocastScope {
 [[nodiscard]] inline AutocastScope autocast(Dtype dtype = Dtype::bfloat16, bool enabled = true) {
   return AutocastScope(dtype, enabled);
 }
+// The scope as an object: Autocast guard(nd::bfloat16);
+struct Autocast : AutocastScope {
+  explicit Autocast(Dtype dtype = Dtype::bfloat16, bool enabled = true) : AutocastScope(dtype, enabled) {}
+};
 // Returns the 16-bit dtype of the innermost scope of this thread; nothing outside of scopes.
 CATENA_EXPORT std::optional<Dtype> autocast_dtype() noexcept;
 

@@ -342,7 +342,7 @@ void run_backward(const Variables& roots, const BackwardOptions& options, const 
     else if (by_user) BackwardWatch::warn_of_no_graph(root);
   }
   if (held.empty()) return;
-  BackwardEngine engine(options.enable_double_backprop, options.retain_grad);
+  BackwardEngine engine(options.enable_double_backprop || options.create_graph, options.retain_grad);
   engine.report_parameters(on_parameter);
   for (const Variable& root : held) {
     VariableNode* const y = Access::node(root);

@@ -53,6 +53,10 @@ struct BackwardOptions {
   bool enable_double_backprop = false;  // gradients get a graph and can be differentiated again
   // The gradient with which a variable of one element starts, instead of 1 (Optimizer::loss_scaling).
   double loss_scale = 1;
+  // PyTorch's names. A graph exists as long as variables of it, so backward may always be called again, with either
+  // value of retain_graph; create_graph is enable_double_backprop.
+  bool retain_graph = true;
+  bool create_graph = false;
 };
 
 // A list of variables, as functions with several inputs or outputs take and return it.
@@ -119,6 +123,7 @@ class CATENA_EXPORT Variable {
   Flag volatile_flag() const noexcept;
   void set_volatile(Flag f);
   bool requires_grad() const noexcept;
+  bool requires_grad(bool write_requires_grad_) const = delete;  // x.requires_grad_(false)
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
   // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
@@ -161,6 +166,7 @@ class CATENA_EXPORT Variable {
   // Returns the only element of the data, converted to E; ValueError if the size is not 1. double(loss) is
   // loss.item<double>().
   template <class E> E item() const { return autograd::item(present()).template to<E>(); }
+  double item() const { return item<double>(); }
   template <class E> explicit operator E() const requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) {
     return item<E>();
   }
@@ -302,8 +308,23 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
 
 // Returns the gradients of `outputs` (weighted by grad_outputs, default ones) with respect to `inputs`; null for an
 // input on which no output depends. Does not change any variable's .grad.
-CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs = {},
-                             bool enable_double_backprop = false);
+CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
+                             bool enable_double_backprop);
+inline Variables grad(const Variables& outputs, const Variables& inputs) { return grad(outputs, inputs, {}, false); }
+// A template, so that {.create_graph = true} means the options.
+template <std::convertible_to<Variables> List = Variables>
+Variables grad(const Variables& outputs, const Variables& inputs, const List& grad_outputs) {
+  return grad(outputs, inputs, grad_outputs, false);
+}
+// The same with PyTorch's options: grad({y}, {x}, {.create_graph = true}).
+struct GradOptions {
+  Variables grad_outputs = {};
+  bool retain_graph = true;   // the graph stays, with either value
+  bool create_graph = false;  // as enable_double_backprop
+};
+inline Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& options) {
+  return grad(outputs, inputs, options.grad_outputs, options.create_graph);
+}
 // The same with all arguments of later Chainer, in its order. grad_inputs (empty, or one per input, null for none) are
 // added to the results; set_grad stores the results as the gradients of the inputs; retain_grad stores the gradients of
 // the variables between outputs and inputs. ValueError for lists of other lengths.

@@ -8,6 +8,7 @@
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/hierarchical_softmax.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/math.h>
 #include <catena/nn/functions/modules.h>
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/functions/normalization.h>

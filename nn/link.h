@@ -39,6 +39,9 @@ namespace nn {
 
 class Link;
 class Serializer;
+class StateDict;
+struct LoadOptions;
+struct LoadReport;
 
 // An array that is saved with a link but not optimised (running averages). Value semantics like Parameter.
 class CATENA_EXPORT Persistent {
@@ -173,6 +176,10 @@ class CATENA_EXPORT Link {
   // Returns the device to which the link was moved; if it was not, the device of its parameters; without parameters,
   // the default device.
   Device device() const;
+  // PyTorch's name: a device, "cpu", "cuda" or "cuda:1" (ValueError for other texts), or a dtype.
+  Link& to(Device to) { return to_device(to); }
+  Link& to(std::string_view device);
+  Link& to(autograd::Dtype dtype) { return to_dtype(dtype); }
 
   void cleargrads();
   void zerograds();
@@ -184,6 +191,20 @@ class CATENA_EXPORT Link {
   // gradient of this link becomes a copy. Errors as for copyparams.
   void addgrads(const Link& from);
   std::int64_t count_params() const;
+
+  // ---- PyTorch's names ----
+  std::vector<Variable> parameters() const { return params(); }
+  std::vector<NamedParam> named_parameters() const { return namedparams(); }
+  void zero_grad() { cleargrads(); }
+  // enable_update() or disable_update(), for all parameters.
+  Link& requires_grad_(bool requires_grad = true);
+  // Copies of parameters and persistents by key, on the CPU, and back: see nn/serializers/state_dict.h.
+  StateDict state_dict();
+  LoadReport load_state_dict(const StateDict& state);
+  LoadReport load_state_dict(const StateDict& state, const LoadOptions& options);
+  // The mode belongs to a thread and a scope, not to a model. Compilers show these lines in their error messages.
+  void train() = delete;  // const auto scope = autograd::train_mode(true);
+  void eval() = delete;   // const auto scope = autograd::train_mode(false);
 
   // Stores parameters and persistents under their names, children under theirs. Saving a pending parameter is a
   // ValueError; loading creates pending parameters with the stored shape.

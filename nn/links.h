@@ -30,4 +30,5 @@
 #include <catena/nn/links/sampling_losses.h>
 #include <catena/nn/links/scale.h>
 #include <catena/nn/links/simplified_dropconnect.h>
+#include <catena/nn/links/torch_layers.h>
 #include <catena/nn/links/transformer.h>

@@ -4,11 +4,14 @@
 #include <catena/training/dataset.h>
 #include <catena/training/datasets.h>
 #include <catena/training/extensions.h>
+#include <catena/training/grad_scaler.h>
 #include <catena/training/iterator.h>
 #include <catena/training/lbfgs.h>
+#include <catena/training/lr_schedulers.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
+#include <catena/training/parallel/data_loader.h>
 #include <catena/training/parallel/iterators.h>
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
 #include <catena/training/parallel/parallel_updater.h>
@@ -18,3 +21,10 @@
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>
 #include <catena/training/weight_average.h>
+
+namespace training {
+
+// The namespace of Chainer's extensions: training::extensions::LogReport.
+namespace extensions = ::training;
+
+}  // namespace training

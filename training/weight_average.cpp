@@ -91,6 +91,21 @@ const Array& WeightAverage::average(const std::string& path) const {
   return at->second.average;
 }
 
+void WeightAverage::copy_to(Link& model) const {
+  std::map<std::string, Variable> targets;
+  model.for_each_param([&](std::string_view path, const Variable& param) { targets.emplace(path, param); });
+  for (const auto& [path, e] : entries_) {
+    const auto at = targets.find(path);
+    check<catena::KeyError>(at != targets.end(), "WeightAverage.copy_to", "the model has no parameter ", path);
+    check<ValueError>(at->second.data() && at->second.shape() == e.average.shape(), "WeightAverage.copy_to",
+                      "the average of ", path, " has the shape ", e.average.shape(), ", which the parameter has not");
+  }
+  for (const auto& [path, e] : entries_) {
+    const Variable& target = targets[path];
+    autograd::assign(target.data(), autograd::to_device(e.average, target.device()));
+  }
+}
+
 void WeightAverage::exchange() {
   for (auto& [path, e] : entries_) {
     const Array weights = e.param.data();

@@ -1,6 +1,7 @@
 // Averages of the weights of a model in the course of its training, which often predict better than the last weights.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -39,11 +40,17 @@ class CATENA_EXPORT WeightAverage : public Extension {
  public:
   using Options = WeightAverageOptions;
   explicit WeightAverage(Link& model, Options options = {});
+  // With this decay: WeightAverage(model, 0.99).
+  template <std::floating_point D>
+  WeightAverage(Link& model, D decay) : WeightAverage(model, Options{.decay = decay}) {}
 
   void update();
   std::int64_t n() const noexcept { return n_; }  // number of updates
   // Returns the average of the parameter at `path` ("/l1/W"). KeyError if there is none.
   const Array& average(const std::string& path) const;
+  // Copies the averages to the parameters of this model or of another one with the same paths, on any device. KeyError
+  // for a path that it does not have, ValueError for another shape; nothing is copied then.
+  void copy_to(Link& model) const;
 
   // Exchanges the arrays of parameters and averages, and exchanges them again at the end. RuntimeError before the first
   // update, and while another scope exists. update() in a scope is a RuntimeError as well.
@@ -78,5 +85,9 @@ class CATENA_EXPORT WeightAverage : public Extension {
   std::int64_t n_ = 0;
   bool swapped_ = false;
 };
+
+// Other names of it.
+using ExponentialMovingAverage = WeightAverage;
+using EMA = WeightAverage;
 
 }  // namespace training

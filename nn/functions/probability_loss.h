@@ -38,6 +38,15 @@ struct NLLOptions {
 // classes, and batches of which all are ignored: as softmax_cross_entropy.
 CATENA_EXPORT Variable nll_loss(const Variable& log_p, const Variable& t, const NLLOptions& options = {});
 
+struct CrossEntropyOptions {
+  Array weight = {};  // (C), as class_weight of softmax_cross_entropy
+  int ignore_index = -100;
+  double label_smoothing = 0;
+  std::string reduction = "mean";  // divided by the sum of the weights of the labels; or "sum", "none"
+};
+// softmax_cross_entropy with PyTorch's names and meaning of the options. ValueError for another reduction.
+CATENA_EXPORT Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& options = {});
+
 struct KLDivOptions {
   std::string reduce = "mean";  // over all elements; "batchmean" (the divergence): by the length of axis 0; "sum", "no"
   bool log_target = false;      // p are logarithms

@@ -247,4 +247,30 @@ BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_the_whole_batch) {
                  "accumulate and capture exclude each other"));
 }
 
+// The averages are copied to models with the same paths, whatever their dtype; a model that lacks one is unchanged.
+BOOST_AUTO_TEST_CASE(averages_are_copied_to_models) {
+  Model model, other;
+  EMA average(model, 0.5);
+  average.update();
+  model.move(1);
+  average.update();
+  autograd::assign(other.w.data(), 9.0);
+  average.copy_to(other);
+  const Doubles w = steps_of_w(1);
+  for (std::size_t i = 0; i < 3; ++i)
+    BOOST_TEST(std::abs(autograd::to_vector<double>(other.w.data())[i] - (Doubles{1, 2, 3}[i] + w[i]) / 2) < 1e-6);
+  BOOST_TEST(autograd::to_vector<double>(model.w.data())[0] == float(w[0]));
+  average.copy_to(model);
+  BOOST_TEST(std::abs(autograd::to_vector<double>(model.w.data())[0] - (1 + w[0]) / 2) < 1e-6);
+
+  struct Other : nn::Link {
+    nn::Parameter w{floats({1, 2, 3}, {3})}, wide{floats({4, 5}, {2})}, frozen{floats({5}, {})};
+    NN_MEMBERS(w, wide, frozen)
+  } shorter;
+  BOOST_CHECK_THROW(average.copy_to(shorter), catena::ValueError);
+  BOOST_TEST(autograd::to_vector<double>(shorter.w.data())[0] == 1);
+  nn::Link nothing;
+  BOOST_TEST(message_of<catena::KeyError>([&] { average.copy_to(nothing); }).find("/frozen") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 import data
+import torch_derivatives
 import torch_gradients
 import torch_training
 from protocol import Case, rotating, serve
@@ -403,6 +404,7 @@ table = {
     "random/choice": {"default": choice},
     "random/uniform": sampler(torch.rand),
     "random/normal": sampler(torch.randn),
+    **torch_derivatives.table,
     **torch_gradients.table,
     **torch_training.table,
 }

@@ -36,9 +36,9 @@ def trained(step):
     return Case(step, result=result)
 
 
-def classifier_steps(p, model, batch, forward=None, **options):
-    """Steps of Adam on batch(seed), inputs and labels."""
-    optimizer, forward = torch.optim.Adam(model.parameters(), lr=0.001, **options), forward or model
+def classifier_steps(p, model, batch, forward=None, optimizer=torch.optim.Adam, **options):
+    """Steps of an optimizer on batch(seed), inputs and labels."""
+    optimizer, forward = optimizer(model.parameters(), lr=0.001, **options), forward or model
 
     def step(xt):
         return update(optimizer, F.cross_entropy(forward(xt[0]), xt[1]))

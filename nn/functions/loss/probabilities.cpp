@@ -107,6 +107,16 @@ Variable nll_loss(const Variable& log_p, const Variable& t, const NLLOptions& o)
                  log_p.dtype());
 }
 
+Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& o) {
+  internal::check_reduce("cross_entropy", o.reduction, {"mean", "sum", "none"});
+  return softmax_cross_entropy(x, t,
+                               {.class_weight = o.weight,
+                                .ignore_label = o.ignore_index,
+                                .reduce = o.reduction == "none" ? "no" : o.reduction,
+                                .label_smoothing = o.label_smoothing,
+                                .normalize_by_weight = true});
+}
+
 Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& o) {
   internal::check_reduce("kl_div", o.reduce, {"mean", "batchmean", "sum", "no"});
   internal::check_inputs("KLDiv", "log_q p", {log_q, p}, internal::expect_alike);

@@ -1,0 +1,160 @@
+// Functions with their gradients: attention, normalization, activation, selection, linear algebra, images, einsum. A
+// call computes the result and the gradients of all inputs; the compared result is these gradients.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <catena/benchmarks/cases.h>
+
+namespace bench {
+namespace {
+
+using autograd::Variable;
+using autograd::Variables;
+
+// Input i of set s: a shape and the interval of the values.
+struct Operand {
+  nd::Shape shape;
+  double low = -1, high = 1;
+};
+
+// f gets the inputs; the gradient of its result is the operand with the seed 2000.
+template <class F> Ready derived(const Parameters& p, const std::vector<Operand>& operands, F f) {
+  const auto make = [p, operands](std::int64_t set) {
+    Variables inputs;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      inputs.push_back(Variable(
+          autograd::Array(input(p, operands[i].shape, 8 * set + std::int64_t(i), operands[i].low, operands[i].high))));
+    return inputs;
+  };
+  const autograd::Shape shape = f(make(0)).shape();
+  const autograd::Array gy = input(p, shape, 2000, -1);
+  const auto pass = [f, gy](const Variables& inputs) {
+    for (const Variable& x : inputs) x.cleargrad();
+    Variable y = f(inputs);
+    y.set_grad(gy);
+    y.backward();
+    return nd::Array(inputs[0].grad());
+  };
+  Ready timed = rotating(p, make, pass);
+  timed.result = [pass, inputs = make(0)] {
+    pass(inputs);
+    std::vector<nd::Array> gradients;
+    for (const Variable& x : inputs) gradients.push_back(x.grad());
+    return joined(gradients);
+  };
+  return timed;
+}
+
+// ---- attention ----------------------------------------------------------------------------------
+Ready attention(const Parameters& p) {
+  const Operand rows{{1, p.at("heads"), p.at("tokens"), p.at("d")}};
+  return derived(p, {rows, rows, rows}, [causal = p.at("causal") != 0](const Variables& x) {
+    return nn::scaled_dot_product_attention(x[0], x[1], x[2], {.causal = causal});
+  });
+}
+Parameters of_tokens(std::int64_t tokens, bool causal) {
+  return {{"heads", 8}, {"tokens", tokens}, {"d", 64}, {"causal", causal ? 1 : 0}, {"sets", 1}};
+}
+const Parameters few{{"heads", 2}, {"tokens", 9}, {"d", 4}};
+template <int causal> Parameters tokens(Draw& draw) {
+  return {{"heads", draw.log_uniform(1, 8)},
+          {"tokens", draw.length(16, draw.at_most(8192))},
+          {"d", draw.one_of({16, 32, 64, 128})},
+          {"causal", causal},
+          {"sets", 1}};
+}
+
+// ---- normalization and activation ---------------------------------------------------------------
+Ready group_norm(const Parameters& p) {
+  const std::int64_t c = p.at("channels"), size = p.at("size");
+  return derived(
+      p, {{{p.at("batch"), c, size, size}, -3, 3}, {{c}, 0.5, 1.5}, {{c}}},
+      [groups = int(p.at("groups"))](const Variables& x) { return nn::group_normalization(x[0], groups, x[1], x[2]); });
+}
+Ready rms_norm(const Parameters& p) {
+  return derived(p, {{{p.at("rows"), p.at("columns")}, -3, 3}, {{p.at("columns")}, 0.5, 1.5}},
+                 [](const Variables& x) { return nn::rms_normalization(x[0], x[1]); });
+}
+Ready gelu(const Parameters& p) {
+  return derived(p, {{{p.at("n")}, -3, 3}}, [](const Variables& x) { return nn::gelu(x[0]); });
+}
+
+// ---- selection ----------------------------------------------------------------------------------
+Ready topk(const Parameters& p) {
+  return derived(p, {{{p.at("rows"), p.at("columns")}}},
+                 [k = p.at("k")](const Variables& x) { return autograd::topk(x[0], k).values; });
+}
+Ready gather(const Parameters& p) {
+  const std::int64_t rows = p.at("rows"), columns = p.at("columns"), k = p.at("k");
+  const Variable index(autograd::Array(labels(rows * k, 3000, columns).reshape({rows, k}).astype(nd::int64)),
+                       {.requires_grad = false});
+  return derived(p, {{{rows, columns}}}, [index](const Variables& x) { return autograd::gather(x[0], 1, index); });
+}
+
+// ---- linear algebra -----------------------------------------------------------------------------
+// A product with its transpose and an identity is positive definite.
+Ready cholesky(const Parameters& p) {
+  const std::int64_t n = p.at("n");
+  const Variable identity(autograd::Array(nd::eye(n, nd::float32) * double(n)), {.requires_grad = false});
+  return derived(p, {{{n, n}}}, [identity](const Variables& x) {
+    return autograd::cholesky(autograd::matmul(x[0], x[0].T()) + identity);
+  });
+}
+Ready solve(const Parameters& p) {
+  const std::int64_t n = p.at("n");
+  const Variable identity(autograd::Array(nd::eye(n, nd::float32) * double(n)), {.requires_grad = false});
+  return derived(p, {{{n, n}}, {{n, p.at("columns")}}},
+                 [identity](const Variables& x) { return autograd::solve(x[0] + identity, x[1]); });
+}
+Ready einsum(const Parameters& p) {
+  const Operand rows{{p.at("batch"), p.at("tokens"), p.at("heads"), p.at("d")}};
+  return derived(p, {rows, rows}, [](const Variables& x) { return autograd::einsum("bihd,bjhd->bhij", x[0], x[1]); });
+}
+
+// ---- images -------------------------------------------------------------------------------------
+Ready interpolate(const Parameters& p) {
+  const std::int64_t size = p.at("size");
+  return derived(p, {{{p.at("batch"), p.at("channels"), size, size}}}, [to = int(p.at("to"))](const Variables& x) {
+    return nn::interpolate(x[0], {to, to}, "bilinear");
+  });
+}
+
+const Cases cases{
+    {"attention/full_128", of_tokens(128, false), few, attention},
+    {"attention/full_1024", of_tokens(1024, false), few, attention, tokens<0>},
+    {"attention/full_8192", of_tokens(8192, false), few, attention},
+    {"attention/causal_128", of_tokens(128, true), few, attention},
+    {"attention/causal_1024", of_tokens(1024, true), few, attention, tokens<1>},
+    {"attention/causal_8192", of_tokens(8192, true), few, attention},
+    {"rows/group_norm_backward",
+     {{"batch", 32}, {"channels", 64}, {"groups", 8}, {"size", 32}, {"sets", 4}},
+     {{"batch", 2}, {"channels", 4}, {"groups", 2}, {"size", 3}, {"sets", 2}},
+     group_norm},
+    {"rows/rms_norm_backward",
+     {{"rows", 4096}, {"columns", 1000}, {"sets", 8}},
+     {{"rows", 6}, {"columns", 10}, {"sets", 2}},
+     rms_norm},
+    {"activation/gelu_backward", {{"n", 1 << 24}, {"sets", 4}}, {{"n", 60}, {"sets", 2}}, gelu},
+    {"sorting/topk_backward",
+     {{"rows", 1024}, {"columns", 4096}, {"k", 16}, {"sets", 4}},
+     {{"rows", 3}, {"columns", 9}, {"k", 2}, {"sets", 2}},
+     topk},
+    {"indexing/gather_backward",
+     {{"rows", 4096}, {"columns", 1024}, {"k", 64}, {"sets", 4}},
+     {{"rows", 3}, {"columns", 9}, {"k", 4}, {"sets", 2}},
+     gather},
+    {"linalg/cholesky_backward", {{"n", 256}, {"sets", 1}}, {{"n", 5}}, cholesky},
+    {"linalg/solve_backward", {{"n", 256}, {"columns", 64}, {"sets", 1}}, {{"n", 5}, {"columns", 2}}, solve},
+    {"numerics/einsum_backward",
+     {{"batch", 8}, {"tokens", 256}, {"heads", 8}, {"d", 64}, {"sets", 2}},
+     {{"batch", 2}, {"tokens", 4}, {"heads", 2}, {"d", 3}},
+     einsum},
+    {"convolution/interpolate_backward",
+     {{"batch", 16}, {"channels", 32}, {"size", 56}, {"to", 112}, {"sets", 2}},
+     {{"batch", 2}, {"channels", 2}, {"size", 4}, {"to", 7}},
+     interpolate},
+};
+
+}  // namespace
+}  // namespace bench

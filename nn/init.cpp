@@ -1,0 +1,37 @@
+#include <catena/nn/init.h>
+
+#include <cmath>
+
+#include <catena/autograd/random_state.h>
+#include <catena/kernels/base/error.h>
+
+namespace nn::init {
+
+void internal::fill(const char* name, const Variable& w, const Initializer& initializer) {
+  catena::check<catena::ValueError>(bool(w.data()), name,
+                                    "the parameter has no values yet: call the layer once before, give it its sizes, ",
+                                    "or give it an initializer (.initialW)");
+  initializer(w.data());
+}
+
+void kaiming_normal_(const Variable& w, double gain) {
+  internal::fill("kaiming_normal_", w, initializers::HeNormal(gain / std::sqrt(2.0)));
+}
+
+void uniform_(const Variable& w, double a, double b) {
+  catena::check<catena::ValueError>(a <= b, "uniform_", "the bounds are ", a, " and ", b, "; they must not decrease");
+  internal::fill("uniform_", w, Initializer([a, b](const Array& array) {
+                   initializers::Uniform((b - a) / 2)(array);
+                   autograd::assign(array, array + (a + b) / 2);
+                 }));
+}
+
+void normal_(const Variable& w, double mean, double std) {
+  catena::check<catena::ValueError>(std >= 0, "normal_", "std is ", std, " and must not be negative");
+  internal::fill("normal_", w, Initializer([mean, std](const Array& array) {
+                   initializers::Normal(std)(array);
+                   autograd::assign(array, array + mean);
+                 }));
+}
+
+}  // namespace nn::init

@@ -1,0 +1,66 @@
+// New values for parameters, as functions with the names of PyTorch's torch.nn.init. A layer takes an initializer as an
+// option: Linear(4, 16, {.initialW = nn::HeNormal()}).
+//
+//   nn::init::kaiming_normal_(model.l1.W);
+//   nn::init::zeros_(*model.l1.b);
+//   for (const auto& [path, param] : model.named_parameters()) if (path.ends_with("/W")) nn::init::normal_(param, 0,
+//   0.02);
+#pragma once
+
+#include <catena/nn/initializer.h>
+#include <catena/nn/parameter.h>
+
+namespace nn {
+
+// Initializers as names of nn, where no layer has the name.
+using initializers::GlorotNormal;
+using initializers::GlorotUniform;
+using initializers::HeNormal;
+using initializers::HeUniform;
+using initializers::LeCunUniform;
+using initializers::Orthogonal;
+
+namespace init {
+
+namespace internal {
+// Fills the data of a variable in place. ValueError for one that has no data yet.
+CATENA_EXPORT void fill(const char* name, const Variable& w, const Initializer& initializer);
+}  // namespace internal
+
+// gain times the deviation sqrt(2 / (fan_in + fan_out)), uniform or normal. (Glorot, Bengio: AISTATS 2010.)
+inline void xavier_uniform_(const Variable& w, double gain = 1) {
+  internal::fill("xavier_uniform_", w, initializers::GlorotUniform(gain));
+}
+inline void xavier_normal_(const Variable& w, double gain = 1) {
+  internal::fill("xavier_normal_", w, initializers::GlorotNormal(gain));
+}
+// gain times the deviation 1 / sqrt(fan_in), uniform or normal; the gain is that of relu by default. (He et al.:
+// arXiv:1502.01852.)
+inline void kaiming_uniform_(const Variable& w, double gain = 1.4142135623730951) {
+  internal::fill("kaiming_uniform_", w, initializers::LeCunUniform(gain));
+}
+CATENA_EXPORT void kaiming_normal_(const Variable& w, double gain = 1.4142135623730951);
+CATENA_EXPORT void uniform_(const Variable& w, double a = 0, double b = 1);  // U[a, b)
+CATENA_EXPORT void normal_(const Variable& w, double mean = 0, double std = 1);
+inline void constant_(const Variable& w, double value) {
+  internal::fill("constant_", w, initializers::Constant(value));
+}
+inline void zeros_(const Variable& w) { internal::fill("zeros_", w, initializers::Constant(0)); }
+inline void ones_(const Variable& w) { internal::fill("ones_", w, initializers::Constant(1)); }
+inline void eye_(const Variable& w) { internal::fill("eye_", w, initializers::Identity()); }  // square matrices
+inline void orthogonal_(const Variable& w, double gain = 1) {
+  internal::fill("orthogonal_", w, initializers::Orthogonal(gain));
+}
+
+// The names without the underscore, as older versions of PyTorch have them.
+inline void xavier_uniform(const Variable& w, double gain = 1) { xavier_uniform_(w, gain); }
+inline void xavier_normal(const Variable& w, double gain = 1) { xavier_normal_(w, gain); }
+inline void kaiming_uniform(const Variable& w, double gain = 1.4142135623730951) { kaiming_uniform_(w, gain); }
+inline void kaiming_normal(const Variable& w, double gain = 1.4142135623730951) { kaiming_normal_(w, gain); }
+inline void uniform(const Variable& w, double a = 0, double b = 1) { uniform_(w, a, b); }
+inline void normal(const Variable& w, double mean = 0, double std = 1) { normal_(w, mean, std); }
+inline void constant(const Variable& w, double value) { constant_(w, value); }
+inline void orthogonal(const Variable& w, double gain = 1) { orthogonal_(w, gain); }
+
+}  // namespace init
+}  // namespace nn

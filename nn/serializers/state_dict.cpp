@@ -1,0 +1,77 @@
+#include <catena/nn/serializers/state_dict.h>
+
+#include <algorithm>
+
+#include <catena/kernels/base/error_context.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+
+namespace serializers {
+
+StateDictDeserializer::StateDictDeserializer(const StateDict& state, const LoadOptions& options)
+    : Serializer(options), state_(&state) {}
+StateDictDeserializer::StateDictDeserializer(const StateDict& state, std::string path, bool strict)
+    : Serializer(std::move(path), strict), state_(&state) {}
+
+catena::Owned<Serializer> StateDictDeserializer::child(std::string path) const {
+  return catena::Owned<Serializer>(new StateDictDeserializer(*state_, std::move(path), is_strict()));
+}
+
+std::optional<catena::NpyArray> StateDictDeserializer::fetch(const std::string& path) const {
+  if (const auto text = state_->texts.find(path); text != state_->texts.end()) {
+    const std::size_t length = std::max<std::size_t>(text->second.size(), 1);
+    catena::NpyArray found;
+    found.descr = catena::concat("|S", length);
+    found.itemsize = length;
+    for (const char c : text->second) found.data.push_back(std::byte(c));
+    found.data.resize(length);
+    return found;
+  }
+  const auto entry = state_->find(path);
+  if (entry == state_->end()) return {};
+  const autograd::Array& a = entry->second;
+  catena::check<catena::TypeError>(bool(a), "load_state_dict", "the array of \"", path, "\" is null");
+  catena::NpyArray found;
+  found.descr = std::string(catena::npy_descr(a.dtype()));
+  found.dtype = a.dtype();
+  found.itemsize = catena::itemsize(a.dtype());
+  found.shape = a.shape();
+  found.data.resize(std::size_t(a.size()) * found.itemsize);
+  autograd::to_host(a, found.data.data());
+  return found;
+}
+
+std::vector<std::string> StateDictDeserializer::keys() const {
+  std::vector<std::string> below;
+  const std::string prefix = path().empty() || has_names_of_its_own() ? "" : path() + "/";
+  const auto add = [&](const std::string& key) {
+    if (key.starts_with(prefix)) below.push_back(key.substr(prefix.size()));
+  };
+  for (const auto& [key, array] : *state_) add(key);
+  for (const auto& [key, text] : state_->texts) add(key);
+  return below;
+}
+
+}  // namespace serializers
+
+StateDict internal::state_of(const serializers::DictionarySerializer& s) {
+  StateDict state;
+  for (const serializers::DictionarySerializer::Entry& e : s.entries()) {
+    if (e.is_text) state.texts[e.key] = e.text;
+    else state[e.key] = autograd::from_host(e.bytes.data(), e.shape, e.dtype, autograd::Device{});
+  }
+  return state;
+}
+
+StateDict Link::state_dict() try { return nn::state_dict(*this); } catch (...) {
+  catena::rethrow_standard("Link.state_dict");
+}
+LoadReport Link::load_state_dict(const StateDict& state) { return load_state_dict(state, LoadOptions{}); }
+LoadReport Link::load_state_dict(const StateDict& state, const LoadOptions& options) try {
+  return nn::load_state_dict(*this, state, options);
+} catch (...) {
+  catena::rethrow_standard("Link.load_state_dict");
+}
+
+}  // namespace nn

@@ -1,0 +1,17 @@
+# The program of training_spellings.tsv: awk -F '\t' -v out=<file> -f training_spellings.awk <table>
+# A row that compiles is a function: the statement, then its check, in one block.
+BEGIN { print "#include \"training_scene.h\"\nusing namespace std::literals;\nnamespace spellings {\nnamespace {" > out }
+/^#/ { next }
+NF != 5 { print FILENAME ":" FNR ": a row has five columns, this one " NF; failed = 1; next }
+$4 != "first" && $4 != "mended" && $4 != "throws" && $4 != "hint" && $4 != "not" { print FILENAME ":" FNR ": the outcome is " $4; failed = 1; next }
+$5 == "" { print FILENAME ":" FNR ": nothing is checked"; failed = 1; next }
+$4 == "first" || $4 == "mended" || $4 == "throws" {
+  printf "void %s(Scene& scene) {\n  auto& [x, t, images, dataset, model, opt, classifier, opt_classifier, trainer, path, directory, seen, rows, count, total, first_W, first_grad] = scene;\n", $1 > out
+  printf "#line %d \"%s\"\n  { %s\n#line %d \"%s\"\n    %s }\n}\n", FNR, FILENAME, $2, FNR, FILENAME, $5 > out
+  rows = rows sprintf("  {\"%s\", %s},\n", $1, $1)
+  ++n
+}
+END {
+  printf "}\nconst Row kRows[] = {\n%s};\nconst int kNumRows = %d;\n}\n", rows, n > out
+  exit failed
+}

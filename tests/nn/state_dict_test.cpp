@@ -1,0 +1,128 @@
+// Copies of the entries of an object in memory, and back; members of Link under PyTorch's names.
+#include <catena/nn/serializers/state_dict.h>
+
+#include <catena/nn/links.h>
+#include <catena/tests/support/training_fixtures.h>
+
+using namespace test;
+using Doubles = std::vector<double>;
+
+namespace {
+
+struct Net : nn::Chain {
+  nn::Linear l1{2, 3}, l2;
+  nn::BatchNormalization bn{3};
+  explicit Net(int out) : l2(3, out) {}
+  NN_MEMBERS(l1, l2, bn)
+};
+
+struct Texts {
+  std::string name, empty;
+  double number = 0;
+  void serialize(nn::Serializer& s) {
+    s("name", name);
+    s("empty", empty);
+    s("number", number);
+  }
+};
+
+Doubles of(const Variable& v) { return autograd::to_vector<double>(v.data()); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(state_dict)
+
+BOOST_AUTO_TEST_CASE(entries_are_copies) {
+  Net net(4);
+  net.bn.N = 5;
+  autograd::assign(net.bn.avg_mean.array(), 0.25);
+  const nn::StateDict state = net.state_dict();
+  std::string keys;
+  for (const auto& [key, array] : state) keys += key + " ";
+  BOOST_TEST(keys == "bn/N bn/avg_mean bn/avg_var bn/beta bn/gamma l1/W l1/b l2/W l2/b ");
+  const Doubles before = of(net.l1.W);
+  BOOST_TEST(autograd::to_vector<double>(state.at("l1/W")) == before, boost::test_tools::per_element());
+  BOOST_TEST(state.at("l1/W").dtype() == Dtype::float32);
+  BOOST_TEST(state.at("l1/W").shape() == (Shape{3, 2}));
+  BOOST_TEST(autograd::to_vector<double>(state.at("bn/N"))[0] == 5);
+  autograd::fill(net.l1.W.data(), 7);
+  net.bn.N = 6;
+  autograd::fill(net.bn.avg_mean.array(), 1);
+  BOOST_TEST(autograd::to_vector<double>(state.at("l1/W")) == before, boost::test_tools::per_element());
+  const nn::LoadReport report = net.load_state_dict(state);
+  BOOST_TEST(report.loaded.size() == 9U);
+  BOOST_TEST(of(net.l1.W) == before, boost::test_tools::per_element());
+  BOOST_TEST(net.bn.N == 5);
+  BOOST_TEST(autograd::to_vector<double>(net.bn.avg_mean.array())[2] == 0.25);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_leaves_the_model_as_it_was) {
+  Net net(4), other(5);
+  nn::StateDict state = net.state_dict();
+  const Doubles before = of(other.l1.W);
+  BOOST_TEST(message_of<catena::ValueError>([&] { other.load_state_dict(state); }).find("l2/W") != std::string::npos);
+  BOOST_TEST(of(other.l1.W) == before, boost::test_tools::per_element());
+  state.erase("l2/W");
+  BOOST_TEST(message_of<catena::KeyError>([&] { net.load_state_dict(state); }).find("l2/W") != std::string::npos);
+  const nn::LoadReport report = net.load_state_dict(state, {.strict = false});
+  BOOST_TEST(report.missing.size() == 1U);
+  BOOST_TEST(other.load_state_dict(state, {.strict = false, .ignore_names = {"l2/W", "l2/b"}}).loaded.size() == 7U);
+  BOOST_TEST(of(other.l1.W) == of(net.l1.W), boost::test_tools::per_element());
+  state["l1/W"] = Array();
+  BOOST_CHECK_THROW(net.load_state_dict(state, {.strict = false}), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_pytorch) {
+  Net net(4);
+  nn::StateDict state;
+  for (const auto& [key, array] : net.state_dict()) state[key] = array;
+  state["l1.weight"] = state.at("l1/W");
+  autograd::fill(state["l1.weight"], 3);
+  state.erase("l1/W");
+  const nn::LoadReport report = net.load_state_dict(state, {.strict = false, .style = nn::KeyStyle::pytorch});
+  BOOST_TEST(report.loaded.size() == 1U);
+  BOOST_TEST(of(net.l1.W) == Doubles(6, 3.0), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(texts_and_numbers) {
+  Texts from, to;
+  from.name = "h\u00e9llo";
+  from.number = 2.5;
+  to.empty = "something";
+  const nn::StateDict state = nn::state_dict(from);
+  BOOST_TEST(state.texts.at("name") == from.name);
+  BOOST_TEST(state.size() == 1U);
+  nn::load_state_dict(to, state);
+  BOOST_TEST(to.name == from.name);
+  BOOST_TEST(to.empty == "");
+  BOOST_TEST(to.number == 2.5);
+}
+
+// Parameters of unknown shape cannot be stored, and are made by loading.
+BOOST_AUTO_TEST_CASE(parameters_without_values) {
+  nn::Linear pending(4), made(3, 4);
+  BOOST_CHECK_THROW(pending.state_dict(), catena::ValueError);
+  pending.load_state_dict(made.state_dict());
+  BOOST_TEST(pending.W.shape() == (Shape{4, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(members_of_links) {
+  Net net(4);
+  BOOST_TEST(net.parameters().size() == 6U);
+  BOOST_TEST(net.named_parameters()[2].path == "/l2/W");
+  net.l1.W.set_grad(autograd::ones_like(net.l1.W.data()));
+  net.zero_grad();
+  BOOST_TEST(!net.l1.W.grad());
+  net.l1.requires_grad_(false);
+  BOOST_TEST(!net.l1.W.requires_grad());
+  BOOST_TEST(net.l2.W.requires_grad());
+  net.requires_grad_();
+  BOOST_TEST(net.l1.W.requires_grad());
+  BOOST_TEST(net.to(Dtype::float64).params()[0].dtype() == Dtype::float64);
+  BOOST_TEST((net.to("cpu").device() == autograd::Device()));
+  BOOST_TEST((net.to(autograd::Device()).device() == autograd::Device()));
+  for (const char* text : {"gpu", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", ""})
+    BOOST_TEST(message_of<catena::ValueError>([&] { net.to(text); }).find("cuda:1") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,144 @@
+// Layers and losses under PyTorch's names, beside PyTorch.
+#include <boost/test/unit_test.hpp>
+
+#include <catena/autograd/flag.h>
+#include <catena/nn/functions/probability_loss.h>
+#include <catena/nn/links.h>
+#include <catena/tests/support/framework_golden.h>
+#include <catena/tests/support/message_of.h>
+
+using namespace autograd;
+using test::GoldenCall;
+
+namespace {
+
+template <class Layer> Variables with_weights(Layer layer, const GoldenCall& c) {
+  layer.W.set_data(c.array("W"));
+  if (layer.b) layer.b->set_data(c.array("b"));
+  return {layer(c.x(0))};
+}
+template <class Options> Options conv_options(const GoldenCall& c) {
+  const auto length = [&](const char* name, int otherwise) { return int(c.integer(name, otherwise)); };
+  return {.stride = length("stride", 1),
+          .padding = length("padding", 0),
+          .dilation = length("dilation", 1),
+          .groups = length("groups", 1),
+          .bias = c.flag("bias", true)};
+}
+nn::MaxPool2dOptions max_options(const GoldenCall& c) {
+  nn::MaxPool2dOptions o{.padding = int(c.integer("padding", 0)), .ceil_mode = c.flag("ceil_mode", false)};
+  if (c.has("stride")) o.stride = int(c.integer("stride", 0));
+  return o;
+}
+nn::AvgPool2dOptions average_options(const GoldenCall& c) {
+  nn::AvgPool2dOptions o{.padding = int(c.integer("padding", 0))};
+  if (c.has("stride")) o.stride = int(c.integer("stride", 0));
+  return o;
+}
+
+Variables batch_norm(const GoldenCall& c) {
+  nn::BatchNorm2d layer(
+      3, {.eps = c.number("eps", 1e-5), .momentum = c.number("momentum", 0.1), .affine = c.flag("affine", true)});
+  layer.to_dtype(c.x(0).dtype());
+  const Variable y = layer(c.x(0));
+  const Array mean = copy(layer.avg_mean.array()), var = copy(layer.avg_var.array());
+  const auto mode = train_mode(false);
+  const auto no_graph = no_backprop_mode();
+  return {y, layer(c.x("moved")), Variable(mean), Variable(var)};
+}
+
+template <class Layer> Variables converted(Layer layer, const GoldenCall& c) {
+  const nn::Sequential net(layer, nn::Identity());
+  nn::Sequential model(net);
+  model.to_dtype(c.x(0).dtype());
+  return {model(c.x(0))};
+}
+
+const test::GoldenFunctions kLayers = {
+    {"conv1d",
+     [](const GoldenCall& c) { return with_weights(nn::Conv1d(2, 4, 3, conv_options<nn::ConvOptions>(c)), c); }},
+    {"conv2d",
+     [](const GoldenCall& c) { return with_weights(nn::Conv2d(2, 4, 3, conv_options<nn::Conv2dOptions>(c)), c); }},
+    {"conv3d",
+     [](const GoldenCall& c) { return with_weights(nn::Conv3d(1, 2, 2, conv_options<nn::ConvOptions>(c)), c); }},
+    {"conv_transpose2d",
+     [](const GoldenCall& c) {
+       return with_weights(nn::ConvTranspose2d(4, 2, 3, conv_options<nn::Conv2dOptions>(c)), c);
+     }},
+    {"batch_norm", batch_norm},
+    {"layer_norm", [](const GoldenCall& c) { return converted(nn::LayerNorm(5), c); }},
+    {"group_norm", [](const GoldenCall& c) { return converted(nn::GroupNorm(2, 4), c); }},
+    {"instance_norm", [](const GoldenCall& c) { return converted(nn::InstanceNorm2d(4), c); }},
+    {"max_pool2d", [](const GoldenCall& c) { return converted(nn::MaxPool2d(2, max_options(c)), c); }},
+    {"avg_pool2d", [](const GoldenCall& c) { return converted(nn::AvgPool2d(2, average_options(c)), c); }},
+    {"adaptive_avg_pool2d",
+     [](const GoldenCall& c) {
+       return converted(nn::AdaptiveAvgPool2d({3, 2}), c);
+     }},
+    {"flatten", [](const GoldenCall& c) { return converted(c.has("start") ? nn::Flatten(1, -2) : nn::Flatten(), c); }},
+    {"leaky_relu", [](const GoldenCall& c) { return converted(nn::LeakyReLU(), c); }},
+    {"gelu", [](const GoldenCall& c) { return converted(nn::GELU(), c); }},
+    {"gelu_tanh", [](const GoldenCall& c) { return converted(nn::GELU("tanh"), c); }},
+    {"silu", [](const GoldenCall& c) { return converted(nn::SiLU(), c); }},
+    {"softmax", [](const GoldenCall& c) { return converted(nn::Softmax(0), c); }},
+    {"log_softmax", [](const GoldenCall& c) { return converted(nn::LogSoftmax(0), c); }},
+    {"relu", [](const GoldenCall& c) { return converted(nn::ReLU(), c); }},
+    {"elu", [](const GoldenCall& c) { return converted(nn::ELU(), c); }},
+    {"sigmoid", [](const GoldenCall& c) { return converted(nn::Sigmoid(), c); }},
+    {"tanh", [](const GoldenCall& c) { return converted(nn::Tanh(), c); }},
+    {"cross_entropy", [](const GoldenCall& c) {
+       nn::CrossEntropyOptions o{.label_smoothing = c.number("label_smoothing", 0),
+                                 .reduction = c.text("reduction", "mean")};
+       if (c.x("weight")) o.weight = c.array("weight");
+       o.ignore_index = int(c.integer("ignore_index", o.ignore_index));
+       return Variables{nn::cross_entropy(c.x(0), c.x(1), o)};
+     }}};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(torch_layers)
+
+BOOST_AUTO_TEST_CASE(golden_values_of_pytorch) { test::run_golden("torch_layers", kLayers); }
+
+// Lengths by position, as PyTorch takes them.
+BOOST_AUTO_TEST_CASE(lengths_by_position) {
+  const Variable x(ones({1, 3, 9, 9}, Dtype::float32));
+  BOOST_TEST(nn::Conv2d(3, 4, 3, 2, 1)(x).shape() == (Shape{1, 4, 5, 5}));
+  BOOST_TEST(nn::ConvTranspose2d(3, 4, 4, 2, 1)(x).shape() == (Shape{1, 4, 18, 18}));
+  BOOST_TEST(nn::MaxPool2d(3, 2)(x).shape() == (Shape{1, 3, 4, 4}));
+  BOOST_TEST(nn::AvgPool2d(3, 2, 1)(x).shape() == (Shape{1, 3, 5, 5}));
+}
+
+BOOST_AUTO_TEST_CASE(dropout_keeps_its_mean_and_is_off_in_test_mode) {
+  const nn::Dropout drop(0.25);
+  const Variable x(ones({1000}, Dtype::float32));
+  std::size_t kept = 0;
+  for (const double v : to_vector<double>(drop(x).data())) {
+    BOOST_TEST((v == 0 || std::abs(v - 1 / 0.75) < 1e-6));
+    kept += v != 0;
+  }
+  BOOST_TEST(kept > 650);
+  BOOST_TEST(kept < 850);
+  const auto mode = train_mode(false);
+  for (const double v : to_vector<double>(drop(x).data())) BOOST_TEST(v == 1);
+}
+
+// A copy is deep, also of a class that has no members of its own.
+BOOST_AUTO_TEST_CASE(copies_and_keys) {
+  nn::Sequential net(nn::Conv2d(1, 2, 3, {.bias = false}), nn::BatchNorm2d(2), nn::ReLU(), nn::Flatten());
+  std::string paths;
+  for (const nn::NamedParam& p : net.namedparams()) paths += p.path + " ";
+  BOOST_TEST(paths == "/0/W /1/gamma /1/beta ");
+  nn::Sequential other(net);
+  autograd::fill(other.params()[0].data(), 0);
+  BOOST_TEST(to_vector<double>(net.params()[0].data())[0] != 0);
+}
+
+BOOST_AUTO_TEST_CASE(other_reductions_are_refused) {
+  const Variable x(ones({2, 3}, Dtype::float32));
+  const Variable t(astype(zeros({2}, Dtype::float32), Dtype::int32));
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { nn::cross_entropy(x, t, {.reduction = "no"}); }).find("none") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,147 @@
+// Data sets and loaders under PyTorch's names: which examples, in which order, in batches of which sizes.
+#include <catena/training/parallel/data_loader.h>
+
+#include <algorithm>
+#include <set>
+
+#include <catena/tests/support/training_fixtures.h>
+
+using namespace test;
+using namespace training;
+using Numbers = std::vector<double>;
+
+namespace {
+
+// Example i is (i, 10 i).
+struct Tens : Dataset {
+  std::int64_t n;
+  explicit Tens(std::int64_t n_) : n(n_) {}
+  std::int64_t size() const override { return n; }
+  Example get_example(std::int64_t i) const override { return {i, 10 * i}; }
+};
+// Example i has i + 1 ones.
+struct Ragged : Dataset {
+  std::int64_t size() const override { return 3; }
+  Example get_example(std::int64_t i) const override { return Example(autograd::ones({i + 1}, Dtype::float32)); }
+};
+
+std::vector<Numbers> sweep(DataLoader& loader) {
+  std::vector<Numbers> batches;
+  for (const Example& batch : loader) {
+    BOOST_TEST(batch.values.size() == 2U);
+    batches.push_back(autograd::to_vector<double>(batch.values[0]));
+    const Numbers tens = autograd::to_vector<double>(batch.values[1]);
+    for (std::size_t i = 0; i < tens.size(); ++i) BOOST_TEST(tens[i] == 10 * batches.back()[i]);
+  }
+  return batches;
+}
+std::multiset<double> all(const std::vector<Numbers>& batches) {
+  std::multiset<double> result;
+  for (const Numbers& b : batches) result.insert(b.begin(), b.end());
+  return result;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(data_loader)
+
+BOOST_AUTO_TEST_CASE(batches_in_order) {
+  const Tens data(7);
+  DataLoader loader(data, {.batch_size = 3});
+  BOOST_TEST(loader.size() == 3);
+  const std::vector<Numbers> expected{{0, 1, 2}, {3, 4, 5}, {6}};
+  BOOST_TEST((sweep(loader) == expected));
+  BOOST_TEST((sweep(loader) == expected));  // again from the begin
+  DataLoader dropping(data, {.batch_size = 3, .drop_last = true});
+  BOOST_TEST(dropping.size() == 2);
+  BOOST_TEST((sweep(dropping) == std::vector<Numbers>{{0, 1, 2}, {3, 4, 5}}));
+  BOOST_TEST((sweep(dropping) == std::vector<Numbers>{{0, 1, 2}, {3, 4, 5}}));
+  DataLoader single(data);
+  BOOST_TEST(single.size() == 7);
+  BOOST_TEST(sweep(single).size() == 7U);
+  DataLoader whole(data, {.batch_size = 100});
+  BOOST_TEST(whole.size() == 1);
+  BOOST_TEST((sweep(whole) == std::vector<Numbers>{{0, 1, 2, 3, 4, 5, 6}}));
+  DataLoader none(data, {.batch_size = 100, .drop_last = true});
+  BOOST_TEST(none.size() == 0);
+  BOOST_TEST(sweep(none).empty());
+}
+
+BOOST_AUTO_TEST_CASE(shuffled_sweeps_have_all_examples_in_new_orders) {
+  for (const int workers : {0, 2}) {
+    DataLoader loader(Tens(40), {.batch_size = 7, .shuffle = true, .num_workers = workers, .seed = 3});
+    const std::vector<Numbers> first = sweep(loader), second = sweep(loader);
+    std::multiset<double> expected;
+    for (int i = 0; i < 40; ++i) expected.insert(i);
+    BOOST_TEST((all(first) == expected));
+    BOOST_TEST((all(second) == expected));
+    BOOST_TEST((first != second));
+    DataLoader same(Tens(40), {.batch_size = 7, .shuffle = true, .seed = 3});
+    BOOST_TEST((sweep(same) == first));  // workers do not change the order
+    BOOST_TEST((sweep(same) == second));
+  }
+}
+
+// A loop that is left early ends its sweep.
+BOOST_AUTO_TEST_CASE(a_loop_that_is_left) {
+  for (const int workers : {0, 2}) {
+    DataLoader loader(Tens(7), {.batch_size = 3, .num_workers = workers});
+    for (const Example& batch : loader) {
+      BOOST_TEST(batch.values[0].size() == 3);
+      break;
+    }
+    BOOST_TEST((sweep(loader) == std::vector<Numbers>{{0, 1, 2}, {3, 4, 5}, {6}}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(padding_of_unequal_shapes) {
+  DataLoader loader(Ragged(), {.batch_size = 3, .padding = -1});
+  for (const Example& batch : loader)
+    BOOST_TEST(autograd::to_vector<double>(batch.values[0]) == (Numbers{1, -1, -1, 1, 1, -1, 1, 1, 1}),
+               boost::test_tools::per_element());
+  DataLoader unpadded(Ragged(), {.batch_size = 3});
+  BOOST_CHECK_THROW(unpadded.begin(), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_data_sets) {
+  const Tens data(8);
+  const Subset part(data, {6, 0, 6});
+  BOOST_TEST(part.size() == 3);
+  BOOST_TEST(autograd::to_vector<double>(part.get_example(2).values[1])[0] == 60);
+  BOOST_CHECK_THROW(Subset(data, {8}), catena::IndexError);
+  BOOST_CHECK_THROW(Subset(data, {-1}), catena::IndexError);
+  const Subset of_arrays(floats({5, 6, 7}, {3}), {2, 1});  // stacks batches by itself
+  DataLoader loader(of_arrays, {.batch_size = 2});
+  for (const Example& batch : loader)
+    BOOST_TEST(autograd::to_vector<double>(batch.values[0]) == (Numbers{7, 6}), boost::test_tools::per_element());
+
+  auto [train, valid, rest] = random_split(data, {5, 2, 1}, 9);
+  std::multiset<double> seen;
+  std::vector<double> order;
+  for (const DatasetPtr& p : {train, valid, rest})
+    for (std::int64_t i = 0; i < p->size(); ++i)
+      order.push_back(autograd::to_vector<double>(p->get_example(i).values[0])[0]);
+  seen.insert(order.begin(), order.end());
+  BOOST_TEST((seen == std::multiset<double>{0, 1, 2, 3, 4, 5, 6, 7}));
+  BOOST_TEST(!std::is_sorted(order.begin(), order.end()));
+  BOOST_TEST(train->size() == 5);
+  BOOST_TEST(rest->size() == 1);
+  const std::vector<std::int64_t> same = numpy_permutation(8, 9);
+  for (std::size_t i = 0; i < 8; ++i) BOOST_TEST(order[i] == double(same[i]));
+  BOOST_TEST(random_split(data, std::vector<std::int64_t>{8, 0}).size() == 2U);
+  BOOST_TEST(message_of<catena::ValueError>([&] {
+               random_split(data, {5, 2});
+             }).find("7, but there are 8") != std::string::npos);
+  BOOST_CHECK_THROW(random_split(data, {9, -1}), catena::ValueError);
+  BOOST_CHECK_THROW(random_split(data, {8}, std::uint64_t(1) << 32), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+  BOOST_CHECK_THROW(DataLoader(Tens(3), {.batch_size = 0}), catena::ValueError);
+  BOOST_CHECK_THROW(DataLoader(Tens(3), {.num_workers = -1}), catena::ValueError);
+  SerialIterator once(Tens(2), 2, {.repeat = false});
+  BOOST_TEST(concat_examples(once.next()).values.size() == 2U);
+  BOOST_TEST(message_of<catena::ValueError>([&] { concat_examples(once.next()); }).find("ended") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,94 @@
+#include <catena/training/parallel/data_loader.h>
+
+#include <numeric>
+
+#include <catena/autograd/random_state.h>
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
+#include <catena/training/parallel/iterators.h>
+
+namespace training {
+
+using catena::check;
+using catena::ValueError;
+
+Subset::Subset(AnyDataset dataset, std::vector<std::int64_t> indices)
+    : dataset_(dataset.shared()), indices_(std::move(indices)) {
+  const std::int64_t n = dataset_->size();
+  for (const std::int64_t i : indices_)
+    check<catena::IndexError>(i >= 0 && i < n, "Subset", "the index ", i, " is out of range for ", n, " examples");
+}
+
+Example Subset::get_example(std::int64_t i) const {
+  return dataset_->get_example(indices_[static_cast<std::size_t>(i)]);
+}
+
+std::optional<Example> Subset::get_batch(std::span<const std::int64_t> indices) const {
+  std::vector<std::int64_t> sources;
+  for (const std::int64_t i : indices) sources.push_back(indices_[static_cast<std::size_t>(i)]);
+  return dataset_->get_batch(sources);
+}
+
+std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<std::int64_t>& lengths,
+                                     std::optional<std::uint64_t> seed) {
+  const std::int64_t n = dataset->size();
+  for (const std::int64_t length : lengths)
+    check<ValueError>(length >= 0, "random_split", "the length ", length, " is negative");
+  const std::int64_t sum = std::accumulate(lengths.begin(), lengths.end(), std::int64_t(0));
+  check<ValueError>(sum == n, "random_split", "the sum of the lengths is ", sum, ", but there are ", n, " examples");
+  check<ValueError>(seed.value_or(0) < 0x100000000, "random_split", "the seed is ", seed.value_or(0),
+                    " and must be below 2^32");
+  const std::vector<std::int64_t> order =
+      seed ? numpy_permutation(n, std::uint32_t(*seed)) : permutation(n, autograd::default_generator());
+  std::vector<DatasetPtr> parts;
+  std::int64_t start = 0;
+  for (const std::int64_t length : lengths) {
+    parts.push_back(catena::Shared<SubDataset>::make(dataset, start, start + length, order));
+    start += length;
+  }
+  return parts;
+}
+
+Example concat_examples(const std::optional<Batch>& batch, DeviceId device, const Padding& padding) {
+  check<ValueError>(batch.has_value(), "concat_examples", "the iteration has ended: there is no batch");
+  return concat_examples(*batch, device, padding);
+}
+
+DataLoader::DataLoader(AnyDataset dataset, Options options) try
+    : dataset_(dataset.shared()), options_(std::move(options)) {
+  check<ValueError>(options_.batch_size >= 1, "DataLoader", "batch_size is ", options_.batch_size,
+                    " and must be at least 1");
+  check<ValueError>(options_.num_workers >= 0, "DataLoader", "num_workers is ", options_.num_workers,
+                    " and must not be negative");
+  if (options_.num_workers == 0) {
+    iterator_ = catena::Owned<Iterator>(new SerialIterator(
+        dataset_, options_.batch_size, {.repeat = false, .shuffle = options_.shuffle, .seed = options_.seed}));
+  } else {
+    iterator_ = catena::Owned<Iterator>(new MultithreadIterator(
+        dataset_, options_.batch_size,
+        {.repeat = false, .shuffle = options_.shuffle, .n_threads = options_.num_workers, .seed = options_.seed}));
+  }
+} catch (...) {
+  catena::rethrow_standard("DataLoader");
+}
+
+std::int64_t DataLoader::size() const noexcept {
+  const std::int64_t n = dataset_->size(), b = options_.batch_size;
+  return options_.drop_last ? n / b : (n + b - 1) / b;
+}
+
+DataLoader::Cursor DataLoader::begin() {
+  if (!fresh_) iterator_->reset();
+  fresh_ = true;
+  return Cursor(this);
+}
+
+void DataLoader::advance() {
+  batch_.reset();
+  fresh_ = false;
+  const std::optional<Batch> next = iterator_->next();
+  if (!next || (options_.drop_last && next->size() < options_.batch_size)) return;
+  batch_ = concat_examples(*next, options_.device, options_.padding);
+}
+
+}  // namespace training

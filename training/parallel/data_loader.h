@@ -1,0 +1,112 @@
+// Data sets and loaders with the names of PyTorch's torch.utils.data. The iterators of a Trainer are in iterator.h and
+// parallel/iterators.h.
+//
+//   auto [train, valid] = training::random_split(training::TensorDataset(x, t), {50000, 10000});
+//   training::DataLoader loader(train, {.batch_size = 64, .shuffle = true, .num_workers = 2});
+//   for (int epoch = 0; epoch < 10; ++epoch)
+//     for (const training::Example& batch : loader) ...              // batch.values[0], batch.values[1]
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <catena/kernels/base/pointers.h>
+#include <catena/training/dataset.h>
+#include <catena/training/iterator.h>
+
+namespace training {
+
+using TensorDataset = TupleDataset;
+
+// The examples of a dataset at these indices, which may repeat. IndexError for one that is out of range.
+class CATENA_EXPORT Subset : public Dataset {
+ public:
+  Subset(AnyDataset dataset, std::vector<std::int64_t> indices);
+  std::int64_t size() const override { return std::int64_t(indices_.size()); }
+  Example get_example(std::int64_t i) const override;
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+
+ private:
+  DatasetPtr dataset_;
+  std::vector<std::int64_t> indices_;
+};
+
+// Random parts of these lengths. ValueError for a negative length and for lengths whose sum is not the size of the
+// dataset. `seed` as in split_dataset_random.
+CATENA_EXPORT std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<std::int64_t>& lengths,
+                                                   std::optional<std::uint64_t> seed = {});
+// Of a list in braces, as many parts as lengths: auto [train, valid] = random_split(dataset, {6, 2});
+template <std::size_t N>
+std::array<DatasetPtr, N> random_split(AnyDataset dataset, const std::int64_t (&lengths)[N],
+                                       std::optional<std::uint64_t> seed = {}) {
+  std::vector<DatasetPtr> parts =
+      random_split(std::move(dataset), std::vector<std::int64_t>(lengths, lengths + N), seed);
+  std::array<DatasetPtr, N> result;
+  for (std::size_t i = 0; i < N; ++i) result[i] = std::move(parts[i]);
+  return result;
+}
+
+// The arrays of what Iterator::next() returns: concat_examples(iterator.next()). ValueError at the end of the
+// iteration.
+CATENA_EXPORT Example concat_examples(const std::optional<Batch>& batch, DeviceId device = {},
+                                      const Padding& padding = {});
+
+struct DataLoaderOptions {
+  std::int64_t batch_size = 1;
+  bool shuffle = false;
+  int num_workers = 0;     // threads that load batches ahead; 0: the calling thread loads
+  bool drop_last = false;  // leaves out a last batch that is not full
+  DeviceId device = {};    // the device to which batches are moved
+  Padding padding = {};    // of examples of unequal shapes
+  // Seed of the orders and of the numbers that the dataset draws; see SerialIterator.
+  std::optional<std::uint64_t> seed = {};
+};
+
+// The batches of one sweep after the other: every begin() starts a sweep in a new order, and ends the one before. The
+// elements are batches as concat_examples stacks them; a reference to one is valid until the next one. Beside the loops
+// of a program; a Trainer takes an Iterator.
+//
+// ValueError for a batch_size below 1 and a num_workers below 0.
+class CATENA_EXPORT DataLoader {
+ public:
+  using Options = DataLoaderOptions;
+  DataLoader(AnyDataset dataset, Options options);
+  explicit DataLoader(AnyDataset dataset) : DataLoader(std::move(dataset), Options{}) {}
+
+  std::int64_t size() const noexcept;  // the number of batches
+  const DatasetPtr& dataset() const noexcept { return dataset_; }
+
+  class Cursor {
+   public:
+    explicit Cursor(DataLoader* of) : of_(of) { of_->advance(); }
+    const Example& operator*() const noexcept { return *of_->batch_; }
+    const Example* operator->() const noexcept { return &*of_->batch_; }
+    Cursor& operator++() {
+      of_->advance();
+      return *this;
+    }
+    friend bool operator==(const Cursor& cursor, std::nullptr_t) { return cursor.at_end(); }
+
+   private:
+    bool at_end() const noexcept { return !of_->batch_; }
+    DataLoader* of_;
+  };
+  Cursor begin();
+  std::nullptr_t end() const noexcept { return nullptr; }
+
+ private:
+  void advance();
+
+  DatasetPtr dataset_;
+  Options options_;
+  catena::Owned<Iterator> iterator_;
+  bool fresh_ = true;  // the iterator has given no batch yet
+  std::optional<Example> batch_;
+};
+
+}  // namespace training
