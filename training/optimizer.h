@@ -193,6 +193,15 @@ class CATENA_EXPORT Optimizer {
   void set_hyper(std::string_view name, double value);
   std::vector<std::string> hyper_names() const;
   double lr() const { return get_hyper("lr"); }
+  void set_lr(double value);  // "lr", or "alpha" if the optimizer has no "lr" to set
+
+  // ---- PyTorch's names ----
+  void zero_grad() { target().cleargrads(); }
+  void step() { update(); }
+  // Copies of what serialize() stores, in memory, and back: see nn/serializers/state_dict.h.
+  nn::StateDict state_dict();
+  nn::LoadReport load_state_dict(const nn::StateDict& state);
+
   const UpdateRule& rule() const noexcept { return rule_; }
 
   // Creates states of parameters that have none yet, except frozen ones, and moves states to the devices of their

@@ -14,11 +14,14 @@ template <class T>
 concept Number = std::is_arithmetic_v<T>;
 }
 
-// Constructors from options by name, without arguments, and from hyperparameters in their order.
-#define CATENA_OPTIMIZER_CONSTRUCTORS(Class) \
-  explicit Class(Options o);                 \
-  Class() : Class(Options{}) {}              \
-  template <internal::Number... N>           \
+// Constructors from options by name, without arguments, and from hyperparameters in their order; with a model, setup()
+// is called.
+#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                   \
+  explicit Class(Options o);                                   \
+  Class() : Class(Options{}) {}                                \
+  explicit Class(Link& target) : Class() { setup(target); }    \
+  Class(Link& target, Options o) : Class(o) { setup(target); } \
+  template <internal::Number... N>                             \
   explicit Class(N... values) requires(sizeof...(N) > 0) : Class(Options{double(values)...}) {}
 
 // p <- p - lr g
