@@ -14,6 +14,7 @@
 #include <catena/training/parallel/parallel_updater.h>
 #include <catena/training/schedules.h>
 #include <catena/training/trainer.h>
+#include <catena/training/transforms.h>
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>
 #include <catena/training/weight_average.h>
