@@ -235,9 +235,9 @@ struct Padding {
   Padding() = default;
   Padding(double v) : values{v} {}
   Padding(std::vector<std::optional<double>> per_component) : values(std::move(per_component)) {}
-  Padding(std::vector<std::pair<std::string, std::optional<double>>> per_name) {
-    for (auto& [name, value] : per_name) {
-      names.push_back(std::move(name));
+  Padding(std::initializer_list<std::pair<std::string, std::optional<double>>> per_name) {
+    for (const auto& [name, value] : per_name) {
+      names.push_back(name);
       values.push_back(value);
     }
   }

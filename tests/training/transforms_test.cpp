@@ -33,7 +33,10 @@ void check_part(double hits, int n, double p, const std::string& what) {
   const double off = std::fabs(hits / n - p), sigma = std::sqrt(p * (1 - p) / n);
   BOOST_TEST(off <= 5 * sigma + 1e-12, what << ": " << hits / n << " instead of " << p);
 }
-std::vector<int> ints_of(const GoldenCall& c, const char* name) { return c.args()[name].get<std::vector<int>>(); }
+std::vector<int> ints_of(const GoldenCall& c, const char* name) {
+  const autograd::Dims dims = c.dims(name);
+  return {dims.begin(), dims.end()};
+}
 std::vector<double> numbers_of(const GoldenCall& c, const char* name) {
   return c.args()[name].get<std::vector<double>>();
 }
