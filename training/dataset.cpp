@@ -421,8 +421,8 @@ Array ExampleValue::of_float(float v) { return host_number(v, autograd::Dtype::f
 Array ExampleValue::of_double(double v) { return host_number(v, autograd::Dtype::float64); }
 
 const Array& internal::component_of_two(const Example& e, std::size_t i) {
-  check<ValueError>(e.values.size() == 2, "Example", "it has ", e.values.size(), " components, but is taken apart into ",
-                    "two; its member `values` has them all");
+  check<ValueError>(e.values.size() == 2, "Example", "it has ", e.values.size(),
+                    " components, but is taken apart into ", "two; its member `values` has them all");
   return e.values[i];
 }
 

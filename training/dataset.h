@@ -45,8 +45,8 @@ class CATENA_EXPORT ExampleValue {
 };
 
 // An example or a batch: a list of components (a tuple), or named components (a map). A single array is a list of one.
-// One of two components can be taken apart: auto [x, t] = concat_examples(batch). With another number of components that
-// is a ValueError; `values` has them all.
+// One of two components can be taken apart: auto [x, t] = concat_examples(batch). With another number of components
+// that is a ValueError; `values` has them all.
 struct CATENA_EXPORT Example {
   std::vector<Array> values;
   std::vector<std::string> names;  // names of the values if the example is a map, else empty
@@ -153,8 +153,8 @@ class CATENA_EXPORT ConcatenatedDataset : public Dataset {
  public:
   explicit ConcatenatedDataset(std::vector<DatasetPtr> datasets);
   template <class... D>
-  explicit ConcatenatedDataset(D&&... datasets)
-      requires(sizeof...(D) > 1 && (... && std::convertible_to<D, AnyDataset>))
+  explicit ConcatenatedDataset(D&&... datasets) requires(sizeof...(D) > 1 &&
+                                                         (... && std::convertible_to<D, AnyDataset>))
       : ConcatenatedDataset(std::vector<DatasetPtr>{AnyDataset(std::forward<D>(datasets)).shared()...}) {}
   std::int64_t size() const override { return ends_.back(); }
   Example get_example(std::int64_t i) const override;

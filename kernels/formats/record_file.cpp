@@ -55,8 +55,8 @@ RecordReader::RecordReader(std::string_view op, const std::string& path)
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, head.data(), kLength);
     const std::uint64_t rest = left - kLength - kChecksum;
-    check<ValueError>(rest >= kChecksum && bytes <= rest - kChecksum, context(size()), "the file ends within its ", bytes,
-                      " bytes");
+    check<ValueError>(rest >= kChecksum && bytes <= rest - kChecksum, context(size()), "the file ends within its ",
+                      bytes, " bytes");
     records_.push_back({at + kLength + kChecksum, bytes});
     at = records_.back().position + bytes + kChecksum;
   }

@@ -189,7 +189,10 @@ BOOST_AUTO_TEST_CASE(batches_taken_apart) {
   BOOST_TEST((values(image)[0] == 2 && values(label)[0] == 5));
   const auto [first, second] = Example({{"b", 1}, {"a", 2}});  // of a map: in its order
   BOOST_TEST((values(first)[0] == 1 && values(second)[0] == 2));
-  BOOST_TEST(has(message_of<catena::ValueError>([] { const auto [a, b] = Example({1, 2, 3}); }), "it has 3 components"));
+  BOOST_TEST(has(message_of<catena::ValueError>([] {
+                   const auto [a, b] = Example({1, 2, 3});
+                 }),
+                 "it has 3 components"));
   SerialIterator it(arrays, 3);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { concat_examples(it.next()->examples); }),
                  "write concat_examples(batch) or to_variables(batch)"));

@@ -328,10 +328,8 @@ BOOST_AUTO_TEST_CASE(packed_sequences) {
              boost::test_tools::per_element());
   BOOST_TEST(values(rows.values[0]) == (Doubles{10, 11, 12, 13, 14, 40, 20, 21, 22, 23, 30, 31}),
              boost::test_tools::per_element());
-  BOOST_TEST(values(rows.values[1]) == (Doubles{1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 2}),
-             boost::test_tools::per_element());
-  BOOST_TEST(values(rows.values[2]) == (Doubles{0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1}),
-             boost::test_tools::per_element());
+  BOOST_TEST(values(rows.values[1]) == (Doubles{1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 2}), boost::test_tools::per_element());
+  BOOST_TEST(values(rows.values[2]) == (Doubles{0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1}), boost::test_tools::per_element());
   const Example padded = pack_sequences({floats({1, 2, 3, 4}, {2, 2})}, 3, -1);
   BOOST_TEST((padded.values[0].shape() == Shape({1, 3, 2})));
   BOOST_TEST(values(padded.values[0]) == (Doubles{1, 2, 3, 4, -1, -1}), boost::test_tools::per_element());

@@ -76,7 +76,9 @@ std::string mat(const std::string& elements) {
   head.resize(124, ' ');
   return head + std::string("\0\1IM", 4) + elements;
 }
-int svhn_pixel(int image, int channel, int row, int column) { return (image * 7 + channel * 50 + row * 3 + column) % 256; }
+int svhn_pixel(int image, int channel, int row, int column) {
+  return (image * 7 + channel * 50 + row * 3 + column) % 256;
+}
 std::string svhn_values(int n) {
   std::string values;  // the first index varies fastest: row, column, channel, image
   for (int i = 0; i < n; ++i)
@@ -91,7 +93,8 @@ std::string svhn(int n, const std::string& label_values, bool pack) {
   return mat(pack ? compressed(x) + compressed(y) : x + y);
 }
 // Names of files of the download cache, the MD5 of the addresses.
-constexpr const char *kTrainName = "ba33c567813d40d8191480b49c8d17dc", *kTestName = "442ed6c94f5626430418a18fa7b21795", *kExtraName = "2704677935c3fd82b6ac1db12ced551d";
+constexpr const char *kTrainName = "ba33c567813d40d8191480b49c8d17dc", *kTestName = "442ed6c94f5626430418a18fa7b21795",
+                     *kExtraName = "2704677935c3fd82b6ac1db12ced551d";
 
 void check_svhn(const Dataset& d, double scale) {
   for (int i = 0; i < d.size(); ++i) {
@@ -179,11 +182,12 @@ BOOST_AUTO_TEST_CASE(house_numbers) {
     const catena::NpyArray x = npz.read("x"), y = npz.read("y");
     BOOST_TEST((x.shape == Shape({32, 32, 3, 3}) && y.shape == Shape({3, 1}) && y.as<std::uint8_t>()[1] == 10));
     BOOST_TEST(x.as<std::uint8_t>()[((5 * 32 + 6) * 3 + 1) * 3 + 2] == svhn_pixel(2, 1, 5, 6));
-    const datasets::TrainTest options = datasets::get_svhn(
-        {.withlabel = false, .scale = 255, .dtype = Dtype::float64, .label_dtype = Dtype::int64});
+    const datasets::TrainTest options =
+        datasets::get_svhn({.withlabel = false, .scale = 255, .dtype = Dtype::float64, .label_dtype = Dtype::int64});
     BOOST_TEST(((*options.train)[0].values.size() == 1 && (*options.train)[0].values[0].dtype() == Dtype::float64));
     check_svhn(*options.test, 255);
-    BOOST_TEST(((*datasets::get_svhn(true, 1.0, Dtype::float32, Dtype::int64).test)[0].values[1].dtype() == Dtype::int64));
+    BOOST_TEST(
+        ((*datasets::get_svhn(true, 1.0, Dtype::float32, Dtype::int64).test)[0].values[1].dtype() == Dtype::int64));
     BOOST_TEST(has(message_of<catena::IOError>([] { datasets::get_svhn_extra(); }), kExtra));
     fs::create_directories(root.folder.path / "_dl_cache");
     root.put(kExtraName, svhn(1, "\7", pack));
@@ -197,12 +201,16 @@ BOOST_AUTO_TEST_CASE(forms_of_mat_files) {
   const Root root;
   root.put(kTestName, svhn(1, "\1", true));
   const std::string x = matrix("X", {32, 32, 3, 1}, 2, svhn_values(1));
-  const std::string text = matrix("about", {1, 5}, 4, "h e l l o ", 4), fractions = matrix("f", {1, 1}, 9, bytes_of(0.5), 6);
+  const std::string text = matrix("about", {1, 5}, 4, "h e l l o ", 4),
+                    fractions = matrix("f", {1, 1}, 9, bytes_of(0.5), 6);
   const std::string y = matrix("y", {1, 1}, 9, bytes_of(10.0), 6);
   root.put(kTrainName, mat(text + compressed(fractions) + x + compressed(y) + element(1, "abc")));
   BOOST_TEST(values((*datasets::get_svhn().train)[0].values[1])[0] == 0);
-  for (const auto& [type, value] : {std::pair(1, bytes_of(std::int8_t(4))), {3, bytes_of(std::int16_t(4))},
-                                    {4, bytes_of(std::uint16_t(4))}, {5, bytes_of(4)}, {6, bytes_of(4u)},
+  for (const auto& [type, value] : {std::pair(1, bytes_of(std::int8_t(4))),
+                                    {3, bytes_of(std::int16_t(4))},
+                                    {4, bytes_of(std::uint16_t(4))},
+                                    {5, bytes_of(4)},
+                                    {6, bytes_of(4u)},
                                     {7, bytes_of(4.0F)}}) {
     fs::remove_all(root.folder.path / "pfnet");
     root.put(kTrainName, mat(x + matrix("y", {1, 1}, std::uint32_t(type), value, 6)));
@@ -234,7 +242,8 @@ BOOST_AUTO_TEST_CASE(damaged_mat_files) {
   refused(mat(x + matrix("y", {2}, 2, "\1")), "has 1 values");
   refused(mat(x + matrix("y", {-1, 1}, 2, "\1")), "claims more values");
   const std::string whole = mat(x + y);
-  for (std::size_t n = 128; n < whole.size(); n += 97) refused(whole.substr(0, n), n == 128 ? "no array" : "ends within");
+  for (std::size_t n = 128; n < whole.size(); n += 97)
+    refused(whole.substr(0, n), n == 128 ? "no array" : "ends within");
   const std::string pack = compressed(x);
   refused(mat(pack.substr(0, pack.size() - 9)), "ends within");
   std::string cut = compressed(x.substr(0, 500));

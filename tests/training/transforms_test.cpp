@@ -72,8 +72,8 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   };
   all["resized_crop"] = [&](const GoldenCall& c) -> Variables {
     const auto size = ints_of(c, "size");
-    return {tf::resized_crop(c.array(0), at(c, "top"), at(c, "left"), at(c, "height"), at(c, "width"),
-                             {size[0], size[1]})};
+    return {
+        tf::resized_crop(c.array(0), at(c, "top"), at(c, "left"), at(c, "height"), at(c, "width"), {size[0], size[1]})};
   };
   all["rotate"] = [&](const GoldenCall& c) -> Variables {
     const std::string mode = c.text("mode", "");
@@ -93,7 +93,9 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   all["adjust_saturation"] = [&](const GoldenCall& c) -> Variables {
     return {tf::adjust_saturation(c.array(0), number(c, "factor"))};
   };
-  all["adjust_hue"] = [&](const GoldenCall& c) -> Variables { return {tf::adjust_hue(c.array(0), number(c, "turns"))}; };
+  all["adjust_hue"] = [&](const GoldenCall& c) -> Variables {
+    return {tf::adjust_hue(c.array(0), number(c, "turns"))};
+  };
   all["rgb_to_grayscale"] = [&](const GoldenCall& c) -> Variables {
     return {tf::Grayscale(int(at(c, "channels")))(c.array(0))};
   };
@@ -276,8 +278,7 @@ BOOST_AUTO_TEST_CASE(random_numbers_of_an_example) {
     while (it.epoch() < 2) {
       const std::int64_t epoch = it.epoch();
       const Batch b = *it.next();
-      for (std::size_t i = 0; i < b.examples.size(); ++i)
-        seen[{epoch, b.indices[i]}] = values(b.examples[i].values[0]);
+      for (std::size_t i = 0; i < b.examples.size(); ++i) seen[{epoch, b.indices[i]}] = values(b.examples[i].values[0]);
     }
     return seen;
   };
@@ -333,8 +334,8 @@ BOOST_AUTO_TEST_CASE(mixed_batches) {
     BOOST_REQUIRE((mixed.values[1].shape() == Shape({n, classes}) && t.size() == 12));
     const double own = t[3 + 1];  // of image 1, whose neighbour has another label
     BOOST_TEST(std::fabs(t[3] - (1 - own)) < 1e-6);
-    BOOST_TEST(std::fabs(x[128] - own) < 1e-5);            // own * 1 + (1 - own) * 0
-    BOOST_TEST(std::fabs(x[0] - 3 * (1 - own)) < 1e-5);    // the last image is before the first
+    BOOST_TEST(std::fabs(x[128] - own) < 1e-5);          // own * 1 + (1 - own) * 0
+    BOOST_TEST(std::fabs(x[0] - 3 * (1 - own)) < 1e-5);  // the last image is before the first
     sum += own, squares += own * own;
   }
   // Beta(a, a) has the mean 1/2 and the variance 1 / (4 (2a + 1)).
@@ -414,8 +415,9 @@ BOOST_AUTO_TEST_CASE(errors) {
   says("cutmix: the rectangle", [&] { tf::cutmix(autograd::reshape(x, {1, 1, 4, 6}), 0, 0, 5, 1); });
   says("MixUp: there are 0 classes", [&] { tf::MixUp({.classes = 0}); });
   says("MixUp: a batch has 1 components", [&] { tf::MixUp({.classes = 2})(Example(x), g); });
-  says("labels of the shape (2,) and int32 do not fit images of the shape (1, 1, 4, 6)",
-       [&] { tf::CutMix({.classes = 2})(Example({autograd::reshape(x, {1, 1, 4, 6}), ints({0, 1})}), g); });
+  says("labels of the shape (2,) and int32 do not fit images of the shape (1, 1, 4, 6)", [&] {
+    tf::CutMix({.classes = 2})(Example({autograd::reshape(x, {1, 1, 4, 6}), ints({0, 1})}), g);
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

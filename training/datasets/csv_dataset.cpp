@@ -52,8 +52,8 @@ class Reader {
     if (at_ < text_.size() && text_[at_] == '"') {
       cell = read_quoted(row);
       while (!at_line_end() && text_[at_] != delimiter_) {
-        check<ValueError>(catena::is_ascii_space(text_[at_]), context_, "line ", line_, ": text follows the quotes of cell ",
-                          row.cells.size() + 1);
+        check<ValueError>(catena::is_ascii_space(text_[at_]), context_, "line ", line_,
+                          ": text follows the quotes of cell ", row.cells.size() + 1);
         ++at_;
       }
     } else {

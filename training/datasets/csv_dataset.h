@@ -28,9 +28,9 @@ struct CsvOptions {
 //   training::CsvDataset iris("iris.csv", {.target = "species"});
 //
 // Cells are separated as in RFC 4180: a cell in double quotes may contain delimiters, line ends and, written twice,
-// quotes. Spaces around unquoted cells do not count, nor do empty lines. IOError if the file cannot be read. ValueError,
-// with file, line and column, for a row of another length, a feature that is no number and an unfinished quote; KeyError,
-// with the names that there are, for a column that is not there.
+// quotes. Spaces around unquoted cells do not count, nor do empty lines. IOError if the file cannot be read.
+// ValueError, with file, line and column, for a row of another length, a feature that is no number and an unfinished
+// quote; KeyError, with the names that there are, for a column that is not there.
 class CATENA_EXPORT CsvDataset : public Dataset {
  public:
   explicit CsvDataset(const std::string& path, const CsvOptions& options = {});

@@ -133,8 +133,9 @@ std::string internal::encode_png(std::string_view op, const Array& image) {
 
 Array image_grid(const Array& images, const GridOptions& options) {
   constexpr const char* op = "image_grid";
-  check<ValueError>(bool(images) && images.ndim() == 4 && images.size() > 0, op, "images have the axes (N, C, H, W), none ",
-                    "of them empty", bool(images) ? catena::concat(", not the shape ", images.shape()) : std::string());
+  check<ValueError>(bool(images) && images.ndim() == 4 && images.size() > 0, op,
+                    "images have the axes (N, C, H, W), none ", "of them empty",
+                    bool(images) ? catena::concat(", not the shape ", images.shape()) : std::string());
   const std::int64_t n = images.shape(0), border = options.padding;
   check<ValueError>(options.columns >= 1 && border >= 0, op, options.columns, " columns and a padding of ", border,
                     " pixels make no grid");
@@ -144,7 +145,8 @@ Array image_grid(const Array& images, const GridOptions& options) {
                                     images.dtype(), images.device());
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t top = i / columns * height + border, left = i % columns * width + border;
-    const Array part = autograd::slice(autograd::slice(grid, 1, top, top + height - border), 2, left, left + width - border);
+    const Array part =
+        autograd::slice(autograd::slice(grid, 1, top, top + height - border), 2, left, left + width - border);
     autograd::assign(part, autograd::squeeze(autograd::slice(images, 0, i, i + 1), {0}));
   }
   return grid;

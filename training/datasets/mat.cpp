@@ -17,8 +17,8 @@ using catena::ValueError;
 namespace {
 
 // Types of elements, and classes of arrays.
-constexpr std::uint32_t kInt8 = 1, kUint8 = 2, kInt16 = 3, kUint16 = 4, kInt32 = 5, kUint32 = 6, kSingle = 7, kDouble = 9,
-                        kMatrix = 14, kCompressed = 15;
+constexpr std::uint32_t kInt8 = 1, kUint8 = 2, kInt16 = 3, kUint16 = 4, kInt32 = 5, kUint32 = 6, kSingle = 7,
+                        kDouble = 9, kMatrix = 14, kCompressed = 15;
 constexpr std::uint32_t kFirstNumericClass = 6, kLastNumericClass = 13;  // mxDOUBLE_CLASS to mxUINT32_CLASS
 
 struct Element {

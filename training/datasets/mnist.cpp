@@ -35,13 +35,13 @@ struct Kind {
   const char* otherwise;             // what to use without the files, or nothing
 };
 const Kind& digits() {
-  static const Kind kind{"mnist",
-                         "mnist",
-                         "pfnet/chainer/mnist",
-                         "http://yann.lecun.com/exdb/mnist/",
-                         {"https://ossci-datasets.s3.amazonaws.com/mnist/",
-                          "https://storage.googleapis.com/cvdf-datasets/mnist/"},
-                         ", or use generated_mnist()"};
+  static const Kind kind{
+      "mnist",
+      "mnist",
+      "pfnet/chainer/mnist",
+      "http://yann.lecun.com/exdb/mnist/",
+      {"https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/"},
+      ", or use generated_mnist()"};
   return kind;
 }
 const Kind& fashion() {
@@ -86,8 +86,8 @@ std::optional<std::string> find_file(const fs::path& folder, const std::string& 
 
 ByteImages read_part(const char* op, const std::string& images_path, const std::string& labels_path) {
   IdxArray images = read_idx(images_path), labels = read_idx(labels_path);
-  check<ValueError>(images.shape.size() == 3 && images.shape[1] == kDigitSide && images.shape[2] == kDigitSide, op,
-                    '"', images_path, "\" has the shape ", images.shape, "; images of 28 x 28 are needed");
+  check<ValueError>(images.shape.size() == 3 && images.shape[1] == kDigitSide && images.shape[2] == kDigitSide, op, '"',
+                    images_path, "\" has the shape ", images.shape, "; images of 28 x 28 are needed");
   check<ValueError>(labels.shape.size() == 1, op, '"', labels_path, "\" has the shape ", labels.shape,
                     "; one label per image is needed");
   check<RuntimeError>(labels.shape[0] == images.shape[0], op, '"', images_path, "\" has ", images.shape[0],

@@ -36,8 +36,8 @@ inline Mnist get_mnist(bool withlabel, int ndim = 1, double scale = 1.0,
 }
 
 // Fashion-MNIST (Xiao et al., 2017): clothes of 10 kinds, and Kuzushiji-MNIST (Clanuwat et al., 2018): cursive Japanese
-// characters of 10 kinds. The files have the names of MNIST's, in the folder fashion-mnist or pfnet/chainer/fashion-mnist
-// (kuzushiji_mnist or pfnet/chainer/kuzushiji_mnist) of the data set root; else as mnist().
+// characters of 10 kinds. The files have the names of MNIST's, in the folder fashion-mnist or
+// pfnet/chainer/fashion-mnist (kuzushiji_mnist or pfnet/chainer/kuzushiji_mnist) of the data set root; else as mnist().
 CATENA_EXPORT TrainTest get_fashion_mnist(const MnistOptions& options = {});
 CATENA_EXPORT TrainTest get_kuzushiji_mnist(const MnistOptions& options = {});
 inline TrainTest get_fashion_mnist(bool withlabel, int ndim = 1, double scale = 1.0,

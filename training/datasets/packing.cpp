@@ -63,7 +63,8 @@ Example pack_sequences(const std::vector<Array>& sequences, std::int64_t length,
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const auto& [row, start] = places[i];
     const std::int64_t n = sequences[i].shape(0);
-    const Array part = autograd::slice(autograd::reshape(autograd::slice(values, 0, row, row + 1), shape), 0, start, start + n);
+    const Array part =
+        autograd::slice(autograd::reshape(autograd::slice(values, 0, row, row + 1), shape), 0, start, start + n);
     autograd::assign(part, autograd::to_device(sequences[i], Device{}));
     const std::int32_t segment = ++count[std::size_t(row)];
     for (std::int64_t k = 0; k < n; ++k) {

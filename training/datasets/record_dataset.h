@@ -10,8 +10,8 @@
 
 namespace training {
 
-// Writes a file of examples. A record is an npz archive, not compressed, with the arrays of an example: under the names of
-// a map, or "0", "1", ... for a tuple. Records have the framing of TensorFlow's files (TFRecord), with checksums, so
+// Writes a file of examples. A record is an npz archive, not compressed, with the arrays of an example: under the names
+// of a map, or "0", "1", ... for a tuple. Records have the framing of TensorFlow's files (TFRecord), with checksums, so
 // that other programs read the file: np.load(io.BytesIO(record)) in Python.
 //
 //   training::RecordWriter writer("train.records");
@@ -40,8 +40,8 @@ class CATENA_EXPORT RecordWriter {
 CATENA_EXPORT void write_records(const std::string& path, AnyDataset dataset);
 
 // Example i is record i of a file, or of several files one after the other, as arrays on the CPU. Opening a file reads
-// the lengths of its records. IOError if it cannot be read; ValueError for damaged content, with the file and the number
-// of the record. get_example may be called from several threads and from worker processes.
+// the lengths of its records. IOError if it cannot be read; ValueError for damaged content, with the file and the
+// number of the record. get_example may be called from several threads and from worker processes.
 class CATENA_EXPORT RecordDataset : public Dataset {
  public:
   explicit RecordDataset(const std::string& path) : RecordDataset(std::vector<std::string>{path}) {}

@@ -101,8 +101,7 @@ DatasetPtr get_part(const std::string& folder, const std::string& name, const Sv
   check<catena::TypeError>(catena::is_floating(o.dtype), kOp, "images of ", o.dtype,
                            " cannot hold scaled pixels; a floating dtype is needed");
   const auto creator = [&](const std::string& to) {
-    ByteImages images =
-        read_original(cached_download("http://ufldl.stanford.edu/housenumbers/" + name + "_32x32.mat"));
+    ByteImages images = read_original(cached_download("http://ufldl.stanford.edu/housenumbers/" + name + "_32x32.mat"));
     write_cache(to, images);
     return images;
   };

@@ -46,8 +46,7 @@ TextDataset::TextDataset(const std::vector<std::string>& paths, TextOptions opti
   for (const std::string& path : paths) {
     files_.push_back(catena::Shared<File>::make(path));
     check<catena::ValueError>(files_.back()->size() == files_[0]->size(), "TextDataset", '"', path, "\" has ",
-                              files_.back()->size(), " lines, but \"", files_[0]->path(), "\" has ",
-                              files_[0]->size());
+                              files_.back()->size(), " lines, but \"", files_[0]->path(), "\" has ", files_[0]->size());
   }
   if (!options_.filter) return;
   for (std::int64_t i = 0; i < files_[0]->size(); ++i)

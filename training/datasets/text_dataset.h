@@ -19,14 +19,14 @@ struct TextOptions {
 };
 
 // Example i is line i of a file, or a tuple of the lines i of several files (source and target of translations), which
-// must have equally many (ValueError). Lines end with \n or \r\n, which do not belong to them. The constructor reads the
-// files and keeps the positions of the lines only; an example is read when it is requested.
+// must have equally many (ValueError). Lines end with \n or \r\n, which do not belong to them. The constructor reads
+// the files and keeps the positions of the lines only; an example is read when it is requested.
 //
 //   training::TextDataset corpus("corpus.txt");
 //   training::TextDataset pairs({"train.de", "train.en"}, {.convert = ids_of_words});
 //
-// IOError if a file cannot be read. An error of `convert` keeps its class and begins with file and line. get_example may
-// be called from several threads if `convert` may.
+// IOError if a file cannot be read. An error of `convert` keeps its class and begins with file and line. get_example
+// may be called from several threads if `convert` may.
 class CATENA_EXPORT TextDataset : public Dataset {
  public:
   explicit TextDataset(const std::string& path, TextOptions options = {})
@@ -42,7 +42,7 @@ class CATENA_EXPORT TextDataset : public Dataset {
 
  private:
   class File;
-  std::int64_t line_of(std::int64_t i) const;                    // the number of the line of example i
+  std::int64_t line_of(std::int64_t i) const;                  // the number of the line of example i
   std::vector<std::string> lines_at(std::int64_t line) const;  // of all files
   std::vector<catena::Shared<const File>> files_;
   std::vector<std::int64_t> kept_;  // numbers of lines, if there is a filter

@@ -56,7 +56,8 @@ struct LabeledZippedImageOptions {
 class CATENA_EXPORT LabeledZippedImageDataset : public Dataset {
  public:
   using Pair = LabeledImageDataset::Pair;
-  LabeledZippedImageDataset(const std::string& archive, std::vector<Pair> pairs, LabeledZippedImageOptions options = {});
+  LabeledZippedImageDataset(const std::string& archive, std::vector<Pair> pairs,
+                            LabeledZippedImageOptions options = {});
   LabeledZippedImageDataset(const std::string& archive, const std::string& list_file,
                             LabeledZippedImageOptions options = {});
   LabeledZippedImageDataset(const std::string& archive, const char* list_file, LabeledZippedImageOptions options = {})

@@ -171,8 +171,7 @@ Array normalize(const Array& image, const std::vector<double>& mean, const std::
   const auto c = std::size_t(image.shape(-3));
   check<ValueError>((mean.size() == 1 || mean.size() == c) && (std.size() == 1 || std.size() == c), "normalize",
                     mean.size(), " means and ", std.size(), " standard deviations do not fit ", c, " channels");
-  for (const double s : std)
-    check<ValueError>(s > 0, "normalize", "a standard deviation is ", s, "; it is positive");
+  for (const double s : std) check<ValueError>(s > 0, "normalize", "a standard deviation is ", s, "; it is positive");
   const auto of_channels = [&](const std::vector<double>& values) {
     const Array numbers = autograd::array(values, {std::int64_t(values.size()), 1, 1}, image.device());
     return autograd::astype(numbers, image.dtype());

@@ -23,8 +23,8 @@ CATENA_EXPORT Array adjust_hue(const Array& image, double turns);
 // grey already.
 CATENA_EXPORT Array rgb_to_grayscale(const Array& image, int channels = 1);
 
-// Returns (image - mean) / std, with one number for each channel or one for all. TypeError for a uint8 image; ValueError
-// for other numbers of channels and a std that is not positive.
+// Returns (image - mean) / std, with one number for each channel or one for all. TypeError for a uint8 image;
+// ValueError for other numbers of channels and a std that is not positive.
 CATENA_EXPORT Array normalize(const Array& image, const std::vector<double>& mean, const std::vector<double>& std);
 
 // Returns the values 0..255 of a uint8 image as 0..1. A floating image is only converted to the dtype. TypeError for

@@ -16,6 +16,7 @@ using catena::check;
 using catena::ValueError;
 using internal::check_image;
 using internal::Pixels;
+using internal::rectangle;
 
 namespace {
 
@@ -26,10 +27,6 @@ void check_rectangle(std::string_view op, const Array& image, std::int64_t top, 
   check<ValueError>(height >= 1 && width >= 1 && top >= 0 && left >= 0 && top <= h - height && left <= w - width, op,
                     "the rectangle of ", height, " x ", width, " pixels at row ", top, ", column ", left,
                     " does not lie within an image of ", h, " x ", w);
-}
-
-Array rectangle(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width) {
-  return autograd::slice(autograd::slice(image, -2, top, top + height), -1, left, left + width);
 }
 
 Array mirrored(const Array& image, int axis) {
@@ -67,8 +64,8 @@ Array crop(const Array& image, std::int64_t top, std::int64_t left, std::int64_t
 Array center_crop(const Array& image, Pair size) {
   check_image("center_crop", image);
   const std::int64_t h = image.shape(-2), w = image.shape(-1);
-  check<ValueError>(size.y >= 1 && size.x >= 1 && size.y <= h && size.x <= w, "center_crop", "an image of ", h, " x ", w,
-                    " has no middle of ", size.y, " x ", size.x, " pixels; resize or pad it before");
+  check<ValueError>(size.y >= 1 && size.x >= 1 && size.y <= h && size.x <= w, "center_crop", "an image of ", h, " x ",
+                    w, " has no middle of ", size.y, " x ", size.x, " pixels; resize or pad it before");
   const auto middle = [](std::int64_t left_over) { return std::int64_t(std::nearbyint(double(left_over) / 2)); };
   return rectangle(image, middle(h - size.y), middle(w - size.x), size.y, size.x);
 }
@@ -117,10 +114,10 @@ Array resize(const Array& image, ResizeTo size, const ResizeOptions& options) {
   const bool is_integer = image.dtype() == Dtype::uint8;
   const auto scope = autograd::using_config({.enable_backprop = false});
   const Array planes = autograd::reshape(image, {1, image.size() / (h * w), h, w});
-  const Array resized = nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes,
-                                        catena::Dims{size.height, size.width}, options.mode,
-                                        {.antialias = smooth && options.antialias})
-                            .data();
+  const Array resized =
+      nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes,
+                      catena::Dims{size.height, size.width}, options.mode, {.antialias = smooth && options.antialias})
+          .data();
   Shape shape = image.shape();
   shape[shape.size() - 2] = size.height;
   shape[shape.size() - 1] = size.width;
@@ -154,7 +151,9 @@ struct Plane {
   float at(std::int64_t y, std::int64_t x) const {
     return y < 0 || x < 0 || y >= h || x >= w ? fill : pixels[y * w + x];
   }
-  float nearest(double y, double x) const { return at(std::int64_t(std::nearbyint(y)), std::int64_t(std::nearbyint(x))); }
+  float nearest(double y, double x) const {
+    return at(std::int64_t(std::nearbyint(y)), std::int64_t(std::nearbyint(x)));
+  }
   float bilinear(double y, double x) const {
     const auto top = std::int64_t(std::floor(y)), left = std::int64_t(std::floor(x));
     const double down = y - double(top), right = x - double(left);

@@ -24,6 +24,10 @@ void check_probability(std::string_view op, double p) {
   check<catena::ValueError>(p >= 0 && p <= 1, op, "p is ", p, "; a probability lies in 0..1");
 }
 
+Array rectangle(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width) {
+  return autograd::slice(autograd::slice(image, -2, top, top + height), -1, left, left + width);
+}
+
 Pixels::Pixels(const Array& given) : image(given), v(autograd::to_vector<float>(given)) {}
 
 Array Pixels::array(const autograd::Shape& shape, Rounding rounding) const {

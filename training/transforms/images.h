@@ -18,11 +18,14 @@ void check_image(std::string_view op, const Array& image);
 // ValueError unless p is a probability.
 void check_probability(std::string_view op, double p);
 
+// Returns a part of the images as a view; the caller has checked that it lies within them.
+Array rectangle(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width);
+
 // An image whose elements are read, changed and written on the host. Planes are the channels of all images.
 struct Pixels {
   explicit Pixels(const Array& image);
-  // Returns an array of the given shape with the elements `v`. Those of a uint8 image are limited to 0..255 and rounded:
-  // to the nearest integer, half to even, or towards zero, as torchvision's functions do in their turn.
+  // Returns an array of the given shape with the elements `v`. Those of a uint8 image are limited to 0..255 and
+  // rounded: to the nearest integer, half to even, or towards zero, as torchvision's functions do in their turn.
   enum class Rounding { nearest, down };
   Array array(const autograd::Shape& shape, Rounding rounding) const;
   std::int64_t channels() const { return image.shape(-3); }
@@ -40,7 +43,7 @@ struct Pixels {
 // Uniform numbers: from low to high, and integers from low to high, both included.
 double uniform(Generator& g, double low, double high);
 std::int64_t integer(Generator& g, std::int64_t low, std::int64_t high);
-bool chance(Generator& g, double p);                 // true with probability p
+bool chance(Generator& g, double p);                   // true with probability p
 double beta(Generator& g, double alpha, double beta);  // of the beta distribution
 
 }  // namespace training::transforms::internal

@@ -12,6 +12,7 @@ namespace training::transforms {
 
 using catena::check;
 using catena::ValueError;
+using internal::rectangle;
 
 namespace {
 
@@ -23,15 +24,11 @@ Array rolled(const Array& x) {
   return autograd::concatenate(parts, 0);
 }
 
-Array rectangle(const Array& images, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width) {
-  return autograd::slice(autograd::slice(images, -2, top, top + height), -1, left, left + width);
-}
-
 // Returns labels as probabilities of the classes.
 Array probabilities(const char* name, const Array& labels, const Array& images, std::int64_t classes) {
   const autograd::Dtype dtype = catena::is_floating(images.dtype()) ? images.dtype() : autograd::Dtype::float32;
-  const bool fits = catena::is_integer(labels.dtype()) ? labels.ndim() == 1
-                                                       : labels.ndim() == 2 && labels.shape(1) == classes;
+  const bool fits =
+      catena::is_integer(labels.dtype()) ? labels.ndim() == 1 : labels.ndim() == 2 && labels.shape(1) == classes;
   check<ValueError>(fits && labels.shape(0) == images.shape(0), name, "labels of the shape ", labels.shape(), " and ",
                     labels.dtype(), " do not fit images of the shape ", images.shape(), " and ", classes,
                     " classes; they are integers (N) or probabilities (N, classes)");
@@ -59,8 +56,7 @@ Array cutmix(const Array& images, std::int64_t top, std::int64_t left, std::int6
                     " does not lie within images of ", h, " x ", w);
   const Array result = autograd::copy(images);
   if (height > 0 && width > 0)
-    autograd::assign(rectangle(result, top, left, height, width),
-                     rolled(rectangle(images, top, left, height, width)));
+    autograd::assign(rectangle(result, top, left, height, width), rolled(rectangle(images, top, left, height, width)));
   return result;
 }
 

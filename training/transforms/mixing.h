@@ -13,8 +13,8 @@ namespace training::transforms {
 // first: for images, and for labels that are probabilities. ValueError unless the ratio lies in 0..1 and for an array
 // without axes; TypeError unless x is floating.
 CATENA_EXPORT Array mixup(const Array& x, double ratio);
-// Returns a copy of the images (N, C, H, W) in which a rectangle of image i is that of image i - 1. ValueError if it does
-// not lie within the images; an empty one changes nothing.
+// Returns a copy of the images (N, C, H, W) in which a rectangle of image i is that of image i - 1. ValueError if it
+// does not lie within the images; an empty one changes nothing.
 CATENA_EXPORT Array cutmix(const Array& images, std::int64_t top, std::int64_t left, std::int64_t height,
                            std::int64_t width);
 
@@ -25,9 +25,9 @@ struct MixOptions {
 };
 
 // The base of both: mixes a batch (images, labels), whose images have the shape (N, C, H, W). Labels are integers (N)
-// below `classes`, or probabilities (N, classes); the result has probabilities, which nn::softmax_cross_entropy takes, in
-// the dtype of floating images, else float32. Example i is mixed with example i - 1, for iterators shuffle the examples;
-// a batch has one ratio. Numbers come from autograd::default_generator(), or from the given generator.
+// below `classes`, or probabilities (N, classes); the result has probabilities, which nn::softmax_cross_entropy takes,
+// in the dtype of floating images, else float32. Example i is mixed with example i - 1, for iterators shuffle the
+// examples; a batch has one ratio. Numbers come from autograd::default_generator(), or from the given generator.
 //
 // A converter of updaters:  StandardUpdater(iterator, optimizer, {.converter = transforms::MixUp({.classes = 10})})
 //

@@ -86,11 +86,7 @@ Array RandomVerticalFlip::apply(const Array& image, Generator& g) const {
 }
 
 RandomResizedCrop::RandomResizedCrop(Pair size, const RandomResizedCropOptions& options)
-    : size_(size),
-      scale_(options.scale),
-      ratio_(options.ratio),
-      mode_(options.mode),
-      antialias_(options.antialias) {
+    : size_(size), scale_(options.scale), ratio_(options.ratio), mode_(options.mode), antialias_(options.antialias) {
   check_positive("RandomResizedCrop", "scale", scale_);
   check_positive("RandomResizedCrop", "ratio", ratio_);
 }
@@ -105,7 +101,8 @@ Array RandomResizedCrop::apply(const Array& image, Generator& g) const {
   }
   const double nearest = std::clamp(double(w) / double(h), ratio_.first, ratio_.second);
   const auto fitting = [](double side) { return std::max<std::int64_t>(1, std::int64_t(std::nearbyint(side))); };
-  const std::int64_t height = std::min(h, fitting(double(w) / nearest)), width = std::min(w, fitting(double(h) * nearest));
+  const std::int64_t height = std::min(h, fitting(double(w) / nearest)),
+                     width = std::min(w, fitting(double(h) * nearest));
   return resized_crop(image, (h - height) / 2, (w - width) / 2, height, width, size_, how);
 }
 

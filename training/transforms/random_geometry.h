@@ -13,9 +13,9 @@ namespace training::transforms {
 using Range = std::pair<double, double>;
 
 struct RandomCropOptions {
-  Border padding = 0;           // added before the crop
-  bool pad_if_needed = false;   // adds what a smaller image lacks on both sides
-  double fill = 0;              // as of pad
+  Border padding = 0;          // added before the crop
+  bool pad_if_needed = false;  // adds what a smaller image lacks on both sides
+  double fill = 0;             // as of pad
   std::string_view mode = "constant";
 };
 // A rectangle of the given size, at a place that is drawn evenly. ValueError if the padded image is smaller.
@@ -61,9 +61,9 @@ class CATENA_EXPORT RandomVerticalFlip : public Transform {
 };
 
 struct RandomResizedCropOptions {
-  Range scale = {0.08, 1};              // of the area of the rectangle, as a part of the image's
-  Range ratio = {3.0 / 4, 4.0 / 3};     // of width to height; its logarithm is drawn evenly
-  std::string_view mode = "bilinear";   // as of resize
+  Range scale = {0.08, 1};             // of the area of the rectangle, as a part of the image's
+  Range ratio = {3.0 / 4, 4.0 / 3};    // of width to height; its logarithm is drawn evenly
+  std::string_view mode = "bilinear";  // as of resize
   bool antialias = true;
 };
 // A rectangle of random area and shape, resized (Szegedy et al., "Going deeper with convolutions", 2015). After ten
