@@ -151,12 +151,12 @@ BOOST_AUTO_TEST_CASE(tables) {
   const CsvDataset wide(path, {.target = "width", .columns = {"length"}, .target_dtype = Dtype::float64});
   BOOST_TEST((wide[0].values[1].dtype() == Dtype::float64));
 
-  write_file(path, "1;2;\n4;;6\n");
-  const CsvDataset plain(path, {.delimiter = ';', .header = false, .missing = -1});
+  write_file(path, "1|2|\n4||6\n");
+  const CsvDataset plain(path, {.delimiter = '|', .header = false, .missing = -1});
   BOOST_TEST(plain.columns() == (std::vector<std::string>{"0", "1", "2"}), boost::test_tools::per_element());
   BOOST_TEST(values(concat_examples(plain.slice({}, {})).values[0]) == (Doubles{1, 2, -1, 4, -1, 6}),
              boost::test_tools::per_element());
-  const CsvDataset nan(path, {.delimiter = ';', .header = false, .missing = std::numeric_limits<double>::quiet_NaN()});
+  const CsvDataset nan(path, {.delimiter = '|', .header = false, .missing = std::numeric_limits<double>::quiet_NaN()});
   BOOST_TEST(std::isnan(values(nan[0].values[0])[2]));
   write_file(path, "a\tb\n1\t2\n");
   BOOST_TEST(values(CsvDataset(path, {.delimiter = '\t'})[0].values[0]) == (Doubles{1, 2}),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class CATENA_EXPORT RecordDataset : public Dataset {
  public:
   explicit RecordDataset(const std::string& path) : RecordDataset(std::vector<std::string>{path}) {}
   explicit RecordDataset(const std::vector<std::string>& paths);
+  explicit RecordDataset(std::initializer_list<std::string> paths) : RecordDataset(std::vector<std::string>(paths)) {}
   ~RecordDataset() override;
   std::int64_t size() const override;
   Example get_example(std::int64_t i) const override;

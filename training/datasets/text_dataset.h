@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/pointers.h>
@@ -34,6 +36,8 @@ class CATENA_EXPORT TextDataset : public Dataset {
   explicit TextDataset(const char* path, TextOptions options = {})
       : TextDataset(std::vector<std::string>{path}, std::move(options)) {}
   explicit TextDataset(const std::vector<std::string>& paths, TextOptions options = {});
+  explicit TextDataset(std::initializer_list<std::string> paths, TextOptions options = {})
+      : TextDataset(std::vector<std::string>(paths), std::move(options)) {}
   ~TextDataset() override;
   std::int64_t size() const override;
   Example get_example(std::int64_t i) const override;

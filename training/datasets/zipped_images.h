@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@ class CATENA_EXPORT ZippedImageDataset : public Dataset {
   explicit ZippedImageDataset(const std::string& archive, ZippedImageOptions options = {})
       : ZippedImageDataset(std::vector<std::string>{archive}, options) {}
   explicit ZippedImageDataset(const std::vector<std::string>& archives, ZippedImageOptions options = {});
+  explicit ZippedImageDataset(std::initializer_list<std::string> archives, ZippedImageOptions options = {})
+      : ZippedImageDataset(std::vector<std::string>(archives), std::move(options)) {}
   ~ZippedImageDataset() override;
   std::int64_t size() const override { return static_cast<std::int64_t>(images_.size()); }
   Example get_example(std::int64_t i) const override;
