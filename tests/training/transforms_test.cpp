@@ -9,6 +9,7 @@
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/datasets/image_file.h>
 #include <catena/training/iterator.h>
+#include <catena/training/parallel/iterators.h>
 #include <catena/training/transforms.h>
 #include <catena/training/updater.h>
 
@@ -272,8 +273,7 @@ BOOST_AUTO_TEST_CASE(random_numbers_of_an_example) {
   const tf::Compose augment{tf::RandomCrop(4, {.padding = 2}), tf::RandomFlip(), tf::RandomErasing({.noise = true})};
   const Array images = autograd::broadcast_to(numbered(6, 6), {8, 1, 6, 6});
   const TransformDataset data(TupleDataset(images, ints({0, 1, 2, 3, 4, 5, 6, 7})), augment);
-  const auto epochs = [&](bool shuffle, std::int64_t batch) {
-    SerialIterator it(data, batch, {.shuffle = shuffle, .seed = 9});
+  const auto epochs = [&](Iterator& it) {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> seen;
     while (it.epoch() < 2) {
       const std::int64_t epoch = it.epoch();
@@ -282,8 +282,10 @@ BOOST_AUTO_TEST_CASE(random_numbers_of_an_example) {
     }
     return seen;
   };
-  const auto one = epochs(true, 4), two = epochs(true, 4), other = epochs(true, 2);
-  BOOST_TEST((one.size() == 16 && one == two && one == other));
+  SerialIterator serial(data, 4, {.seed = 9}), again(data, 4, {.seed = 9}), pairs(data, 2, {.seed = 9});
+  MultithreadIterator threads(data, 4, {.n_threads = 3, .seed = 9});
+  const auto one = epochs(serial);
+  BOOST_TEST((one.size() == 16 && one == epochs(again) && one == epochs(pairs) && one == epochs(threads)));
   std::map<std::vector<double>, int> different;
   for (const auto& [key, image] : one) ++different[image];
   BOOST_TEST(different.size() >= 14);  // other changes for other examples and epochs

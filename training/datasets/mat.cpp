@@ -70,18 +70,16 @@ std::string expanded(std::string_view packed, std::uint64_t limit, const std::st
   } const end{&stream};
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
-  std::string out;
+  constexpr std::size_t kChunk = 1 << 20;
+  std::string out, chunk(kChunk, '\0');
   int code = Z_OK;
   while (code == Z_OK) {
-    constexpr std::size_t kChunk = 1 << 20;
-    const std::size_t have = out.size();
-    check<ValueError>(have < limit, context, "a compressed element expands to more than the ", limit,
+    check<ValueError>(out.size() < limit, context, "a compressed element expands to more than the ", limit,
                       " bytes that a file of its size may hold");
-    out.resize(have + kChunk);
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + have);
-    stream.avail_out = kChunk;
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(kChunk);
     code = ::inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
+    out.append(chunk.data(), kChunk - stream.avail_out);
   }
   check<ValueError>(code == Z_STREAM_END, context, "a compressed element is damaged or cut off");
   return out;
