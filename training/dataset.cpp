@@ -156,6 +156,20 @@ std::optional<Example> DictDataset::get_batch(std::span<const std::int64_t> indi
   return batch;
 }
 
+ConcatenatedDataset::ConcatenatedDataset(std::vector<DatasetPtr> datasets) : datasets_(std::move(datasets)) {
+  check<ValueError>(!datasets_.empty(), "ConcatenatedDataset", "there are no datasets");
+  std::int64_t size = 0;
+  for (std::size_t k = 0; k < datasets_.size(); ++k) {
+    check<TypeError>(bool(datasets_[k]), "ConcatenatedDataset", "dataset ", k, " is a null pointer");
+    ends_.push_back(size += datasets_[k]->size());
+  }
+}
+
+Example ConcatenatedDataset::get_example(std::int64_t i) const {
+  const auto k = std::size_t(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
+  return datasets_[k]->get_example(k == 0 ? i : i - ends_[k - 1]);
+}
+
 TransformDataset::TransformDataset(AnyDataset dataset, catena::Function<Example(Example)> transform)
     : dataset_(std::move(dataset)), transform_(std::move(transform)) {
   check<TypeError>(bool(transform_), "TransformDataset", "the transform is not callable");
@@ -334,8 +348,35 @@ void check_components(const Stack& stack) {
   }
 }
 
-// Without padding (null), the shapes must be equal.
-Array stack_component(const Stack& stack, std::size_t k, const double* padding) {
+// Returns the padding value of component k of the batch, or null.
+const double* padding_of(const Padding& padding, const Stack& stack, std::size_t k) {
+  if (padding.values.empty()) return nullptr;
+  std::size_t at = padding.values.size() == 1 ? 0 : k;
+  if (!padding.names.empty()) {
+    const auto found = std::find(padding.names.begin(), padding.names.end(), stack.batch[0].names[k]);
+    if (found == padding.names.end()) return nullptr;
+    at = std::size_t(found - padding.names.begin());
+  }
+  return padding.values[at] ? &*padding.values[at] : nullptr;
+}
+
+void check_padding(const Padding& padding, const Example& first) {
+  const std::size_t components = first.values.size();
+  check<ValueError>(padding.multiple >= 1, "concat_examples", "lengths are padded to a multiple of ", padding.multiple,
+                    "; the number is at least 1");
+  if (padding.names.empty()) {
+    check<ValueError>(padding.values.size() <= 1 || padding.values.size() == components, "concat_examples",
+                      padding.values.size(), " padding values do not fit ", components, " components");
+    return;
+  }
+  for (const std::string& name : padding.names)
+    check<catena::KeyError>(std::count(first.names.begin(), first.names.end(), name) == 1, "concat_examples",
+                            "there is a padding for \"", name, "\", but the examples have ", keys_of(first));
+}
+
+// Without padding (null), the shapes must be equal. With it, the first axis of the examples is extended to a multiple
+// of `multiple`.
+Array stack_component(const Stack& stack, std::size_t k, const double* padding, std::int64_t multiple) {
   const Array& first = stack.of(0, k);
   Shape common = first.shape();
   autograd::Dtype dtype = first.dtype();
@@ -351,6 +392,7 @@ Array stack_component(const Stack& stack, std::size_t k, const double* padding) 
     dtype = catena::promote_types(dtype, x.dtype());
     for (int a = 0; a < x.ndim(); ++a) common[a] = std::max(common[a], x.shape(a));
   }
+  if (padding != nullptr && common.size() > 0) common[0] = (common[0] + multiple - 1) / multiple * multiple;
   Shape shape = common;
   shape.insert(0, std::int64_t(stack.batch.size()));
   const Array out = first.backend().empty(shape, dtype, first.device());
@@ -378,6 +420,12 @@ Array ExampleValue::of_integer(std::int64_t v) { return host_number(v, autograd:
 Array ExampleValue::of_float(float v) { return host_number(v, autograd::Dtype::float32); }
 Array ExampleValue::of_double(double v) { return host_number(v, autograd::Dtype::float64); }
 
+const Array& internal::component_of_two(const Example& e, std::size_t i) {
+  check<ValueError>(e.values.size() == 2, "Example", "it has ", e.values.size(),
+                    " components, but is taken apart into ", "two; its member `values` has them all");
+  return e.values[i];
+}
+
 Example::Example(std::initializer_list<ExampleValue> tuple) {
   for (const ExampleValue& value : tuple) values.push_back(value.array());
 }
@@ -391,19 +439,15 @@ Example::Example(std::vector<std::pair<std::string, ExampleValue>> map) {
 
 Example concat_examples(const Examples& batch, DeviceId device, const Padding& padding,
                         std::span<const std::int64_t> indices) {
-  check<ValueError>(!batch.empty(), "concat_examples", "the batch is empty");
+  check<ValueError>(!batch.empty(), "concat_examples", "the batch is empty; for a batch of an iterator, write ",
+                    "concat_examples(batch) or to_variables(batch), because datasets of arrays give it stacked");
   const Stack stack{batch, indices};
   check_components(stack);
-  const std::size_t components = batch[0].values.size();
-  check<ValueError>(padding.values.size() <= 1 || padding.values.size() == components, "concat_examples",
-                    padding.values.size(), " padding values do not fit ", components, " components");
+  check_padding(padding, batch[0]);
   Example result;
   result.names = batch[0].names;
-  for (std::size_t k = 0; k < components; ++k) {
-    const std::optional<double>* const pad =
-        padding.values.empty() ? nullptr : &padding.values[padding.values.size() == 1 ? 0 : k];
-    result.values.push_back(stack_component(stack, k, pad != nullptr && *pad ? &**pad : nullptr));
-  }
+  for (std::size_t k = 0; k < batch[0].values.size(); ++k)
+    result.values.push_back(stack_component(stack, k, padding_of(padding, stack, k), padding.multiple));
   return to_device(device, result);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -44,6 +45,8 @@ class CATENA_EXPORT ExampleValue {
 };
 
 // An example or a batch: a list of components (a tuple), or named components (a map). A single array is a list of one.
+// One of two components can be taken apart: auto [x, t] = concat_examples(batch). With another number of components
+// that is a ValueError; `values` has them all.
 struct CATENA_EXPORT Example {
   std::vector<Array> values;
   std::vector<std::string> names;  // names of the values if the example is a map, else empty
@@ -59,6 +62,10 @@ struct CATENA_EXPORT Example {
   bool is_map() const noexcept { return !names.empty(); }
 };
 using Examples = std::vector<Example>;
+namespace internal {
+CATENA_EXPORT const Array& component_of_two(const Example& e, std::size_t i);
+}
+template <std::size_t I> Array get(const Example& e) { return internal::component_of_two(e, I); }
 
 // The parameter type of iterators, evaluators and the functions below for a dataset: an object of a class derived from
 // Dataset, or an array, whose examples are its elements along the first axis.
@@ -140,8 +147,27 @@ class CATENA_EXPORT DictDataset : public Dataset {
   HeldMap<const Dataset> datasets_;
 };
 
+// The examples of several datasets, one after the other, as one dataset. ValueError without datasets.
+//   ConcatenatedDataset(train, more);
+class CATENA_EXPORT ConcatenatedDataset : public Dataset {
+ public:
+  explicit ConcatenatedDataset(std::vector<DatasetPtr> datasets);
+  template <class... D>
+  explicit ConcatenatedDataset(D&&... datasets) requires(sizeof...(D) > 1 &&
+                                                         (... && std::convertible_to<D, AnyDataset>))
+      : ConcatenatedDataset(std::vector<DatasetPtr>{AnyDataset(std::forward<D>(datasets)).shared()...}) {}
+  std::int64_t size() const override { return ends_.back(); }
+  Example get_example(std::int64_t i) const override;
+
+ private:
+  std::vector<DatasetPtr> datasets_;
+  std::vector<std::int64_t> ends_;  // of the indices of each dataset
+};
+
 // A dataset of the results of transform(example) for the examples of another dataset:
 //   TransformDataset(images, [](training::Example e) { e.values[0] = e.values[0] / 255; return e; })
+// The transforms of images (training/transforms.h) change the image of an example:
+//   TransformDataset(train, transforms::Compose{transforms::RandomCrop(32, {.padding = 4}), transforms::RandomFlip()})
 class CATENA_EXPORT TransformDataset : public Dataset {
  public:
   // TypeError for an empty transform
@@ -200,18 +226,35 @@ struct DeviceId : std::optional<Device> {
   DeviceId(const std::optional<Device>& device) : optional(device) {}
 };
 
-// Padding of unequal shapes: one value for all components, or one per component (empty: shapes must be equal).
+// Padding of unequal shapes: one value for all components, or one per component (empty: shapes must be equal), by
+// position or, for maps, by name: Padding({{"words", 0}, {"label", -1}}). A name that is not given has no padding.
 struct Padding {
   std::vector<std::optional<double>> values;
+  std::vector<std::string> names;  // of the values; empty: by position
+  std::int64_t multiple = 1;
   Padding() = default;
   Padding(double v) : values{v} {}
   Padding(std::vector<std::optional<double>> per_component) : values(std::move(per_component)) {}
+  Padding(std::initializer_list<std::pair<std::string, std::optional<double>>> per_name) {
+    for (const auto& [name, value] : per_name) {
+      names.push_back(name);
+      values.push_back(value);
+    }
+  }
+  // Returns a padding that also extends the first axis of padded components to a multiple of n, so that batches have
+  // few different shapes: Padding(-1).to_multiple(8).
+  Padding to_multiple(std::int64_t n) const {
+    Padding result = *this;
+    result.multiple = n;
+    return result;
+  }
 };
 // Stacks examples along a new first axis, component by component, and moves the result to `device`. Components of maps
 // are matched by name, in any order; the result has the names and the order of the first example. Arrays of one kind
 // (float16 and float32) are converted to the wider dtype. ValueError for an empty batch, and for an example that
 // differs from the first one in its components, its shapes (without padding) or the kind of its dtypes. The message
-// names the example by its number in the batch and, if `indices` has it, in the dataset.
+// names the example by its number in the batch and, if `indices` has it, in the dataset. KeyError for a padding of a
+// name that the examples do not have, ValueError for one whose multiple is below 1.
 CATENA_EXPORT Example concat_examples(const Examples& batch, DeviceId device = {}, const Padding& padding = {},
                                       std::span<const std::int64_t> indices = {});
 CATENA_EXPORT Example to_device(std::optional<Device> device, const Example& x);
@@ -223,3 +266,6 @@ CATENA_EXPORT void set_dataset_root(const std::string& path);
 CATENA_EXPORT std::string get_dataset_directory(const std::string& name, bool create_directory = true);
 
 }  // namespace training
+
+template <> struct std::tuple_size<training::Example> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I> struct std::tuple_element<I, training::Example> { using type = training::Array; };

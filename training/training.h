@@ -18,6 +18,7 @@
 #include <catena/training/param_group.h>
 #include <catena/training/schedules.h>
 #include <catena/training/trainer.h>
+#include <catena/training/transforms.h>
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>
 #include <catena/training/weight_average.h>

@@ -152,6 +152,81 @@ BOOST_AUTO_TEST_CASE(transformed_examples) {
   BOOST_CHECK_THROW(TransformDataset(Squares(1), nullptr), catena::TypeError);
 }
 
+BOOST_AUTO_TEST_CASE(datasets_one_after_the_other) {
+  const Squares squares(3);
+  const ConcatenatedDataset d(squares, floats({7, 8}, {2}), Squares(0), Squares(1));
+  BOOST_TEST(d.size() == 6);
+  Doubles first;
+  for (const Example& e : d.slice({}, {})) first.push_back(values(e.values[0])[0]);
+  BOOST_TEST(first == (Doubles{0, 1, 4, 7, 8, 0}), each);
+  BOOST_TEST(values(d[-3].values[0])[0] == 7);
+  BOOST_CHECK_THROW(d[6], catena::IndexError);
+  BOOST_TEST(ConcatenatedDataset(std::vector<DatasetPtr>{std::make_shared<Squares>(0)}).size() == 0);
+  const auto message = [](std::vector<DatasetPtr> datasets) {
+    return message_of<catena::Error>([&] { ConcatenatedDataset{std::move(datasets)}; });
+  };
+  BOOST_TEST(has(message({}), "ConcatenatedDataset: there are no datasets"));
+  BOOST_TEST(has(message({std::make_shared<Squares>(1), nullptr}), "dataset 1 is a null pointer"));
+  SerialIterator it(d, 6, {.shuffle = false});
+  BOOST_TEST(it.next()->size() == 6);
+}
+
+// Batches of datasets that stack them and of those that do not, taken apart in the ways of a loop without an updater.
+BOOST_AUTO_TEST_CASE(batches_taken_apart) {
+  const TupleDataset arrays({floats({1, 2, 3}, {3}), ints({4, 5, 6})});
+  const TransformDataset single(arrays, [](Example e) { return e; });
+  for (const Dataset* dataset : {static_cast<const Dataset*>(&arrays), static_cast<const Dataset*>(&single)}) {
+    SerialIterator it(*dataset, 3, {.shuffle = false});
+    const auto [x, t] = concat_examples(*it.next());
+    static_assert(std::is_same_v<std::remove_cv_t<decltype(x)>, Array>);
+    BOOST_TEST(values(x) == (Doubles{1, 2, 3}), each);
+    BOOST_TEST(values(t) == (Doubles{4, 5, 6}), each);
+    const auto [xv, tv] = to_variables(*it.next());
+    BOOST_TEST(values(xv.data()) == (Doubles{1, 2, 3}), each);
+    BOOST_TEST((tv.data().dtype() == Dtype::int32));
+  }
+  const auto [image, label] = arrays[1];
+  BOOST_TEST((values(image)[0] == 2 && values(label)[0] == 5));
+  const auto [first, second] = Example({{"b", 1}, {"a", 2}});  // of a map: in its order
+  BOOST_TEST((values(first)[0] == 1 && values(second)[0] == 2));
+  BOOST_TEST(has(message_of<catena::ValueError>([] {
+                   const auto [a, b] = Example({1, 2, 3});
+                 }),
+                 "it has 3 components"));
+  SerialIterator it(arrays, 3);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { concat_examples(it.next()->examples); }),
+                 "write concat_examples(batch) or to_variables(batch)"));
+}
+
+BOOST_AUTO_TEST_CASE(padding_by_name_and_to_multiples) {
+  const Examples maps{Example({{"words", ints({1, 2})}, {"label", 1}}),
+                      Example({{"label", 2}, {"words", ints({3, 4, 5})}})};
+  const Example batch = concat_examples(maps, {}, {{"words", -1}});
+  BOOST_TEST(batch.names == (Names{"words", "label"}), each);
+  BOOST_TEST(values(batch.values[0]) == (Doubles{1, 2, -1, 3, 4, 5}), each);
+  BOOST_TEST((batch.values[1].shape() == Shape{2}));
+  const Example longer = concat_examples(maps, {}, Padding({{"words", 0}, {"label", 0}}).to_multiple(4));
+  BOOST_TEST((longer.values[0].shape() == Shape({2, 4}) && longer.values[1].shape() == Shape{2}));
+  BOOST_TEST(values(longer.values[0]) == (Doubles{1, 2, 0, 0, 3, 4, 5, 0}), each);
+  // Only the first axis of an example, only with a padding, and also where the lengths are equal already.
+  const Examples tuples{std::vector<Array>{floats({1, 2, 3}, {1, 3}), ints({1})},
+                        std::vector<Array>{floats({4, 5, 6}, {1, 3}), ints({2})}};
+  const Example rows = concat_examples(tuples, {}, Padding({9.0, std::nullopt}).to_multiple(2));
+  BOOST_TEST((rows.values[0].shape() == Shape({2, 2, 3}) && rows.values[1].shape() == Shape({2, 1})));
+  BOOST_TEST(values(rows.values[0]) == (Doubles{1, 2, 3, 9, 9, 9, 4, 5, 6, 9, 9, 9}), each);
+  BOOST_TEST((concat_examples(tuples, {}, Padding(0).to_multiple(1)).values[0].shape() == Shape({2, 1, 3})));
+  BOOST_TEST((concat_examples(tuples, {}, Padding().to_multiple(8)).values[0].shape() == Shape({2, 1, 3})));
+
+  const auto refused = [&](const Examples& examples, const Padding& padding) {
+    return message_of<catena::Error>([&] { concat_examples(examples, {}, padding); });
+  };
+  BOOST_CHECK_THROW(concat_examples(maps, {}, {{"word", 0}}), catena::KeyError);
+  BOOST_TEST(has(refused(maps, {{"word", 0}}), "a padding for \"word\", but the examples have the keys words, label"));
+  BOOST_TEST(has(refused(tuples, {{"x", 0}}), "2 components without names"));
+  BOOST_TEST(has(refused(maps, {{"label", 0}}), "a padding value is needed"));
+  BOOST_TEST(has(refused(tuples, Padding(0).to_multiple(0)), "a multiple of 0"));
+}
+
 BOOST_AUTO_TEST_CASE(numbers_in_examples) {
   const auto dtype_of = [](const Example& e, std::size_t k = 0) { return e.values.at(k).dtype(); };
   BOOST_TEST((dtype_of(3) == Dtype::int64));

@@ -94,18 +94,20 @@ ImageCodecs image_codecs() noexcept {
   return {png, jpeg};
 }
 
+Array internal::decode_image(std::string_view op, const std::string& name, std::string_view file, Dtype dtype) {
+  const std::string context = catena::io_context(op, name);
+  const bool png = file.starts_with("\x89PNG\r\n\x1a\n"), jpeg = file.starts_with("\xff\xd8\xff");
+  check<ValueError>(png || jpeg, context, "it is neither a PNG nor a JPEG file");
+  if (png && !image_codecs().png) fail_png(op, name);
+  if (jpeg && !image_codecs().jpeg) fail_jpeg(op, name);
+  const DecodedImage image = png ? decode_png(context, file) : decode_jpeg(context, file);
+  const Array samples = image.sample_bytes == 1 ? planes<std::uint8_t>(image) : planes<std::uint16_t>(image);
+  return autograd::astype(samples, dtype);
+}
+
 Array read_image(const std::string& path, Dtype dtype) {
   constexpr const char* op = "read_image";
-  const std::string content = catena::read_file(op, path), context = catena::io_context(op, path);
-  const bool png = content.starts_with("\x89PNG\r\n\x1a\n"), jpeg = content.starts_with("\xff\xd8\xff");
-  check<ValueError>(png || jpeg, context, "it is neither a PNG nor a JPEG file");
-  if (png && !image_codecs().png) internal::fail_png(op, path);
-  if (jpeg && !image_codecs().jpeg) internal::fail_jpeg(op, path);
-  const internal::DecodedImage image =
-      png ? internal::decode_png(context, content) : internal::decode_jpeg(context, content);
-  const Array samples =
-      image.sample_bytes == 1 ? internal::planes<std::uint8_t>(image) : internal::planes<std::uint16_t>(image);
-  return autograd::astype(samples, dtype);
+  return internal::decode_image(op, path, catena::read_file(op, path), dtype);
 }
 
 std::string internal::encode_png(std::string_view op, const Array& image) {
@@ -127,6 +129,27 @@ std::string internal::encode_png(std::string_view op, const Array& image) {
       }
   }
   return catena::png_file(width, height, rows, 6);
+}
+
+Array image_grid(const Array& images, const GridOptions& options) {
+  constexpr const char* op = "image_grid";
+  check<ValueError>(bool(images) && images.ndim() == 4 && images.size() > 0, op,
+                    "images have the axes (N, C, H, W), none ", "of them empty",
+                    bool(images) ? catena::concat(", not the shape ", images.shape()) : std::string());
+  const std::int64_t n = images.shape(0), border = options.padding;
+  check<ValueError>(options.columns >= 1 && border >= 0, op, options.columns, " columns and a padding of ", border,
+                    " pixels make no grid");
+  const std::int64_t columns = std::min(n, options.columns), rows = (n + columns - 1) / columns;
+  const std::int64_t height = images.shape(2) + border, width = images.shape(3) + border;
+  const Array grid = autograd::full({images.shape(1), rows * height + border, columns * width + border}, options.fill,
+                                    images.dtype(), images.device());
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t top = i / columns * height + border, left = i % columns * width + border;
+    const Array part =
+        autograd::slice(autograd::slice(grid, 1, top, top + height - border), 2, left, left + width - border);
+    autograd::assign(part, autograd::squeeze(autograd::slice(images, 0, i, i + 1), {0}));
+  }
+  return grid;
 }
 
 void write_image(const std::string& path, const Array& image) {

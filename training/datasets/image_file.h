@@ -28,6 +28,17 @@ CATENA_EXPORT Array read_image(const std::string& path, autograd::Dtype dtype = 
 // written. Needs no library for images.
 CATENA_EXPORT void write_image(const std::string& path, const Array& image);
 
+struct GridOptions {
+  std::int64_t columns = 8;  // images of a row
+  std::int64_t padding = 2;  // pixels around each image
+  double fill = 0;           // their value
+};
+// Returns images (N, C, H, W) side by side as one image (C, rows * (H + padding) + padding, columns * (W + padding) +
+// padding), with fewer columns if there are fewer images. ValueError for other shapes, an array without pixels, fewer
+// than 1 columns and a negative padding.
+//   write_image("digits.png", image_grid(images * 255, {.columns = 10}))
+CATENA_EXPORT Array image_grid(const Array& images, const GridOptions& options = {});
+
 // The formats of image files that can be read.
 struct ImageCodecs {
   bool png, jpeg;
@@ -36,6 +47,9 @@ struct ImageCodecs {
 CATENA_EXPORT ImageCodecs image_codecs() noexcept;
 
 namespace internal {
+
+// Returns the content of an image file as read_image; messages begin with `op` and the name of the file.
+Array decode_image(std::string_view op, const std::string& name, std::string_view file, autograd::Dtype dtype);
 
 // Returns the bytes of the file that write_image writes.
 CATENA_EXPORT std::string encode_png(std::string_view op, const Array& image);

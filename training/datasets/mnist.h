@@ -1,7 +1,9 @@
-// MNIST: 28 x 28 grey images of handwritten digits.
+// MNIST: 28 x 28 grey images of handwritten digits, and data sets of the same form.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <catena/training/datasets/train_test.h>
 
@@ -32,6 +34,25 @@ inline Mnist get_mnist(bool withlabel, int ndim = 1, double scale = 1.0,
                        autograd::Dtype label_dtype = autograd::Dtype::int32) {
   return mnist({withlabel, ndim, scale, dtype, label_dtype});
 }
+
+// Fashion-MNIST (Xiao et al., 2017): clothes of 10 kinds, and Kuzushiji-MNIST (Clanuwat et al., 2018): cursive Japanese
+// characters of 10 kinds. The files have the names of MNIST's, in the folder fashion-mnist or
+// pfnet/chainer/fashion-mnist (kuzushiji_mnist or pfnet/chainer/kuzushiji_mnist) of the data set root; else as mnist().
+CATENA_EXPORT TrainTest get_fashion_mnist(const MnistOptions& options = {});
+CATENA_EXPORT TrainTest get_kuzushiji_mnist(const MnistOptions& options = {});
+inline TrainTest get_fashion_mnist(bool withlabel, int ndim = 1, double scale = 1.0,
+                                   autograd::Dtype dtype = autograd::Dtype::float32,
+                                   autograd::Dtype label_dtype = autograd::Dtype::int32) {
+  return get_fashion_mnist({withlabel, ndim, scale, dtype, label_dtype});
+}
+inline TrainTest get_kuzushiji_mnist(bool withlabel, int ndim = 1, double scale = 1.0,
+                                     autograd::Dtype dtype = autograd::Dtype::float32,
+                                     autograd::Dtype label_dtype = autograd::Dtype::int32) {
+  return get_kuzushiji_mnist({withlabel, ndim, scale, dtype, label_dtype});
+}
+// Return the names of the labels: "T-shirt/top", "Trouser", ..., and the sounds of the characters: "o", "ki", ...
+CATENA_EXPORT std::vector<std::string> get_fashion_mnist_labels();
+CATENA_EXPORT std::vector<std::string> get_kuzushiji_mnist_labels();
 
 // Synthetic images in the same form: the strokes of a digit, deformed, rotated, scaled, shifted and with noise. `seed`
 // determines everything: equal arguments give equal images.

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -12,6 +11,7 @@
 #include <filesystem>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/record_file.h>
 #include <catena/training/append_file.h>
 #include <catena/training/datasets/image_file.h>
 
@@ -51,35 +51,10 @@ std::string doubles_field(int number, const std::vector<double>& values) {
   return bytes_field(number, packed);
 }
 
-// ---- records (tensorflow/core/lib/io/record_writer.h) ----
-// The checksum of Castagnoli, CRC-32C, bit-reflected.
-std::uint32_t crc32c(std::string_view bytes) {
-  static const auto table = [] {
-    std::array<std::uint32_t, 256> t{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t c = i;
-      for (int k = 0; k < 8; ++k) c = (c >> 1) ^ (c & 1 ? 0x82f63b78u : 0);
-      t[i] = c;
-    }
-    return t;
-  }();
-  std::uint32_t crc = ~0u;
-  for (const char b : bytes) crc = (crc >> 8) ^ table[(crc ^ static_cast<std::uint8_t>(b)) & 0xff];
-  return ~crc;
-}
-std::string masked_crc(std::string_view bytes) {
-  const std::uint32_t crc = crc32c(bytes);
-  return little_endian<std::uint32_t>(((crc >> 15) | (crc << 17)) + 0xa282ead8u);
-}
-std::string record(std::string_view data) {
-  const std::string length = little_endian<std::uint64_t>(data.size());
-  return (length + masked_crc(length)).append(data) + masked_crc(data);
-}
-
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // tensorflow/core/util/event.proto and framework/summary.proto
-std::string event(std::string_view rest) { return record(double_field(1, now()).append(rest)); }
+std::string event(std::string_view rest) { return catena::framed_record(double_field(1, now()).append(rest)); }
 std::string value_of(std::string_view tag, std::string_view rest) { return bytes_field(1, tag).append(rest); }
 
 // "events.out.tfevents.<seconds>.<host>.<process>.<number>"

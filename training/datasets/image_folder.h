@@ -1,0 +1,40 @@
+// A dataset of image files in one folder for each class.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catena/training/datasets/image_dataset.h>
+
+namespace training {
+
+struct ImageFolderOptions {
+  autograd::Dtype dtype = autograd::Dtype::uint8;  // the values of the files; transforms::ToFloat scales them to 0..1
+  autograd::Dtype label_dtype = autograd::Dtype::int32;
+};
+
+// The folders in `root` are the classes, in the order of their names (bytes of UTF-8), and the PNG and JPEG files below
+// them, at any depth and in the order of their paths, the images: files with the extensions .png, .jpg and .jpeg in any
+// case. Example i is a tuple of an image (C, H, W) and the number of its class. Other files are not read.
+//
+//   training::ImageFolder train("flowers/train");       // flowers/train/daisy/7.jpg, flowers/train/rose/1.png, ...
+//
+// IOError if a folder cannot be read, ValueError if there is no class or a class without images; both name the folder.
+// get_example may be called from several threads; its errors are those of datasets::read_image.
+class CATENA_EXPORT ImageFolder : public Dataset {
+ public:
+  explicit ImageFolder(const std::string& root, ImageFolderOptions options = {});
+  std::int64_t size() const override { return images_.size(); }
+  Example get_example(std::int64_t i) const override { return images_.get_example(i); }
+  const std::vector<std::string>& classes() const noexcept { return classes_; }  // names, by number
+  // Paths with labels, in the order of the examples.
+  const std::vector<LabeledImageDataset::Pair>& pairs() const noexcept { return pairs_; }
+
+ private:
+  std::vector<std::string> classes_;
+  std::vector<LabeledImageDataset::Pair> pairs_;
+  LabeledImageDataset images_;
+};
+
+}  // namespace training

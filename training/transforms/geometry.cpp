@@ -1,0 +1,200 @@
+#include <catena/training/transforms/geometry.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <catena/autograd/config.h>
+#include <catena/kernels/base/error.h>
+#include <catena/nn/functions/array.h>
+#include <catena/training/transforms/images.h>
+
+namespace training::transforms {
+
+using autograd::Dtype;
+using autograd::Shape;
+using catena::check;
+using catena::ValueError;
+using internal::check_image;
+using internal::Pixels;
+using internal::rectangle;
+
+namespace {
+
+void check_rectangle(std::string_view op, const Array& image, std::int64_t top, std::int64_t left, std::int64_t height,
+                     std::int64_t width) {
+  check_image(op, image);
+  const std::int64_t h = image.shape(-2), w = image.shape(-1);
+  check<ValueError>(height >= 1 && width >= 1 && top >= 0 && left >= 0 && top <= h - height && left <= w - width, op,
+                    "the rectangle of ", height, " x ", width, " pixels at row ", top, ", column ", left,
+                    " does not lie within an image of ", h, " x ", w);
+}
+
+Array mirrored(const Array& image, int axis) {
+  const std::int64_t n = image.shape(axis);
+  return autograd::slice(image, axis, n - 1, -n - 1, -1);
+}
+
+// Returns the rows or columns of the image that those of the padded one show.
+std::vector<std::int64_t> sources(std::int64_t before, std::int64_t n, std::int64_t after, std::string_view mode) {
+  const std::int64_t widest = mode == "edge" ? INT64_MAX : mode == "reflect" ? n - 1 : n;
+  check<ValueError>(before <= widest && after <= widest, "pad", "a border of ", std::max(before, after),
+                    " pixels is too wide for the mode \"", mode, "\" and a side of ", n);
+  std::vector<std::int64_t> from;
+  for (std::int64_t i = -before; i < n + after; ++i) {
+    std::int64_t at = std::clamp<std::int64_t>(i, 0, n - 1);
+    if (mode == "reflect") at = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
+    if (mode == "symmetric") at = i < 0 ? -i - 1 : i >= n ? 2 * n - 1 - i : i;
+    from.push_back(at);
+  }
+  return from;
+}
+
+Array take_along(const Array& image, int axis, const std::vector<std::int64_t>& indices) {
+  const Array at = autograd::from_host(indices.data(), {std::int64_t(indices.size())}, Dtype::int64, image.device());
+  return autograd::take(image, at, axis);
+}
+
+}  // namespace
+
+Array crop(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width) {
+  check_rectangle("crop", image, top, left, height, width);
+  return rectangle(image, top, left, height, width);
+}
+
+Array center_crop(const Array& image, Pair size) {
+  check_image("center_crop", image);
+  const std::int64_t h = image.shape(-2), w = image.shape(-1);
+  check<ValueError>(size.y >= 1 && size.x >= 1 && size.y <= h && size.x <= w, "center_crop", "an image of ", h, " x ",
+                    w, " has no middle of ", size.y, " x ", size.x, " pixels; resize or pad it before");
+  const auto middle = [](std::int64_t left_over) { return std::int64_t(std::nearbyint(double(left_over) / 2)); };
+  return rectangle(image, middle(h - size.y), middle(w - size.x), size.y, size.x);
+}
+
+Array pad(const Array& image, Border p, double fill, std::string_view mode) {
+  check_image("pad", image);
+  check<ValueError>(p.left >= 0 && p.top >= 0 && p.right >= 0 && p.bottom >= 0, "pad", "a border of ", p.left, ", ",
+                    p.top, ", ", p.right, " and ", p.bottom, " pixels has a negative length; crop removes pixels");
+  const std::int64_t h = image.shape(-2), w = image.shape(-1);
+  if (mode == "constant") {
+    Shape shape = image.shape();
+    shape[shape.size() - 2] += p.top + p.bottom;
+    shape[shape.size() - 1] += p.left + p.right;
+    const Array result = autograd::full(shape, fill, image.dtype(), image.device());
+    autograd::assign(rectangle(result, p.top, p.left, h, w), image);
+    return result;
+  }
+  check<ValueError>(mode == "edge" || mode == "reflect" || mode == "symmetric", "pad", "the mode is \"", mode,
+                    "\"; it is \"constant\", \"edge\", \"reflect\" or \"symmetric\"");
+  const Array rows = take_along(image, -2, sources(p.top, h, p.bottom, mode));
+  return take_along(rows, -1, sources(p.left, w, p.right, mode));
+}
+
+Array horizontal_flip(const Array& image) {
+  check_image("horizontal_flip", image);
+  return mirrored(image, -1);
+}
+
+Array vertical_flip(const Array& image) {
+  check_image("vertical_flip", image);
+  return mirrored(image, -2);
+}
+
+Array resize(const Array& image, ResizeTo size, const ResizeOptions& options) {
+  check_image("resize", image);
+  const std::int64_t h = image.shape(-2), w = image.shape(-1);
+  if (size.width == 0) {  // the longer side is rounded towards zero, as torchvision does
+    const std::int64_t shorter = size.height, longer = shorter * std::max(h, w) / std::min(h, w);
+    size.height = h <= w ? shorter : longer;
+    size.width = h <= w ? longer : shorter;
+  }
+  check<ValueError>(size.height >= 1 && size.width >= 1, "resize", "an image of ", size.height, " x ", size.width,
+                    " pixels is empty");
+  if (size.height == h && size.width == w) return image;
+  const bool smooth = options.mode == "bilinear" || options.mode == "bicubic";
+  const bool is_integer = image.dtype() == Dtype::uint8;
+  const auto scope = autograd::using_config({.enable_backprop = false});
+  const Array planes = autograd::reshape(image, {1, image.size() / (h * w), h, w});
+  const Array resized =
+      nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes,
+                      catena::Dims{size.height, size.width}, options.mode, {.antialias = smooth && options.antialias})
+          .data();
+  Shape shape = image.shape();
+  shape[shape.size() - 2] = size.height;
+  shape[shape.size() - 1] = size.width;
+  if (!is_integer) return autograd::reshape(resized, shape);
+  Pixels result(image);
+  result.v = autograd::to_vector<float>(resized);
+  return result.array(shape, Pixels::Rounding::nearest);
+}
+
+Array resized_crop(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width,
+                   Pair size, const ResizeOptions& options) {
+  check_rectangle("resized_crop", image, top, left, height, width);
+  return resize(rectangle(image, top, left, height, width), {size.y, size.x}, options);
+}
+
+namespace {
+
+// The point of the image that a pixel of the rotated one shows: with a center (cx, cy) and the coordinates of pixels'
+// middles, p -> c + R (p - c), where R rotates back.
+struct Rotation {
+  double cosine, sine, cx, cy;
+  double x(double px, double py) const { return cosine * (px - cx) - sine * (py - cy) + cx; }
+  double y(double px, double py) const { return sine * (px - cx) + cosine * (py - cy) + cy; }
+};
+
+// Reads a plane of h x w pixels between and outside of them.
+struct Plane {
+  const float* pixels;
+  std::int64_t h, w;
+  float fill;
+  float at(std::int64_t y, std::int64_t x) const {
+    return y < 0 || x < 0 || y >= h || x >= w ? fill : pixels[y * w + x];
+  }
+  float nearest(double y, double x) const {
+    return at(std::int64_t(std::nearbyint(y)), std::int64_t(std::nearbyint(x)));
+  }
+  float bilinear(double y, double x) const {
+    const auto top = std::int64_t(std::floor(y)), left = std::int64_t(std::floor(x));
+    const double down = y - double(top), right = x - double(left);
+    const double upper = at(top, left) * (1 - right) + at(top, left + 1) * right;
+    const double lower = at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right;
+    return float(upper * (1 - down) + lower * down);
+  }
+};
+
+}  // namespace
+
+Array rotate(const Array& image, double angle, const RotateOptions& options) {
+  check_image("rotate", image);
+  check<ValueError>(options.mode == "nearest" || options.mode == "bilinear", "rotate", "the mode is \"", options.mode,
+                    "\"; it is \"nearest\" or \"bilinear\"");
+  check<ValueError>(std::isfinite(angle), "rotate", "the angle is ", angle);
+  const Pixels source(image);
+  Pixels result(image);
+  const std::int64_t h = source.height(), w = source.width();
+  const double radians = angle * 0.017453292519943295;
+  const auto [cx, cy] = options.center.value_or(std::pair(double(w) / 2, double(h) / 2));
+  const Rotation back{std::cos(radians), std::sin(radians), cx, cy};
+  for (std::int64_t y = 0; y < h; ++y)
+    for (std::int64_t x = 0; x < w; ++x) {
+      const double px = back.x(double(x) + 0.5, double(y) + 0.5) - 0.5;
+      const double py = back.y(double(x) + 0.5, double(y) + 0.5) - 0.5;
+      for (std::int64_t plane = 0; plane < image.size() / (h * w); ++plane) {
+        const Plane from{source.v.data() + plane * h * w, h, w, float(options.fill)};
+        result.v[std::size_t((plane * h + y) * w + x)] =
+            options.mode == "nearest" ? from.nearest(py, px) : from.bilinear(py, px);
+      }
+    }
+  return result.array(image.shape(), Pixels::Rounding::nearest);
+}
+
+Array erase(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width,
+            double value) {
+  check_rectangle("erase", image, top, left, height, width);
+  const Array result = autograd::copy(image);
+  autograd::fill(rectangle(result, top, left, height, width), value);
+  return result;
+}
+
+}  // namespace training::transforms

@@ -1,0 +1,119 @@
+// Crops, borders, flips, sizes and rotations of images (..., C, H, W); transform.h states the dtypes.
+//
+// The functions do what they are told; the classes of the same names are transforms for Compose and datasets. Those
+// that draw random numbers are in random_geometry.h. The results are those of torchvision's functions for tensors.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <catena/nn/functions/lengths.h>
+#include <catena/training/transforms/transform.h>
+
+namespace training::transforms {
+
+using nn::Pair;
+
+// Returns the rectangle of the given height and width whose upper left corner is (top, left), as a view. ValueError if
+// it is empty or does not lie within the image; pad adds a border.
+CATENA_EXPORT Array crop(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height,
+                         std::int64_t width);
+// Returns the middle, as a view: the corner is at half of what is left over, half to even. ValueError if the image is
+// smaller.
+CATENA_EXPORT Array center_crop(const Array& image, Pair size);
+
+// Pixels of a border: on all sides, or {vertical, horizontal}, or each of the four.
+struct Border {
+  std::int64_t left, top, right, bottom;
+  constexpr Border(int all) : left(all), top(all), right(all), bottom(all) {}
+  constexpr Border(int vertical, int horizontal)
+      : left(horizontal), top(vertical), right(horizontal), bottom(vertical) {}
+  constexpr Border(int left_side, int top_side, int right_side, int bottom_side)
+      : left(left_side), top(top_side), right(right_side), bottom(bottom_side) {}
+};
+// Adds a border. Modes: "constant", with the value `fill`; "edge", the nearest pixel; "reflect", mirrored without the
+// edge; "symmetric", mirrored with it. ValueError for other modes, negative lengths, and a border that is too wide for
+// the mirrored image.
+CATENA_EXPORT Array pad(const Array& image, Border padding, double fill = 0, std::string_view mode = "constant");
+
+// Mirror the image: left and right, top and bottom. Views.
+CATENA_EXPORT Array horizontal_flip(const Array& image);
+CATENA_EXPORT Array vertical_flip(const Array& image);
+
+// The size of a result: {height, width}, or one length for the shorter side, to which the longer one keeps its ratio.
+struct ResizeTo {
+  std::int64_t height, width;  // width 0: `height` is the length of the shorter side
+  constexpr ResizeTo(int shorter_side) : height(shorter_side), width(0) {}
+  constexpr ResizeTo(int new_height, int new_width) : height(new_height), width(new_width) {}
+};
+struct ResizeOptions {
+  std::string_view mode = "bilinear";  // a mode of nn::interpolate
+  bool antialias = true;               // "bilinear" and "bicubic": shrinking averages over all pixels
+};
+// Resizes by nn::interpolate. Values of uint8 images are rounded. ValueError for lengths below 1.
+//   resize(image, 256)   resize(image, {224, 224}, {.mode = "nearest"})
+CATENA_EXPORT Array resize(const Array& image, ResizeTo size, const ResizeOptions& options = {});
+// resize(crop(image, top, left, height, width), size)
+CATENA_EXPORT Array resized_crop(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height,
+                                 std::int64_t width, Pair size, const ResizeOptions& options = {});
+
+struct RotateOptions {
+  std::string_view mode = "nearest";  // or "bilinear"
+  double fill = 0;                    // value of pixels from outside of the image
+  // Column and row of the point that stays, from the upper left corner; empty: the middle of the image.
+  std::optional<std::pair<double, double>> center = {};
+};
+// Rotates by `angle` degrees counterclockwise, within the size of the image. ValueError for other modes.
+CATENA_EXPORT Array rotate(const Array& image, double angle, const RotateOptions& options = {});
+
+// Sets a rectangle to a value, in a copy. ValueError if it does not lie within the image.
+CATENA_EXPORT Array erase(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height,
+                          std::int64_t width, double value = 0);
+
+// ---- transforms without random numbers ----
+class CATENA_EXPORT CenterCrop : public Transform {
+ public:
+  explicit CenterCrop(Pair size) : size_(size) {}
+
+ protected:
+  Array apply(const Array& image, Generator&) const override { return center_crop(image, size_); }
+
+ private:
+  Pair size_;
+};
+
+struct PadOptions {
+  double fill = 0;
+  std::string_view mode = "constant";
+};
+class CATENA_EXPORT Pad : public Transform {
+ public:
+  explicit Pad(Border padding, const PadOptions& options = {})
+      : padding_(padding), fill_(options.fill), mode_(options.mode) {}
+
+ protected:
+  Array apply(const Array& image, Generator&) const override { return pad(image, padding_, fill_, mode_); }
+
+ private:
+  Border padding_;
+  double fill_;
+  std::string mode_;
+};
+
+class CATENA_EXPORT Resize : public Transform {
+ public:
+  explicit Resize(ResizeTo size, const ResizeOptions& options = {})
+      : size_(size), mode_(options.mode), antialias_(options.antialias) {}
+
+ protected:
+  Array apply(const Array& image, Generator&) const override { return resize(image, size_, {mode_, antialias_}); }
+
+ private:
+  ResizeTo size_;
+  std::string mode_;
+  bool antialias_;
+};
+
+}  // namespace training::transforms

@@ -1,0 +1,143 @@
+#include <catena/training/transforms/random_geometry.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <catena/kernels/base/error.h>
+#include <catena/training/transforms/images.h>
+
+namespace training::transforms {
+
+using catena::check;
+using catena::ValueError;
+using internal::chance;
+using internal::check_image;
+using internal::check_probability;
+using internal::integer;
+using internal::uniform;
+
+namespace {
+
+void check_positive(std::string_view op, std::string_view name, Range limits) {
+  check<ValueError>(limits.first > 0 && limits.first <= limits.second, op, name, " has the limits ", limits.first,
+                    " and ", limits.second, "; they are positive and ascending");
+}
+
+struct Rectangle {
+  std::int64_t height, width;
+};
+
+// Returns a rectangle that fits into an image: its area is a part of the image's within `scale`, and its ratio is drawn
+// from `ratio`, which is of height to width if `tall`, else of width to height. `slack`: by how many pixels it must be
+// smaller. Nothing after ten that do not fit.
+std::optional<Rectangle> draw_rectangle(Generator& g, const Array& image, Range scale, Range ratio, bool tall,
+                                        std::int64_t slack) {
+  constexpr int kAttempts = 10;
+  const std::int64_t h = image.shape(-2), w = image.shape(-1);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const double area = double(h * w) * uniform(g, scale.first, scale.second);
+    const double drawn = std::exp(uniform(g, std::log(ratio.first), std::log(ratio.second)));
+    const auto longer = std::int64_t(std::nearbyint(std::sqrt(area * drawn)));
+    const auto shorter = std::int64_t(std::nearbyint(std::sqrt(area / drawn)));
+    const Rectangle r = tall ? Rectangle{longer, shorter} : Rectangle{shorter, longer};
+    if (r.height >= 1 && r.width >= 1 && r.height <= h - slack && r.width <= w - slack) return r;
+  }
+  return {};
+}
+
+}  // namespace
+
+RandomCrop::RandomCrop(Pair size, const RandomCropOptions& options)
+    : size_(size),
+      padding_(options.padding),
+      pad_if_needed_(options.pad_if_needed),
+      fill_(options.fill),
+      mode_(options.mode) {
+  check<ValueError>(size.y >= 1 && size.x >= 1, "RandomCrop", "a crop of ", size.y, " x ", size.x, " pixels is empty");
+}
+
+Array RandomCrop::apply(const Array& image, Generator& g) const {
+  check_image("RandomCrop", image);
+  Border border = padding_;
+  if (pad_if_needed_) {
+    const std::int64_t rows = size_.y - (image.shape(-2) + border.top + border.bottom);
+    const std::int64_t columns = size_.x - (image.shape(-1) + border.left + border.right);
+    if (rows > 0) border.top += rows, border.bottom += rows;
+    if (columns > 0) border.left += columns, border.right += columns;
+  }
+  const bool has_border = border.left != 0 || border.top != 0 || border.right != 0 || border.bottom != 0;
+  const Array padded = has_border ? pad(image, border, fill_, mode_) : image;
+  const std::int64_t h = padded.shape(-2), w = padded.shape(-1);
+  check<ValueError>(h >= size_.y && w >= size_.x, "RandomCrop", "an image of ", h, " x ", w, " pixels has no crop of ",
+                    size_.y, " x ", size_.x, "; set padding, or pad_if_needed");
+  const std::int64_t top = integer(g, 0, h - size_.y), left = integer(g, 0, w - size_.x);
+  return crop(padded, top, left, size_.y, size_.x);
+}
+
+RandomHorizontalFlip::RandomHorizontalFlip(double p) : p_(p) { check_probability("RandomHorizontalFlip", p); }
+Array RandomHorizontalFlip::apply(const Array& image, Generator& g) const {
+  return chance(g, p_) ? horizontal_flip(image) : image;
+}
+
+RandomVerticalFlip::RandomVerticalFlip(double p) : p_(p) { check_probability("RandomVerticalFlip", p); }
+Array RandomVerticalFlip::apply(const Array& image, Generator& g) const {
+  return chance(g, p_) ? vertical_flip(image) : image;
+}
+
+RandomResizedCrop::RandomResizedCrop(Pair size, const RandomResizedCropOptions& options)
+    : size_(size), scale_(options.scale), ratio_(options.ratio), mode_(options.mode), antialias_(options.antialias) {
+  check_positive("RandomResizedCrop", "scale", scale_);
+  check_positive("RandomResizedCrop", "ratio", ratio_);
+}
+
+Array RandomResizedCrop::apply(const Array& image, Generator& g) const {
+  check_image("RandomResizedCrop", image);
+  const ResizeOptions how{mode_, antialias_};
+  const std::int64_t h = image.shape(-2), w = image.shape(-1);
+  if (const std::optional<Rectangle> r = draw_rectangle(g, image, scale_, ratio_, false, 0)) {
+    const std::int64_t top = integer(g, 0, h - r->height), left = integer(g, 0, w - r->width);
+    return resized_crop(image, top, left, r->height, r->width, size_, how);
+  }
+  const double nearest = std::clamp(double(w) / double(h), ratio_.first, ratio_.second);
+  const auto fitting = [](double side) { return std::max<std::int64_t>(1, std::int64_t(std::nearbyint(side))); };
+  const std::int64_t height = std::min(h, fitting(double(w) / nearest)),
+                     width = std::min(w, fitting(double(h) * nearest));
+  return resized_crop(image, (h - height) / 2, (w - width) / 2, height, width, size_, how);
+}
+
+RandomRotation::RandomRotation(Range degrees, const RotateOptions& options)
+    : degrees_(degrees), mode_(options.mode), options_(options) {
+  check<ValueError>(degrees.first <= degrees.second, "RandomRotation", "the limits ", degrees.first, " and ",
+                    degrees.second, " are not ascending");
+}
+
+Array RandomRotation::apply(const Array& image, Generator& g) const {
+  RotateOptions options = options_;
+  options.mode = mode_;
+  return rotate(image, uniform(g, degrees_.first, degrees_.second), options);
+}
+
+RandomErasing::RandomErasing(const RandomErasingOptions& options) : options_(options) {
+  check_probability("RandomErasing", options.p);
+  check_positive("RandomErasing", "scale", options.scale);
+  check_positive("RandomErasing", "ratio", options.ratio);
+}
+
+Array RandomErasing::apply(const Array& image, Generator& g) const {
+  check_image("RandomErasing", image);
+  check<catena::TypeError>(!options_.noise || catena::is_floating(image.dtype()), "RandomErasing",
+                           "noise needs a floating image, not ", image.dtype(), "; put ToFloat before");
+  if (!chance(g, options_.p)) return image;
+  const std::optional<Rectangle> r = draw_rectangle(g, image, options_.scale, options_.ratio, true, 1);
+  if (!r) return image;
+  const std::int64_t top = integer(g, 0, image.shape(-2) - r->height), left = integer(g, 0, image.shape(-1) - r->width);
+  const Array result = erase(image, top, left, r->height, r->width, options_.value);
+  if (options_.noise) {
+    const Array hole = crop(result, top, left, r->height, r->width);
+    autograd::assign(hole, autograd::random_normal(hole.shape(), 0, 1, image.dtype(), g, image.device()));
+  }
+  return result;
+}
+
+}  // namespace training::transforms

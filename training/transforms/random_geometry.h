@@ -1,0 +1,123 @@
+// Random crops, flips, rotations and erased rectangles of images; geometry.h has the functions that they call.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <catena/training/transforms/geometry.h>
+
+namespace training::transforms {
+
+// The limits of a number that is drawn evenly.
+using Range = std::pair<double, double>;
+
+struct RandomCropOptions {
+  Border padding = 0;          // added before the crop
+  bool pad_if_needed = false;  // adds what a smaller image lacks on both sides
+  double fill = 0;             // as of pad
+  std::string_view mode = "constant";
+};
+// A rectangle of the given size, at a place that is drawn evenly. ValueError if the padded image is smaller.
+//   RandomCrop(32, {.padding = 4})
+class CATENA_EXPORT RandomCrop : public Transform {
+ public:
+  explicit RandomCrop(Pair size, const RandomCropOptions& options = {});
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  Pair size_;
+  Border padding_;
+  bool pad_if_needed_;
+  double fill_;
+  std::string mode_;
+};
+
+// Mirrors left and right with probability p. ValueError unless p lies in 0..1, here and below.
+class CATENA_EXPORT RandomHorizontalFlip : public Transform {
+ public:
+  explicit RandomHorizontalFlip(double p = 0.5);
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  double p_;
+};
+using RandomFlip = RandomHorizontalFlip;
+
+// Mirrors top and bottom with probability p.
+class CATENA_EXPORT RandomVerticalFlip : public Transform {
+ public:
+  explicit RandomVerticalFlip(double p = 0.5);
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  double p_;
+};
+
+struct RandomResizedCropOptions {
+  Range scale = {0.08, 1};             // of the area of the rectangle, as a part of the image's
+  Range ratio = {3.0 / 4, 4.0 / 3};    // of width to height; its logarithm is drawn evenly
+  std::string_view mode = "bilinear";  // as of resize
+  bool antialias = true;
+};
+// A rectangle of random area and shape, resized (Szegedy et al., "Going deeper with convolutions", 2015). After ten
+// rectangles that do not fit, the largest one in the middle with a ratio within the limits. ValueError for limits that
+// are not positive and ascending.
+class CATENA_EXPORT RandomResizedCrop : public Transform {
+ public:
+  explicit RandomResizedCrop(Pair size, const RandomResizedCropOptions& options = {});
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  Pair size_;
+  Range scale_, ratio_;
+  std::string mode_;
+  bool antialias_;
+};
+
+// Rotates by an angle between the limits, in degrees: RandomRotation(15) is RandomRotation({-15, 15}). ValueError for
+// limits in descending order.
+class CATENA_EXPORT RandomRotation : public Transform {
+ public:
+  explicit RandomRotation(double degrees, const RotateOptions& options = {})
+      : RandomRotation(Range(-degrees, degrees), options) {}
+  explicit RandomRotation(Range degrees, const RotateOptions& options = {});
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  Range degrees_;
+  std::string mode_;
+  RotateOptions options_;
+};
+
+struct RandomErasingOptions {
+  double p = 0.5;
+  Range scale = {0.02, 0.33};  // of the area of the rectangle, as a part of the image's
+  Range ratio = {0.3, 3.3};    // of height to width; its logarithm is drawn evenly
+  double value = 0;
+  bool noise = false;  // standard normal numbers instead of `value`; floating images (TypeError)
+};
+// Erases a rectangle with probability p (Zhong et al., "Random Erasing Data Augmentation", 2020), usually after
+// Normalize. After ten rectangles that are larger than the image, it stays as it is.
+class CATENA_EXPORT RandomErasing : public Transform {
+ public:
+  explicit RandomErasing(const RandomErasingOptions& options = {});
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  RandomErasingOptions options_;
+};
+
+}  // namespace training::transforms

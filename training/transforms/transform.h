@@ -1,0 +1,81 @@
+// The interface of transforms of images, and compositions of them.
+//
+// An image is an array (..., C, H, W), uint8 with values 0..255 or floating with values 0..1; leading axes are images
+// that are changed in the same way. Results have the dtype and the device of the image; some are views of it.
+//
+// Random transforms draw from a generator: the given one, or autograd::default_generator(). While an iterator loads an
+// example, the latter depends only on the seed of the iterator, the epoch and the index of the example (see
+// SerialIterator), and so do the changes, with any number of workers and after a resume.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <catena/training/dataset.h>
+
+namespace training::transforms {
+
+using autograd::Generator;
+
+// The base of all transforms of images. A class of your own overrides apply.
+class CATENA_EXPORT Transform {
+ public:
+  virtual ~Transform();
+  Array operator()(const Array& image) const;
+  Array operator()(const Array& image, Generator& g) const { return apply(image, g); }
+  // Changes the value named "image" of a map, or the first value of a tuple; the others stay. ValueError for a map
+  // without that name and an example without values.
+  Example operator()(Example example) const;
+
+ protected:
+  virtual Array apply(const Array& image, Generator& g) const = 0;
+};
+
+// A function of a composition: of an image, or of an image and a generator.
+using Step = catena::Function<Array(const Array& image, Generator& g)>;
+template <class F>
+concept StepOfImage = std::is_invocable_r_v<Array, F&, const Array&>;
+template <class F>
+concept RandomStep = std::is_invocable_r_v<Array, F&, const Array&, Generator&>;
+
+// Transforms one after the other:
+//   transforms::Compose augment{transforms::RandomCrop(32, {.padding = 4}), transforms::RandomFlip(),
+//                               [](nd::Array image) { return image / 255; }};
+class CATENA_EXPORT Compose : public Transform {
+ public:
+  template <class... F>
+  explicit Compose(F... steps) requires(sizeof...(F) > 0 && (... && (RandomStep<F> || StepOfImage<F>)))
+      : Compose(std::vector<Step>{step(std::move(steps))...}) {}
+  explicit Compose(std::vector<Step> steps);  // TypeError for one that is not callable
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  template <class F> static Step step(F f) {
+    if constexpr (RandomStep<F>) return Step(std::move(f));
+    else return Step([f = std::move(f)](const Array& image, Generator&) mutable { return Array(f(image)); });
+  }
+  std::vector<Step> steps_;
+};
+
+// Applies all of some transforms with probability p, else none: RandomApply(0.3, GaussianNoise()). ValueError unless p
+// lies in 0..1.
+class CATENA_EXPORT RandomApply : public Transform {
+ public:
+  template <class... F>
+  explicit RandomApply(double p, F... steps) requires(sizeof...(F) > 0)
+      : RandomApply(p, Compose(std::move(steps)...)) {}
+  RandomApply(double p, Compose steps);
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  double p_;
+  Compose steps_;
+};
+
+}  // namespace training::transforms
