@@ -86,7 +86,7 @@ ExampleKey Sweep::key_at(std::int64_t position) const {
       autograd::derived_seed(autograd::derived_seed(streams_, sweeps_), static_cast<std::uint64_t>(index));
   if (repetitions_ && (*repetitions_)[k] > 0)
     seed = autograd::derived_seed(seed, static_cast<std::uint64_t>((*repetitions_)[k]));
-  return {seed, static_cast<std::int64_t>(sweeps_) - 1, index};
+  return {seed, static_cast<std::int64_t>(sweeps_ - 1), index};
 }
 
 void Sweep::rewind() {

@@ -26,15 +26,7 @@ using internal::ForkGate;
 
 namespace {
 
-constexpr const char* kName = "PrefetchIterator";
-
-// A batch on its device, or the end of the iteration, or an error.
-struct Prepared {
-  std::optional<Batch> batch;
-  catena::Owned<Iterator> position;  // behind the batch
-  catena::Owned<StreamExtension::Point> copied;
-  std::exception_ptr error;
-};
+constexpr const char* kPrefetchIterator = "PrefetchIterator";
 
 bool is_on(const Batch& batch, Device::Kind kind) {
   const auto has_one = [&](const Example& e) {
@@ -45,6 +37,14 @@ bool is_on(const Batch& batch, Device::Kind kind) {
 }
 
 }  // namespace
+
+// A batch on its device, or the end of the iteration, or an error.
+struct PrefetchIterator::Prepared {
+  std::optional<Batch> batch;
+  catena::Owned<Iterator> position;  // behind the batch
+  catena::Owned<StreamExtension::Point> copied;
+  std::exception_ptr error;
+};
 
 // The iterator that is ahead, and the thread that reads it.
 class PrefetchIterator::Ahead {
@@ -94,7 +94,7 @@ class PrefetchIterator::Ahead {
   std::thread thread_;
 };
 
-Prepared PrefetchIterator::Ahead::prepare() {
+PrefetchIterator::Prepared PrefetchIterator::Ahead::prepare() {
   Prepared result;
   const std::optional<Batch> batch = reader_->next();
   result.position = reader_->copy();
@@ -144,7 +144,7 @@ void PrefetchIterator::Ahead::serve() {
   }
 }
 
-Prepared PrefetchIterator::Ahead::take() {
+PrefetchIterator::Prepared PrefetchIterator::Ahead::take() {
   const ForkGate::Rest rest;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !prepared_.empty(); });
@@ -163,8 +163,9 @@ PrefetchIterator::Ahead::~Ahead() {
     stopping_ = true;
     changed_.notify_all();
     if (!changed_.wait_for(lock, kPatience, [&] { return !working_; })) try {
-        catena::warn("UserWarning", catena::concat(kName, ": waits for the next() of its iterator, which the option ",
-                                                   "timeout of loading iterators limits"));
+        catena::warn("UserWarning",
+                     catena::concat(kPrefetchIterator, ": waits for the next() of its iterator, which the option ",
+                                    "timeout of loading iterators limits"));
       } catch (const std::exception&) {}  // a destructor must not throw
   }
   thread_.join();
@@ -172,9 +173,9 @@ PrefetchIterator::Ahead::~Ahead() {
 
 PrefetchIterator::PrefetchIterator(Held<Iterator> iterator, Options options)
     : options_(std::move(options)), seed_(autograd::default_generator().seed) {
-  catena::check<catena::ValueError>(options_.depth >= 1, kName, "the depth is ", options_.depth,
+  catena::check<catena::ValueError>(options_.depth >= 1, kPrefetchIterator, "the depth is ", options_.depth,
                                     "; at least 1 batch is prepared ahead");
-  catena::check<catena::TypeError>(bool(options_.converter), kName, "the converter is empty");
+  catena::check<catena::TypeError>(bool(options_.converter), kPrefetchIterator, "the converter is empty");
   device_ = options_.device.value_or(autograd::default_backend().default_device());
   seen_ = iterator->copy();
 }
@@ -210,7 +211,7 @@ std::optional<Batch> PrefetchIterator::next() try {
   return std::move(next.batch);
 } catch (...) {
   ahead_.reset();
-  catena::rethrow_standard(kName);
+  catena::rethrow_standard(kPrefetchIterator);
 }
 
 void PrefetchIterator::finalize() {

@@ -64,6 +64,7 @@ class CATENA_EXPORT PrefetchIterator : public Iterator {
   Device device() const noexcept { return device_; }
 
  private:
+  struct Prepared;
   class Ahead;
   catena::Owned<Iterator> seen_;  // at the position behind the batches that next() has returned; reads nothing
   Options options_;
