@@ -46,6 +46,24 @@ class CATENA_EXPORT OrderSampler {
   virtual std::vector<std::int64_t> order(const OrderContext& context) const = 0;
 };
 
+// A sampler that calls a function.
+class CATENA_EXPORT FunctionSampler : public OrderSampler {
+ public:
+  using Function = catena::Function<std::vector<std::int64_t>(const OrderContext&)>;
+  explicit FunctionSampler(Function function);  // TypeError for an empty function
+  std::vector<std::int64_t> order(const OrderContext& context) const override { return function_(context); }
+
+ private:
+  Function function_;
+};
+template <> struct HeldFrom<const OrderSampler> {
+  template <class F>
+  requires requires(const F& f, const OrderContext& c) {
+    { f(c) } -> std::convertible_to<std::vector<std::int64_t>>;
+  }
+  static catena::Shared<const OrderSampler> make(const F& f) { return internal::make_held(FunctionSampler(f)); }
+};
+
 // The argument type of iterators for a sampler: an lvalue is borrowed, a temporary is owned, a pointer is shared.
 using AnyOrderSampler = Held<const OrderSampler>;
 
@@ -55,9 +73,9 @@ class CATENA_EXPORT SequentialSampler : public OrderSampler {
   std::vector<std::int64_t> order(const OrderContext& context) const override;
 };
 
-// A new random order for every sweep: the orders of `shuffle = true` with the same seed. With replacement, or with
-// num_samples, every index of a sweep is drawn among those that are left (without replacement all examples are drawn
-// before one of them is drawn again).
+// A new random order for every sweep: the orders of `shuffle = true` with the same seed. With replacement every index
+// is drawn from all examples. Without it all examples come before one of them comes again, so that a num_samples below
+// the size of the dataset gives some of them.
 class CATENA_EXPORT RandomSampler : public OrderSampler {
  public:
   struct Options {
@@ -173,24 +191,6 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
 
  private:
   Options options_;
-};
-
-// A sampler that calls a function.
-class CATENA_EXPORT FunctionSampler : public OrderSampler {
- public:
-  using Function = catena::Function<std::vector<std::int64_t>(const OrderContext&)>;
-  explicit FunctionSampler(Function function);  // TypeError for an empty function
-  std::vector<std::int64_t> order(const OrderContext& context) const override { return function_(context); }
-
- private:
-  Function function_;
-};
-template <> struct HeldFrom<const OrderSampler> {
-  template <class F>
-  requires requires(const F& f, const OrderContext& c) {
-    { f(c) } -> std::convertible_to<std::vector<std::int64_t>>;
-  }
-  static catena::Shared<const OrderSampler> make(const F& f) { return internal::make_held(FunctionSampler(f)); }
 };
 
 }  // namespace training

@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_training) {
   };
   const auto data = std::make_shared<Augmented>();
   const auto make = [&](const std::string& name) -> std::unique_ptr<Iterator> {
-    const WeightedRandomSampler sampler(
+    static const WeightedRandomSampler sampler(
         std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4});
     if (name == "serial") return std::unique_ptr<Iterator>(new SerialIterator(data, 5, {.order_sampler = sampler}));
     if (name == "threads")
