@@ -32,7 +32,8 @@ catena::Owned<Iterator> Iterator::copy() const {
 
 SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options) try
     : dataset_(dataset.shared()),
-      sweep_("SerialIterator", dataset_->size(), batch_size, options.repeat, options.shuffle, options.seed) {
+      sweep_("SerialIterator", dataset_->size(), batch_size,
+             {options.repeat, options.shuffle, options.seed, std::move(options.order_sampler)}) {
 } catch (...) {
   catena::rethrow_standard("SerialIterator");
 }
@@ -65,7 +66,8 @@ std::string place_of(std::span<const std::int64_t> indices, bool is_batch) {
 Batch load_batch(const Dataset& dataset, Selection selected) {
   const std::vector<std::int64_t>& indices = selected.indices;
   Batch batch;
-  autograd::RandomScope random(selected.seed(0));
+  autograd::RandomScope random(selected.keys[0].seed);
+  ExampleKeyScope key(selected.keys[0]);
   try {
     batch.stacked = dataset.get_batch(indices);
   } catch (...) {
@@ -74,7 +76,8 @@ Batch load_batch(const Dataset& dataset, Selection selected) {
   if (!batch.stacked) {
     for (std::size_t k = 0; k < indices.size(); ++k) {
       try {
-        random.begin(selected.seed(k));
+        random.begin(selected.keys[k].seed);
+        key.set(selected.keys[k]);
         batch.examples.push_back(dataset.get_example(indices[k]));
       } catch (...) {
         catena::rethrow_from(place_of({&indices[k], 1}, false));

@@ -12,7 +12,9 @@
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 #include <catena/training/dataset.h>
+#include <catena/training/example_key.h>
 #include <catena/training/held.h>
+#include <catena/training/samplers.h>
 #include <catena/training/sweep.h>
 
 namespace training {
@@ -78,12 +80,13 @@ class CATENA_EXPORT Iterator {
 //
 // Random numbers of the dataset: while it loads an example, the generators of the library, nd::random and
 // autograd::default_generator(), are replaced. The replacements depend on the seed of the iterator, the number of
-// sweeps begun (the epoch; reset() also begins one) and the index of the example, or, if the dataset stacks batches, of
-// the first example of the batch. The numbers that the dataset draws (for random crops, for example) are thus the same
-// for any order of loading, any number of workers (MultithreadIterator, MultiprocessIterator), and after a resume, and
-// do not change the numbers that the program draws elsewhere. This also holds for a generator that get_example makes
-// without a seed (nd::random::default_rng()), but not for a generator that the dataset keeps, whose numbers go to
-// whichever example is loaded next.
+// sweeps begun (the epoch; reset() also begins one), the index of the example, or, if the dataset stacks batches, of
+// the first example of the batch, and on how often a sampler has drawn this index before in the sweep (example_key()
+// tells epoch and index). The numbers that the dataset draws (for random crops, for example) are thus the same for any
+// order of loading, any number of workers (MultithreadIterator, MultiprocessIterator), and after a resume, and do not
+// change the numbers that the program draws elsewhere. This also holds for a generator that get_example makes without a
+// seed (nd::random::default_rng()), but not for a generator that the dataset keeps, whose numbers go to whichever
+// example is loaded next.
 class CATENA_EXPORT SerialIterator : public Iterator {
  public:
   struct Options {
@@ -92,7 +95,10 @@ class CATENA_EXPORT SerialIterator : public Iterator {
     // Seed of the orders and of the numbers that the dataset draws. Empty: drawn from the thread's default generator at
     // construction.
     std::optional<std::uint64_t> seed = {};
+    // Defines the order, and the number of examples of a sweep, in the place of `shuffle`.
+    std::optional<AnyOrderSampler> order_sampler = {};
   };
+  // ValueError for a batch size below 1, an empty dataset and a sampler that is made for another dataset.
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
       : SerialIterator(std::move(dataset), batch_size, Options{}) {}

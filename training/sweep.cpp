@@ -1,6 +1,7 @@
 #include <catena/training/sweep.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
@@ -12,27 +13,23 @@ namespace training::internal {
 
 using catena::check;
 using catena::ValueError;
-using Order = std::vector<std::int64_t>;
 
-std::uint64_t Selection::seed(std::size_t k) const noexcept {
-  auto piece = pieces.begin();
-  while (piece->end <= k) ++piece;
-  return autograd::derived_seed(piece->seed, static_cast<std::uint64_t>(indices[k]));
-}
-
-Selection Selection::only(std::size_t k) const {
-  auto piece = pieces.begin();
-  while (piece->end <= k) ++piece;
-  return {{indices[k]}, {{1, piece->seed}}};
-}
-
-Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool repeat, bool shuffle,
-             std::optional<std::uint64_t> seed)
-    : who_(who), size_(size), batch_size_(batch_size), repeat_(repeat), shuffle_(shuffle) {
+Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, const SweepOptions& options)
+    : who_(who),
+      size_(size),
+      batch_size_(batch_size),
+      length_(size),
+      repeat_(options.repeat),
+      shuffle_(options.shuffle) {
   check<ValueError>(batch_size > 0, who_, "the batch size is ", batch_size);
   check<ValueError>(size > 0, who_, "the dataset is empty");
-  if (seed) {
-    generator_ = {*seed, 0};
+  if (options.order_sampler) {
+    sampler_ = options.order_sampler->shared();
+    length_ = sampler_->length(size);
+    check<ValueError>(length_ > 0, who_, "the length of the sampler's orders is ", length_);
+  }
+  if (options.seed) {
+    generator_ = {*options.seed, 0};
   } else {
     autograd::Generator& g = autograd::default_generator();
     generator_ = {g.seed + 0x9e3779b97f4a7c15u * (g.take(4) + 1), 0};  // a separate stream of random numbers
@@ -41,15 +38,55 @@ Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool r
   rewind();
 }
 
+Sweep::Order Sweep::next_order(autograd::Generator& generator) const {
+  if (!sampler_) return permutation(size_, generator);
+  std::span<const std::int64_t> current;
+  if (order_) current = *order_;
+  Order order = sampler_->order({size_, static_cast<std::int64_t>(sweeps_), current, generator});
+  check<ValueError>(std::int64_t(order.size()) == length_, who_, "the sampler gave an order of ", order.size(),
+                    " indices; its length() is ", length_);
+  return order;
+}
+
+// Counts how often each index came before, for samplers that draw an index several times.
+void Sweep::set_order(Order order) {
+  Order repetitions;
+  if (sampler_) {
+    Order seen(static_cast<std::size_t>(size_), 0);
+    bool repeats = false;
+    for (const std::int64_t i : order) {
+      check<ValueError>(i >= 0 && i < size_, who_, "the order has the index ", i, ", but there are ", size_,
+                        " examples");
+      repetitions.push_back(seen[static_cast<std::size_t>(i)]++);
+      repeats = repeats || repetitions.back() > 0;
+    }
+    if (!repeats) repetitions.clear();
+  }
+  catena::Shared<const Order> counts;
+  if (!repetitions.empty()) counts = catena::Shared<Order>::make(std::move(repetitions));
+  order_ = catena::Shared<Order>::make(std::move(order));
+  repetitions_ = std::move(counts);
+}
+
 void Sweep::begin_sweep() try {
-  if (shuffle_) {
+  if (has_order()) {
     autograd::Generator generator = generator_;
-    order_ = catena::Shared<Order>::make(permutation(size_, generator));
+    set_order(next_order(generator));
     generator_ = generator;
   }
   ++sweeps_;
 } catch (...) {
   catena::rethrow_standard(who_);
+}
+
+ExampleKey Sweep::key_at(std::int64_t position) const {
+  const auto k = static_cast<std::size_t>(position);
+  const std::int64_t index = has_order() ? (*order_)[k] : position;
+  std::uint64_t seed =
+      autograd::derived_seed(autograd::derived_seed(streams_, sweeps_), static_cast<std::uint64_t>(index));
+  if (repetitions_ && (*repetitions_)[k] > 0)
+    seed = autograd::derived_seed(seed, static_cast<std::uint64_t>((*repetitions_)[k]));
+  return {seed, static_cast<std::int64_t>(sweeps_ - 1), index};
 }
 
 void Sweep::rewind() {
@@ -64,15 +101,18 @@ Selection Sweep::next() {
   previous_epoch_detail_ = epoch_detail();
   is_new_epoch_ = false;
   Selection selected;
-  selected.indices.reserve(std::size_t(repeat_ ? batch_size_ : std::min(batch_size_, size_ - position_)));
+  const auto most = std::size_t(repeat_ ? batch_size_ : std::min(batch_size_, length_ - position_));
+  selected.indices.reserve(most);
+  selected.keys.reserve(most);
   for (std::int64_t wanted = batch_size_; wanted > 0;) {
-    const std::int64_t taken = std::min(wanted, size_ - position_);
-    for (std::int64_t i = position_; i < position_ + taken; ++i)
-      selected.indices.push_back(shuffle_ ? (*order_)[static_cast<std::size_t>(i)] : i);
-    selected.pieces.push_back({selected.indices.size(), autograd::derived_seed(streams_, sweeps_)});
+    const std::int64_t taken = std::min(wanted, length_ - position_);
+    for (std::int64_t i = position_; i < position_ + taken; ++i) {
+      selected.keys.push_back(key_at(i));
+      selected.indices.push_back(selected.keys.back().index);
+    }
     position_ += taken;
     wanted -= taken;
-    if (position_ < size_) break;
+    if (position_ < length_) break;
     position_ = 0;
     ++epoch_;
     is_new_epoch_ = true;
@@ -87,7 +127,7 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
   s("current_position", position_);
   s("epoch", epoch_);
   s("is_new_epoch", is_new_epoch_);
-  if (shuffle_) {
+  if (has_order()) {
     Order order = *order_;
     s("order", order);
   } else if (order_always) {
@@ -107,7 +147,7 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
 
 void Sweep::serialize_generator(nn::Serializer& s) {
   restore_on_rollback(s, generator_, streams_, sweeps_);
-  if (shuffle_ && (s.is_writer() || s.contains("seed"))) {
+  if (has_order() && (s.is_writer() || s.contains("seed"))) {
     s("seed", generator_.seed);
     s("offset", generator_.offset);
   }
@@ -123,14 +163,14 @@ void Sweep::load(nn::Serializer& s) {
   s("current_position", position);
   serialize_count(s, "epoch", epoch, who_);
   s("is_new_epoch", is_new_epoch);
-  check<ValueError>(position >= 0 && position < size_, who_, "the stored position ", position, " in sweep ", epoch,
-                    " is out of range for ", size_, " examples");
+  check<ValueError>(position >= 0 && position < length_, who_, "the stored position ", position, " in sweep ", epoch,
+                    " is out of range for ", length_, " examples");
   Order order = order_ ? *order_ : Order();
-  if (shuffle_) {
+  if (has_order()) {
     // Earlier versions of Chainer wrote "_order".
     s(!s.contains("order") && s.contains("_order") ? "_order" : "order", order);
-    check<ValueError>(std::int64_t(order.size()) == size_, who_, "the stored order has ", order.size(),
-                      " indices, the dataset ", size_, " examples");
+    check<ValueError>(std::int64_t(order.size()) == length_, who_, "the stored order has ", order.size(), " indices, ",
+                      sampler_ ? "those of the sampler " : "the dataset ", length_, sampler_ ? "" : " examples");
     for (const std::int64_t i : order)
       check<ValueError>(i >= 0 && i < size_, who_, "the stored order holds the index ", i, ", but there are ", size_,
                         " examples");
@@ -138,8 +178,8 @@ void Sweep::load(nn::Serializer& s) {
   double previous = -1.0;
   if (s.contains("previous_epoch_detail")) {
     serialize_progress(s, "previous_epoch_detail", previous, who_);
-  } else if (const double detail = double(epoch) + double(position) / double(size_); detail > 0) {
-    previous = std::max(detail - double(batch_size_) / double(size_), 0.0);
+  } else if (const double detail = double(epoch) + double(position) / double(length_); detail > 0) {
+    previous = std::max(detail - double(batch_size_) / double(length_), 0.0);
   }
   autograd::Generator generator = generator_;
   const auto own = s["_catena"];
@@ -154,7 +194,7 @@ void Sweep::load(nn::Serializer& s) {
   position_ = position;
   epoch_ = epoch;
   is_new_epoch_ = is_new_epoch;
-  if (shuffle_) order_ = catena::Shared<Order>::make(std::move(order));
+  if (has_order()) set_order(std::move(order));
   previous_epoch_detail_ = previous < 0 ? std::nullopt : std::optional<double>(previous);
   generator_ = generator;
   streams_ = streams;

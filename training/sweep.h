@@ -9,34 +9,36 @@
 #include <catena/autograd/array.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
+#include <catena/training/example_key.h>
+#include <catena/training/samplers.h>
 
 namespace training::internal {
 
-// The selected examples and their seeds. While the dataset loads an example or stacks a batch, the library's generators
-// are seeded with the seed of the example (of the first one, if the dataset stacks batches). This seed depends on the
-// iterator's seed, the number of sweeps begun before, and the index of the example.
+// The selected examples and their keys. While the dataset loads an example or stacks a batch, the library's generators
+// are seeded with the seed of its key (that of the first example, if the dataset stacks batches).
 struct CATENA_EXPORT Selection {
-  // The examples from the end of the previous piece up to `end`, and the seed of their sweep.
-  struct Piece {
-    std::size_t end;
-    std::uint64_t seed;
-  };
   std::vector<std::int64_t> indices;
-  std::vector<Piece> pieces;
+  std::vector<ExampleKey> keys;  // one per index
 
   bool is_empty() const noexcept { return indices.empty(); }
-  std::uint64_t seed(std::size_t k) const noexcept;  // seed of example k
-  Selection only(std::size_t k) const;               // only example k
+  Selection only(std::size_t k) const { return {{indices[k]}, {keys[k]}}; }  // only example k
 };
 
-// The indices of the batches, in sequence or in a new random order for every sweep. A sweep ends with the batch that
-// reaches its end: with `repeat`, the batch is completed from the next sweep; without it, the last batch is short.
-// Copies share the current order, so a copy that runs ahead costs little.
+struct SweepOptions {
+  bool repeat = true;
+  bool shuffle = true;
+  std::optional<std::uint64_t> seed = {};
+  std::optional<AnyOrderSampler> order_sampler = {};
+};
+
+// The indices of the batches: in sequence, in a new random order for every sweep, or in the orders of a sampler. A
+// sweep ends with the batch that reaches its end: with `repeat`, the batch is completed from the next sweep; without
+// it, the last batch is short. Copies share the current order, so a copy that runs ahead costs little.
 class CATENA_EXPORT Sweep {
  public:
-  // `who`: class name of the iterator, for messages. ValueError for a batch size below 1, and if there are no examples.
-  Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool repeat, bool shuffle,
-        std::optional<std::uint64_t> seed);
+  // `who`: class name of the iterator, for messages. ValueError for a batch size below 1, if there are no examples, and
+  // for an order of the sampler that is not as OrderSampler says.
+  Sweep(const char* who, std::int64_t size, std::int64_t batch_size, const SweepOptions& options);
   Selection next();  // empty: the iteration has ended
   bool has_ended() const noexcept { return !repeat_ && epoch_ > 0; }
   void rewind();  // to the beginning, with a new order
@@ -45,7 +47,7 @@ class CATENA_EXPORT Sweep {
   std::int64_t batch_size() const noexcept { return batch_size_; }
   std::int64_t position() const noexcept { return position_; }
   std::int64_t epoch() const noexcept { return epoch_; }
-  double epoch_detail() const noexcept { return double(epoch_) + double(position_) / double(size_); }
+  double epoch_detail() const noexcept { return double(epoch_) + double(position_) / double(length_); }
   std::optional<double> previous_epoch_detail() const noexcept { return previous_epoch_detail_; }
   bool is_new_epoch() const noexcept { return is_new_epoch_; }
 
@@ -53,20 +55,30 @@ class CATENA_EXPORT Sweep {
   // computed. Loading an order of another length is a ValueError. `order_always`: without a shuffled order, stores -1
   // instead, because Chainer's MultiprocessIterator requires the key.
   void serialize(nn::Serializer& s, bool order_always = false);
-  // Stores the generator of further orders, if orders are random, and the state from which the seeds of examples are
+  // Stores the generator of further orders, if there are any, and the state from which the seeds of examples are
   // computed.
   void serialize_generator(nn::Serializer& s);
 
  private:
+  using Order = std::vector<std::int64_t>;
+  Order next_order(autograd::Generator& generator) const;
   void load(nn::Serializer& s);
   void begin_sweep();
+  void set_order(Order order);
+  bool has_order() const noexcept { return shuffle_ || sampler_; }
+  ExampleKey key_at(std::int64_t position) const;
+
   const char* who_;
   std::int64_t size_, batch_size_;
+  std::int64_t length_;  // number of indices of a sweep
   bool repeat_, shuffle_;
-  autograd::Generator generator_;  // generator of orders
-  std::uint64_t streams_;          // the iterator's seed for the draws of the dataset
-  std::uint64_t sweeps_ = 0;       // number of sweeps begun so far, including those before a rewind()
-  catena::Shared<const std::vector<std::int64_t>> order_;
+  catena::Shared<const OrderSampler> sampler_;  // null: none
+  autograd::Generator generator_;               // generator of orders
+  std::uint64_t streams_;                       // the iterator's seed for the draws of the dataset
+  std::uint64_t sweeps_ = 0;                    // number of sweeps begun so far, including those before a rewind()
+  catena::Shared<const Order> order_;
+  // For every position, how often its index came before in this sweep; null if no index comes twice.
+  catena::Shared<const Order> repetitions_;
   std::int64_t position_ = 0, epoch_ = 0;
   bool is_new_epoch_ = false;
   std::optional<double> previous_epoch_detail_;

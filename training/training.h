@@ -16,6 +16,7 @@
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
 #include <catena/training/parallel/parallel_updater.h>
 #include <catena/training/param_group.h>
+#include <catena/training/parallel/prefetch_iterator.h>
 #include <catena/training/schedules.h>
 #include <catena/training/trainer.h>
 #include <catena/training/transforms.h>

@@ -13,6 +13,7 @@
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/ndarray_backend/product_extension.h>
+#include <catena/autograd/ndarray_backend/stream_extension.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/profile/nvtx.h>
@@ -130,6 +131,7 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   if (name == RandomExtension::kName) return static_cast<RandomExtension*>(&random);
   if (name == ReaderExtension::kName) return static_cast<ReaderExtension*>(&reader);
   if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;
+  if (name == StreamExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_stream_extension() : nullptr;
   if (name == CommExtension::kName) return device.kind == Device::Kind::cuda ? &nccl_comm_extension() : nullptr;
   if (name == NnExtension::kName) {
     if (device.kind == Device::Kind::cpu) return &cpu_nn_extension();

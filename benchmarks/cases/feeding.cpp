@@ -1,4 +1,5 @@
-// Training on images that are read from PNG files during the preceding step, and the same steps on images in memory.
+// Training on images that are read from PNG files during the preceding step, and the same steps on images in memory;
+// batches of augmented images alone.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -97,6 +98,58 @@ Parameters sizes(Draw& draw) {
 
 const Parameters full{{"batch", 64}, {"size", 32}, {"channels", 3}, {"images", 512}, {"workers", 1}, {"steps", 20}},
     tiny{{"batch", 2}, {"size", 16}, {"images", 5}, {"steps", 2}};
+
+// ---- batches alone ------------------------------------------------------------------------------
+// The usual augmentation of small images: cut out of a frame of zeros, mirrored half of the times, normalized. At
+// random for the times, by the index for the comparison.
+struct Augment {
+  static constexpr std::int64_t kFrame = 4;
+  bool is_random;
+  nd::Array mean = nd::array({0.49f, 0.48f, 0.45f}).reshape({3, 1, 1});
+  nd::Array deviation = nd::array({0.25f, 0.24f, 0.26f}).reshape({3, 1, 1});
+
+  Example operator()(Example e) const {
+    const nd::Array image = e.values[0];
+    const std::int64_t size = image.shape(1), places = 2 * kFrame + 1;
+    std::int64_t y = 0, x = 0, mirrored = 0;
+    if (is_random) {
+      const auto drawn = nd::random::randint(0, 2 * places, {3}).to_vector<std::int64_t>();
+      y = drawn[0] % places, x = drawn[1] % places, mirrored = drawn[2] % 2;
+    } else {
+      const std::int64_t i = training::example_key()->index;
+      y = i % places, x = (i / places) % places, mirrored = i % 2;
+    }
+    const nd::Array framed = nd::zeros({image.shape(0), size + 2 * kFrame, size + 2 * kFrame}, nd::float32);
+    framed(nd::_, nd::Slice(kFrame, kFrame + size), nd::Slice(kFrame, kFrame + size)) = image;
+    nd::Array cut = framed(nd::_, nd::Slice(y, y + size), nd::Slice(x, x + size));
+    if (mirrored != 0) cut = cut(nd::_, nd::_, nd::Slice({}, {}, -1));
+    e.values[0] = (cut - mean) / deviation;
+    return e;
+  }
+};
+
+// A call makes the arrays of several batches. The compared result are the images of the first batch in order.
+Ready augmented(const Parameters& p) {
+  const std::int64_t n = p.at("images"), size = p.at("size"), batch = p.at("batch"), steps = p.at("steps");
+  const auto images = catena::Shared<training::TupleDataset>::make(std::initializer_list<autograd::Array>{
+      autograd::Array(uniform({n, 3, size, size}, 0)), autograd::Array(labels(n, 1, 10))});
+  const auto at_random = std::make_shared<training::TransformDataset>(images, Augment{true});
+  const auto in_order = std::make_shared<training::TransformDataset>(images, Augment{false});
+  const auto batches = std::make_shared<training::MultithreadIterator>(
+      at_random, batch, training::MultithreadIterator::Options{.n_threads = int(p.at("workers")), .n_prefetch = 2});
+  return {repeated([batches, steps] {
+            for (std::int64_t k = 0; k < steps; ++k) training::default_converter(*batches->next(), {});
+          }),
+          [in_order, batch] {
+            training::SerialIterator iterator(in_order, batch, {.shuffle = false});
+            return nd::Array(training::default_converter(*iterator.next(), {}).values[0]);
+          }};
+}
+
+const Cases of_memory{{"training/augmented_batches",
+                       {{"batch", 64}, {"size", 32}, {"images", 2048}, {"workers", 1}, {"steps", 20}},
+                       {{"batch", 3}, {"size", 8}, {"images", 7}, {"steps", 2}},
+                       augmented}};
 
 // Returns no cases in a build that cannot read the files.
 Cases cases_of_png() {

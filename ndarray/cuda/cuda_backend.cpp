@@ -20,6 +20,15 @@ namespace {
 
 api::cu_event event_of(void* event) { return static_cast<api::cu_event>(event); }
 
+// The driver answers for an event of any device, but only in a thread with a current context, which a thread has after
+// its first call for a device.
+void need_context() {
+  api::cu_context current = nullptr;
+  if (driver().context_get_current(&current) == api::cu_success && current != nullptr) return;
+  const Device device = current_device();
+  use_device(device.kind == Device::Kind::cuda ? device.id : 0);
+}
+
 bool is_pinned(const std::byte* p) { return pointer_info(p).type == api::cu_memory_host; }
 
 // Enqueues a copy by the driver, given the entry point, the number of bytes, the stream and further arguments.
@@ -246,6 +255,7 @@ void CudaBackend::wait_event(StreamRef stream, void* event) {
 }
 
 bool CudaBackend::event_done(void* event) {
+  need_context();
   const api::cu_result status = driver().event_query(event_of(event));
   if (status == api::cu_error_not_ready) return false;
   check(status, api::DriverNames::event_query);
@@ -253,6 +263,7 @@ bool CudaBackend::event_done(void* event) {
 }
 
 void CudaBackend::synchronize_event(void* event) {
+  need_context();
   CATENA_CU(event_synchronize, event_of(event));
   throw_index_errors();
 }

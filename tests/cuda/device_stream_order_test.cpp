@@ -3,7 +3,10 @@
 // number.
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include <catena/ndarray/ndarray.h>
@@ -73,6 +76,35 @@ BOOST_AUTO_TEST_CASE(no_two_arrays_share_memory_at_a_time) {
       BOOST_TEST(wrong[i].item<std::int64_t>() == 0, "seed " << seed << ", stream " << i);
     }
   }
+}
+
+// A thread asks for memory, and whether work is done, before it has called the driver: nothing is taken for complete
+// that is not.
+BOOST_AUTO_TEST_CASE(threads_that_have_not_used_the_device) {
+  std::atomic<bool> may_go_on{false};
+  const nd::Stream side({.non_blocking = true}), other({.non_blocking = true});
+  const auto on_side = [&] {
+    const nd::StreamScope scope(side);
+    return nd::empty({100}, nd::float32);
+  };
+  nd::Array first = on_side();
+  other.add_callback([&](const nd::Stream&, int) {
+    for (int k = 0; k < 3000 && !may_go_on; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  {
+    const nd::StreamScope scope(other);
+    first.fill(1);
+  }
+  const nd::Event filled = other.record();
+  const void* const before = first.get()->data;
+  first = nd::Array();  // freed while the other stream still has to write it
+  bool same = true, done = false;
+  std::thread([&] { same = on_side().get()->data == before; }).join();
+  BOOST_TEST(!same);
+  may_go_on = true;
+  std::thread([&] { filled.synchronize(); }).join();
+  std::thread([&] { done = filled.done(); }).join();
+  BOOST_TEST(done);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -18,7 +18,8 @@ Batch load_unit(const Dataset& dataset, const LoadUnit& unit, autograd::RandomSc
   const std::vector<std::int64_t>& indices = unit.selected.indices;
   Batch batch;
   try {
-    random.begin(unit.selected.seed(0));
+    random.begin(unit.selected.keys[0].seed);
+    const ExampleKeyScope key(unit.selected.keys[0]);
     batch.examples.push_back(dataset.get_example(indices[0]));
   } catch (...) {
     catena::rethrow_from(place_of(indices, false));

@@ -29,8 +29,8 @@ using internal::MessageWriter;
 
 // ---- threads ------------------------------------------------------------------------------------
 MultithreadIterator::MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options)
-    : LoadingIterator("MultithreadIterator", std::move(dataset), batch_size, options.repeat, options.shuffle,
-                      options.seed, options.n_prefetch),
+    : LoadingIterator("MultithreadIterator", std::move(dataset), batch_size,
+                      {options.repeat, options.shuffle, options.seed, options.order_sampler}, options.n_prefetch),
       n_threads_(options.n_threads),
       timeout_(options.timeout) {
   check<ValueError>(n_threads_ >= 1, "MultithreadIterator", "n_threads is ", n_threads_);
@@ -56,20 +56,19 @@ std::string message_of(const LoadUnit& unit) {
   MessageWriter w;
   w.put(unit.is_batch);
   w.put(std::uint64_t(unit.selected.indices.size()));
-  for (const std::int64_t i : unit.selected.indices) w.put(i);
-  w.put(std::uint64_t(unit.selected.pieces.size()));
-  for (const internal::Selection::Piece& p : unit.selected.pieces) w.put(p);
+  for (const ExampleKey& key : unit.selected.keys) w.put(key);
   return w.take();
 }
 LoadUnit unit_of(std::string_view message) {
   MessageReader r(message);
   LoadUnit unit;
   unit.is_batch = r.get<bool>();
-  auto& [indices, pieces] = unit.selected;
-  indices.resize(r.get<std::uint64_t>());
-  for (std::int64_t& i : indices) i = r.get<std::int64_t>();
-  pieces.resize(r.get<std::uint64_t>());
-  for (internal::Selection::Piece& p : pieces) p = r.get<internal::Selection::Piece>();
+  auto& [indices, keys] = unit.selected;
+  keys.resize(r.get<std::uint64_t>());
+  for (ExampleKey& key : keys) {
+    key = r.get<ExampleKey>();
+    indices.push_back(key.index);
+  }
   return unit;
 }
 
@@ -287,8 +286,8 @@ class ProcessLoader final : public BatchLoader {
 
 // ---- processes ----------------------------------------------------------------------------------
 MultiprocessIterator::MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Options options)
-    : LoadingIterator("MultiprocessIterator", std::move(dataset), batch_size, options.repeat, options.shuffle,
-                      options.seed, options.n_prefetch),
+    : LoadingIterator("MultiprocessIterator", std::move(dataset), batch_size,
+                      {options.repeat, options.shuffle, options.seed, options.order_sampler}, options.n_prefetch),
       n_processes_(options.n_processes.value_or(catena::max_threads())),
       shared_mem_(options.shared_mem),
       stop_timeout_(options.stop_timeout),

@@ -25,8 +25,10 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
     std::int64_t n_prefetch = 1;             // batches that are loaded ahead, at least 1
     std::optional<std::uint64_t> seed = {};  // as of SerialIterator
     std::optional<double> timeout = {};      // seconds for an example, as of LoadingIterator; empty: no limit
+    std::optional<AnyOrderSampler> order_sampler = {};  // as of SerialIterator
   };
-  // ValueError for a batch size or a number of threads below 1, a timeout that is not above 0, and an empty dataset.
+  // ValueError for a batch size or a number of threads below 1, a timeout that is not above 0, an empty dataset, and a
+  // sampler that is made for another dataset.
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultithreadIterator(std::move(dataset), batch_size, Options{}) {}
@@ -67,9 +69,10 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
     // Total time in seconds that the destructor and finalize() wait for workers to end before they kill them.
     double stop_timeout = 5;
     std::optional<double> timeout = {};  // seconds for an example, as of LoadingIterator; empty: no limit
+    std::optional<AnyOrderSampler> order_sampler = {};  // as of SerialIterator
   };
   // ValueError for a batch size or a number of processes below 1, negative shared_mem or stop_timeout, a timeout that
-  // is not above 0, and an empty dataset.
+  // is not above 0, an empty dataset, and a sampler that is made for another dataset.
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultiprocessIterator(std::move(dataset), batch_size, Options{}) {}

@@ -22,10 +22,10 @@ struct LoadingIterator::Ahead {
   std::deque<Sweep> positions;
 };
 
-LoadingIterator::LoadingIterator(const char* who, AnyDataset dataset, std::int64_t batch_size, bool repeat,
-                                 bool shuffle, std::optional<std::uint64_t> seed, std::int64_t n_prefetch)
+LoadingIterator::LoadingIterator(const char* who, AnyDataset dataset, std::int64_t batch_size,
+                                 const SweepOptions& options, std::int64_t n_prefetch)
     : dataset_(dataset.shared()),
-      sweep_(who, dataset_->size(), batch_size, repeat, shuffle, seed),
+      sweep_(who, dataset_->size(), batch_size, options),
       n_prefetch_(std::max<std::int64_t>(n_prefetch, 1)) {}
 
 LoadingIterator::LoadingIterator(const LoadingIterator& o)
@@ -83,7 +83,8 @@ Batch LoadingIterator::first_batch() {
     using autograd::internal::DefaultDeviceScope;
     const auto host =
         loads_on_host() ? DefaultDeviceScope(autograd::default_backend(), Device{}) : DefaultDeviceScope();
-    autograd::RandomScope random(selected.seed(0));
+    autograd::RandomScope random(selected.keys[0].seed);
+    const ExampleKeyScope key(selected.keys[0]);
     Batch batch;
     try {
       batch.stacked = dataset_->get_batch(indices);

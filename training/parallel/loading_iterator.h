@@ -56,8 +56,8 @@ class CATENA_EXPORT LoadingIterator : public Iterator {
   std::int64_t current_position() const noexcept { return sweep_.position(); }
 
  protected:
-  LoadingIterator(const char* who, AnyDataset dataset, std::int64_t batch_size, bool repeat, bool shuffle,
-                  std::optional<std::uint64_t> seed, std::int64_t n_prefetch);
+  LoadingIterator(const char* who, AnyDataset dataset, std::int64_t batch_size, const SweepOptions& options,
+                  std::int64_t n_prefetch);
   LoadingIterator(const LoadingIterator& o);  // at the same position, with separate workers
   // Starts the workers. `bytes`: the largest size of the arrays of one unit of the first batch, where a unit is an
   // example, or a whole batch if the dataset stacks batches.

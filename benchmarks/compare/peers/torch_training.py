@@ -461,6 +461,47 @@ def from_memory(images, p):
         yield x[chosen], t[chosen]
 
 
+class Augmented(torch.utils.data.Dataset):
+    """Images in memory: cut out of a frame of zeros, mirrored half of the times, normalized. At random, or by the index."""
+    frame = 4
+
+    def __init__(self, p, is_random):
+        self.x = torch.from_numpy(data.uniform((p["images"], 3, p["size"], p["size"]), 0))
+        self.t = torch.from_numpy(data.labels(p["images"], 1, 10)).long()
+        self.is_random = is_random
+        self.mean, self.deviation = torch.tensor([0.49, 0.48, 0.45]).view(3, 1, 1), torch.tensor([0.25, 0.24, 0.26]).view(3, 1, 1)
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        places, size = 2 * self.frame + 1, self.x.shape[2]
+        if self.is_random:
+            y, x, mirrored = torch.randint(0, 2 * places, (3,)).tolist()
+            y, x, mirrored = y % places, x % places, mirrored % 2
+        else:
+            y, x, mirrored = i % places, i // places % places, i % 2
+        cut = F.pad(self.x[i], (self.frame,) * 4)[:, y:y + size, x:x + size]
+        if mirrored:
+            cut = cut.flip(2)
+        return (cut - self.mean) / self.deviation, self.t[i]
+
+
+def augmented(workers):
+    def setup(p):
+        shuffled = loader(workers)(Augmented(p, True), p)
+
+        def call():
+            for _ in range(p["steps"]):
+                next(shuffled)
+
+        def result():
+            images = Augmented(p, False)
+            return torch.stack([images[i % len(images)][0] for i in range(p["batch"])])
+        return Case(call, result=result)
+    return setup
+
+
 # ---- whole epochs -----------------------------------------------------------------------------------------------------------------
 class Epochs:
     """Loops written by hand over data of the form of MNIST, with validation, and files of the model and the optimizer at the end."""
@@ -525,6 +566,7 @@ table = {
     "training/dcgan": {"fused": dcgan(fused=True), "channels_last_fused": dcgan(channels_last, fused=True)},
     "training/png_feed": {**{f"fused_{workers}_workers": fed(loader(workers), fused=True) for workers in (0, 1, 2)},
                           "channels_last_fused_1_workers": fed(loader(1), channels_last, fused=True)},
+    "training/augmented_batches": {f"{workers}_workers": augmented(workers) for workers in (0, 1, 2)},
     "training/memory_feed": {"fused": fed(from_memory, fused=True), "channels_last_fused": fed(from_memory, channels_last, fused=True)},
     "training/trainer_cost": {**best_of(epochs), "data_loader_fused": epochs(with_loader=True, fused=True)},
     "recurrent/lstm": {"default": passes(torch.nn.LSTM)},

@@ -1,0 +1,196 @@
+// Order samplers, which define in which order an iterator reads a dataset: the option `order_sampler` of
+// SerialIterator, MultithreadIterator and MultiprocessIterator. Where one is given, `shuffle` has no effect.
+//
+// A sampler has no state of its own. It draws from the generator of the iterator, whose state is part of snapshots
+// ("_catena/seed" and "_catena/offset"), so that a resumed run continues with the same orders bit for bit.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <catena/autograd/array.h>
+#include <catena/kernels/base/function.h>
+#include <catena/training/held.h>
+
+namespace training {
+
+// The beginning of a sweep.
+struct OrderContext {
+  std::int64_t dataset_size;                    // number of examples of the dataset
+  std::int64_t epoch;                           // number of sweeps begun before, from 0; reset() also begins one
+  std::span<const std::int64_t> current_order;  // of the sweep before; empty for the first
+  autograd::Generator& generator;               // that of the iterator
+};
+
+// The interface of samplers. A function of an OrderContext that returns an order is one, too, whose orders are as long
+// as the dataset:
+//
+//   training::SerialIterator iterator(data, 32, {.order_sampler = [](const training::OrderContext& c) {
+//     return training::permutation(c.dataset_size, c.generator);
+//   }});
+//
+// Thread safety: an iterator calls its sampler in the thread that calls next().
+class CATENA_EXPORT OrderSampler {
+ public:
+  virtual ~OrderSampler();
+  // Returns the number of indices of an order, which is the length of a sweep. The iterator asks once, at construction.
+  // By default the size of the dataset. A ValueError says that the sampler is made for a dataset of another size.
+  virtual std::int64_t length(std::int64_t dataset_size) const;
+  // Returns the indices of the examples of a sweep: length(dataset_size) numbers from 0 to dataset_size - 1, of which
+  // some may be absent and others repeated. Of another length or out of range they are a ValueError of the iterator.
+  // Random numbers must come from `context.generator` only, or follow from `context.epoch`.
+  virtual std::vector<std::int64_t> order(const OrderContext& context) const = 0;
+};
+
+// A sampler that calls a function.
+class CATENA_EXPORT FunctionSampler : public OrderSampler {
+ public:
+  using Function = catena::Function<std::vector<std::int64_t>(const OrderContext&)>;
+  explicit FunctionSampler(Function function);  // TypeError for an empty function
+  std::vector<std::int64_t> order(const OrderContext& context) const override { return function_(context); }
+
+ private:
+  Function function_;
+};
+template <> struct HeldFrom<const OrderSampler> {
+  template <class F>
+  requires requires(const F& f, const OrderContext& c) {
+    { f(c) } -> std::convertible_to<std::vector<std::int64_t>>;
+  }
+  static catena::Shared<const OrderSampler> make(const F& f) { return internal::make_held(FunctionSampler(f)); }
+};
+
+// The argument type of iterators for a sampler: an lvalue is borrowed, a temporary is owned, a pointer is shared.
+using AnyOrderSampler = Held<const OrderSampler>;
+
+// The order of the dataset.
+class CATENA_EXPORT SequentialSampler : public OrderSampler {
+ public:
+  std::vector<std::int64_t> order(const OrderContext& context) const override;
+};
+
+// A new random order for every sweep: the orders of `shuffle = true` with the same seed. With replacement every index
+// is drawn from all examples. Without it all examples come before one of them comes again, so that a num_samples below
+// the size of the dataset gives some of them.
+class CATENA_EXPORT RandomSampler : public OrderSampler {
+ public:
+  struct Options {
+    bool replacement = false;
+    std::optional<std::int64_t> num_samples = {};  // length of a sweep; empty: the size of the dataset
+  };
+  RandomSampler() = default;
+  explicit RandomSampler(Options options);  // ValueError for num_samples below 1
+  std::int64_t length(std::int64_t dataset_size) const override;
+  std::vector<std::int64_t> order(const OrderContext& context) const override;
+
+ private:
+  Options options_;
+};
+// Chainer's name.
+using ShuffleOrderSampler = RandomSampler;
+
+// Draws examples with probabilities in proportion to their weights, one weight per example. Without replacement every
+// index is drawn among the examples that are left, in proportion to their weights (by the keys of Efraimidis and
+// Spirakis, "Weighted random sampling with a reservoir", 2006).
+//
+//   std::vector<double> weights;  // 1 / count of the class of each example: all classes become equally frequent
+//   training::SerialIterator iterator(data, 32, {.order_sampler = training::WeightedRandomSampler(weights)});
+class CATENA_EXPORT WeightedRandomSampler : public OrderSampler {
+ public:
+  struct Options {
+    std::optional<std::int64_t> num_samples = {};  // length of a sweep; empty: the number of weights
+    bool replacement = true;
+  };
+  // ValueError for a weight that is negative or not finite, weights that are all 0, num_samples below 1 and, without
+  // replacement, above the number of weights that are not 0.
+  WeightedRandomSampler(std::vector<double> weights, Options options);
+  explicit WeightedRandomSampler(std::vector<double> weights) : WeightedRandomSampler(std::move(weights), Options{}) {}
+  // The weights as an array of any real dtype and one axis, else ValueError.
+  WeightedRandomSampler(const autograd::Array& weights, Options options);
+  explicit WeightedRandomSampler(const autograd::Array& weights) : WeightedRandomSampler(weights, Options{}) {}
+  // ValueError if the dataset has not as many examples as there are weights.
+  std::int64_t length(std::int64_t dataset_size) const override;
+  std::vector<std::int64_t> order(const OrderContext& context) const override;
+
+ private:
+  std::vector<double> weights_, sums_;  // cumulative sums, with replacement
+  Options options_;
+};
+
+// Batches of examples of similar length, for less padding. In every sweep the examples are put in a random order, which
+// is cut into pools of `pool_batches` batches; each pool is sorted by descending length and cut into batches, and the
+// batches are put in a random order. A last batch with fewer examples stays the last.
+//
+// With `repeat`, an iterator completes the last batch from the next sweep, whose batches are then cut at other places.
+// `drop_last` leaves out the examples of the last batch if they are fewer, others in every sweep.
+class CATENA_EXPORT LengthGroupedSampler : public OrderSampler {
+ public:
+  struct Options {
+    std::int64_t pool_batches = 50;
+    bool shuffle = true;  // false: the pools are parts of the dataset, and the batches keep their places
+    bool drop_last = false;
+  };
+  // One length per example; the batch size is that of the iterator. ValueError for a negative length, and for a batch
+  // size or pool_batches below 1.
+  LengthGroupedSampler(std::vector<std::int64_t> lengths, std::int64_t batch_size, Options options);
+  LengthGroupedSampler(std::vector<std::int64_t> lengths, std::int64_t batch_size)
+      : LengthGroupedSampler(std::move(lengths), batch_size, Options{}) {}
+  // ValueError if the dataset has not as many examples as there are lengths, and if drop_last leaves none.
+  std::int64_t length(std::int64_t dataset_size) const override;
+  std::vector<std::int64_t> order(const OrderContext& context) const override;
+
+ private:
+  std::vector<std::int64_t> lengths_;
+  std::int64_t batch_size_;
+  Options options_;
+};
+
+// Some examples of the dataset, in a random order; with `shuffle = false`, in the given order.
+class CATENA_EXPORT SubsetRandomSampler : public OrderSampler {
+ public:
+  struct Options {
+    bool shuffle = true;
+  };
+  // ValueError for an empty list
+  SubsetRandomSampler(std::vector<std::int64_t> indices, Options options);
+  explicit SubsetRandomSampler(std::vector<std::int64_t> indices)
+      : SubsetRandomSampler(std::move(indices), Options{}) {}
+  // IndexError for an index that the dataset does not have
+  std::int64_t length(std::int64_t dataset_size) const override;
+  std::vector<std::int64_t> order(const OrderContext& context) const override;
+
+ private:
+  std::vector<std::int64_t> indices_;
+  Options options_;
+};
+
+// The part of one of several programs that train together: of an order that all of them have, program `rank` of `size`
+// reads the indices rank, rank + size, rank + 2 size... The order is lengthened by its beginning (or shortened by
+// `drop_last`), so that all parts have one length.
+//
+// The order depends on `seed` and the epoch only, not on the generators of the programs, so `seed` must be the same in
+// all of them.
+class CATENA_EXPORT DistributedSampler : public OrderSampler {
+ public:
+  struct Options {
+    std::int64_t rank = 0, size = 1;
+    bool shuffle = true;
+    std::uint64_t seed = 0;
+    bool drop_last = false;
+    // The order to divide. Empty: a random one of all examples, or theirs with `shuffle = false`.
+    std::optional<AnyOrderSampler> sampler = {};
+  };
+  explicit DistributedSampler(Options options);  // ValueError unless 0 <= rank < size
+  // ValueError if drop_last leaves no example
+  std::int64_t length(std::int64_t dataset_size) const override;
+  std::vector<std::int64_t> order(const OrderContext& context) const override;
+
+ private:
+  Options options_;
+};
+
+}  // namespace training
