@@ -9,9 +9,6 @@
 
 namespace nn::onnx::internal {
 
-using catena::check;
-using catena::fail;
-
 std::string cast_to(GraphBuilder& b, const std::string& x, Dtype from, Dtype to) {
   return from == to ? x : b.node("Cast", {x}, {attribute("to", std::int64_t(data_type_of(to)))});
 }
@@ -129,7 +126,7 @@ void cum_sum(CallView& c) {
 void unfold(CallView& c) {
   const std::int64_t axis = c.integer("axis"), size = c.integer("size"), step = c.integer("step");
   const Dim length = c.input_shape(0)[std::size_t(axis)];
-  check<NoEquivalent>(length.is_constant(), "the axis of its windows is dynamic");
+  require(length.is_constant(), "the axis of its windows is dynamic");
   const std::int64_t count = (length.given() - size) / step + 1;
   std::vector<std::int64_t> at;
   for (std::int64_t i = 0; i < count; ++i)
@@ -169,7 +166,7 @@ void einsum(CallView& c) {
   const auto letters = [&](std::string_view option) {
     std::string text;
     for (const std::int64_t label : c.integers(option)) {
-      check<NoEquivalent>(label < 52, "it has more than 52 axes");
+      require(label < 52, "it has more than 52 axes");
       text += char(label < 26 ? 'a' + label : 'A' + label - 26);
     }
     return text;
@@ -178,7 +175,7 @@ void einsum(CallView& c) {
   c.set(c.b.node("Einsum", c.inputs(), {attribute("equation", equation.c_str())}));
 }
 
-constexpr Operators kTable[] = {
+constexpr Operators kArraysTable[] = {
     {"Add", "Add, Cast", sum_of_all},
     {"Broadcast", "Expand", broadcast},
     {"BroadcastTo", "Expand", broadcast_to},
@@ -204,6 +201,6 @@ constexpr Operators kTable[] = {
 
 }  // namespace
 
-std::span<const Operators> array_operators() noexcept { return kTable; }
+std::span<const Operators> array_operators() noexcept { return kArraysTable; }
 
 }  // namespace nn::onnx::internal

@@ -80,7 +80,7 @@ std::string cube_root(const Terms& t) {
 
 constexpr double kLog2 = 0.693147180559945309417, kLog10 = 2.30258509299404568402;
 
-constexpr Operators kTable[] = {
+constexpr Operators kElementwiseTable[] = {
     {"absolute", "Abs", same<"Abs">},
     {"add", "Add", same<"Add">},
     {"arccos", "Acos", same<"Acos">},
@@ -161,6 +161,6 @@ constexpr Operators kTable[] = {
 
 }  // namespace
 
-std::span<const Operators> elementwise_operators() noexcept { return kTable; }
+std::span<const Operators> elementwise_operators() noexcept { return kElementwiseTable; }
 
 }  // namespace nn::onnx::internal

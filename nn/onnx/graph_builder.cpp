@@ -10,7 +10,6 @@ namespace nn::onnx::internal {
 
 using catena::check;
 using catena::concat;
-using catena::fail;
 using catena::ValueError;
 
 // ---- lengths ------------------------------------------------------------------------------------
@@ -157,8 +156,8 @@ std::string GraphBuilder::length(const Dim& dim) {
   if (!is_linear) {
     std::string axes;
     for (const Symbol* s : on) axes += concat(axes.empty() ? "" : ", ", s->name);
-    fail<NoEquivalent>("a length that is ", dim.given(), " here depends on the dynamic axes ", axes,
-                       " neither as a product of their lengths nor as a linear function of one of them");
+    refuse("a length that is ", dim.given(), " here depends on the dynamic axes ", axes,
+           " neither as a product of their lengths nor as a linear function of one of them");
   }
   name = node("Mul", {symbol_length(*on[0]), int64s({slope})});
   return node("Add", {name, int64s({offset})});
@@ -202,13 +201,13 @@ void GraphBuilder::name_arrays(const std::vector<Array>& arrays, const std::stri
 std::string GraphBuilder::value(const std::vector<const Source*>& sources) {
   const Source& s = *sources[0];
   for (const Source* other : sources)
-    check<NoEquivalent>(other->kind == s.kind && other->index == s.index && other->output == s.output,
-                        "an input is not ", "the same one when the model is called again");
+    require(other->kind == s.kind && other->index == s.index && other->output == s.output, "an input is not ",
+            "the same one when the model is called again");
   if (s.kind == Source::Kind::input) return inputs_[s.index];
   if (s.kind == Source::Kind::call) {
     const auto at = outputs_.find({s.index, s.output});
-    check<NoEquivalent>(at != outputs_.end(), "output ", s.output, " of ", traces_[0].calls[s.index].node->label(),
-                        " has no equivalent");
+    require(at != outputs_.end(), "output ", s.output, " of ", traces_[0].calls[s.index].node->label(),
+            " has no equivalent");
     return at->second;
   }
   std::vector<Array> arrays;
@@ -304,7 +303,7 @@ DimList CallView::dims(std::string_view option) const {
   const auto list = in_traces(option);
   DimList dims(list[0]->integers.size());
   for (const auto* o : list) {
-    check<NoEquivalent>(o->integers.size() == dims.size(), "the number of ", option, " depends on dynamic axes");
+    require(o->integers.size() == dims.size(), "the number of ", option, " depends on dynamic axes");
     for (std::size_t i = 0; i < dims.size(); ++i) dims[i].values.push_back(o->integers[i]);
   }
   return dims;
@@ -312,7 +311,7 @@ DimList CallView::dims(std::string_view option) const {
 
 std::vector<std::int64_t> CallView::integers(std::string_view option) const {
   const DimList list = dims(option);
-  check<NoEquivalent>(is_constant(list), "its ", option, " depends on dynamic axes");
+  require(is_constant(list), "its ", option, " depends on dynamic axes");
   return given(list);
 }
 
@@ -323,8 +322,8 @@ std::int64_t CallView::integer(std::string_view option, std::int64_t otherwise) 
 std::vector<double> CallView::numbers(std::string_view option) const {
   const auto list = in_traces(option);
   for (const auto* o : list)
-    check<NoEquivalent>(o->numbers == list[0]->numbers, "its ", option,
-                        " differs from call to call, so the model computes it beside its variables");
+    require(o->numbers == list[0]->numbers, "its ", option,
+            " differs from call to call, so the model computes it beside its variables");
   return list[0]->numbers;
 }
 double CallView::number(std::string_view option) const { return numbers(option)[0]; }

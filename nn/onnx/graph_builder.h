@@ -42,6 +42,11 @@ class NoEquivalent : public catena::NotImplementedError {
   using catena::NotImplementedError::NotImplementedError;
 };
 
+template <class... T> [[noreturn]] void refuse(const T&... parts) { throw NoEquivalent(catena::concat(parts...)); }
+template <class... T> void require(bool condition, const T&... parts) {
+  if (!condition) refuse(parts...);
+}
+
 Attribute attribute(const std::string& name, std::int64_t value);
 Attribute attribute(const std::string& name, int value);
 Attribute attribute(const std::string& name, double value);

@@ -9,8 +9,6 @@
 namespace nn::onnx::internal {
 
 using autograd::slice;
-using catena::check;
-using catena::fail;
 
 namespace {
 
@@ -43,8 +41,8 @@ std::string GraphBuilder::constant(const std::vector<Array>& arrays) {
   if (const std::string name = of_input(arrays); !name.empty()) return name;
   const auto parameter = parameters_.find(first.get());
   for (const Array& a : arrays)
-    check<NoEquivalent>(a.dtype() == first.dtype() && a.ndim() == first.ndim(), "a constant of shape ", first.shape(),
-                        " has the shape ", a.shape(), " when the model is called again");
+    require(a.dtype() == first.dtype() && a.ndim() == first.ndim(), "a constant of shape ", first.shape(),
+            " has the shape ", a.shape(), " when the model is called again");
   std::string name;
   if (std::all_of(arrays.begin(), arrays.end(), [&](const Array& a) { return equal(a, first); }))
     name = initializer(first, parameter == parameters_.end() ? "constant" : parameter->second);
@@ -75,14 +73,14 @@ std::string GraphBuilder::of_input(const std::vector<Array>& arrays) {
 // Recurrent states, positions and masks have the lengths of dynamic axes.
 std::string GraphBuilder::varying_constant(const std::vector<Array>& arrays) {
   const DimList dims = dims_of(arrays);
-  check<NoEquivalent>(!is_constant(dims), "a constant of shape ", arrays[0].shape(),
-                      " has other values when the model is called with other values: it is random, or computed beside "
-                      "the variables");
+  require(!is_constant(dims), "a constant of shape ", arrays[0].shape(),
+          " has other values when the model is called with other values: it is random, or computed beside "
+          "the variables");
   for (const auto attempt : {&GraphBuilder::repeated, &GraphBuilder::positions, &GraphBuilder::causal_mask})
     if (const std::string name = (this->*attempt)(arrays, dims); !name.empty()) return name;
-  fail<NoEquivalent>("a constant of shape ", arrays[0].shape(),
-                     " follows dynamic axes, but is neither constant along them nor a list of positions nor a causal "
-                     "mask");
+  refuse("a constant of shape ", arrays[0].shape(),
+         " follows dynamic axes, but is neither constant along them nor a list of positions nor a causal "
+         "mask");
 }
 
 // The elements are equal along the dynamic axes.

@@ -8,7 +8,6 @@
 
 namespace nn::onnx::internal {
 
-using catena::check;
 using Integers = std::vector<std::int64_t>;
 
 namespace {
@@ -21,7 +20,7 @@ Integers joined(Integers a, const Integers& b) {
 }
 DimList spatial(const DimList& shape) { return {shape.begin() + 2, shape.end()}; }
 Integers constant_lengths(const DimList& dims, const char* what) {
-  check<NoEquivalent>(is_constant(dims), what, " depends on dynamic axes");
+  require(is_constant(dims), what, " depends on dynamic axes");
   return given(dims);
 }
 // The options `dilate` of a convolution may be empty, which means 1 everywhere.
@@ -78,7 +77,7 @@ void deconvolution(CallView& c) {
     Dim more = out[a];
     for (std::size_t t = 0; t < more.values.size(); ++t)
       more.values[t] -= stride[a] * (in[a].values[t] - 1) + reach[a] - 2 * pad[a];
-    check<NoEquivalent>(more.is_constant(), "outsize depends on dynamic axes");
+    require(more.is_constant(), "outsize depends on dynamic axes");
     if (more.given() >= 0) added[a] = more.given();
     else behind[a] -= more.given();
   }
@@ -116,7 +115,7 @@ void average_pooling(CallView& c) {
 
 std::int64_t channels_of(const CallView& c) {
   const Dim channels = c.input_shape(0)[1];
-  check<NoEquivalent>(channels.is_constant(), "the number of channels is dynamic");
+  require(channels.is_constant(), "the number of channels is dynamic");
   return channels.given();
 }
 
@@ -130,7 +129,7 @@ void unpooling(CallView& c) {
     Dim more = out[a];
     for (std::size_t t = 0; t < more.values.size(); ++t)
       more.values[t] -= stride[a] * (in[a].values[t] - 1) + size[a] - 2 * pad[a];
-    check<NoEquivalent>(more.is_constant(), "outsize depends on dynamic axes");
+    require(more.is_constant(), "outsize depends on dynamic axes");
     behind.push_back(pad[a] + std::max<std::int64_t>(-more.given(), 0));
     added.push_back(std::max<std::int64_t>(more.given(), 0));
   }
@@ -161,8 +160,9 @@ void resampling(CallView& c) {
   const std::int64_t axis = c.integer("axis");
   const Integers outputs = c.integers("outputs"), inputs = c.integers("inputs");
   const std::vector<double> weights = c.numbers("weights");
-  const std::int64_t to = constant_lengths(c.output_shape(), "a resized axis")[std::size_t(axis)],
-                     from = c.input_shape(0)[std::size_t(axis)].given();
+  const Dim length = c.output_shape()[std::size_t(axis)];
+  require(length.is_constant(), "the length of a resized axis depends on dynamic axes");
+  const std::int64_t to = length.given(), from = c.input_shape(0)[std::size_t(axis)].given();
   const bool selects = std::int64_t(outputs.size()) == to &&
                        std::all_of(weights.begin(), weights.end(), [](double w) { return w == 1; });
   if (selects) {
@@ -279,7 +279,7 @@ void rotary(CallView& c) {
   c.set(cast_to(b, b.reshape(both, pairs, from), computed, given));
 }
 
-constexpr Operators kTable[] = {
+constexpr Operators kNetworksTable[] = {
     {"AveragePooling", "AveragePool", average_pooling},
     {"Convolution", "Cast, Conv", convolution},
     {"Deconvolution", "Cast, ConvTranspose", deconvolution},
@@ -298,6 +298,6 @@ constexpr Operators kTable[] = {
 
 }  // namespace
 
-std::span<const Operators> network_operators() noexcept { return kTable; }
+std::span<const Operators> network_operators() noexcept { return kNetworksTable; }
 
 }  // namespace nn::onnx::internal

@@ -129,7 +129,7 @@ void rms_normalization(CallView& c) {
   c.set(cast_to(b, b.node("Mul", {b.node("Div", {x, root}), gamma}), computed, given));
 }
 
-constexpr Operators kTable[] = {
+constexpr Operators kNormalizationsTable[] = {
     {"BatchNormalization", "Add, Cast, Div, Mul, ReduceMean, Reshape, Sqrt, Sub", batch_normalization},
     {"FixedBatchNormalization", "Add, BatchNormalization, Cast, Div, Mul, Reshape, Sqrt, Sub",
      fixed_batch_normalization},
@@ -140,6 +140,6 @@ constexpr Operators kTable[] = {
 
 }  // namespace
 
-std::span<const Operators> normalization_operators() noexcept { return kTable; }
+std::span<const Operators> normalization_operators() noexcept { return kNormalizationsTable; }
 
 }  // namespace nn::onnx::internal

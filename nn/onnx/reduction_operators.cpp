@@ -6,7 +6,6 @@
 
 namespace nn::onnx::internal {
 
-using catena::check;
 using catena::Key;
 
 std::string positions(GraphBuilder& b, const std::vector<Array>& arrays) {
@@ -105,7 +104,7 @@ struct Index {
   void add(std::size_t i, std::size_t named) {
     const autograd::IndexItem& item = lists[0]->items[i];
     if (item.is_array()) {
-      check<NoEquivalent>(array_axis < 0, "it has several arrays as indices");
+      require(array_axis < 0, "it has several arrays as indices");
       array_axis = int(axis++);
       array_item = i;
       return;
@@ -139,7 +138,7 @@ struct Index {
     const Dim start = dim_of(i, [&](const auto&item, std::size_t t) { return range(item, t).start; }),
               count = dim_of(i, [&](const auto&item, std::size_t t) { return range(item, t).length; }),
               step = dim_of(i, [&](const auto&item, std::size_t t) { return range(item, t).step; });
-    check<NoEquivalent>(step.is_constant(), "the step of a slice depends on dynamic axes");
+    require(step.is_constant(), "the step of a slice depends on dynamic axes");
     ++result_axis;
     if (count == length && step.given() == 1) {
       ++axis;
@@ -165,7 +164,7 @@ struct Index {
 
   // Negative positions count from the end in both.
   void gather() {
-    check<NoEquivalent>(dropped.empty() && inserted.empty(), "it has an array and integers or new axes as indices");
+    require(dropped.empty() && inserted.empty(), "it has an array and integers or new axes as indices");
     y = c.b.node("Gather", {y, positions(c.b, arrays())}, {attribute("axis", array_axis)});
   }
   std::vector<Array> arrays() const {
@@ -187,7 +186,7 @@ struct Index {
 
 void get_item(CallView& c) { c.set(Index(c).result()); }
 
-constexpr Operators kTable[] = {
+constexpr Operators kReductionsTable[] = {
     {"ArgMax", "ArgMax, Cast, Reshape", arg_extremum<true>},
     {"ArgMin", "ArgMin, Cast, Reshape", arg_extremum<false>},
     {"BatchL2NormSquared", "ReduceSumSquare", batch_l2_norm_squared},
@@ -205,6 +204,6 @@ constexpr Operators kTable[] = {
 
 }  // namespace
 
-std::span<const Operators> reduction_operators() noexcept { return kTable; }
+std::span<const Operators> reduction_operators() noexcept { return kReductionsTable; }
 
 }  // namespace nn::onnx::internal

@@ -32,9 +32,9 @@ class Recorder final : public autograd::FunctionHook {
   std::vector<Record> records;
 };
 
-class Graph {
+class CallGraph {
  public:
-  Graph(std::vector<Record> records, const Variables& inputs) : records_(std::move(records)) {
+  CallGraph(std::vector<Record> records, const Variables& inputs) : records_(std::move(records)) {
     for (std::size_t i = 0; i < records_.size(); ++i) index_[records_[i].node.get()] = i;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       inputs_[Access::node(inputs[i])] = i;
@@ -97,7 +97,7 @@ class Graph {
     }
     const auto output = std::size_t(node->output_index);
     // A composition passes on what the functions inside it, which have been recorded as well, have made.
-    if (const auto* inside = options_[made->second].find("outputs"))
+    if (const auto* inside = options_[made->second].find("results"))
       return source_of(Access::node(inside->variables[output]), inside->variables[output].data());
     return {Source::Kind::call, made->second, output, array};
   }
@@ -131,7 +131,7 @@ Trace trace(const Callable& model, const Arrays& inputs) {
   }
   for (const Variable& y : ys)
     catena::check<catena::ValueError>(bool(y), "onnx::export_model", "the model has returned a null Variable");
-  Trace result = Graph(std::move(recorder.records), xs).of(ys);
+  Trace result = CallGraph(std::move(recorder.records), xs).of(ys);
   result.inputs = inputs;
   return result;
 }

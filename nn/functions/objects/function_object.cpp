@@ -23,7 +23,7 @@ class Composition final : public FunctionNode, public autograd::internal::HasOpt
   std::string label() const override { return label_; }
   void options(autograd::internal::FunctionOptions& o) const override {
     o.function("Composition");
-    o.variables("outputs", ys_);
+    o.variables("results", ys_);
   }
 
   Arrays forward(const Arrays&) override {
