@@ -17,6 +17,7 @@
 // paths ("conv1/W"), as in npz files.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <optional>
 #include <string>
@@ -89,20 +90,26 @@ template <class M> Variables outputs_for(M& model, const Variables& xs) {
 // NotImplementedError: a function has no equivalent, or the model computes values beside its variables. ValueError: no
 // inputs, names that are not unique or unknown, an opset that is not supported, a length that depends on dynamic axes
 // in a way that operators do not express.
-template <class M>
-Model export_model(M&& model, const Variables& inputs,
-                   const ExportOptions& options = {}) requires(!std::convertible_to<M, Model>) {
+template <class M> Model export_model(M&& model, const Variables& inputs, const ExportOptions& options = {}) {
   Link* link = options.link;
   if constexpr (std::is_base_of_v<Link, std::remove_cvref_t<M>>) link = &model;
   return internal::exported([&model](const Variables& xs) { return internal::outputs_for(model, xs); }, link, inputs,
                             options);
 }
+template <class M, std::convertible_to<Variable> X>
+Model export_model(M&& model, const X& input, const ExportOptions& options = {}) {
+  return export_model(model, Variables{Variable(input)}, options);
+}
 // Writes the file (atomically), and returns the model. IOError if it cannot be written.
-template <class M>
-Model export_model(M&& model, const Variables& inputs, const std::string& filename, const ExportOptions& options = {}) {
+template <class M, std::convertible_to<std::string> F>
+Model export_model(M&& model, const Variables& inputs, const F& filename, const ExportOptions& options = {}) {
   Model result = export_model(model, inputs, options);
   write(filename, result);
   return result;
+}
+template <class M, std::convertible_to<Variable> X, std::convertible_to<std::string> F>
+Model export_model(M&& model, const X& input, const F& filename, const ExportOptions& options = {}) {
+  return export_model(model, Variables{Variable(input)}, filename, options);
 }
 
 // A function with an equivalent, by its label in graphs or the name of its kernel, and the operators that express it.

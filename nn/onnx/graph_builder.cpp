@@ -63,10 +63,7 @@ Attribute attribute(const std::string& name, const std::vector<std::int64_t>& va
 
 GraphBuilder::GraphBuilder(std::vector<Trace> traces, std::vector<Symbol> symbols, Names input_names,
                            std::map<const catena::ArrayHeader*, std::string> parameters, std::int64_t opset)
-    : traces_(std::move(traces)),
-      inputs_(std::move(input_names)),
-      parameters_(std::move(parameters)),
-      opset_(opset) {
+    : traces_(std::move(traces)), inputs_(std::move(input_names)), parameters_(std::move(parameters)), opset_(opset) {
   names_.insert(inputs_.begin(), inputs_.end());
   // Axes of one name have one length, so the first of them stands for all.
   for (Symbol& s : symbols)

@@ -12,12 +12,12 @@
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
-using nn::links::caffe::CaffeFunction;
-using nn::links::caffe::internal::CaffeModel;
-using nn::links::caffe::internal::LayerParameter;
 using catena::WireField;
 using catena::WireReader;
 using catena::WireType;
+using nn::links::caffe::CaffeFunction;
+using nn::links::caffe::internal::CaffeModel;
+using nn::links::caffe::internal::LayerParameter;
 
 namespace {
 
