@@ -38,7 +38,12 @@ foreach(library numpy pytorch)
 endforeach()
 
 # interop/onnx: exported networks in onnxruntime (onnx_test.py, onnx/).
-set(CATENA_ONNX_PYTHON "${CATENA_PYTHON}" CACHE FILEPATH "A Python with onnx and onnxruntime, for the tests")
+# Continuous integration installs interop/requirements.txt in build/onnx.
+find_program(CATENA_ONNX_PYTHON python HINTS "${CATENA_ROOT}/build/onnx/bin" NO_DEFAULT_PATH
+  DOC "A Python with onnx and onnxruntime, for the tests")
+if(NOT CATENA_ONNX_PYTHON)
+  set(CATENA_ONNX_PYTHON "${CATENA_PYTHON}" CACHE FILEPATH "A Python with onnx and onnxruntime, for the tests" FORCE)
+endif()
 mark_as_advanced(CATENA_ONNX_PYTHON)
 if(CATENA_ONNX_PYTHON)
   file(GLOB onnx_networks CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/interop/onnx/*.cpp")
