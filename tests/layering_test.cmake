@@ -49,6 +49,7 @@ set(folders
   "nn/functions|kernels/base autograd autograd/functions|kernels/registry autograd/nn_extension"
   "nn/serializers|kernels/base kernels/formats autograd nn|"
   "nn/caffe|kernels/base autograd nn|kernels/formats autograd/functions nn/functions nn/links"
+  "nn/onnx|kernels/base autograd nn|kernels/formats kernels/registry autograd/functions nn/functions nn/links"
   "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
   "nn/vision|kernels/base autograd nn nn/functions nn/links|kernels/formats nn/caffe nn/serializers"
   "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats autograd/backend nn/functions nn/links"

@@ -1,3 +1,6 @@
+// Folder nn/caffe: networks of Caffe. CaffeFunction (this file) is the link; caffe_model.h has the messages of a file.
+// This folder may use nn and, in sources, nn/functions, nn/links and the formats of kernels/formats.
+//
 // CaffeFunction: networks trained with Caffe.
 #pragma once
 

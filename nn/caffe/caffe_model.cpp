@@ -1,106 +1,13 @@
 #include <catena/nn/caffe/caffe_model.h>
 
-#include <bit>
-#include <cstring>
-#include <type_traits>
-
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/byte_stream.h>
-#include <catena/nn/caffe/wire.h>
-
-namespace nn::links::caffe::internal {
-
-using catena::check;
-using catena::ValueError;
-
-namespace {
-
-// Limit for the names and blobs of one layer, because an entry may need only two bytes in the file.
-constexpr std::size_t kMaxRepeated = 65536;
-
-// Reads one field of M. A field whose wire type does not fit the member is skipped as unknown, as in the library of
-// protocol buffers.
-template <class M> struct Field {
-  std::uint32_t number;
-  void (*read)(M& message, const WireReader& reader, const WireField& field);
-};
-
-template <class M> void read_message(M& message, WireReader reader, std::span<const Field<M>> fields) {
-  while (const std::optional<WireField> found = reader.next())
-    for (const Field<M>& f : fields)
-      if (f.number == found->number) f.read(message, reader, *found);
-}
-
-// ---- members, by their types -----------------------------------------------------------------------
-template <class T> struct Repeated : std::false_type {};
-template <class T> struct Repeated<std::vector<T>> : std::true_type {};
-
-template <class T> constexpr WireType wire_type_of() {
-  if (std::is_integral_v<T>) return WireType::varint;
-  return sizeof(T) == 4 ? WireType::fixed32 : WireType::fixed64;
-}
-template <class T> T number_of(std::uint64_t value) {
-  if constexpr (std::is_same_v<T, bool>) return value != 0;
-  else if constexpr (std::is_integral_v<T>) return static_cast<T>(value);
-  else if constexpr (sizeof(T) == 4) return std::bit_cast<T>(static_cast<std::uint32_t>(value));
-  else return std::bit_cast<T>(value);
-}
-
-template <class T>
-requires std::is_arithmetic_v<T>
-void take(T& member, const WireReader&, const WireField& field) {
-  if (field.type == wire_type_of<T>()) member = number_of<T>(field.value);
-}
-template <class T> void take(std::optional<T>& member, const WireReader& reader, const WireField& field) {
-  T value{};
-  take(value, reader, field);
-  if (field.type == wire_type_of<T>()) member = value;
-}
-void take(std::string& member, const WireReader&, const WireField& field) {
-  if (field.type == WireType::bytes)
-    member.assign(reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size());
-}
-// Numbers, one by one or packed.
-template <class T>
-requires std::is_arithmetic_v<T>
-void take(std::vector<T>& member, const WireReader& reader, const WireField& field) {
-  if (field.type == wire_type_of<T>()) {
-    member.push_back(number_of<T>(field.value));
-  } else if (field.type == WireType::bytes && std::is_integral_v<T>) {
-    for (WireReader packed(reader, field.bytes); !packed.at_end();) member.push_back(number_of<T>(packed.varint()));
-  } else if (field.type == WireType::bytes) {
-    check<ValueError>(field.bytes.size() % sizeof(T) == 0, reader.context(),
-                      "is no model of Caffe: ", field.bytes.size(), " bytes before byte ", reader.position(),
-                      " are no numbers of ", sizeof(T), " bytes");
-    const std::size_t before = member.size();
-    member.resize(before + field.bytes.size() / sizeof(T));
-    if (!field.bytes.empty()) std::memcpy(member.data() + before, field.bytes.data(), field.bytes.size());
-  }
-}
-template <class M>
-void take(M& message, const WireReader& reader,
-          const WireField& field) requires(std::is_class_v<M> && !Repeated<M>::value);
-
-template <class M>
-requires std::is_class_v<M>
-void take(std::vector<M>& members, const WireReader& reader, const WireField& field) {
-  if (field.type != WireType::bytes) return;
-  check<ValueError>(members.size() < kMaxRepeated, reader.context(), "the layer before byte ", reader.position(),
-                    " has more than ", kMaxRepeated, " entries of one kind");
-  take(members.emplace_back(), reader, field);
-}
-
-template <class M, class T> M class_of(T M::*);
-template <auto Member>
-void take_member(decltype(class_of(Member))& message, const WireReader& reader, const WireField& field) {
-  take(message.*Member, reader, field);
-}
-template <std::uint32_t number, auto Member> constexpr Field<decltype(class_of(Member))> field() {
-  return {number, take_member<Member>};
-}
+#include <catena/kernels/formats/wire_message.h>
 
 // ---- the fields of the messages --------------------------------------------------------------------
-template <class M> struct Fields;  // `list`: its fields
+namespace catena::wire {
+
+using namespace nn::links::caffe::internal;
 
 template <> struct Fields<BlobShape> { static constexpr Field<BlobShape> list[] = {field<1, &BlobShape::dim>()}; };
 template <> struct Fields<Blob> {
@@ -164,6 +71,21 @@ template <> struct Fields<ScaleParameter> {
   static constexpr Field<P> list[] = {field<1, &P::axis>(), field<4, &P::bias_term>()};
 };
 
+}  // namespace catena::wire
+
+namespace nn::links::caffe::internal {
+
+using catena::check;
+using catena::ValueError;
+using catena::WireReader;
+using catena::WireType;
+using catena::wire::Field;
+using catena::wire::field;
+
+namespace {
+
+constexpr std::string_view kKind = "model of Caffe";
+
 using L = LayerParameter;
 constexpr Field<L> kLayer[] = {field<1, &L::name>(),
                                field<2, &L::type>(),
@@ -197,14 +119,6 @@ constexpr Field<L> kV1Layer[] = {field<2, &L::bottom>(),
                                  field<30, &L::relu_param>(),
                                  field<31, &L::slice_param>(),
                                  field<39, &L::softmax_param>()};
-
-// A message that occurs twice is merged: numbers of the second replace those of the first, lists are continued.
-template <class M>
-void take(M& message, const WireReader& reader,
-          const WireField& field) requires(std::is_class_v<M> && !Repeated<M>::value) {
-  if (field.type == WireType::bytes)
-    read_message<M>(message, WireReader(reader, field.bytes), std::span<const Field<M>>(Fields<M>::list));
-}
 
 std::vector<std::byte> content_of(const std::string& path) {
   catena::FileSource source("CaffeFunction", path);
@@ -276,8 +190,8 @@ CaffeModel::CaffeModel(const std::string& path)
     : context_(catena::io_context("CaffeFunction", path)), file_(content_of(path)) {
   constexpr std::uint32_t kV1Layers = 2, kLayers = 100;  // fields of NetParameter
   std::vector<std::span<const std::byte>> old;
-  WireReader reader(context_, file_);
-  while (const std::optional<WireField> found = reader.next()) {
+  WireReader reader(context_, kKind, file_);
+  while (const std::optional<catena::WireField> found = reader.next()) {
     if (found->type != WireType::bytes) continue;
     if (found->number == kLayers) layers_.push_back(found->bytes);
     else if (found->number == kV1Layers) old.push_back(found->bytes);
@@ -289,8 +203,9 @@ CaffeModel::CaffeModel(const std::string& path)
 
 LayerParameter CaffeModel::layer(std::size_t i) const {
   LayerParameter layer;
-  const WireReader file(context_, file_);
-  read_message<L>(layer, WireReader(file, layers_.at(i)), v1_ ? std::span<const Field<L>>(kV1Layer) : kLayer);
+  const WireReader file(context_, kKind, file_);
+  catena::wire::read_message<L>(layer, WireReader(file, layers_.at(i)),
+                                v1_ ? std::span<const Field<L>>(kV1Layer) : kLayer);
   return layer;
 }
 

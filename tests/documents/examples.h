@@ -32,6 +32,8 @@
 #include <catena/ndarray/testing/conditions.h>
 #include <catena/ndarray/testing/data.h>
 #include <catena/ndarray/testing/parameters.h>
+#include <catena/nn/onnx/export.h>
+#include <catena/nn/onnx/tensor.h>
 
 namespace examples {
 

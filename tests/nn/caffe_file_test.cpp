@@ -6,18 +6,18 @@
 #include <cstdlib>
 #include <random>
 
+#include <catena/kernels/formats/wire.h>
 #include <catena/nn/caffe/caffe_model.h>
-#include <catena/nn/caffe/wire.h>
 #include <catena/tests/support/caffe_models.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
+using catena::WireField;
+using catena::WireReader;
+using catena::WireType;
 using nn::links::caffe::CaffeFunction;
 using nn::links::caffe::internal::CaffeModel;
 using nn::links::caffe::internal::LayerParameter;
-using nn::links::caffe::internal::WireField;
-using nn::links::caffe::internal::WireReader;
-using nn::links::caffe::internal::WireType;
 
 namespace {
 
@@ -40,7 +40,7 @@ LayerParameter layer_of(const Message& net) {
 
 const std::string kContext = "context";
 std::vector<WireField> fields_of(const Message& m) {
-  WireReader reader(kContext, std::as_bytes(std::span(m.bytes)));
+  WireReader reader(kContext, "model of Caffe", std::as_bytes(std::span(m.bytes)));
   std::vector<WireField> fields;
   while (const auto field = reader.next()) fields.push_back(*field);
   BOOST_TEST(reader.at_end());

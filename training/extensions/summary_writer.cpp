@@ -12,6 +12,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/record_file.h>
+#include <catena/kernels/formats/wire.h>
 #include <catena/training/append_file.h>
 #include <catena/training/datasets/image_file.h>
 
@@ -22,33 +23,36 @@ using catena::ValueError;
 
 namespace {
 
-// ---- protocol buffers (https://protobuf.dev/programming-guides/encoding) ----
-std::string varint(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(0x80 | (value & 0x7f));
-  bytes += static_cast<char>(value);
-  return bytes;
-}
 template <class T> std::string little_endian(T value) {
   static_assert(std::endian::native == std::endian::little);
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
 }
-std::string integer_field(int number, std::uint64_t value) {
-  return varint(std::uint64_t(number) << 3) + varint(value);
+
+// ---- fields of messages ----
+std::string integer_field(std::uint32_t number, std::uint64_t value) {
+  catena::WireWriter writer;
+  writer.varint(number, value);
+  return writer.take();
 }
-std::string double_field(int number, double value) {
-  return varint(std::uint64_t(number) << 3 | 1) + little_endian(value);
+std::string double_field(std::uint32_t number, double value) {
+  catena::WireWriter writer;
+  writer.fixed64(number, value);
+  return writer.take();
 }
-std::string float_field(int number, float value) {
-  return varint(std::uint64_t(number) << 3 | 5) + little_endian(value);
+std::string float_field(std::uint32_t number, float value) {
+  catena::WireWriter writer;
+  writer.fixed32(number, value);
+  return writer.take();
 }
-std::string bytes_field(int number, std::string_view bytes) {
-  return varint(std::uint64_t(number) << 3 | 2) + varint(bytes.size()).append(bytes);
+std::string bytes_field(std::uint32_t number, std::string_view bytes) {
+  catena::WireWriter writer;
+  writer.bytes(number, bytes);
+  return writer.take();
 }
-std::string doubles_field(int number, const std::vector<double>& values) {
-  std::string packed;
-  for (const double value : values) packed += little_endian(value);
-  return bytes_field(number, packed);
+std::string doubles_field(std::uint32_t number, const std::vector<double>& values) {
+  catena::WireWriter packed;
+  for (const double value : values) packed.packed(value);
+  return bytes_field(number, packed.text());
 }
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }

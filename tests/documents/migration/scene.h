@@ -23,6 +23,7 @@
 #include <catena/ndarray/testing/data.h>
 #include <catena/ndarray/testing/parameters.h>
 #include <catena/nn/function_set.h>
+#include <catena/nn/onnx/export.h>
 #include <catena/training/format.h>
 
 #include "value.h"
