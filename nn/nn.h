@@ -1,4 +1,5 @@
-// Umbrella header of nn: functions, links, networks of Caffe and ONNX, networks for images, initializers, serializers, reports.
+// Umbrella header of nn: functions, links, networks of Caffe and ONNX, networks for images, initializers, serializers,
+// reports.
 #pragma once
 
 #include <catena/nn/caffe/caffe_function.h>

@@ -127,7 +127,7 @@ bool PickleReader::execute(unsigned char opcode) {
       return true;
     }
     case 0x95: take_number(8); return true;  // FRAME: its length is not needed
-    case '.':  // STOP
+    case '.':                                // STOP
       root_ = &pop();
       return true;
     case '(': marks_.push_back(stack_.size()); return true;

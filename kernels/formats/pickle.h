@@ -20,7 +20,7 @@ struct PickleNode {
   // array: what a derived class makes of a call that gives an array; object: other results of calls
   enum class Kind : std::uint8_t { none, boolean, integer, number, text, list, tuple, dict, array, global, object };
   Kind kind = Kind::none;
-  std::int64_t integer = 0;        // also for booleans
+  std::int64_t integer = 0;  // also for booleans
   double number = 0;
   std::string text;                // bytes and text; global: "module name"; others as the derived class says
   std::vector<PickleNode*> items;  // dict: keys and values alternately; others as the derived class says

@@ -24,11 +24,14 @@ namespace {
 constexpr int kLeftOut = -1;  // the slot of an input or output without a name
 
 std::string described(const Node& node) {
-  return concat("the node ", node.name.empty() ? "of " + (node.output.empty() ? "no output" : node.output[0]) : node.name,
-                " (", node.op_type, ")");
+  return concat("the node ",
+                node.name.empty() ? "of " + (node.output.empty() ? "no output" : node.output[0]) : node.name, " (",
+                node.op_type, ")");
 }
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-std::string without_slash(const std::string& name) { return name.substr(std::min(name.find_first_not_of('/'), name.size())); }
+std::string without_slash(const std::string& name) {
+  return name.substr(std::min(name.find_first_not_of('/'), name.size()));
+}
 
 }  // namespace
 
@@ -91,7 +94,8 @@ class Builder {
   int slot_of(const std::string& name, const std::string& where) const {
     if (name.empty()) return kLeftOut;
     const auto found = slots_.find(name);
-    check<ValueError>(found != slots_.end(), program_.context, where, " reads ", name, ", which nothing before it gives");
+    check<ValueError>(found != slots_.end(), program_.context, where, " reads ", name,
+                      ", which nothing before it gives");
     return found->second;
   }
 
@@ -171,7 +175,7 @@ void run_step(const Program& program, const Program::Step& step, std::vector<Var
   try {
     results = step.op->run(OperatorCall(step.node, step.opset, {inputs.data(), inputs.size()}));
   } catch (...) {
-    catena::rethrow_standard([&] { return concat(program.context, ": ", described(step.node)); });
+    catena::rethrow_from(concat(program.context, ": ", described(step.node)));
   }
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     if (step.outputs[i] == kLeftOut) continue;

@@ -27,8 +27,8 @@ struct Program;
 // names without "/" at the begin; running statistics of BatchNormalization are persistents. Numbers, integers and what
 // nodes need as options are constants.
 //
-// Nodes compute what ONNX defines for their version of the operators, in the mode in which the file was exported: usually
-// inference, in which running statistics are used as they are and Dropout does nothing. All floating inputs and
+// Nodes compute what ONNX defines for their version of the operators, in the mode in which the file was exported:
+// usually inference, in which running statistics are used as they are and Dropout does nothing. All floating inputs and
 // parameters get gradients, running statistics do not. Shapes and other integers are computed on the host.
 class CATENA_EXPORT ImportedModel : public Chain {
  public:

@@ -82,13 +82,16 @@ template <class F> Variables binary(Call c, F f, const catena::KernelDef& kernel
   return {constant(autograd::apply(kernel, {a.data(), b.data()}))};
 }
 Variables add(Call c) {
-  return binary(c, [](const Variable& a, const Variable& b) { return a + b; }, kernels::add);
+  return binary(
+      c, [](const Variable& a, const Variable& b) { return a + b; }, kernels::add);
 }
 Variables subtract(Call c) {
-  return binary(c, [](const Variable& a, const Variable& b) { return a - b; }, kernels::subtract);
+  return binary(
+      c, [](const Variable& a, const Variable& b) { return a - b; }, kernels::subtract);
 }
 Variables multiply(Call c) {
-  return binary(c, [](const Variable& a, const Variable& b) { return a * b; }, kernels::multiply);
+  return binary(
+      c, [](const Variable& a, const Variable& b) { return a * b; }, kernels::multiply);
 }
 // Quotients of integers are rounded toward zero: (a - fmod(a, b)) / b has no remainder.
 Variables divide(Call c) {
@@ -111,8 +114,16 @@ Variables power(Call c) {
 Variables modulo(Call c) {
   const auto [a, b] = operands(c);
   const bool as_c = c.integer("fmod", 0) != 0;
-  if (!as_c && is_floating(a)) c.refuse("fmod must be 1 for floating values");
-  if (is_floating(a)) return {autograd::fmod(a, b)};
+  if (is_floating(a)) {
+    const Variable r = autograd::fmod(a, b);
+    if (as_c) return {r};
+    // The sign of the divisor.
+    const Array below = autograd::apply(kernels::less, {r.data(), 0});
+    const Array other = autograd::apply(kernels::not_equal, {below, autograd::apply(kernels::less, {b.data(), 0})});
+    const Array moved =
+        autograd::apply(kernels::logical_and, {other, autograd::apply(kernels::not_equal, {r.data(), 0})});
+    return {autograd::where(constant(moved), r + b, r)};
+  }
   return {constant(autograd::apply(as_c ? kernels::fmod : kernels::remainder, {a.data(), b.data()}))};
 }
 

@@ -37,7 +37,6 @@ Variables batch_normalization(Call c) {
                                         FixedBatchNormalizationOptions{.eps = c.number("epsilon", 1e-5)})};
 }
 
-
 Variables instance_normalization(Call c) {
   const Variable& x = c.input(0);
   return {nn::instance_normalization(x, c.input(1), c.input(2), c.number("epsilon", 1e-5))};
@@ -58,13 +57,18 @@ Variables group_normalization(Call c) {
 Variables layer_normalization(Call c) {
   const Variable& x = c.input(0);
   const int axis = c.axis(c.integer("axis", -1), x.ndim());
-  if (c.has_output(1) || c.has_output(2)) c.unsupported("its outputs mean and deviation are not imported");
+  const double eps = c.number("epsilon", 1e-5);
   Shape last;
-  for (int k = axis; k < x.ndim(); ++k) last.push_back(x.shape(k));
+  catena::Dims axes;
+  for (int k = axis; k < x.ndim(); ++k) last.push_back(x.shape(k)), axes.push_back(k);
   const Variable gamma = autograd::broadcast_to(c.input(1), last);
-  const Variable beta = c.has(2) ? autograd::broadcast_to(c.input(2), last)
-                                 : constant(autograd::zeros(last, gamma.dtype(), x.device()));
-  return {nn::layer_normalization(x, gamma, beta, c.number("epsilon", 1e-5))};
+  const Variable beta =
+      c.has(2) ? autograd::broadcast_to(c.input(2), last) : constant(autograd::zeros(last, gamma.dtype(), x.device()));
+  Variables result{nn::layer_normalization(x, gamma, beta, eps)};
+  if (!c.has_output(1) && !c.has_output(2)) return result;
+  result.push_back(autograd::mean(x, axes, true));
+  result.push_back(autograd::rsqrt(autograd::var(x, autograd::Axes(axes), true) + eps));
+  return result;
 }
 Variables rms_normalization(Call c) {
   const Variable& x = c.input(0);
@@ -79,11 +83,11 @@ Variables local_response(Call c) {
   const std::int64_t size = c.integer("size");
   if (size < 1) c.refuse("its size is ", size);
   if (size % 2 == 0) c.unsupported("windows of an even number of channels are not imported");
-  return {nn::local_response_normalization(
-      c.input(0), LocalResponseOptions{.n = int(size),
-                                       .k = c.number("bias", 1),
-                                       .alpha = c.number("alpha", 1e-4) / double(size),
-                                       .beta = c.number("beta", 0.75)})};
+  return {
+      nn::local_response_normalization(c.input(0), LocalResponseOptions{.n = int(size),
+                                                                        .k = c.number("bias", 1),
+                                                                        .alpha = c.number("alpha", 1e-4) / double(size),
+                                                                        .beta = c.number("beta", 0.75)})};
 }
 
 // x / norm along an axis; 0 for a norm of 0.

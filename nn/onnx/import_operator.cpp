@@ -18,8 +18,7 @@ std::vector<Operator> all_operators() {
   std::vector<Operator> all;
   for (const std::span<const Operator> some :
        {elementwise_operators(), comparison_operators(), shape_operators(), index_operators(), reduction_operators(),
-        product_operators(), pooling_operators(), normalization_operators(), resize_operators(),
-        recurrent_operators()})
+        product_operators(), pooling_operators(), normalization_operators(), resize_operators(), recurrent_operators()})
     all.insert(all.end(), some.begin(), some.end());
   std::sort(all.begin(), all.end(), [](const Operator& a, const Operator& b) { return a.name < b.name; });
   return all;
@@ -33,8 +32,8 @@ const std::vector<Operator>& operators() {
 
 const Operator* find_operator(std::string_view name) noexcept {
   const std::vector<Operator>& all = operators();
-  const auto found = std::lower_bound(all.begin(), all.end(), name,
-                                      [](const Operator& o, std::string_view n) { return o.name < n; });
+  const auto found =
+      std::lower_bound(all.begin(), all.end(), name, [](const Operator& o, std::string_view n) { return o.name < n; });
   return found == all.end() || found->name != name ? nullptr : &*found;
 }
 
@@ -111,8 +110,7 @@ Variable beside(const Variable& x, const Variable& other) {
 Shape shape_of(const Integers& lengths) {
   Shape shape;
   if (lengths.size() > std::size_t(catena::kMaxRank))
-    throw catena::ValueError(
-        catena::concat("a shape has ", lengths.size(), " axes, more than ", catena::kMaxRank));
+    throw catena::ValueError(catena::concat("a shape has ", lengths.size(), " axes, more than ", catena::kMaxRank));
   for (const std::int64_t n : lengths) shape.push_back(n);
   return shape;
 }

@@ -72,8 +72,8 @@ constexpr unsigned kAllButFirst = ~1u;
 struct Operator {
   std::string_view name;
   Variables (*run)(const OperatorCall& call);
-  unsigned constants = 0;    // bit i: input i is an option
-  unsigned statistics = 0;   // bit i: input i is a running statistic
+  unsigned constants = 0;   // bit i: input i is an option
+  unsigned statistics = 0;  // bit i: input i is a running statistic
   bool is_random = false;
 };
 

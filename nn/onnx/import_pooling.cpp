@@ -73,7 +73,8 @@ Variable cut(const Variable& x, const Dims& begin, const Dims& lengths) {
 namespace pooling {
 namespace {
 
-// Lets the last window extend beyond the padding: ceil_mode. A window that would begin in the padding behind is left out.
+// Lets the last window extend beyond the padding: ceil_mode. A window that would begin in the padding behind is left
+// out.
 void extend(Call c, Windows& w, const Shape& input) {
   if (c.integer("ceil_mode", 0) == 0) return;
   for (int k = 0; k < w.axes(); ++k) {
@@ -91,8 +92,9 @@ Variable dilated_maximum(const Variable& x, const Windows& w) {
   Variable y = padded(x, w.before, w.after, -HUGE_VAL);
   for (int k = 0; k < w.axes(); ++k) {
     const Variable all = autograd::unfold(y, k + 2, w.dilation[k] * (w.kernel[k] - 1) + 1, w.stride[k]);
-    std::vector<autograd::IndexItem> taps{autograd::IndexItem(catena::ellipsis),
-                                          autograd::IndexItem(catena::Slice(0, all.shape(all.ndim() - 1), w.dilation[k]))};
+    std::vector<autograd::IndexItem> taps{
+        autograd::IndexItem(catena::ellipsis),
+        autograd::IndexItem(catena::Slice(0, all.shape(all.ndim() - 1), w.dilation[k]))};
     y = autograd::max(autograd::get_item(all, taps), -1);
   }
   return y;
@@ -109,7 +111,8 @@ Variables max_pool(Call c) {
   Variable y;
   if (!dense) y = dilated_maximum(values, w);
   else if (w.is_symmetric())
-    y = nn::max_pooling_nd(values, w.kernel, MaxPoolingNdOptions{.stride = w.stride, .pad = w.before, .cover_all = false});
+    y = nn::max_pooling_nd(values, w.kernel,
+                           MaxPoolingNdOptions{.stride = w.stride, .pad = w.before, .cover_all = false});
   else
     y = nn::max_pooling_nd(padded(values, w.before, w.after, -HUGE_VAL), w.kernel,
                            MaxPoolingNdOptions{.stride = w.stride, .cover_all = false});
@@ -126,8 +129,8 @@ Variables average_pool(Call c) {
   if (dense && w.is_symmetric() && w.after == after)
     return {nn::average_pooling_nd(
         x, w.kernel,
-        AveragePoolingNdOptions{.stride = w.stride, .pad = w.before,
-                                .pad_value = count_pads ? std::optional<double>(0.0) : std::nullopt})};
+        AveragePoolingNdOptions{
+            .stride = w.stride, .pad = w.before, .pad_value = count_pads ? std::optional<double>(0.0) : std::nullopt})};
   // The sum of a window divided by the number of its elements that count.
   Variable sums = padded(x, w.before, w.after, 0);
   Variable counts = constant(autograd::ones(x.shape(), x.dtype(), x.device()));

@@ -60,7 +60,8 @@ Dims spatial(const Shape& shape) {
 Variables convolution(Call c) {
   Variable x = c.input(0);
   const Variable W = beside(c.input(1), x), b = c.optional(2);
-  if (x.ndim() < 3 || W.ndim() != x.ndim()) c.refuse("its input and weight have the shapes ", x.shape(), " and ", W.shape());
+  if (x.ndim() < 3 || W.ndim() != x.ndim())
+    c.refuse("its input and weight have the shapes ", x.shape(), " and ", W.shape());
   Windows w = windows_of(c, x.shape(), spatial(W.shape()));
   if (!w.is_symmetric()) {
     x = padded(x, w.before, w.after, 0);
@@ -69,30 +70,28 @@ Variables convolution(Call c) {
   const auto groups = int(c.integer("group", 1));
   if (w.axes() == 2) {
     const auto pair = [](const Dims& d) { return Pair(int(d[0]), int(d[1])); };
-    return {nn::convolution_2d(x, W, b, ConvolutionOptions{.stride = pair(w.stride), .pad = pair(w.before),
-                                                           .dilate = pair(w.dilation), .groups = groups})};
+    return {nn::convolution_2d(
+        x, W, b,
+        ConvolutionOptions{
+            .stride = pair(w.stride), .pad = pair(w.before), .dilate = pair(w.dilation), .groups = groups})};
   }
-  return {nn::convolution_nd(x, W, b, ConvolutionNdOptions{.stride = w.stride, .pad = w.before, .dilate = w.dilation,
-                                                           .groups = groups})};
+  return {nn::convolution_nd(
+      x, W, b, ConvolutionNdOptions{.stride = w.stride, .pad = w.before, .dilate = w.dilation, .groups = groups})};
 }
 
-// The pads of a transposed convolution remove elements of the result.
-void set_output_pads(Call c, Windows& w, const Dims& full, const Dims& extra) {
+// output_shape and SAME: the pads remove elements of the result; a longer result is extended by zeros.
+void set_output_pads(Call c, Windows& w, const Dims& full, Dims& extra) {
   const Integers given = c.integers("output_shape");
-  const bool same = c.text("auto_pad", "NOTSET").starts_with("SAME");
-  if (given.empty() && !same) return;
+  const std::string automatic = c.text("auto_pad", "NOTSET");
+  if (given.empty() && !automatic.starts_with("SAME")) return;
   if (!given.empty() && int(given.size()) != w.axes())
     c.refuse("output_shape has ", given.size(), " lengths for ", w.axes(), " spatial axes");
-  const bool more_after = c.text("auto_pad", "NOTSET") != "SAME_UPPER";
   for (int k = 0; k < w.axes(); ++k) {
     const std::int64_t n = c.input(0).shape(k + 2);
     const std::int64_t length = given.empty() ? n * w.stride[k] : given[std::size_t(k)];
     const std::int64_t total = std::max<std::int64_t>(full[k] + extra[k] - length, 0);
-    const std::int64_t less = total / 2;
-    w.before[k] = more_after ? total - less : less;
-    w.after[k] = total - w.before[k];
-    if (given.empty()) continue;
-    w.before[k] = more_after ? less : total - less;
+    extra[k] = std::max(extra[k], length - full[k]);
+    w.before[k] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
     w.after[k] = total - w.before[k];
   }
 }
@@ -100,7 +99,8 @@ void set_output_pads(Call c, Windows& w, const Dims& full, const Dims& extra) {
 Variables transposed_convolution(Call c) {
   const Variable& x = c.input(0);
   const Variable W = beside(c.input(1), x), b = c.optional(2);
-  if (x.ndim() < 3 || W.ndim() != x.ndim()) c.refuse("its input and weight have the shapes ", x.shape(), " and ", W.shape());
+  if (x.ndim() < 3 || W.ndim() != x.ndim())
+    c.refuse("its input and weight have the shapes ", x.shape(), " and ", W.shape());
   const Dims kernel = spatial(W.shape());
   const int axes = kernel.size();
   const Integers given = c.integers("output_padding", Integers(std::size_t(axes), 0));
@@ -128,19 +128,18 @@ Variables transposed_convolution(Call c) {
   // Without pads, then extended by zeros and cut; the bias is added to all elements.
   Variable y = padded(nn::deconvolution_nd(x, W, {}, options), none, extra, 0);
   y = cut(y, w.before, lengths);
-  if (b) y = y + autograd::reshape(b, [&] {
-    Shape shape = Shape::filled(axes + 1, 1);
-    shape[0] = b.size();
-    return shape;
-  }());
+  if (b)
+    y = y + autograd::reshape(b, [&] {
+          Shape shape = Shape::filled(axes + 1, 1);
+          shape[0] = b.size();
+          return shape;
+        }());
   return {y};
 }
 
 constexpr std::array kOperators = {
-    Operator{"Conv", convolution},
-    Operator{"ConvTranspose", transposed_convolution},
-    Operator{"Einsum", einsum},
-    Operator{"Gemm", gemm},
+    Operator{"Conv", convolution}, Operator{"ConvTranspose", transposed_convolution},
+    Operator{"Einsum", einsum},    Operator{"Gemm", gemm},
     Operator{"MatMul", matmul},
 };
 

@@ -30,8 +30,8 @@ using Step = State (*)(Call call, const Variable& from_input, const State& befor
 
 Variable at_row(const Variable& x, std::int64_t i) { return autograd::get_item(x, {autograd::IndexItem(i)}); }
 Variable gate(const Variable& gates, int i, std::int64_t hidden) {
-  return autograd::get_item(gates, {autograd::IndexItem(catena::Slice()),
-                                    autograd::IndexItem(catena::Slice(i * hidden, (i + 1) * hidden))});
+  return autograd::get_item(
+      gates, {autograd::IndexItem(catena::Slice()), autograd::IndexItem(catena::Slice(i * hidden, (i + 1) * hidden))});
 }
 
 // Order of the gates: input, output, forget, cell.
@@ -115,7 +115,8 @@ Sequence run(Call c, Step step, const Variable& x, const Weights& w, State state
 std::vector<Variable> ends_of(Call c, const Variable& x) {
   std::vector<Variable> ended;
   if (!c.has(4)) return ended;
-  const Array lengths = autograd::reshape(autograd::astype(beside(c.input(4), x).data(), Dtype::int64), {x.shape(1), 1});
+  const Array lengths =
+      autograd::reshape(autograd::astype(beside(c.input(4), x).data(), Dtype::int64), {x.shape(1), 1});
   for (std::int64_t t = 0; t < x.shape(0); ++t)
     ended.push_back(constant(autograd::apply(kernels::less_equal, {lengths, t})));
   return ended;
@@ -137,8 +138,8 @@ void check_shapes(Call c, const Variable& x, std::int64_t directions, std::int64
   if (x.ndim() != 3) c.refuse("its input has the shape ", x.shape(), "; (length, batch, features) is needed");
   if (x.shape(0) < 1) c.refuse("its sequences have no elements");
   if (W != Shape{directions, gates * hidden, x.shape(2)} || R != Shape{directions, gates * hidden, hidden})
-    c.refuse("its weights have the shapes ", W, " and ", R, " for ", x.shape(2), " features, ", hidden,
-             " units and ", directions, " directions");
+    c.refuse("its weights have the shapes ", W, " and ", R, " for ", x.shape(2), " features, ", hidden, " units and ",
+             directions, " directions");
 }
 
 Variables recurrent(Call c, Step step, std::int64_t gates, bool has_cell) {

@@ -1,5 +1,7 @@
 // Operators that reduce axes.
 #include <array>
+#include <cmath>
+#include <optional>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
@@ -21,6 +23,8 @@ using Call = const OperatorCall&;
 struct Reduction {
   Variable (*floating)(const Variable& x, const Axes& axes, bool keepdims);
   const catena::KernelDef* kernel = nullptr;
+  // The result of no elements, of reductions that have none otherwise; of integers, the least or greatest number.
+  std::optional<double> of_none = {};
 };
 
 // The axes are an attribute, and an input from version 18 on, of ReduceSum from 13 on.
@@ -37,6 +41,10 @@ Variables reduced(Call c, const Reduction& r, std::int64_t since = 18) {
   const bool adds_axis = c.input(0).ndim() == 0;
   const Axes axes(list);
   const bool keep = keepdims && !adds_axis;
+  if (x.size() == 0 && r.of_none) {
+    const Shape shape = autograd::reduce(kernels::sum, x.data(), axes, keep).shape();
+    return {constant(autograd::full(shape, autograd::Scalar(*r.of_none), x.dtype(), x.device()))};
+  }
   if (is_floating(x)) return {r.floating(x, axes, keep)};
   if (r.kernel != nullptr)
     return {constant(autograd::astype(autograd::reduce(*r.kernel, x.data(), axes, keep), x.dtype()))};
@@ -68,8 +76,12 @@ Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {
 template <auto f> Variables by(Call c) { return reduced(c, {f}); }
 Variables reduce_sum(Call c) { return reduced(c, {sum, &kernels::sum}, 13); }
 Variables reduce_prod(Call c) { return reduced(c, {prod, &kernels::prod}); }
-Variables reduce_max(Call c) { return reduced(c, {max, &kernels::amax}); }
-Variables reduce_min(Call c) { return reduced(c, {min, &kernels::amin}); }
+Variables reduce_max(Call c) {
+  const bool is_bool = c.input(0).dtype() == Dtype::bool_;
+  return reduced(c, {max, &kernels::amax, is_bool ? 0 : -HUGE_VAL});
+}
+Variables reduce_min(Call c) { return reduced(c, {min, &kernels::amin, HUGE_VAL}); }
+Variables reduce_log_sum_exp(Call c) { return reduced(c, {logsumexp, nullptr, -HUGE_VAL}); }
 
 // Of equal elements the first, or the last one.
 template <auto f> Variables position(Call c) {
@@ -88,12 +100,18 @@ Variable argmax(const Variable& x, int axis) { return autograd::argmax(x, axis);
 Variable argmin(const Variable& x, int axis) { return autograd::argmin(x, axis); }
 
 constexpr std::array kOperators = {
-    Operator{"ArgMax", position<argmax>},      Operator{"ArgMin", position<argmin>},
-    Operator{"ReduceL1", by<l1>},              Operator{"ReduceL2", by<l2>},
-    Operator{"ReduceLogSum", by<log_of_sum>},  Operator{"ReduceLogSumExp", by<logsumexp>},
-    Operator{"ReduceMax", reduce_max},         Operator{"ReduceMean", by<mean>},
-    Operator{"ReduceMin", reduce_min},         Operator{"ReduceProd", reduce_prod},
-    Operator{"ReduceSum", reduce_sum},         Operator{"ReduceSumSquare", by<sum_of_squares>},
+    Operator{"ArgMax", position<argmax>},
+    Operator{"ArgMin", position<argmin>},
+    Operator{"ReduceL1", by<l1>},
+    Operator{"ReduceL2", by<l2>},
+    Operator{"ReduceLogSum", by<log_of_sum>},
+    Operator{"ReduceLogSumExp", reduce_log_sum_exp},
+    Operator{"ReduceMax", reduce_max},
+    Operator{"ReduceMean", by<mean>},
+    Operator{"ReduceMin", reduce_min},
+    Operator{"ReduceProd", reduce_prod},
+    Operator{"ReduceSum", reduce_sum},
+    Operator{"ReduceSumSquare", by<sum_of_squares>},
 };
 
 }  // namespace

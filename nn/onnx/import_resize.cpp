@@ -30,7 +30,10 @@ double coordinate(Call c, const Rule& rule, std::int64_t i, std::int64_t n, std:
     return centre * (1 - adjustment) + (x + 0.5) / scale - 0.5;
   }
   if (rule.coordinates == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
-  if (rule.coordinates == "align_corners") return out > 1 ? x * double(n - 1) / double(out - 1) : 0;
+  if (rule.coordinates == "align_corners") {
+    const double length = double(n) * scale;  // not rounded down, as ONNX defines it
+    return length > 1 ? x * double(n - 1) / (length - 1) : 0;
+  }
   if (rule.coordinates == "asymmetric") return x / scale;
   c.unsupported("the coordinate_transformation_mode ", rule.coordinates, " is not imported");
 }
@@ -136,7 +139,8 @@ Integers all_axes(Call c) {
 
 Variables resize(Call c) {
   const bool with_region = c.opset() >= 11;
-  Rule rule{c.text("mode", "nearest"), c.text("coordinate_transformation_mode", with_region ? "half_pixel" : "asymmetric"),
+  Rule rule{c.text("mode", "nearest"),
+            c.text("coordinate_transformation_mode", with_region ? "half_pixel" : "asymmetric"),
             c.text("nearest_mode", with_region ? "round_prefer_floor" : "floor"), c.number("cubic_coeff_a", -0.75),
             c.integer("exclude_outside", 0) != 0};
   if (c.integer("antialias", 0) != 0) c.unsupported("antialias is not imported");
@@ -145,7 +149,8 @@ Variables resize(Call c) {
   Integers axes = c.integers("axes");
   if (axes.empty()) axes = all_axes(c);
   const std::size_t scales = with_region ? 2 : 1;
-  if (c.has(scales) && c.input(scales).size() > 0) return apply(c, target_of_scales(c, c.numbers_of(scales), axes), rule);
+  if (c.has(scales) && c.input(scales).size() > 0)
+    return apply(c, target_of_scales(c, c.numbers_of(scales), axes), rule);
   Target t{axes, c.integers_of(3), {}};
   if (t.lengths.size() != axes.size()) c.refuse("it has ", t.lengths.size(), " sizes for ", axes.size(), " axes");
   for (std::size_t k = 0; k < axes.size(); ++k)

@@ -170,9 +170,10 @@ Variables depth_to_space(Call c) {
   if (r < 1 || x.shape(1) % (r * r) != 0) c.refuse("blocks of ", r, " do not fit ", x.shape(1), " channels");
   const std::int64_t channels = x.shape(1) / (r * r);
   const bool by_depth = c.text("mode", "DCR") == "DCR";
-  const Variable parts = by_depth ? autograd::reshape(x, {n, r, r, channels, h, w})
-                                  : autograd::reshape(x, {n, channels, r, r, h, w});
-  const Variable y = autograd::transpose(parts, by_depth ? catena::Dims{0, 3, 4, 1, 5, 2} : catena::Dims{0, 1, 4, 2, 5, 3});
+  const Variable parts =
+      by_depth ? autograd::reshape(x, {n, r, r, channels, h, w}) : autograd::reshape(x, {n, channels, r, r, h, w});
+  const Variable y =
+      autograd::transpose(parts, by_depth ? catena::Dims{0, 3, 4, 1, 5, 2} : catena::Dims{0, 1, 4, 2, 5, 3});
   return {autograd::reshape(y, {n, channels, h * r, w * r})};
 }
 Variables space_to_depth(Call c) {
@@ -182,7 +183,10 @@ Variables space_to_depth(Call c) {
   if (r < 1 || x.shape(2) % r != 0 || x.shape(3) % r != 0) c.refuse("blocks of ", r, " do not fit ", x.shape());
   const std::int64_t h = x.shape(2) / r, w = x.shape(3) / r;
   const Variable parts = autograd::reshape(x, {n, channels, h, r, w, r});
-  return {autograd::reshape(autograd::transpose(parts, {0, 3, 5, 1, 2, 4}), {n, channels * r * r, h, w})};
+  const bool by_depth = c.text("mode", "DCR") == "DCR";
+  const Variable y =
+      autograd::transpose(parts, by_depth ? catena::Dims{0, 3, 5, 1, 2, 4} : catena::Dims{0, 1, 3, 5, 2, 4});
+  return {autograd::reshape(y, {n, channels * r * r, h, w})};
 }
 
 constexpr std::array kOperators = {

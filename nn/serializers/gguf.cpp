@@ -258,8 +258,8 @@ struct GgufFile::Content {
     std::unordered_set<std::string_view> names;
     for (Tensor& t : tensors) {
       check<ValueError>(names.insert(t.name).second, context, "it has the tensor ", t.name, " twice");
-      const bool fits = begin <= file.size() && t.position <= file.size() - begin &&
-                        t.n_bytes <= file.size() - begin - t.position;
+      const bool fits =
+          begin <= file.size() && t.position <= file.size() - begin && t.n_bytes <= file.size() - begin - t.position;
       check<ValueError>(fits, context, "the tensor ", t.name, " has ", t.n_bytes, " bytes from byte ", t.position,
                         " of the data on, but the file ends at byte ", file.size());
       check<ValueError>(t.position % alignment == 0, context, "the tensor ", t.name, " starts at byte ", t.position,

@@ -177,7 +177,8 @@ SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, st
 
 // One file: its header, checked, and its bytes.
 struct SafetensorsFile::Part {
-  Part(std::string_view op, const std::string& filename) : context(catena::io_context(op, filename)), file(op, filename) {
+  Part(std::string_view op, const std::string& filename)
+      : context(catena::io_context(op, filename)), file(op, filename) {
     const std::string header = header_of(context, file);
     HeaderReader reader(context);
     static_cast<void>(nlohmann::json::sax_parse(header.begin(), header.end(), &reader));  // it throws

@@ -37,9 +37,9 @@ class CATENA_EXPORT SafetensorsFile {
     std::size_t file = 0;                     // which of the files of an index has it
   };
 
-  // Opens a file, or, by the name of an index (model.safetensors.index.json), the files that it lists, which must lie in
-  // its folder; tensors that the index does not name are left out. IOError if a file cannot be read, ValueError if it is
-  // no safetensors file or no index, or lacks a tensor of the index; both start with `op` and name it.
+  // Opens a file, or, by the name of an index (model.safetensors.index.json), the files that it lists, which must lie
+  // in its folder; tensors that the index does not name are left out. IOError if a file cannot be read, ValueError if
+  // it is no safetensors file or no index, or lacks a tensor of the index; both start with `op` and name it.
   explicit SafetensorsFile(const std::string& filename, std::string_view op = "SafetensorsFile");
 
   const std::string& context() const noexcept;

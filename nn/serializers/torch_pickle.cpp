@@ -12,9 +12,9 @@ using catena::PickleNode;
 
 namespace {
 
-constexpr int kMostNested = 64;                                       // of dictionaries and lists
-constexpr std::size_t kMostTensors = 1'000'000;                     // a value may occur in several places
-constexpr std::int64_t kMostRepeated = std::int64_t(1) << 26;       // elements of a tensor larger than its storage
+constexpr int kMostNested = 64;                                // of dictionaries and lists
+constexpr std::size_t kMostTensors = 1'000'000;                // a value may occur in several places
+constexpr std::int64_t kMostRepeated = std::int64_t(1) << 26;  // elements of a tensor larger than its storage
 
 struct TypeName {
   std::string_view storage, dtype;  // the class of the storage and the name of the dtype, without "torch "
@@ -42,9 +42,12 @@ constexpr TypeName kTypes[] = {{"FloatStorage", "float32", Dtype::float32, 4},
                                {"", "float8_e5m2fnuz", {}, 1}};
 constexpr std::string_view kTorch = "torch ", kUntyped = "torch.storage UntypedStorage";
 
-constexpr std::array<std::string_view, 6> kFunctions = {
-    "torch._utils _rebuild_tensor_v2",  "torch._utils _rebuild_tensor_v3", "torch._utils _rebuild_parameter",
-    "collections OrderedDict",          "torch Size",                      kUntyped};
+constexpr std::array<std::string_view, 6> kFunctions = {"torch._utils _rebuild_tensor_v2",
+                                                        "torch._utils _rebuild_tensor_v3",
+                                                        "torch._utils _rebuild_parameter",
+                                                        "collections OrderedDict",
+                                                        "torch Size",
+                                                        kUntyped};
 
 // Returns the type of a class of storages, or of a dtype; null for other names.
 const TypeName* type_of(std::string_view global) {

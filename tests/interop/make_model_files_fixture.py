@@ -19,7 +19,7 @@ EXPECTED = {}
 
 def expect(file, values):
     for name, value in values.items():
-        value = value.detach() if isinstance(value, torch.Tensor) else torch.tensor(value)
+        value = value.detach() if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=torch.float64)
         EXPECTED['%s/%s' % (file, name)] = (torch.view_as_real(value) if value.is_complex() else value).double().numpy()
 
 

@@ -25,8 +25,16 @@ std::string file(const std::string& name) { return (folder() / name).string(); }
 
 Array host_array(const catena::NpyArray& a) { return autograd::from_host(a.data.data(), a.shape, *a.dtype); }
 
-const char* const kNetworks[] = {"resnet", "vgg",  "mobilenet_v2",           "squeezenet", "transformer",
-                                 "lstm",   "gru",  "transformer_norm_first", "unet",       "shapes",
+const char* const kNetworks[] = {"resnet",
+                                 "vgg",
+                                 "mobilenet_v2",
+                                 "squeezenet",
+                                 "transformer",
+                                 "lstm",
+                                 "gru",
+                                 "transformer_norm_first",
+                                 "unet",
+                                 "shapes",
                                  "mobilenet_v2_old_exporter"};
 
 struct Stored {
@@ -46,7 +54,7 @@ Stored stored(const std::string& network) {
 // A tensor of the golden file of nodes.
 Array node_array(const Json& described, const std::vector<std::byte>& bytes) {
   static const std::map<std::string, Dtype> dtypes = {
-      {"bool", Dtype::bool_},   {"int8", Dtype::int8},       {"uint8", Dtype::uint8},     {"int16", Dtype::int16},
+      {"bool", Dtype::bool_},    {"int8", Dtype::int8},       {"uint8", Dtype::uint8},     {"int16", Dtype::int16},
       {"uint16", Dtype::uint16}, {"int32", Dtype::int32},     {"uint32", Dtype::uint32},   {"int64", Dtype::int64},
       {"uint64", Dtype::uint64}, {"float16", Dtype::float16}, {"float32", Dtype::float32}, {"float64", Dtype::float64}};
   Shape shape;
@@ -96,13 +104,13 @@ BOOST_AUTO_TEST_SUITE(onnx_import)
 
 BOOST_AUTO_TEST_CASE(networks_of_pytorch) {
   for (const char* const name : kNetworks) BOOST_TEST_CONTEXT(std::string(name)) {
-    ImportedModel net = import_model(file(std::string(name) + ".onnx"));
-    const Stored s = stored(name);
-    const Variables outputs = net.forward(s.inputs);
-    BOOST_REQUIRE(outputs.size() == s.outputs.size());
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      check_close(outputs[i].data(), s.outputs[i], 2e-5, 2e-4, std::string(name) + " output " + std::to_string(i));
-  }
+      ImportedModel net = import_model(file(std::string(name) + ".onnx"));
+      const Stored s = stored(name);
+      const Variables outputs = net.forward(s.inputs);
+      BOOST_REQUIRE(outputs.size() == s.outputs.size());
+      for (std::size_t i = 0; i < outputs.size(); ++i)
+        check_close(outputs[i].data(), s.outputs[i], 2e-5, 2e-4, std::string(name) + " output " + std::to_string(i));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(lengths_that_vary) {  // exported with 2 examples of length 3
@@ -111,7 +119,9 @@ BOOST_AUTO_TEST_CASE(lengths_that_vary) {  // exported with 2 examples of length
   BOOST_TEST(longer[0].shape() == Shape({3, 9, 1}));
   const Variables one = net.forward({Variable(autograd::ones({1, 5, 3}))});
   check_close(one[0].data(), autograd::slice(longer[0].data(), 0, 0, 1), 1e-6, 1e-6, "one example");
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { net.forward({Variable(autograd::ones({3, 5, 4}))}); }),
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   net.forward({Variable(autograd::ones({3, 5, 4}))});
+                 }),
                  "the input x0 has the shape"));
 }
 
@@ -132,8 +142,11 @@ BOOST_AUTO_TEST_CASE(operators_of_the_onnx_package) {
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         const Array expected = node_array(c["outputs"][i], bytes.data);
         const bool narrow = expected.dtype() == Dtype::float16;
+        const bool rounded = name == "averagepool_2d_ceil_last_window_starts_on_pad";  // its values have four digits
+        BOOST_TEST(outputs[i].shape() == expected.shape(), name);
+        if (outputs[i].shape() != expected.shape()) continue;
         BOOST_TEST(outputs[i].dtype() == expected.dtype(), name);
-        check_close(outputs[i].data(), expected, narrow ? 2e-3 : 1e-5, narrow ? 2e-3 : 1e-4, name);
+        check_close(outputs[i].data(), expected, narrow ? 2e-3 : 1e-5, narrow ? 2e-3 : rounded ? 1e-3 : 1e-4, name);
       }
       ++run;
     } catch (const catena::NotImplementedError& e) {
@@ -144,7 +157,8 @@ BOOST_AUTO_TEST_CASE(operators_of_the_onnx_package) {
     }
   }
   std::cout << run << " tests of operators, and " << not_supported << " of options that are not imported\n";
-  BOOST_TEST(run > 0);
+  BOOST_TEST(run == 712);
+  BOOST_TEST(not_supported == 8);  // reductions of Scatter other than add
 }
 
 BOOST_AUTO_TEST_CASE(names_and_gradients) {
@@ -186,8 +200,9 @@ BOOST_AUTO_TEST_CASE(names_and_gradients) {
 
 BOOST_AUTO_TEST_CASE(statistics_are_persistent) {
   const Array x = floats({1, 2, 3, 4}, {2, 2}), ones = floats({1, 1}, {2}), mean = floats({1, 3}, {2});
-  ImportedModel net(model_of({node("BatchNormalization", {"x", "g", "b", "m", "v"}, {"y"})},
-                             {tensor("g", ones), tensor("b", ones), tensor("m", mean), tensor("/v", ones), tensor("v", ones)}));
+  ImportedModel net(
+      model_of({node("BatchNormalization", {"x", "g", "b", "m", "v"}, {"y"})},
+               {tensor("g", ones), tensor("b", ones), tensor("m", mean), tensor("/v", ones), tensor("v", ones)}));
   BOOST_TEST(net.params().size() == 2u);
   const Variable y = net(Variable(x));
   check_close(y.data(), floats({1, 0, 3, 2}, {2, 2}), 1e-4, 0, "normalized");
@@ -225,8 +240,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   onnx::Model unknown = model_of({foreign, node("Unheard", {"a"}, {"y"})});
   unknown.opset_import.push_back({"com.example", 3});
   const std::string all = message_of<NotImplementedError>([&] { ImportedModel m(unknown, "net"); });
-  for (const char* part : {"net: operators are not supported: FusedThing", "the_FusedThing", "\"com.example\", version 3",
-                           "Unheard", "the_Unheard", "version 17"})
+  for (const char* part : {"net: operators are not supported: FusedThing", "the_FusedThing",
+                           "\"com.example\", version 3", "Unheard", "the_Unheard", "version 17"})
     BOOST_TEST(has(all, part), all);
   BOOST_TEST(has(message_of<ValueError>([&] { ImportedModel m(model_of({node("Relu", {"z"}, {"y"})})); }),
                  "reads z, which nothing before it gives"));
@@ -243,7 +258,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(message_of<TypeError>([&] { relu.forward({x, x}); }), "takes 1 inputs, not 2"));
   BOOST_TEST(has(message_of<TypeError>([&] { relu.forward({Variable()}); }), "the input x is null"));
   ImportedModel typed = import_model(file("vgg.onnx"));
-  BOOST_TEST(has(message_of<TypeError>([&] { typed.forward({Variable(ints({1}))}); }), "is int32; the file has float32"));
+  BOOST_TEST(
+      has(message_of<TypeError>([&] { typed.forward({Variable(ints({1}))}); }), "is int32; the file has float32"));
   ImportedModel several = import_model(file("unet.onnx"));
   BOOST_TEST(has(message_of<ValueError>([&] { several(stored("unet").inputs[0]); }), "call forward()"));
 
