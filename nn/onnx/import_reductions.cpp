@@ -1,6 +1,6 @@
 // Operators that reduce axes.
 #include <array>
-#include <cmath>
+#include <limits>
 #include <optional>
 
 #include <catena/autograd/functions/array.h>
@@ -16,6 +16,7 @@ namespace reductions {
 namespace {
 
 namespace kernels = catena::kernels;
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 using autograd::Axes;
 using Call = const OperatorCall&;
 
@@ -78,10 +79,10 @@ Variables reduce_sum(Call c) { return reduced(c, {sum, &kernels::sum}, 13); }
 Variables reduce_prod(Call c) { return reduced(c, {prod, &kernels::prod}); }
 Variables reduce_max(Call c) {
   const bool is_bool = c.input(0).dtype() == Dtype::bool_;
-  return reduced(c, {max, &kernels::amax, is_bool ? 0 : -HUGE_VAL});
+  return reduced(c, {max, &kernels::amax, is_bool ? 0 : -kInfinite});
 }
-Variables reduce_min(Call c) { return reduced(c, {min, &kernels::amin, HUGE_VAL}); }
-Variables reduce_log_sum_exp(Call c) { return reduced(c, {logsumexp, nullptr, -HUGE_VAL}); }
+Variables reduce_min(Call c) { return reduced(c, {min, &kernels::amin, kInfinite}); }
+Variables reduce_log_sum_exp(Call c) { return reduced(c, {logsumexp, nullptr, -kInfinite}); }
 
 // Of equal elements the first, or the last one.
 template <auto f> Variables position(Call c) {
