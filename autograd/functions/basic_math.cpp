@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
@@ -95,10 +96,11 @@ constexpr auto kConstantPower =
     rule("$ ** _", kernels::power, kRetainY, constant_power_gradient, {.constant_first = true});
 
 // x ** 2 by a multiplication instead of the power function; its label shows the exponent.
-class PowerOfTwo final : public FunctionNode {
+class PowerOfTwo final : public FunctionNode, public internal::HasOptions {
  public:
   explicit PowerOfTwo(const Constant& c) : c_(c) {}
   std::string label() const override { return "_ ** " + c_.label(); }
+  void options(internal::FunctionOptions& o) const override { o.function("square"); }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types[0].dtype.kind() == 'f');

@@ -5,6 +5,7 @@
 
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/variable_node.h>
@@ -33,7 +34,7 @@ bool broadcast_together(const Shape& a, const Shape& b) {
   return true;
 }
 
-class Elementwise final : public FunctionNode {
+class Elementwise final : public FunctionNode, public internal::HasOptions {
  public:
   Elementwise(const ElementwiseFunction& function, std::size_t inputs, std::span<const Constant> c)
       : function_(function), num_constants_(c.size()) {
@@ -49,6 +50,11 @@ class Elementwise final : public FunctionNode {
     std::string text = function_.label;
     if (const std::size_t at = text.find('$'); at != std::string::npos) text.replace(at, 1, constants_[0].label());
     return text;
+  }
+  void options(internal::FunctionOptions& o) const override {
+    o.function(function_.kernel->name);
+    if (function_.constant_first) o.integer("constant_first", 1);
+    for (const Constant& c : constants()) o.constant(&c == constants().data() ? "c0" : "c1", c);
   }
 
   // Called only if the fast check below has failed.
@@ -152,10 +158,11 @@ Variable call(const ElementwiseFunction& function, std::span<const Variable> inp
   catena::rethrow_standard(function.kernel->name);
 }
 
-class Masked final : public FunctionNode {
+class Masked final : public FunctionNode, public internal::HasOptions {
  public:
   explicit Masked(const Array& condition) : condition_(condition) {}
   std::string label() const override { return "masked"; }
+  void options(internal::FunctionOptions& o) const override { o.array("condition", condition_); }
   Arrays forward(const Arrays& g) override { return {where(condition_, g[0], 0)}; }
   Variables backward(const Targets&, const Variables& gy) override { return {masked(gy[0], condition_)}; }
 

@@ -6,6 +6,7 @@
 
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
@@ -24,9 +25,13 @@ Variable with_kept_axes(const Variable& g, const Shape& shape, const Dims& axes)
   return reshape(g, catena::reduced_shape(shape, axes, true));
 }
 
-class Reduction : public FunctionNode {
+class Reduction : public FunctionNode, public internal::HasOptions {
  public:
   Reduction(const Axes& axes, bool keepdims) : axes_(axes), keepdims_(keepdims) {}
+  void options(internal::FunctionOptions& o) const override {
+    if (axes_.given()) o.integers("axes", axes_.values());
+    o.integer("keepdims", keepdims_);
+  }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
@@ -189,10 +194,13 @@ class LogSumExp final : public Reduction {
 };
 
 // The position of an extremum; it has no gradient.
-class ArgExtremum final : public FunctionNode {
+class ArgExtremum final : public FunctionNode, public internal::HasOptions {
  public:
   ArgExtremum(const std::optional<int>& axis, bool greatest) : axis_(axis), greatest_(greatest) {}
   std::string label() const override { return greatest_ ? "ArgMax" : "ArgMin"; }
+  void options(internal::FunctionOptions& o) const override {
+    if (axis_) o.integer("axis", *axis_);
+  }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types[0].dtype.kind() == 'f');

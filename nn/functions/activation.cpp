@@ -1,6 +1,7 @@
 #include <catena/nn/functions/activation.h>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
@@ -196,9 +197,10 @@ constexpr ElementwiseFunction kPReLU = {.label = "PReLUFunction",
                                         }};
 
 // softmax and log_softmax differ only in their kernels and rules.
-class SoftmaxNode : public FunctionNode {
+class SoftmaxNode : public FunctionNode, public autograd::internal::HasOptions {
  public:
   explicit SoftmaxNode(int axis) : axis_(axis) {}
+  void options(autograd::internal::FunctionOptions& o) const override { o.integer("axis", axis_); }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 2);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -98,11 +99,16 @@ bool is_any_parameter(const Targets& targets) {
 }
 
 // Layer normalization, or, with a number of groups, group normalization.
-class RowNormalization final : public FunctionNode {
+class RowNormalization final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   RowNormalization(double inside, double outside, std::int64_t groups = 0)
       : inside_(inside), outside_(outside), groups_(groups) {}
   std::string label() const override { return groups_ > 0 ? "GroupNormalization" : "LayerNormalization"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.number("inside", inside_);
+    o.number("outside", outside_);
+    o.integer("groups", groups_);
+  }
   std::string_view input_names() const override { return "x gamma beta"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     autograd::type_check::expect(in_types.size() == 3);
@@ -188,10 +194,11 @@ class RowNormalization final : public FunctionNode {
   Array center_, scale_;
 };
 
-class RMSNormalization final : public FunctionNode {
+class RMSNormalization final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   explicit RMSNormalization(double eps) : eps_(eps) {}
   std::string label() const override { return "RMSNormalization"; }
+  void options(autograd::internal::FunctionOptions& o) const override { o.number("eps", eps_); }
   std::string_view input_names() const override { return "x gamma"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_last_axes(in_types); }
 

@@ -4,6 +4,7 @@
 
 #include <catena/autograd/capture.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -26,13 +27,14 @@ using autograd::Variables;
 
 namespace {
 
-class Dropout final : public FunctionNode {
+class Dropout final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   // The numbers are drawn for the elements in the given order of the axes, which is that of x in memory by default.
   Dropout(double ratio, std::uint64_t seed, const autograd::Operand& offset,
           const std::optional<autograd::Dims>& order = {})
       : ratio_(ratio), seed_(seed), offset_(offset), order_(order) {}
   std::string label() const override { return "Dropout"; }
+  void options(autograd::internal::FunctionOptions& o) const override { o.number("ratio", ratio_); }
   std::string_view input_names() const override { return "x"; }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;

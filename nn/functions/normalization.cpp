@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -89,7 +90,7 @@ void warn_of_single_elements(const Shape& x) {
 // 16-bit floats: statistics are computed in float32.
 Dtype statistics_dtype(Dtype t) { return catena::compute_dtype(t); }
 
-class BatchNormalization final : public FunctionNode {
+class BatchNormalization final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   // The running averages of the options are left alone, replaced by new arrays, or updated in place.
   enum class Averages : unsigned char { unused, in_new_arrays, in_place };
@@ -97,6 +98,11 @@ class BatchNormalization final : public FunctionNode {
   explicit BatchNormalization(const BatchNormalizationOptions& o, Averages averages = Averages::unused)
       : options_(o), averages_(averages) {}
   std::string label() const override { return "BatchNormalizationFunction"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.function("BatchNormalization");
+    o.number("eps", options_.eps);
+    if (options_.axis.given()) o.integers("axes", options_.axis.values());
+  }
   std::string_view input_names() const override { return "x gamma beta"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     check_parameters(in_types, 3, options_.axis);
@@ -192,10 +198,15 @@ class BatchNormalization final : public FunctionNode {
   Array mean_, inv_std_, reserve_;
 };
 
-class FixedBatchNormalization final : public FunctionNode {
+class FixedBatchNormalization final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   explicit FixedBatchNormalization(const FixedBatchNormalizationOptions& o) : options_(o) {}
   std::string label() const override { return "BatchNormalizationFunction"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.function("FixedBatchNormalization");
+    o.number("eps", options_.eps);
+    if (options_.axis.given()) o.integers("axes", options_.axis.values());
+  }
   std::string_view input_names() const override { return "x gamma beta mean var"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     check_parameters(in_types, 5, options_.axis);

@@ -2,6 +2,7 @@
 
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/nn_extension.h>
@@ -32,9 +33,16 @@ struct Call : PoolingSpec {
   NnExtension& extension(const Array& x) const { return autograd::nn_extension(x, use_cudnn); }
 };
 
-class Pooling : public FunctionNode {
+class Pooling : public FunctionNode, public autograd::internal::HasOptions {
  public:
   Pooling(const Call& call, Family family) : call_(call), family_(family) {}
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.function(function());
+    o.integers("size", call_.size);
+    o.integers("stride", call_.stride);
+    o.integers("pad", call_.pad);
+    o.integer("cover_all", call_.cover_all);
+  }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f',
@@ -42,7 +50,8 @@ class Pooling : public FunctionNode {
   }
 
  protected:
-  std::string labelled(const char* name) const { return std::string(name) + (family_ == Family::two ? "2D" : "ND"); }
+  virtual const char* function() const = 0;  // the label without the number of axes
+  std::string label() const override { return std::string(function()) + (family_ == Family::two ? "2D" : "ND"); }
   Call call_;
   Family family_;
 };
@@ -93,7 +102,7 @@ class MaxPooling final : public Pooling {
  public:
   // Without `indexes` the maxima alone are computed, for calls that have no graph.
   MaxPooling(const Call& call, Family family, bool indexes = true) : Pooling(call, family), has_indexes_(indexes) {}
-  std::string label() const override { return labelled("MaxPooling"); }
+  const char* function() const override { return "MaxPooling"; }
   Arrays forward(const Arrays& x) override {
     if (!has_indexes_) return {call_.extension(x[0]).max_pooling_values(x[0], call_)};
     const Arrays result = call_.extension(x[0]).max_pooling(x[0], call_);
@@ -129,7 +138,7 @@ class AveragePoolingSpread final : public FunctionNode {
 class AveragePooling final : public Pooling {
  public:
   using Pooling::Pooling;
-  std::string label() const override { return labelled("AveragePooling"); }
+  const char* function() const override { return "AveragePooling"; }
   Arrays forward(const Arrays& x) override { return {call_.extension(x[0]).average_pooling(x[0], call_)}; }
   Variables backward(const Targets&, const Variables& gy) override {
     return apply_node<AveragePoolingSpread>({gy[0]}, call_, family_, spatial_of(input_shape(0)));
@@ -262,7 +271,7 @@ class WindowSum final : public FunctionNode {
 class Unpooling final : public Pooling {
  public:
   Unpooling(const Call& call, Family family, const Dims& spatial) : Pooling(call, family), spatial_(spatial) {}
-  std::string label() const override { return labelled("Unpooling"); }
+  const char* function() const override { return "Unpooling"; }
   Arrays forward(const Arrays& x) override {
     const Array& y = x[0];
     autograd::Shape one{y.shape(0), y.shape(1)}, all = one;

@@ -7,6 +7,7 @@
 
 #include <catena/autograd/capture.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/nn_extension.h>
@@ -358,7 +359,8 @@ Variables call(const char* op, Network n, const Options& o, const Variable& hx, 
     any_empty |= x.shape(0) == 0;
   }
   const bool graph = autograd::internal::graph_mode_of(in).graph;
-  if (!any_empty) return autograd::apply_node<NStep>(in, n, in.size(), graph);
+  if (!any_empty && !autograd::internal::wants_elementary_nodes())
+    return autograd::apply_node<NStep>(in, n, in.size(), graph);
   // The extension does not accept times without sequences.
   internal::check_inputs(n.label(), n.names(in.size()), in,
                          [&n](const TypeInfoTuple& in_types) { expect_network(n, in_types); });

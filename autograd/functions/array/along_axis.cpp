@@ -1,5 +1,6 @@
 // Selection along one axis by arrays of positions, and its adjoint; gather, scatter and sorting are made of the two.
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/indexed_access.h>
@@ -24,6 +25,7 @@ struct Positions {
   bool distinct = false;  // of several writes to one element any may be the last
   bool checked = false;   // all are known to be positions of the axis
   const char* name = "take_along_axis";
+  const char* function = "TakeAlongAxis";  // or how the positions follow from the array: "TopK", "BottomK"
 };
 
 // The access to an array at such positions. It owns what IndexedAccess refers to.
@@ -73,10 +75,15 @@ void add_along(const Array& base, const Positions& p, const Array& values) {
   else internal::scatter_sums(access.at_every_axis().get(), values);
 }
 
-class TakeAlongAxis final : public FunctionNode {
+class TakeAlongAxis final : public FunctionNode, public internal::HasOptions {
  public:
   explicit TakeAlongAxis(const Positions& p) : positions_(p), version_(internal::version_of(p.index)) {}
   std::string label() const override { return "TakeAlongAxis"; }
+  void options(internal::FunctionOptions& o) const override {
+    o.function(positions_.function);
+    o.array("index", positions_.index);
+    o.integer("axis", positions_.axis);
+  }
   Arrays forward(const Arrays& x) override {
     const Array y = x[0].backend().empty(positions_.index.shape(), x[0].dtype(), x[0].device());
     internal::gather(Access(x[0], positions_).get(), y);
@@ -191,9 +198,9 @@ Array first_positions(const Array& x, std::int64_t k, int axis, bool largest) {
   return taken(found, sorted(taken(x, found, axis)), axis);
 }
 
-Sorted taken_at(const Variable& x, const Array& order, int axis) {
-  return {apply_node<TakeAlongAxis>({x}, Positions{order, axis, true, true, "sort"})[0],
-          internal::constant_variable(order)};
+Sorted taken_at(const Variable& x, const Array& order, int axis, bool descending) {
+  const Positions positions{order, axis, true, true, "sort", descending ? "TopK" : "BottomK"};
+  return {apply_node<TakeAlongAxis>({x}, positions)[0], internal::constant_variable(order)};
 }
 
 }  // namespace
@@ -242,7 +249,7 @@ Variable scatter_add(const Variable& x, int axis, const Variable& index, const V
 
 Sorted sort(const Variable& x, int axis, bool descending) {
   const int at = checked_axis("Sort", "sort", x, axis);
-  return taken_at(x, descending ? descending_order_of(x.data(), at) : order_of(x.data(), at), at);
+  return taken_at(x, descending ? descending_order_of(x.data(), at) : order_of(x.data(), at), at, descending);
 }
 
 Variable argsort(const Variable& x, int axis, bool descending) {
@@ -253,7 +260,7 @@ Variable argsort(const Variable& x, int axis, bool descending) {
 Sorted topk(const Variable& x, std::int64_t k, int axis, bool largest) {
   const int at = checked_axis("TopK", "topk", x, axis);
   check<ValueError>(k >= 0 && k <= x.shape(at), "topk", "k is ", k, ", axis ", at, " has the length ", x.shape(at));
-  return taken_at(x, first_positions(x.data(), k, at, largest), at);
+  return taken_at(x, first_positions(x.data(), k, at, largest), at, largest);
 }
 
 namespace {

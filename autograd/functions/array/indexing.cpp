@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/indexed_access.h>
 #include <catena/autograd/operators.h>
@@ -64,12 +65,13 @@ struct Selection {
   Dims base_axis;              // axis of the view for each loop axis; -1: an axis of the index arrays
 };
 
-class GetItem final : public FunctionNode {
+class GetItem final : public FunctionNode, public internal::HasOptions {
  public:
   explicit GetItem(const std::vector<IndexItem>& items) : items_(items) {
     for (const IndexItem& i : items_) versions_.push_back(i.is_array() ? internal::version_of(i.array()) : 0);
   }
   std::string label() const override { return "GetItem"; }
+  void options(internal::FunctionOptions& o) const override { o.items("items", items_); }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 1);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
@@ -22,10 +23,11 @@ std::vector<IndexItem> at_axis(int axis, const IndexItem& item) {
   return items;
 }
 
-class Concat final : public FunctionNode {
+class Concat final : public FunctionNode, public internal::HasOptions {
  public:
   explicit Concat(int axis) : axis_(axis) {}
   std::string label() const override { return "Concat"; }
+  void options(internal::FunctionOptions& o) const override { o.integer("axis", axis_); }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
     const auto axis = variable(axis_, "axis");
@@ -75,10 +77,16 @@ class Broadcast final : public FunctionNode {
   Shape shape_;
 };
 
-class SplitAxis final : public FunctionNode {
+class SplitAxis final : public FunctionNode, public internal::HasOptions {
  public:
   SplitAxis(const Sections& sections, int axis) : sections_(sections), axis_(axis) {}
   std::string label() const override { return "SplitAxis"; }
+  void options(internal::FunctionOptions& o) const override {
+    std::vector<std::int64_t> lengths;
+    for (const catena::SliceRange& r : parts_) lengths.push_back(r.length);
+    o.integer("axis", axis_);
+    o.integers("lengths", lengths);
+  }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     autograd::internal::expect_axes(in_types, axis_);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/view.h>
@@ -16,11 +17,15 @@ using type_check::TypeInfoTuple;
 
 namespace {
 
-class Flip final : public FunctionNode {
+class Flip final : public FunctionNode, public internal::HasOptions {
  public:
   // `rank`: minimal number of axes of a floating input; 0: any input.
   Flip(const Axes& axes, const char* label, int rank = 0) : axes_(axes), label_(label), rank_(rank) {}
   std::string label() const override { return label_; }
+  void options(internal::FunctionOptions& o) const override {
+    o.function("Flip");
+    if (axes_.given()) o.integers("axes", axes_.values());
+  }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     if (rank_ > 0) expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= rank_);
@@ -39,11 +44,19 @@ class Flip final : public FunctionNode {
   int rank_;
 };
 
-class Pad final : public FunctionNode {
+class Pad final : public FunctionNode, public internal::HasOptions {
  public:
   Pad(const catena::PadWidths& widths, const std::vector<PadSides<Scalar>::Pair>& values)
       : widths_(widths), values_(values) {}
   std::string label() const override { return "Pad"; }
+  void options(internal::FunctionOptions& o) const override {
+    std::vector<std::int64_t> widths;
+    std::vector<double> values;
+    for (const auto& [before, after] : widths_) widths.insert(widths.end(), {before, after});
+    for (const auto& [before, after] : values_) values.insert(values.end(), {before.to_double(), after.to_double()});
+    o.integers("widths", widths);
+    o.numbers("values", values);
+  }
   Arrays forward(const Arrays& x) override {
     const catena::Padded p = catena::padded(x[0].shape(), widths_, catena::itemsize(x[0].dtype()));
     const Array y = x[0].backend().empty(p.shape, x[0].dtype(), x[0].device());

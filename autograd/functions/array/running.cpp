@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/kernels/registry/families.h>
@@ -23,10 +24,14 @@ Array scanned(const catena::KernelDef& kernel, const Array& x, int axis, bool re
   return y;
 }
 
-class CumSum final : public FunctionNode {
+class CumSum final : public FunctionNode, public internal::HasOptions {
  public:
   CumSum(int axis, bool reverse) : axis_(axis), reverse_(reverse) {}
   std::string label() const override { return "CumSum"; }
+  void options(internal::FunctionOptions& o) const override {
+    o.integer("axis", axis_);
+    o.integer("reverse", reverse_);
+  }
   Arrays forward(const Arrays& x) override { return {scanned(catena::kernels::sum, x[0], axis_, reverse_)}; }
   Variables backward(const Targets&, const Variables& gy) override {
     return apply_node<CumSum>({gy[0]}, axis_, !reverse_);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 #include <catena/kernels/base/view_layout.h>
@@ -14,10 +15,11 @@ using type_check::TypeInfoTuple;
 
 namespace {
 
-class Reshape final : public FunctionNode {
+class Reshape final : public FunctionNode, public internal::HasOptions {
  public:
   explicit Reshape(const Shape& shape, const char* label = "Reshape") : shape_(shape), label_(label) {}
   std::string label() const override { return label_; }
+  void options(internal::FunctionOptions& o) const override { o.function("Reshape"); }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 1);
@@ -40,10 +42,14 @@ class Reshape final : public FunctionNode {
   const char* label_;
 };
 
-class Transpose final : public FunctionNode {
+class Transpose final : public FunctionNode, public internal::HasOptions {
  public:
   explicit Transpose(const std::optional<Dims>& axes, const char* label = "Transpose") : axes_(axes), label_(label) {}
   std::string label() const override { return label_; }
+  void options(internal::FunctionOptions& o) const override {
+    o.function("Transpose");
+    if (axes_) o.integers("axes", *axes_);
+  }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 1);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/indexed_access.h>
 #include <catena/autograd/input_types.h>
@@ -90,10 +91,15 @@ struct Windows {
   std::int64_t size, step;
 };
 
-class Unfold final : public FunctionNode {
+class Unfold final : public FunctionNode, public internal::HasOptions {
  public:
   explicit Unfold(const Windows& w) : windows_(w) {}
   std::string label() const override { return "Unfold"; }
+  void options(internal::FunctionOptions& o) const override {
+    o.integer("axis", windows_.axis);
+    o.integer("size", windows_.size);
+    o.integer("step", windows_.step);
+  }
   Arrays forward(const Arrays& x) override {
     const auto& [axis, size, step] = windows_;
     ViewSpec v(x[0].shape(), x[0].strides());

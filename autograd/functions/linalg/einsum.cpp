@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
@@ -49,10 +50,16 @@ Array contracted(const Plan& plan, const Array& first, const Array& second) {
 
 // The contraction of two operands whose axes have different labels. An axis of one operand is one of the other or of
 // the result, so the gradients are such contractions, too.
-class Contraction final : public FunctionNode {
+class Contraction final : public FunctionNode, public internal::HasOptions {
  public:
   Contraction(const Labels& first, const Labels& second, const Labels& result) : in_{first, second}, out_(result) {}
   std::string label() const override { return "einsum"; }
+  void options(internal::FunctionOptions& o) const override {
+    const auto list = [](const Labels& labels) { return std::vector<std::int64_t>(labels.begin(), labels.end()); };
+    o.integers("first", list(in_[0]));
+    o.integers("second", list(in_[1]));
+    o.integers("result", list(out_));
+  }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
     const Plan plan({x[0].get(), in_[0]}, {x[1].get(), in_[1]}, set_of(out_), out_);

@@ -1,5 +1,6 @@
 // Products of matrices and of stacks of matrices.
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>
@@ -16,11 +17,16 @@ namespace {
 // The meaning of the operands' axes: matrices and vectors (rank 2 and 1), or stacks of matrices (rank 2 and above).
 enum class Operands : bool { matrices, stacks };
 
-class MatMul final : public FunctionNode {
+class MatMul final : public FunctionNode, public internal::HasOptions {
  public:
   MatMul(bool transa, bool transb, const char* label, Operands operands = Operands::matrices)
       : transa_(transa), transb_(transb), label_(label), operands_(operands) {}
   std::string label() const override { return label_; }
+  void options(internal::FunctionOptions& o) const override {
+    o.function("MatMul");
+    o.integer("transa", transa_);
+    o.integer("transb", transb_);
+  }
   std::string_view input_names() const override { return "a b"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;

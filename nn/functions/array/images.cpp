@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/nn_extension.h>
@@ -68,10 +69,17 @@ Variable channels_of_blocks(const char* label, const Variable& X, int r, const D
   return reshape(transpose(reshape(X, {X.shape(0), C, H, r, W, r}), axes), {X.shape(0), C * r * r, H, W});
 }
 
-class Im2Col final : public FunctionNode {
+class Im2Col final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   Im2Col(const Dims& kernel, const ConvolutionSpec& spec) : kernel_(kernel), spec_(spec) {}
   std::string label() const override { return "Im2Col"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.integers("size", kernel_);
+    o.integers("stride", spec_.stride);
+    o.integers("pad", spec_.pad);
+    o.integers("dilate", spec_.dilate);
+    o.integer("cover_all", spec_.cover_all);
+  }
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_images(in_types); }
   Arrays forward(const Arrays& x) override {
     const Array col = nn_extension(x[0]).im2col(x[0], kernel_, spec_);

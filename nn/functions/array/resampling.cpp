@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 
 namespace nn {
@@ -77,10 +78,24 @@ Array mapped(const Array& x, int axis, const Taps& taps) {
   return y;
 }
 
-class Resampling final : public autograd::FunctionNode {
+class Resampling final : public autograd::FunctionNode, public autograd::internal::HasOptions {
  public:
   Resampling(int axis, const Taps& taps) : axis_(axis), taps_(taps) {}
   std::string label() const override { return "Resampling"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    std::vector<std::int64_t> outputs, inputs;
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < taps_.at.size(); ++i)
+      for (std::size_t k = 0; k < taps_.at[i].size(); ++k) {
+        outputs.push_back(std::int64_t(i));
+        inputs.push_back(taps_.at[i][k]);
+        weights.push_back(taps_.weight[i][k]);
+      }
+    o.integer("axis", axis_);
+    o.integers("outputs", outputs);
+    o.integers("inputs", inputs);
+    o.numbers("weights", weights);
+  }
 
   Arrays forward(const Arrays& in) override {
     Taps taps = taps_;

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/nn/functions/attention.h>
 #include <catena/nn/functions/composed.h>
 
@@ -29,10 +30,15 @@ std::vector<double> angles_of(std::int64_t length, std::int64_t d, std::int64_t 
   return angles;
 }
 
-class Rotary final : public FunctionNode {
+class Rotary final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   Rotary(const Array& angles, RotaryPairs pairs, double sign) : angles_(angles), pairs_(pairs), sign_(sign) {}
   std::string label() const override { return "RotaryEmbedding"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.array("angles", angles_);
+    o.integer("halves", pairs_ == RotaryPairs::halves);
+    o.number("sign", sign_);
+  }
   std::string_view input_names() const override { return "x"; }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;

@@ -2,6 +2,7 @@
 
 #include <catena/autograd/attention_extension.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -71,6 +72,20 @@ Variable weights_of(const AttentionLayout& l, const Settings& s, const Variable&
   return where(none, 0, softmax(where(none, 0, scores), last));
 }
 
+// The same by functions of Variables alone. What is hidden gets the lowest finite score, and then the weight 0.
+Variable weights_by_nodes(const AttentionLayout& l, const Settings& s, const Variable& q, const Variable& k,
+                          const Variable& mask) {
+  Variable scores = matmul(q * s.scale, k, false, true);
+  Variables seen;
+  if (mask && mask.dtype() == Dtype::bool_) seen.push_back(mask);
+  else if (mask) scores = scores + mask;
+  if (s.hides_keys()) seen.push_back(autograd::internal::constant_variable(seen_keys(l, s, q.data())));
+  for (const Variable& condition : seen) scores = where(condition, scores, -1e30);
+  Variable weights = softmax(scores, scores.ndim() - 1);
+  for (const Variable& condition : seen) weights = where(condition, weights, 0);
+  return weights;
+}
+
 // The mask in canonical form and the dtype of the computation.
 Variable canonical_mask(const AttentionLayout& l, const Variable& mask) {
   if (!mask) return mask;
@@ -79,7 +94,8 @@ Variable canonical_mask(const AttentionLayout& l, const Variable& mask) {
 
 Variable composition(const AttentionLayout& l, const Settings& s, const Variable& q, const Variable& k,
                      const Variable& v, const Variable& mask) {
-  Variable weights = weights_of(l, s, l.grouped(wide(q), false), l.grouped(wide(k), true), mask);
+  const auto weights_by = autograd::internal::wants_elementary_nodes() ? weights_by_nodes : weights_of;
+  Variable weights = weights_by(l, s, l.grouped(wide(q), false), l.grouped(wide(k), true), mask);
   if (s.dropout != 0) weights = dropout(weights, s.dropout);
   const Variable y = matmul(weights, l.grouped(wide(v), true));
   return narrowed(reshape(y, l.of_queries(l.values)), q.dtype());
@@ -216,7 +232,8 @@ Variable scaled_dot_product_attention(const Variable& q, const Variable& k, cons
   const bool drops = o.dropout != 0 && autograd::internal::trains(kOp);
   const Settings s{o.scale.value_or(root), drops ? o.dropout : 0, o.causal, o.window, o.offset};
   auto* const extension = q.data().backend().extension<AttentionExtension>(q.device());
-  if (extension == nullptr || drops || q.size() == 0 || k.size() == 0 || v.size() == 0)
+  if (extension == nullptr || autograd::internal::wants_elementary_nodes() || drops || q.size() == 0 || k.size() == 0 ||
+      v.size() == 0)
     return composition(l, s, q, k, v, canonical_mask(l, o.mask));
   const bool bool_mask = o.mask && o.mask.dtype() == Dtype::bool_;
   Variables inputs{q, k, v};

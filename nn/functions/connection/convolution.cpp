@@ -1,6 +1,7 @@
 // Convolutions over one or more spatial axes, and their transposes.
 #include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -46,6 +47,13 @@ struct Call {
 
   int axes() const { return spec.stride.size(); }
   NnExtension& extension(const Array& x) const { return autograd::nn_extension(x, use_cudnn); }
+  void add_to(autograd::internal::FunctionOptions& o) const {
+    o.integers("stride", spec.stride);
+    o.integers("pad", spec.pad);
+    o.integers("dilate", spec.dilate);
+    o.integer("groups", spec.groups);
+    o.integer("cover_all", spec.cover_all);
+  }
 };
 
 template <class Options> Call call_of(const char* op, int axes, const Options& o, const Labels& labels) {
@@ -64,10 +72,14 @@ template <class Options> Call call_of(const char* op, int axes, const Options& o
 }
 
 // Convolution and its two derivatives are linear in each operand, so the backward rule of each uses the other two.
-class Convolution final : public FunctionNode {
+class Convolution final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   explicit Convolution(const Call& call) : call_(call) {}
   std::string label() const override { return call_.labels->convolution; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.function("Convolution");
+    call_.add_to(o);
+  }
   std::string_view input_names() const override { return "x W b"; }
 
   void check_type_forward(const TypeInfoTuple& in_types) const override {
@@ -97,10 +109,15 @@ class Convolution final : public FunctionNode {
 };
 
 // Computes from (w, gy) the gradient of a convolution's x, which is also the transposed convolution of gy.
-class TransposedConvolution final : public FunctionNode {
+class TransposedConvolution final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   TransposedConvolution(const Dims& spatial, const Call& call) : spatial_(spatial), call_(call) {}
   std::string label() const override { return call_.labels->transposed; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.function("Deconvolution");
+    o.integers("spatial", spatial_);
+    call_.add_to(o);
+  }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     return {call_.extension(in[1]).convolution_backward_data(in[0], in[1], spatial_, call_.spec)};

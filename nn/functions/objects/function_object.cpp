@@ -2,6 +2,7 @@
 
 #include <catena/autograd/backward.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/math.h>
 
 namespace nn::functions {
@@ -15,11 +16,15 @@ using Body = catena::Function<Variables(const Variables& x, Arrays& kept)>;
 // A function of several nodes as one node. Its nodes form a graph that begins at copies of the inputs, behind a node
 // each: gradients with respect to the copies are functions of the inputs, but do not flow on to what made these, and
 // the search for the functions between ends there, too.
-class Composition final : public FunctionNode {
+class Composition final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   Composition(std::string label, const Variables& xs, const Body& body, Arrays& kept)
       : label_(std::move(label)), xs_(&xs), body_(&body), kept_(&kept) {}
   std::string label() const override { return label_; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.function("Composition");
+    o.variables("results", ys_);
+  }
 
   Arrays forward(const Arrays&) override {
     for (const Variable& x : *xs_) copies_.push_back(identity(x));
