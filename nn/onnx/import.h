@@ -15,10 +15,10 @@
 
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/link.h>
-#include <catena/nn/onnx/model.h>
 
 namespace nn::onnx {
 
+struct Model;  // model.h
 namespace internal {
 struct Program;
 }

@@ -1,18 +1,31 @@
-// Programs: networks from ONNX files, for programs that only compute.
+// Programs: a network and its weights in one file, for programs that only compute.
 //
-//   const nn::Program net("net.onnx");
+//   nn::export_program("net.onnx", net, {x});                // where the class of the network is known
+//
+//   const nn::Program net("net.onnx");                       // in the program that is shipped
 //   nd::Array y = net(x);
 //
-// The program needs neither the class of the network nor the library of training.
+// The shipped program needs neither the class of the network nor the library of training. The file is an ONNX file, so
+// other programs can read it, and it may come from them.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <catena/nn/onnx/export.h>
 #include <catena/nn/onnx/import.h>
 
 namespace nn {
+
+// Writes what the model computes for inputs like these, with its weights. Options and errors of onnx::export_model;
+// {.dynamic_batch = true} makes a program for any number of examples.
+template <class M>
+void export_program(const std::string& path, M&& model, const autograd::Variables& inputs,
+                    const onnx::ExportOptions& options = {}) {
+  onnx::export_model(std::forward<M>(model), inputs, path, options);
+}
 
 struct ProgramOptions {
   std::optional<autograd::Device> device = {};  // default: that of the backend

@@ -6,6 +6,7 @@
 #include <map>
 
 #include <catena/autograd/gradient_check.h>
+#include <catena/nn/onnx/model.h>
 #include <catena/nn/onnx/tensor.h>
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>

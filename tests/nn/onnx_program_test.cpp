@@ -67,9 +67,38 @@ struct Graph {
   }
 };
 
+// A model with batch statistics, without its class.
+struct Network : nn::Chain {
+  nn::Convolution2D conv{2, 4, 3, {.pad = 1}}, last{4, 3, 1};
+  nn::BatchNormalization bn{4}, bn_of_last{3};
+  nn::Linear fc{12, 5};
+  NN_MEMBERS(conv, bn, last, bn_of_last, fc)
+  Variable operator()(const Variable& x) {
+    const Variable h = nn::relu(bn(conv(x)));
+    return fc(nn::max_pooling_2d(bn_of_last(last(nn::dropout(h))), 2));
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(onnx_program)
+
+BOOST_AUTO_TEST_CASE(the_same_without_the_class) {
+  const TemporaryFolder folder("exported");
+  autograd::seed(3);
+  Network net;
+  for (std::uint64_t i = 0; i < 3; ++i) net(Variable(random({8, 2, 4, 4}, i)));  // running statistics
+  nn::export_program(folder / "net.onnx", net, {Variable(random({1, 2, 4, 4}, 4))},
+                     {.input_names = {"x"}, .dynamic_batch = true});
+  const nn::Program program(folder / "net.onnx"), as_written(folder / "net.onnx", {.fuse = false});
+  BOOST_TEST(program.input_names() == std::vector<std::string>{"x"}, boost::test_tools::per_element());
+  const auto scope = autograd::using_config({.train = false, .enable_backprop = false});
+  for (const std::int64_t n : {1, 3}) {
+    const Array x = random({n, 2, 4, 4}, 5), expected = net(Variable(x)).data();
+    check_close(program(x), expected, 1e-5, 1e-5, "fused");
+    check_close(as_written(x), expected, 1e-6, 1e-6, "as written");
+  }
+}
 
 BOOST_AUTO_TEST_CASE(networks_of_pytorch) {
   const catena::NpzReader npz("test", golden("networks.npz"));

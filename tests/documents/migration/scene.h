@@ -12,6 +12,7 @@
 #include <catena/catena.h>
 #include <catena/ndarray/chainer_cuda/runtime.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/nn/onnx/program.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/routines/benchmark.h>
 #include <catena/ndarray/routines/cosine_transforms.h>
