@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t kDefaultAlignment = 32;
 constexpr int kMaxListDepth = 4;
+constexpr std::uint64_t kMostValues = std::uint64_t(1) << 24;  // of lists, because a value is larger than in the file
 constexpr std::int64_t kBlock = 32;  // elements with one factor
 
 // Types of elements, by number: bytes of a block, and elements in it.
@@ -155,7 +156,10 @@ class GgufReader {
     check<ValueError>(depth < kMaxListDepth, context_, "it has lists nested more than ", kMaxListDepth, " deep");
     v.kind_ = GgufValue::Kind::list;
     const auto element = static_cast<ValueType>(number<std::uint32_t>());
-    for (std::uint64_t n = count(1, "a list"); n > 0; --n) v.list_.push_back(value(element, depth + 1));
+    const std::uint64_t n = count(1, "a list");
+    check<ValueError>(n <= kMostValues - values_, context_, "its lists have more than ", kMostValues, " values");
+    values_ += n;
+    for (std::uint64_t i = 0; i < n; ++i) v.list_.push_back(value(element, depth + 1));
     return v;
   }
   std::uint64_t position() const noexcept { return at_; }
@@ -188,6 +192,7 @@ class GgufReader {
   const catena::FileAccess& file_;
   std::vector<std::byte> buffer_;
   std::uint64_t begin_ = 0, at_ = 0;
+  std::uint64_t values_ = 0;  // of lists so far
 };
 
 struct GgufFile::Content {
