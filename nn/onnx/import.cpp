@@ -17,7 +17,7 @@ using catena::concat;
 using catena::fail;
 using catena::ValueError;
 
-namespace internal {
+namespace importing {
 
 namespace {
 
@@ -246,9 +246,9 @@ void Program::build(ImportedModel& to, Model model, const std::string& name) {
   to.program_ = std::move(program);
 }
 
-}  // namespace internal
+}  // namespace importing
 
-using internal::Program;
+using importing::Program;
 
 ImportedModel::ImportedModel(Model model, const std::string& name) { Program::build(*this, std::move(model), name); }
 
@@ -288,9 +288,9 @@ std::vector<Variable> ImportedModel::initial_values(const Variables& inputs) con
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i) values[std::size_t(p.parameters[i])] = parameters_[i].second;
   for (std::size_t i = 0; i < persistents_.size(); ++i)
-    values[std::size_t(p.persistents[i])] = internal::constant(persistents_[i].second.array());
+    values[std::size_t(p.persistents[i])] = importing::constant(persistents_[i].second.array());
   for (std::size_t i = 0; i < constants_.size(); ++i)
-    values[std::size_t(p.constants[i])] = internal::constant(constants_[i]);
+    values[std::size_t(p.constants[i])] = importing::constant(constants_[i]);
   return values;
 }
 
@@ -298,7 +298,7 @@ Variables ImportedModel::execute(const Variables& inputs) {
   const Program& p = *program_;
   std::vector<Variable> values = initial_values(inputs);
   for (const Program::Step& step : p.steps) {
-    internal::run_step(p, step, values);
+    importing::run_step(p, step, values);
     for (const int slot : step.finished) values[std::size_t(slot)] = Variable();
   }
   Variables results;

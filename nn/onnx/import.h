@@ -19,7 +19,7 @@
 namespace nn::onnx {
 
 struct Model;  // model.h
-namespace internal {
+namespace importing {
 struct Program;
 }
 
@@ -54,11 +54,11 @@ class CATENA_EXPORT ImportedModel : public Chain {
   void on_device_changed() override;
 
  private:
-  friend struct internal::Program;
+  friend struct importing::Program;
   Variables execute(const Variables& inputs);
   std::vector<Variable> initial_values(const Variables& inputs) const;
 
-  catena::Shared<const internal::Program> program_;
+  catena::Shared<const importing::Program> program_;
   std::vector<std::pair<std::string, Parameter>> parameters_;
   std::vector<std::pair<std::string, Persistent>> persistents_;
   std::vector<Array> constants_;

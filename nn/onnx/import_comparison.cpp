@@ -5,7 +5,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace comparison {
 namespace {
@@ -50,4 +50,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> comparison_operators() { return comparison::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -11,7 +11,7 @@
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace elementwise {
 namespace {
@@ -232,4 +232,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> elementwise_operators() { return elementwise::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -8,7 +8,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/onnx/tensor.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace {
 
@@ -105,4 +105,4 @@ class Fusion {
 
 int fuse_batch_normalization(Model& model) { return model.graph ? Fusion(*model.graph).run() : 0; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

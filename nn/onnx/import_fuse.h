@@ -4,11 +4,11 @@
 
 #include <catena/nn/onnx/model.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 // Takes each BatchNormalization behind a convolution whose result nothing else
 // reads into the weight and the bias of the convolution, if all of them are
 // initializers. Returns the number of nodes that have gone.
 int fuse_batch_normalization(Model& model);
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -8,7 +8,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace indices {
 namespace {
@@ -235,4 +235,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> index_operators() { return indices::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

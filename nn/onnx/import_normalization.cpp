@@ -8,7 +8,7 @@
 #include <catena/nn/functions/normalization.h>
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace normalization {
 namespace {
@@ -113,4 +113,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> normalization_operators() { return normalization::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

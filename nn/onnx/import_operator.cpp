@@ -10,7 +10,7 @@
 
 namespace nn::onnx {
 
-namespace internal {
+namespace importing {
 
 namespace {
 
@@ -115,11 +115,11 @@ Shape shape_of(const Integers& lengths) {
   return shape;
 }
 
-}  // namespace internal
+}  // namespace importing
 
 std::vector<std::string> imported_operators() {
   std::vector<std::string> names;
-  for (const internal::Operator& o : internal::operators()) names.emplace_back(o.name);
+  for (const importing::Operator& o : importing::operators()) names.emplace_back(o.name);
   return names;
 }
 

@@ -11,7 +11,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/model.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 using autograd::Array;
 using autograd::Dtype;
@@ -105,4 +105,4 @@ Variable cast_to(const Variable& x, Dtype dtype);
 Variable beside(const Variable& x, const Variable& other);
 Shape shape_of(const Integers& lengths);
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -9,7 +9,7 @@
 #include <catena/nn/functions/pooling.h>
 #include <catena/nn/onnx/import_windows.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace {
 
@@ -171,4 +171,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> pooling_operators() { return pooling::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

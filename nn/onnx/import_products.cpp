@@ -9,7 +9,7 @@
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/onnx/import_windows.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace products {
 namespace {
@@ -148,4 +148,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> product_operators() { return products::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -9,7 +9,7 @@
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace recurrent {
 namespace {
@@ -199,4 +199,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> recurrent_operators() { return recurrent::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -10,7 +10,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace reductions {
 namespace {
@@ -120,4 +120,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> reduction_operators() { return reductions::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

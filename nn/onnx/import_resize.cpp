@@ -7,7 +7,7 @@
 #include <catena/autograd/operators.h>
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace resize {
 namespace {
@@ -180,4 +180,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> resize_operators() { return resize::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -8,7 +8,7 @@
 #include <catena/nn/onnx/import_operator.h>
 #include <catena/nn/onnx/tensor.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 namespace shapes {
 namespace {
@@ -215,4 +215,4 @@ constexpr std::array kOperators = {
 
 std::span<const Operator> shape_operators() { return shapes::kOperators; }
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing

@@ -3,7 +3,7 @@
 
 #include <catena/nn/onnx/import_operator.h>
 
-namespace nn::onnx::internal {
+namespace nn::onnx::importing {
 
 // Along each spatial axis.
 struct Windows {
@@ -22,4 +22,4 @@ Variable padded(const Variable& x, const catena::Dims& before, const catena::Dim
 // Returns the part of the spatial axes from `begin` on with these lengths.
 Variable cut(const Variable& x, const catena::Dims& begin, const catena::Dims& lengths);
 
-}  // namespace nn::onnx::internal
+}  // namespace nn::onnx::importing
