@@ -105,6 +105,14 @@ void take_along_axis(CallView& c) {
   c.set(c.b.node("GatherElements", {c.input(0), positions(c.b, c.arrays("index"))}, {attribute("axis", axis)}));
 }
 
+// The inverse of a permutation is the order that sorts it.
+void permutate(CallView& c) {
+  std::string indices = cast_to(c.b, c.input(1), c.input_dtype(1), Dtype::int64);
+  if (c.integer("inv") != 0)
+    indices = c.b.nodes("TopK", {indices, c.b.length(c.input_shape(1)[0])}, 2, {attribute("largest", 0)})[1];
+  c.set(c.b.node("Gather", {c.input(0), indices}, {attribute("axis", c.integer("axis"))}));
+}
+
 // The positions that sort and topk compute get a name, too.
 template <int largest> void top_k(CallView& c) {
   const std::int64_t axis = c.integer("axis");
@@ -188,6 +196,7 @@ constexpr Operators kArraysTable[] = {
     {"Identity", "Identity", identity},
     {"MatMul", "MatMul, Reshape, Transpose", matmul},
     {"Pad", "Pad", pad},
+    {"Permutate", "Cast, Gather, TopK", permutate},
     {"Reshape", "Reshape", reshape},
     {"SplitAxis", "Split", split},
     {"TakeAlongAxis", "Cast, GatherElements", take_along_axis},

@@ -64,11 +64,14 @@ Attribute attribute(const std::string& name, const std::vector<std::int64_t>& va
 GraphBuilder::GraphBuilder(std::vector<Trace> traces, std::vector<Symbol> symbols, Names input_names,
                            std::map<const catena::ArrayHeader*, std::string> parameters, std::int64_t opset)
     : traces_(std::move(traces)),
-      symbols_(std::move(symbols)),
       inputs_(std::move(input_names)),
       parameters_(std::move(parameters)),
       opset_(opset) {
   names_.insert(inputs_.begin(), inputs_.end());
+  // Axes of one name have one length, so the first of them stands for all.
+  for (Symbol& s : symbols)
+    if (std::none_of(symbols_.begin(), symbols_.end(), [&](const Symbol& o) { return o.name == s.name; }))
+      symbols_.push_back(std::move(s));
 }
 
 void GraphBuilder::set_prefix(const std::string& prefix) { prefix_ = prefix; }

@@ -36,3 +36,16 @@ foreach(library numpy pytorch)
       SKIP_REGULAR_EXPRESSION "skipped: (NumPy|PyTorch): " ENVIRONMENT "${test_environment};CATENA_DEVICE=cpu")
   endif()
 endforeach()
+
+# interop/onnx: exported networks in onnxruntime (onnx_test.py, onnx/).
+set(CATENA_ONNX_PYTHON "${CATENA_PYTHON}" CACHE FILEPATH "A Python with onnx and onnxruntime, for the tests")
+mark_as_advanced(CATENA_ONNX_PYTHON)
+if(CATENA_ONNX_PYTHON)
+  file(GLOB onnx_networks CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/interop/onnx/*.cpp")
+  add_executable(test_onnx ${onnx_networks})
+  target_link_libraries(test_onnx PRIVATE test_case_flags catena::catena)
+  add_test(NAME interop/onnx COMMAND "${CATENA_ONNX_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/interop/onnx_test.py"
+    --program $<TARGET_FILE:test_onnx>)
+  set_tests_properties(interop/onnx PROPERTIES LABELS cpu TIMEOUT 300 SKIP_REGULAR_EXPRESSION "skipped: onnxruntime: "
+    ENVIRONMENT "${test_environment};CATENA_DEVICE=cpu")
+endif()

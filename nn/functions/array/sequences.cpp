@@ -4,6 +4,7 @@
 
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/input_types.h>
 #include <catena/nn/functions/array.h>
@@ -86,10 +87,14 @@ void check_permutation(const Array& indices) {
                                       " indices are no permutation: ", i, " is missing");
 }
 
-class Permutate final : public FunctionNode {
+class Permutate final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   Permutate(int axis, bool inv) : axis_(axis), inv_(inv) {}
   std::string label() const override { return "Permutate"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    o.integer("axis", axis_);
+    o.integer("inv", inv_);
+  }
   std::string_view input_names() const override { return "x indices"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;

@@ -81,8 +81,8 @@ Variables two_operands(const Variable& x, const Variable& y) {
           squared_difference(x, x * 2),
           linear_interpolate(sigmoid(x), x, x + 1),
           add({x, x, x}),
-          nn::prelu(x, y(0)),
-          autograd::bias(x, y(0), 1)};
+          nn::prelu(x, reshape(y(0), {3})),
+          autograd::bias(x, reshape(y(0), {3}), 1)};
 }
 
 Variables reductions(const Variable& x) {

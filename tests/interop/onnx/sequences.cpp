@@ -87,8 +87,8 @@ void add_sequences(Writer& w) {
       },
       {{random({2, 3}), random({2, 3}, 0.5), random({2, 12}), random({2, 12}, 0.5)}}, dynamic_batch());
 
-  // xs become shorter; the lengths of the batches are those of the example.
-  const Variables ragged = {random({2, 3, 4}), random({2, 3, 4}, 0.5), random({3, 5}), random({2, 5}), random({1, 5})};
+  // The lengths of the sequences are those of the example.
+  const Variables ragged = {random({2, 3, 4}), random({2, 3, 4}, 0.5), random({2, 5}), random({3, 5}), random({1, 5})};
   nn::NStepLSTM n_step(2, 5, 4, 0.3);
   w.add("n_step_lstm",
         [&](const Variables& in) {
@@ -99,19 +99,27 @@ void add_sequences(Writer& w) {
         },
         {ragged}, {.link = &n_step});
   nn::NStepBiGRU bigru(1, 5, 4, 0);
-  w.add(
-      "n_step_bigru",
-      [&](const Variables& in) {
-        const auto r = bigru(in[0], list_of(in, 1));
-        return Variables{r.hy, autograd::stack(r.ys, 1)};
-      },
-      {{random({2, 3, 4}), random({3, 5}), random({3, 5}, 2)}, {random({2, 6, 4}), random({6, 5}), random({6, 5}, 2)}},
-      {.input_names = {"h", "x0", "x1"},
-       .dynamic_axes = {{"h", {{1, "batch"}}}, {"x0", {{0, "batch"}}}, {"x1", {{0, "batch"}}}},
-       .link = &bigru});
+  w.add("n_step_bigru",
+        [&](const Variables& in) {
+          const auto r = bigru(in[0], list_of(in, 1));
+          return Variables{r.hy, autograd::stack(r.ys, 1)};
+        },
+        {{random({2, 2, 4}), random({3, 5}), random({3, 5}, 2)}}, {.link = &bigru});
   nn::NStepRNNTanh rnn(2, 5, 4, 0);
   w.add("n_step_rnn", [&](const Variables& in) { return rnn(in[0], list_of(in, 1)).hy; },
-        {{random({2, 3, 4}), random({3, 5}), random({3, 5}, 2)}}, {.link = &rnn});
+        {{random({2, 2, 4}), random({3, 5}), random({2, 5}, 2)}}, {.link = &rnn});
+  // By time, so that the batch is an axis.
+  const Variable of_x = random({4, 5}), of_h = random({4, 4}), b = random(Shape{4});
+  w.add(
+      "n_step_gru_function",
+      [&](const Variable& h, const Variable& x0, const Variable& x1) {
+        return nn::n_step_gru(1, 0, h, {{of_x, of_x * 2, of_x * 3, of_h, of_h * 2, of_h * 3}}, {{b, b, b, b, b, b}},
+                              {x0, x1})
+            .hy;
+      },
+      {{random({1, 3, 4}), random({3, 5}), random({3, 5}, 2)}, {random({1, 6, 4}), random({6, 5}), random({6, 5}, 2)}},
+      {.input_names = {"h", "x0", "x1"},
+       .dynamic_axes = {{"h", {{1, "batch"}}}, {"x0", {{0, "batch"}}}, {"x1", {{0, "batch"}}}}});
 
   nn::TransformerEncoder encoder(2, 8, 2, {.dim_feedforward = 12});
   w.add("transformer_encoder", [&](const Variable& x) { return encoder(x); },

@@ -1,0 +1,371 @@
+// Export to ONNX: messages of files, structure of graphs, and errors. What onnxruntime computes with exported networks
+// is
+// tests/interop/onnx_test.py.
+#include <catena/nn/onnx/export.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/linalg.h>
+#include <catena/nn/onnx/tensor.h>
+#include <catena/tests/support/training_fixtures.h>
+
+using namespace test;
+using nn::onnx::Attribute;
+using nn::onnx::DataType;
+using nn::onnx::Model;
+using nn::onnx::Node;
+
+namespace {
+
+struct MLP : nn::Chain {
+  nn::Linear l1{4, 3}, l2{3, 2};
+  nn::BatchNormalization bn{3};
+  NN_MEMBERS(l1, l2, bn)
+  Variable operator()(const Variable& x) { return nn::softmax(l2(nn::dropout(nn::relu(bn(l1(x)))))); }
+};
+
+Variable matrix(std::int64_t rows, std::int64_t columns) {
+  std::vector<float> v;
+  for (std::int64_t i = 0; i < rows * columns; ++i) v.push_back(float(i % 7) * 0.25f - 0.5f);
+  return Variable(floats(v, {rows, columns}));
+}
+std::vector<std::string> operators(const Model& m) {
+  std::vector<std::string> list;
+  for (const Node& n : m.graph->node) list.push_back(n.op_type);
+  return list;
+}
+std::set<std::string> initializers(const Model& m) {
+  std::set<std::string> names;
+  for (const auto& t : m.graph->initializer) names.insert(t.name);
+  return names;
+}
+const nn::onnx::Tensor& initializer(const Model& m, const std::string& name) {
+  for (const auto& t : m.graph->initializer)
+    if (t.name == name) return t;
+  throw catena::KeyError(name);
+}
+using Texts = std::vector<std::string>;
+
+std::string source(const std::string& path) { return std::string(std::getenv("CATENA_TEST_SOURCE_DIR")) + "/" + path; }
+Model golden() { return nn::onnx::read(source("tests/golden/onnx/messages.onnx")); }
+
+template <class E, class F> std::string error(const F& f) { return message_of<E>(f); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(onnx_export)
+
+// ---- files --------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(messages_of_the_package_onnx) {
+  for (const Model& m : {golden(), nn::onnx::read_bytes(nn::onnx::write_bytes(golden()))}) {
+    BOOST_TEST(m.ir_version == 8);
+    BOOST_TEST(m.producer_name == "onnx");
+    BOOST_TEST(m.producer_version == "1");
+    BOOST_TEST(m.model_version == 5);
+    BOOST_TEST(m.doc_string == "of the model");
+    BOOST_TEST(m.opset_version() == 17);
+    BOOST_TEST(m.opset_version("ai.onnx") == 17);
+    BOOST_TEST(m.opset_version("own") == 2);
+    BOOST_TEST(m.opset_version("other") == 0);
+    BOOST_REQUIRE(m.metadata_props.size() == 1u);
+    BOOST_TEST(m.metadata_props[0].key == "key");
+    BOOST_TEST(m.metadata_props[0].value == "value");
+    const nn::onnx::Graph& g = *m.graph;
+    BOOST_TEST(g.name == "main");
+    BOOST_TEST(g.doc_string == "of the graph");
+    const auto& dims = g.input[0].type->tensor_type->shape->dim;
+    BOOST_REQUIRE(dims.size() == 3u);
+    BOOST_TEST(*dims[0].dim_param == "batch");
+    BOOST_TEST(*dims[1].dim_value == 3);
+    BOOST_TEST((!dims[2].dim_param && !dims[2].dim_value));
+    BOOST_TEST(g.input[1].type->tensor_type->shape->dim.empty());
+    BOOST_TEST((g.input[1].type->tensor_type->elem_type == DataType::int32));
+    BOOST_TEST(!g.output[0].type->tensor_type->shape);
+    const Node& n = g.node[0];
+    BOOST_TEST((n.input == Texts{"x", "", "raw"} && n.output == Texts{"y"}));
+    BOOST_TEST((n.name == "node" && n.op_type == "Anything" && n.domain == "own" && n.doc_string == "text"));
+    BOOST_TEST(n.find("i")->i == -3);
+    BOOST_TEST((n.find("f")->type == Attribute::Type::float_ && n.find("f")->f == 0));
+    BOOST_TEST((n.find("s")->type == Attribute::Type::string && n.find("s")->s.empty()));
+    BOOST_TEST((n.find("ints")->ints == std::vector<std::int64_t>{1, -1}));
+    BOOST_TEST((n.find("floats")->floats == std::vector<float>{0.5f}));
+    BOOST_TEST((n.find("strings")->strings == Texts{"u", "v"}));
+    BOOST_TEST(n.find("g")->g[0].node[0].op_type == "Identity");
+    BOOST_TEST(n.find("none") == nullptr);
+    BOOST_TEST(values(nn::onnx::to_array(*n.find("t")->t))[0] == 0.125);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tensors_of_all_types) {
+  const Model m = golden();
+  const auto numbers = [&](const std::string& name) { return values(nn::onnx::to_array(initializer(m, name))); };
+  BOOST_TEST(numbers("typed") == (std::vector<double>{1, 2, 3, 4.5}), boost::test_tools::per_element());
+  BOOST_TEST(numbers("raw") == (std::vector<double>{7, -2}), boost::test_tools::per_element());
+  BOOST_TEST(numbers("halves") == (std::vector<double>{0.5, -2}), boost::test_tools::per_element());
+  BOOST_TEST(numbers("bools") == (std::vector<double>{1, 0, 1}), boost::test_tools::per_element());
+  BOOST_TEST(numbers("longs") == (std::vector<double>{9223372036854775808.0}), boost::test_tools::per_element());
+  BOOST_TEST(has(error<catena::TypeError>([&] { nn::onnx::to_array(initializer(m, "texts")); }), "type 8"));
+  for (int i = 0; i < catena::kNumDtypes; ++i) {
+    const auto dtype = Dtype(i);
+    const Array a = autograd::astype(floats({0, 1, 3}, {3}), dtype);
+    const nn::onnx::Tensor t = nn::onnx::to_tensor(a, "a");
+    BOOST_TEST((nn::onnx::dtype_of(t.data_type) == dtype));
+    BOOST_TEST(same_bits(nn::onnx::to_array(t), a));
+  }
+  nn::onnx::Tensor t = nn::onnx::to_tensor(floats({1, 2}, {2}), "weights");
+  t.dims = {3};
+  BOOST_TEST(has(error<catena::ValueError>([&] { nn::onnx::to_array(t); }),
+                 "weights of shape (3,) and dtype float32 has 8 bytes"));
+  t.dims = {-1};
+  BOOST_TEST(has(error<catena::ValueError>([&] { nn::onnx::to_array(t); }), "length -1"));
+  t.dims = {std::int64_t(1) << 40, std::int64_t(1) << 40};
+  BOOST_TEST(has(error<catena::ValueError>([&] { nn::onnx::to_array(t); }), "too large"));
+  const Array empty = nn::onnx::to_array(nn::onnx::to_tensor(floats({}, {0, 2}), "e"));
+  BOOST_TEST((empty.shape() == Shape{0, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(files_that_are_truncated_or_no_models) {
+  const std::string bytes = nn::onnx::write_bytes(golden());
+  int refused = 0;
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    try {
+      nn::onnx::read_bytes(bytes.substr(0, n), "part");
+    } catch (const catena::ValueError& e) {
+      BOOST_TEST(has(e.what(), "part"));
+      ++refused;
+    }
+  }
+  BOOST_TEST(refused > int(bytes.size() / 2));
+  BOOST_TEST(has(error<catena::ValueError>([] { nn::onnx::read_bytes(""); }), "is no model of ONNX: it has no graph"));
+  BOOST_TEST(
+      has(error<catena::ValueError>([] { nn::onnx::read_bytes("\x3a\xff\xff\xff\xff\x7f"); }), "of 34359738367 bytes"));
+  // Graphs in graphs without end: field 7 (graph) > 1 (node) > 5 (attribute) > 6 (graph) > ...
+  std::string deep;
+  for (int k = 0; k < 400; ++k) {
+    const char tag = k == 399 ? '\x3a' : k % 3 == 0 ? '\x32' : k % 3 == 1 ? '\x2a' : '\x0a';
+    std::string length;
+    for (std::size_t v = deep.size();; v >>= 7) {
+      length += char(v >= 0x80 ? (v & 0x7f) | 0x80 : v);
+      if (v < 0x80) break;
+    }
+    deep = tag + length + deep;
+  }
+  BOOST_TEST(
+      has(error<catena::ValueError>([&] { nn::onnx::read_bytes(deep); }), "more than 100 messages lie in each other"));
+  BOOST_CHECK_THROW(nn::onnx::read("/nowhere.onnx"), catena::IOError);
+}
+
+BOOST_AUTO_TEST_CASE(external_data) {
+  const TemporaryFolder folder("onnx_external");
+  Model m = golden();
+  nn::onnx::Tensor& t = m.graph->initializer[0];
+  t.float_data.clear();
+  t.data_location = nn::onnx::Tensor::Location::external;
+  const auto with = [&](const std::string& location, const std::string& offset, const std::string& length) {
+    t.external_data = {{"location", location}, {"offset", offset}, {"length", length}};
+    nn::onnx::write(folder / "m.onnx", m);
+    return nn::onnx::read(folder / "m.onnx");
+  };
+  const float numbers[] = {9, 1, 2, 3, 4};
+  write_file(folder / "weights.bin", std::string(reinterpret_cast<const char*>(numbers), sizeof numbers));
+  const Model loaded = with("weights.bin", "4", "16");
+  BOOST_TEST(values(nn::onnx::to_array(loaded.graph->initializer[0])) == (std::vector<double>{1, 2, 3, 4}),
+             boost::test_tools::per_element());
+  BOOST_TEST(has(error<catena::ValueError>([&] { nn::onnx::to_array(t); }), "external data"));
+  const auto fails = [&](const std::string& location, const std::string& offset, const std::string& length) {
+    return error<catena::ValueError>([&] { with(location, offset, length); });
+  };
+  BOOST_TEST(has(fails("weights.bin", "4", "17"), "17 bytes at byte 4 of \"weights.bin\", which has 20"));
+  BOOST_TEST(has(fails("weights.bin", "18446744073709551615", "2"), "at byte 18446744073709551615"));
+  BOOST_TEST(has(fails("weights.bin", "x", "2"), "no number of bytes"));
+  BOOST_TEST(has(fails("../weights.bin", "0", "2"), "not in the folder of the model"));
+  BOOST_TEST(has(fails("/etc/passwd", "0", "2"), "not in the folder of the model"));
+  BOOST_TEST(has(fails("", "0", "2"), "not in the folder of the model"));
+}
+
+// ---- graphs -------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(structure_of_a_network) {
+  const TemporaryFolder folder("onnx_export");
+  MLP net;
+  const Model made = nn::onnx::export_model(net, matrix(2, 4), folder / "mlp.onnx",
+                                            {.input_names = {"x"},
+                                             .output_names = {"y"},
+                                             .dynamic_axes = {{"x", {{0, "batch"}}}},
+                                             .graph_name = "net",
+                                             .doc_string = "a network",
+                                             .metadata = {{"author", "me"}}});
+  const Model m = nn::onnx::read(folder / "mlp.onnx");
+  BOOST_TEST(nn::onnx::write_bytes(m) == nn::onnx::write_bytes(made));
+  BOOST_TEST(m.ir_version == 8);
+  BOOST_TEST(m.opset_version() == 17);
+  BOOST_TEST(m.producer_name == "Catena");
+  BOOST_TEST(m.doc_string == "a network");
+  BOOST_TEST(m.metadata_props[0].value == "me");
+  BOOST_TEST(m.graph->name == "net");
+  // Test mode: the averages, and no dropout.
+  BOOST_TEST((operators(m) == Texts{"Gemm", "BatchNormalization", "Relu", "Gemm", "Softmax", "Identity"}));
+  BOOST_TEST((initializers(m) == std::set<std::string>{"l1/W", "l1/b", "l2/W", "l2/b", "bn/gamma", "bn/beta",
+                                                       "bn/avg_mean", "bn/avg_var"}));
+  BOOST_TEST(same_bits(nn::onnx::to_array(initializer(m, "l2/W")), net.l2.W.data()));
+  BOOST_TEST((m.graph->node[0].input == Texts{"x", "l1/W", "l1/b"}));
+  BOOST_TEST((m.graph->node.back().output == Texts{"y"}));
+  for (const auto* v : {&m.graph->input[0], &m.graph->output[0]}) {
+    const auto& dims = v->type->tensor_type->shape->dim;
+    BOOST_TEST(*dims[0].dim_param == "batch");
+    BOOST_TEST(*dims[1].dim_value == (v->name == "x" ? 4 : 2));
+    BOOST_TEST((v->type->tensor_type->elem_type == DataType::float_));
+  }
+  // Names of nodes and values occur once, and each is made before it is read.
+  std::set<std::string> known = initializers(m), names;
+  known.insert({"x", ""});
+  for (const Node& n : m.graph->node) {
+    BOOST_TEST(names.insert(n.name).second);
+    for (const std::string& input : n.input) BOOST_TEST(known.count(input) == 1u);
+    for (const std::string& output : n.output) BOOST_TEST(known.insert(output).second);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(options_of_export) {
+  MLP net;
+  const Model train = nn::onnx::export_model(net, matrix(4, 4), {.opset_version = 21, .train = true});
+  BOOST_TEST(train.ir_version == 10);
+  BOOST_TEST(train.opset_version() == 21);
+  const auto ops = operators(train);
+  BOOST_TEST(std::count(ops.begin(), ops.end(), "Dropout") == 1);
+  BOOST_TEST(std::count(ops.begin(), ops.end(), "ReduceMean") == 2);
+  BOOST_TEST(train.graph->input[0].name == "input_0");
+  BOOST_TEST(train.graph->output[0].name == "output_0");
+  // The name of a variable; constant lengths; a function with the link that owns the parameters.
+  Variable x = matrix(3, 4);
+  x.set_name("image");
+  const Model named = nn::onnx::export_model(
+      [&](const Variable& v) {
+        return Variables{net.l1(v), v + v};
+      },
+      x, {.link = &net});
+  BOOST_TEST(named.graph->input[0].name == "image");
+  BOOST_TEST(named.graph->output.size() == 2u);
+  BOOST_TEST(*named.graph->input[0].type->tensor_type->shape->dim[0].dim_value == 3);
+  BOOST_TEST((initializers(named) == std::set<std::string>{"l1/W", "l1/b"}));
+  const Model unnamed = nn::onnx::export_model([&](const Variable& v) { return net.l1(v); }, x);
+  BOOST_TEST((initializers(unnamed) == std::set<std::string>{"constant", "constant_1"}));
+  // Lists, tuples and several inputs.
+  const Model two = nn::onnx::export_model([](const Variable& a, const Variable& b) { return std::pair(a * b, a - b); },
+                                           {matrix(2, 2), matrix(2, 2)}, {.dynamic_batch = true});
+  BOOST_TEST((operators(two) == Texts{"Mul", "Sub", "Identity", "Identity"}));
+  BOOST_TEST(*two.graph->output[1].type->tensor_type->shape->dim[0].dim_param == "batch");
+}
+
+BOOST_AUTO_TEST_CASE(lengths_that_follow_dynamic_axes) {
+  const auto exported = [](const auto& f) {
+    return nn::onnx::export_model(f, matrix(3, 4), {.input_names = {"x"}, .dynamic_batch = true});
+  };
+  // A reshape copies the length or computes it; an expansion needs it.
+  const Model reshaped = exported([](const Variable& x) { return reshape(x, {x.shape(0), 2, 2}); });
+  BOOST_TEST((operators(reshaped) == Texts{"Reshape", "Identity"}));
+  BOOST_TEST(values(nn::onnx::to_array(reshaped.graph->initializer[0])) == (std::vector<double>{0, 2, 2}),
+             boost::test_tools::per_element());
+  const Model expanded = exported([](const Variable& x) { return broadcast_to(sum(x), {x.shape(0) * 2 + 1, 2}); });
+  BOOST_TEST((operators(expanded) == Texts{"ReduceSum", "Shape", "Mul", "Add", "Concat", "Expand", "Identity"}));
+  const std::string message = error<catena::NotImplementedError>(
+      [&] { exported([](const Variable& x) { return broadcast_to(sum(x), {x.shape(0) * x.shape(0)}); }); });
+  BOOST_TEST(has(message, "a length that is 9 here depends on the dynamic axes batch"), message);
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(functions_without_an_equivalent) {
+  const TemporaryFolder folder("onnx_errors");
+  MLP net;
+  const std::string message = error<catena::NotImplementedError>([&] {
+    nn::onnx::export_model(
+        [&](const Variable& x) { return autograd::inv(tanh(net.l1(x))(autograd::_, autograd::Slice(0, 3))); },
+        matrix(3, 4), folder / "m.onnx", {.link = &net});
+  });
+  BOOST_TEST(has(message, "no equivalent of the function Inverse"), message);
+  BOOST_TEST(has(message, "at input 0 -> LinearFunction (l1/W, l1/b) -> Tanh"), message);
+  BOOST_TEST(!std::filesystem::exists(folder / "m.onnx"));
+}
+
+BOOST_AUTO_TEST_CASE(values_computed_beside_variables) {
+  const auto fails = [](const auto& f) {
+    return error<catena::NotImplementedError>([&] { nn::onnx::export_model(f, matrix(3, 4)); });
+  };
+  const std::string message = fails([](const Variable& x) { return x * Variable(autograd::copy(x.data())); });
+  BOOST_TEST(has(message, "computed beside the variables"), message);
+  BOOST_TEST(has(message, "_ * _"), message);
+  BOOST_TEST(has(fails([](const Variable& x) { return x * autograd::item(autograd::sum(x.data())).to_double(); }),
+                 "differs from call to call"));
+  int calls = 0;
+  BOOST_TEST(has(fails([&](const Variable& x) { return calls++ == 0 ? exp(x) : tanh(x); }),
+                 "function 0 of the model is Tanh instead of exp"));
+  calls = 0;
+  BOOST_TEST(has(fails([&](const Variable& x) { return calls++ == 0 ? exp(x) : exp(exp(x)); }),
+                 "runs 2 functions instead of 1"));
+}
+
+BOOST_AUTO_TEST_CASE(arguments_that_are_refused) {
+  const auto square = [](const Variable& x) { return x * x; };
+  const auto fails = [&](const Variables& inputs, const nn::onnx::ExportOptions& o) {
+    return error<catena::ValueError>([&] { nn::onnx::export_model(square, inputs, o); });
+  };
+  const Variable x = matrix(2, 3);
+  BOOST_TEST(
+      has(error<catena::ValueError>([&] { nn::onnx::export_model(square, Variables{}); }), "there are no inputs"));
+  BOOST_TEST(has(fails({Variable()}, {}), "null Variable"));
+  BOOST_TEST(has(fails({x}, {.opset_version = 13}), "opset_version is 13; it must be 17 to 22"));
+  BOOST_TEST(has(fails({x}, {.input_names = {"a", "b"}}), "2 input_names are given for 1"));
+  BOOST_TEST(has(fails({x}, {.output_names = {"a", "b"}}), "2 output_names are given for 1"));
+  BOOST_TEST(has(fails({x}, {.input_names = {"a"}, .output_names = {"a"}}), "the name \"a\""));
+  BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"z", {{0, "n"}}}}}), "\"z\", which is no input and no output"));
+  BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"input_0", {{2, "n"}}}}}), "axis 2 is out of range"));
+  BOOST_TEST(has(fails({Variable(floats({}, {0, 3}))}, {.dynamic_batch = true}), "a length that is not 0"));
+  const auto fixed = [](const Variable& v) { return reshape(v, {6}); };
+  BOOST_TEST(has(error<catena::ValueError>([&] { nn::onnx::export_model(fixed, x, {.dynamic_batch = true}); }),
+                 "cannot be called with 2 times the length of the dynamic axis batch"));
+  BOOST_CHECK_THROW(nn::onnx::export_model(square, x, "/nowhere/m.onnx"), catena::IOError);
+  BOOST_CHECK_THROW(nn::onnx::export_model(square, Variables{x, x, x}), catena::TypeError);
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(the_table_of_the_guide) {
+  const std::string page = file_content(source("docs/guide/networks/onnx.md"));
+  std::string expected;
+  for (const auto& f : nn::onnx::exported_functions()) expected += "| `" + f.function + "` | " + f.operators + " |\n";
+  BOOST_TEST(has(page, "| function | operators |\n|---|---|\n" + expected), expected);
+}
+
+BOOST_AUTO_TEST_CASE(operators_of_the_table) {
+  std::set<std::string> declared;
+  for (const auto& f : nn::onnx::exported_functions()) {
+    BOOST_TEST(declared.insert(f.function).second);
+    BOOST_TEST(!f.operators.empty());
+  }
+  // Every node of a function is one of those that the table has for it.
+  const auto check = [](const Model& m) {
+    for (const Node& n : m.graph->node) {
+      const std::string function = n.name.substr(0, n.name.rfind('/'));
+      for (const auto& f : nn::onnx::exported_functions())
+        if (function.starts_with(f.function + "_") &&
+            function.find_first_not_of("0123456789", f.function.size() + 1) == function.npos)
+          BOOST_TEST(has(", " + f.operators + ",", ", " + n.op_type + ","), n.name);
+    }
+  };
+  MLP net;
+  check(nn::onnx::export_model(net, matrix(4, 4), {.train = true}));
+  nn::StatelessLSTM cell(4, 3);
+  check(nn::onnx::export_model(
+      [&](const Variable& x) {
+        const auto s = cell({}, {}, x);
+        return Variables{s.c, s.h, nn::gelu(x), var(x, 1), pad(x, 1), flip(x, 1), sort(x, 1).values, x(autograd::_, 1)};
+      },
+      matrix(2, 4)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
