@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include <catena/autograd/config.h>
 #include <catena/nn/onnx/tensor.h>
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(values_that_are_read_twice) {
 
 BOOST_AUTO_TEST_CASE(several_threads_call_one_program) {
   const nn::Program program(golden("vgg.onnx"));
-  const Array x = random({1, 3, 32, 32}, 3), expected = program(x);
+  const Array x = random({2, 3, 32, 32}, 3), expected = program(x);
   std::vector<Array> results(4);
   {
     std::vector<std::jthread> threads;
@@ -169,7 +170,7 @@ BOOST_AUTO_TEST_CASE(several_threads_call_one_program) {
 BOOST_AUTO_TEST_CASE(errors) {
   const TemporaryFolder folder("errors");
   const nn::Program program(golden("vgg.onnx"));
-  const Array x = random({1, 3, 32, 32}, 3);
+  const Array x = random({2, 3, 32, 32}, 3);
   BOOST_TEST(has(message_of<catena::TypeError>([&] { program(x, x); }), "takes 1 inputs, not 2"));
   BOOST_TEST(has(message_of<catena::TypeError>([&] { program.run({Array()}); }), "is null"));
   BOOST_TEST(has(message_of<catena::IOError>([&] { nn::Program p(folder / "none.onnx"); }), "none.onnx"));
@@ -181,7 +182,7 @@ BOOST_AUTO_TEST_CASE(on_another_device) {
   const auto device = other_device();
   if (!device) return;
   const nn::Program here(golden("vgg.onnx")), there(golden("vgg.onnx"), {.device = device});
-  const Array x = random({1, 3, 32, 32}, 3), y = there(autograd::to_device(x, *device));
+  const Array x = random({2, 3, 32, 32}, 3), y = there(autograd::to_device(x, *device));
   BOOST_TEST((y.device() == *device));
   check_close(autograd::to_device(y, default_device()), here(x), 1e-5, 1e-5, "another device");
 }
