@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t kDefaultAlignment = 32;
 constexpr int kMaxListDepth = 4;
 constexpr std::uint64_t kMostValues = std::uint64_t(1) << 24;  // of lists, because a value is larger than in the file
-constexpr std::int64_t kBlock = 32;  // elements with one factor
+constexpr std::int64_t kBlock = 32;                            // elements with one factor
 
 // Types of elements, by number: bytes of a block, and elements in it.
 struct ElementType {

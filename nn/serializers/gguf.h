@@ -5,8 +5,8 @@
 //   file.metadata("llama.block_count").integer();
 //   auto arrays = nn::serializers::read_gguf("model.gguf");                     // arrays["token_embd.weight"]
 //
-// The file is not trusted: counts and lengths are compared with the size of the file before anything is allocated, lists
-// of the metadata have 2^24 values at most, and tensors must lie in the file and must not overlap.
+// The file is not trusted: counts and lengths are compared with the size of the file before anything is allocated,
+// lists of the metadata have 2^24 values at most, and tensors must lie in the file and must not overlap.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,6 @@
 #include <catena/catena.h>
 #include <catena/ndarray/chainer_cuda/runtime.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
-#include <catena/nn/onnx/program.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/routines/benchmark.h>
 #include <catena/ndarray/routines/cosine_transforms.h>
@@ -24,6 +23,7 @@
 #include <catena/ndarray/testing/data.h>
 #include <catena/ndarray/testing/parameters.h>
 #include <catena/nn/function_set.h>
+#include <catena/nn/onnx/program.h>
 #include <catena/training/format.h>
 
 #include "value.h"
