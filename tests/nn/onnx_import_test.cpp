@@ -162,6 +162,30 @@ BOOST_AUTO_TEST_CASE(operators_of_the_onnx_package) {
   BOOST_TEST(not_supported == 8);  // reductions of Scatter other than add
 }
 
+// Ends beyond the array in both directions, and elements in reverse order up to the first one.
+BOOST_AUTO_TEST_CASE(limits_of_slices) {
+  struct Case {
+    std::int64_t start, end, step;
+    std::vector<double> expected;
+  };
+  const Case cases[] = {{-1, INT64_MIN, -1, {4, 3, 2, 1}},
+                        {INT64_MAX, INT64_MIN, -2, {4, 2}},
+                        {2, -5, -1, {3, 2, 1}},
+                        {2, 0, -1, {3, 2}},
+                        {INT64_MIN, INT64_MAX, 3, {1, 4}},
+                        {-2, 9, 1, {3, 4}},
+                        {3, 1, 1, {}},
+                        {-9, -4, -1, {}}};
+  for (const Case& c : cases) {
+    const auto number = [](const std::string& name, std::int64_t v) {
+      return tensor(name, autograd::array(std::vector<std::int64_t>{v}, {1}));
+    };
+    ImportedModel net(model_of({node("Slice", {"x", "s", "e", "a", "t"}, {"y"})},
+                               {number("s", c.start), number("e", c.end), number("a", 0), number("t", c.step)}));
+    BOOST_TEST(values(net(floats({1, 2, 3, 4}, {4})).data()) == c.expected, boost::test_tools::per_element());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(names_and_gradients) {
   ImportedModel net = import_model(file("vgg.onnx"));
   std::vector<std::string> paths;
