@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
@@ -100,6 +101,23 @@ Variable dilated_maximum(const Variable& x, const Windows& w) {
   return y;
 }
 
+Pair pair_of(const Dims& d) { return {int(d[0]), int(d[1])}; }
+
+Variable maximum(const Variable& x, const Windows& w, const Dims& pad) {
+  if (w.axes() == 2)
+    return nn::max_pooling_2d(x, pair_of(w.kernel),
+                              MaxPoolingOptions{.stride = pair_of(w.stride), .pad = pair_of(pad), .cover_all = false});
+  return nn::max_pooling_nd(x, w.kernel, MaxPoolingNdOptions{.stride = w.stride, .pad = pad, .cover_all = false});
+}
+Variable average(const Variable& x, const Windows& w, std::optional<double> pad_value) {
+  if (w.axes() == 2)
+    return nn::average_pooling_2d(
+        x, pair_of(w.kernel),
+        AveragePoolingOptions{.stride = pair_of(w.stride), .pad = pair_of(w.before), .pad_value = pad_value});
+  return nn::average_pooling_nd(x, w.kernel,
+                                AveragePoolingNdOptions{.stride = w.stride, .pad = w.before, .pad_value = pad_value});
+}
+
 Variables max_pool(Call c) {
   const Variable& x = c.input(0);
   if (c.has_output(1)) c.unsupported("its second output, the positions, is not imported");
@@ -110,12 +128,8 @@ Variables max_pool(Call c) {
   const bool dense = std::all_of(w.dilation.begin(), w.dilation.end(), [](std::int64_t d) { return d == 1; });
   Variable y;
   if (!dense) y = dilated_maximum(values, w);
-  else if (w.is_symmetric())
-    y = nn::max_pooling_nd(values, w.kernel,
-                           MaxPoolingNdOptions{.stride = w.stride, .pad = w.before, .cover_all = false});
-  else
-    y = nn::max_pooling_nd(padded(values, w.before, w.after, -HUGE_VAL), w.kernel,
-                           MaxPoolingNdOptions{.stride = w.stride, .cover_all = false});
+  else if (w.is_symmetric()) y = maximum(values, w, w.before);
+  else y = maximum(padded(values, w.before, w.after, -HUGE_VAL), w, Dims::filled(w.axes(), 0));
   return {cast_to(y, x.dtype())};
 }
 
@@ -127,10 +141,7 @@ Variables average_pool(Call c) {
   const bool count_pads = c.integer("count_include_pad", 0) != 0;
   const bool dense = std::all_of(w.dilation.begin(), w.dilation.end(), [](std::int64_t d) { return d == 1; });
   if (dense && w.is_symmetric() && w.after == after)
-    return {nn::average_pooling_nd(
-        x, w.kernel,
-        AveragePoolingNdOptions{
-            .stride = w.stride, .pad = w.before, .pad_value = count_pads ? std::optional<double>(0.0) : std::nullopt})};
+    return {average(x, w, count_pads ? std::optional<double>(0.0) : std::nullopt)};
   // The sum of a window divided by the number of its elements that count.
   Variable sums = padded(x, w.before, w.after, 0);
   Variable counts = constant(autograd::ones(x.shape(), x.dtype(), x.device()));
