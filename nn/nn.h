@@ -1,4 +1,5 @@
-// Umbrella header of nn: functions, links, networks of Caffe, networks for images, initializers, serializers, reports.
+// Umbrella header of nn: functions, links, networks of Caffe and ONNX, networks for images, initializers, serializers,
+// reports.
 #pragma once
 
 #include <catena/nn/caffe/caffe_function.h>
@@ -9,14 +10,17 @@
 #include <catena/nn/initializer.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links.h>
+#include <catena/nn/onnx/import.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/path_pattern.h>
 #include <catena/nn/reporter.h>
 #include <catena/nn/serializers/files.h>
+#include <catena/nn/serializers/gguf.h>
 #include <catena/nn/serializers/hdf5.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/safetensors.h>
 #include <catena/nn/serializers/serializer.h>
 #include <catena/nn/serializers/state_dict.h>
+#include <catena/nn/serializers/torch.h>
 #include <catena/nn/vision.h>
 #include <catena/nn/walker_alias.h>

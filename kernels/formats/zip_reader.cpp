@@ -50,7 +50,9 @@ class DirectoryFinder {
     check<ValueError>(one_volume && get<std::uint16_t>(r + 8) == get<std::uint16_t>(r + 10), context_,
                       "zip archives of several volumes are not supported");
     Directory d{get<std::uint16_t>(r + 10), get<std::uint32_t>(r + 16), get<std::uint32_t>(r + 12), at};
-    if (d.count == kIn64Short || d.offset == kIn64 || d.size == kIn64) read_end64(at, d);
+    // Some writers, such as PyTorch's, add the zip64 record to every archive; it then lies behind the directory.
+    const bool ends_here = d.size <= at && d.offset == at - d.size;
+    if (d.count == kIn64Short || d.offset == kIn64 || d.size == kIn64 || !ends_here) read_end64(at, d);
     check<ValueError>(d.size <= d.end && d.offset == d.end - d.size, context_, "zip directory of ", d.size,
                       " bytes at ", d.offset, " does not end at its end record (", d.end, ")");
     check<ValueError>(d.count <= d.size / kCentralSize, context_, "zip directory of ", d.size, " bytes cannot have ",

@@ -80,8 +80,16 @@ autograd::Array get_tensor(const SafetensorsFile& file, std::string_view name) {
                                      });
 }
 
+ArrayMap read_safetensors(const std::string& filename) {
+  const SafetensorsFile file(filename, "read_safetensors");
+  ArrayMap result;
+  for (const SafetensorsFile::Tensor& t : file.tensors()) result[t.name] = get_tensor(file, t.name);
+  return result;
+}
+
 void internal::write_safetensors(const std::string& filename, const DictionarySerializer& s,
                                  const SafetensorsOptions& options) {
+  check<catena::ValueError>(options.max_shard_size > 0, "save_safetensors", "max_shard_size is 0 bytes");
   const std::vector<DictionarySerializer::Entry> entries =
       nn::internal::styled_entries(s.entries(), options.style, options.rename);
   std::vector<SafetensorsInput> tensors;
@@ -94,7 +102,7 @@ void internal::write_safetensors(const std::string& filename, const DictionarySe
   const auto is_format = [](const auto& pair) { return pair.first == "format"; };
   if (options.style == KeyStyle::pytorch && std::none_of(metadata.begin(), metadata.end(), is_format))
     metadata.emplace_back("format", "pt");
-  write_safetensors(filename, std::move(tensors), metadata);
+  write_shards(filename, std::move(tensors), metadata, options.max_shard_size);
 }
 
 }  // namespace nn::serializers

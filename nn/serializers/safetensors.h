@@ -11,12 +11,14 @@
 // a TypeError: use save_npz or save_hdf5.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <catena/kernels/base/error_context.h>
+#include <catena/nn/serializers/named_tensors.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/safetensors_file.h>
 #include <catena/nn/serializers/serializer.h>
@@ -29,6 +31,9 @@ struct SafetensorsOptions {
   // Text for readers of the file. With KeyStyle::pytorch, {"format", "pt"} is added unless there is a format, because
   // some readers require it.
   SafetensorsMetadata metadata = {};
+  // Bytes of elements in a file, at most. A larger model becomes several files, model-00001-of-00003.safetensors and so
+  // on, and the index model.safetensors.index.json, by whose name load_safetensors reads them. ValueError for 0.
+  std::uint64_t max_shard_size = UINT64_MAX;
 };
 
 // Reads parameters by name from a safetensors file.
@@ -53,12 +58,16 @@ class CATENA_EXPORT SafetensorsDeserializer : public Serializer {
 // that no array can have.
 CATENA_EXPORT autograd::Array get_tensor(const SafetensorsFile& file, std::string_view name);
 
+// Returns all arrays of a file, or of those of an index.
+CATENA_EXPORT ArrayMap read_safetensors(const std::string& filename);
+
 namespace internal {
 CATENA_EXPORT void write_safetensors(const std::string& filename, const DictionarySerializer& s,
                                      const SafetensorsOptions& options);
 }
 
-// Writes `filename` atomically: if saving fails, the previous file is unchanged. Equal content gives equal bytes.
+// Writes `filename` atomically: if saving fails, the previous file is unchanged. Equal content gives equal bytes. Of a
+// model in several files, each is written atomically and the index last.
 template <class T>
 void save_safetensors(const std::string& filename, T& object, const SafetensorsOptions& options = {}) try {
   DictionarySerializer s;

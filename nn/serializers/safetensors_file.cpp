@@ -8,6 +8,7 @@
 
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/byte_stream.h>
+#include <catena/nn/serializers/safetensors_index.h>
 
 namespace nn::serializers {
 
@@ -174,8 +175,9 @@ SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, st
 
 }  // namespace
 
-struct SafetensorsFile::Content {
-  Content(std::string_view op, const std::string& filename)
+// One file: its header, checked, and its bytes.
+struct SafetensorsFile::Part {
+  Part(std::string_view op, const std::string& filename)
       : context(catena::io_context(op, filename)), file(op, filename) {
     const std::string header = header_of(context, file);
     HeaderReader reader(context);
@@ -186,18 +188,55 @@ struct SafetensorsFile::Content {
     std::stable_sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) {
       return std::pair(a.position, a.n_bytes) < std::pair(b.position, b.n_bytes);
     });
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const Tensor& t = tensors[i];
+    for (const Tensor& t : tensors) {
       check<ValueError>(t.position == next, context, "the tensor ", t.name, " starts ",
                         t.position < next ? "within the one before it" : "after a gap");
       next += t.n_bytes;
-      index.emplace(t.name, i);
     }
     check<ValueError>(next == file.size(), context, file.size() - next, " bytes at the end belong to no tensor");
   }
 
   std::string context;
   catena::FileAccess file;
+  std::vector<Tensor> tensors;
+  SafetensorsMetadata metadata;
+};
+
+struct SafetensorsFile::Content {
+  Content(std::string_view op, const std::string& filename) : context(catena::io_context(op, filename)) {
+    if (internal::is_safetensors_index(filename)) {
+      open_parts(op, filename);
+    } else {
+      parts.push_back(catena::Shared<Part>::make(op, filename));
+      tensors = std::move(parts[0]->tensors);
+      metadata = std::move(parts[0]->metadata);
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) index.emplace(tensors[i].name, i);
+  }
+  // Takes the tensors that the index names from its files, in the order of the files' names.
+  void open_parts(std::string_view op, const std::string& filename) {
+    internal::SafetensorsIndex listed = internal::read_safetensors_index(op, filename);
+    metadata = std::move(listed.metadata);
+    std::stable_sort(listed.weight_map.begin(), listed.weight_map.end(),
+                     [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::string* current = nullptr;
+    std::unordered_map<std::string_view, const Tensor*> there;
+    for (const auto& [name, file] : listed.weight_map) {
+      if (current == nullptr || *current != file) {
+        parts.push_back(catena::Shared<Part>::make(op, internal::beside(filename, file)));
+        current = &file;
+        there.clear();
+        for (const Tensor& t : parts.back()->tensors) there.emplace(t.name, &t);
+      }
+      const auto found = there.find(name);
+      check<ValueError>(found != there.end(), context, "the file ", file, " lacks the tensor ", name);
+      tensors.push_back(*found->second);
+      tensors.back().file = parts.size() - 1;
+    }
+  }
+
+  std::string context;
+  std::vector<catena::Shared<Part>> parts;
   std::vector<Tensor> tensors;
   SafetensorsMetadata metadata;
   std::unordered_map<std::string_view, std::size_t> index;  // views into tensors, which does not change any more
@@ -214,7 +253,7 @@ std::vector<std::string> SafetensorsFile::keys() const {
   return names;
 }
 void SafetensorsFile::read(const Tensor& tensor, std::uint64_t from, void* to, std::size_t n) const {
-  content_->file.read_at(tensor.position + from, to, n);
+  content_->parts[tensor.file]->file.read_at(tensor.position + from, to, n);
 }
 const SafetensorsFile::Tensor* SafetensorsFile::find(std::string_view name) const {
   const auto found = content_->index.find(name);
@@ -270,6 +309,40 @@ std::string header_text(const std::string& context, const std::vector<internal::
 }
 
 }  // namespace
+
+std::vector<std::vector<internal::SafetensorsInput>> internal::in_shards(std::vector<SafetensorsInput> tensors,
+                                                                         std::uint64_t max_bytes) {
+  std::vector<std::vector<SafetensorsInput>> shards(1);
+  std::uint64_t bytes = 0;
+  for (SafetensorsInput& t : tensors) {
+    if (!shards.back().empty() && bytes + t.bytes.size() > max_bytes) {
+      shards.emplace_back();
+      bytes = 0;
+    }
+    bytes += t.bytes.size();
+    shards.back().push_back(std::move(t));
+  }
+  return shards;
+}
+
+void internal::write_shards(const std::string& filename, std::vector<SafetensorsInput> tensors,
+                            const SafetensorsMetadata& metadata, std::uint64_t max_bytes) {
+  std::vector<std::vector<SafetensorsInput>> shards = in_shards(std::move(tensors), max_bytes);
+  if (shards.size() == 1) return write_safetensors(filename, std::move(shards[0]), metadata);
+  SafetensorsIndex index{{}, metadata};
+  std::unordered_set<std::string_view> names;
+  std::uint64_t total = 0;
+  for (std::size_t k = 0; k < shards.size(); ++k)
+    for (const SafetensorsInput& t : shards[k]) {
+      check<ValueError>(names.insert(t.name).second, catena::io_context("save_safetensors", filename),
+                        "there are two entries named ", t.name);
+      index.weight_map.emplace_back(t.name, shard_name(filename, k, shards.size()));
+      total += t.bytes.size();
+    }
+  for (std::size_t k = 0; k < shards.size(); ++k)
+    write_safetensors(beside(filename, shard_name(filename, k, shards.size())), shards[k], metadata);
+  write_safetensors_index(beside(filename, index_name(filename)), index, total);
+}
 
 void internal::write_safetensors(const std::string& filename, std::vector<SafetensorsInput> tensors,
                                  const SafetensorsMetadata& metadata) {

@@ -34,10 +34,12 @@ class CATENA_EXPORT SafetensorsFile {
     std::optional<catena::Dtype> dtype;  // nothing for types that no array can have: "F8_E4M3"
     catena::Shape shape;
     std::uint64_t position = 0, n_bytes = 0;  // of the elements in the file, in C order
+    std::size_t file = 0;                     // which of the files of an index has it
   };
 
-  // Throws an IOError if the file cannot be read, and a ValueError if it is no safetensors file; both start with `op`
-  // and name it.
+  // Opens a file, or, by the name of an index (model.safetensors.index.json), the files that it lists, which must lie
+  // in its folder; tensors that the index does not name are left out. IOError if a file cannot be read, ValueError if
+  // it is no safetensors file or no index, or lacks a tensor of the index; both start with `op` and name it.
   explicit SafetensorsFile(const std::string& filename, std::string_view op = "SafetensorsFile");
 
   const std::string& context() const noexcept;
@@ -52,6 +54,7 @@ class CATENA_EXPORT SafetensorsFile {
   const SafetensorsMetadata& metadata() const noexcept;
 
  private:
+  struct Part;
   struct Content;
   catena::Shared<const Content> content_;
 };
@@ -68,6 +71,12 @@ struct SafetensorsInput {
 // have; ValueError for names that occur twice and for invalid UTF-8.
 void write_safetensors(const std::string& filename, std::vector<SafetensorsInput> tensors,
                        const SafetensorsMetadata& metadata);
+// Distributes tensors, in their order, to files of at most max_bytes bytes of elements; a tensor that is larger gets a
+// file of its own.
+std::vector<std::vector<SafetensorsInput>> in_shards(std::vector<SafetensorsInput> tensors, std::uint64_t max_bytes);
+// Writes these files and then the index, or one file if the tensors fit it.
+void write_shards(const std::string& filename, std::vector<SafetensorsInput> tensors,
+                  const SafetensorsMetadata& metadata, std::uint64_t max_bytes);
 
 }  // namespace internal
 }  // namespace nn::serializers

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <ostream>
 #include <unordered_set>
 
 #include <catena/autograd/array_reader.h>
@@ -17,6 +18,20 @@ namespace nn {
 bool IgnoreNames::operator()(const std::string& key) const {
   return std::find(names_.begin(), names_.end(), key) != names_.end() || (predicate_ && predicate_(key));
 }
+
+std::string LoadReport::to_string() const {
+  std::string text = std::to_string(loaded.size()) + " loaded";
+  const auto add = [&](const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    text += "\n" + std::to_string(names.size()) + " " + what + ":";
+    for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? " " : ", ") + names[i];
+  };
+  add("missing", missing);
+  add("unexpected", unexpected);
+  add("ignored", ignored);
+  return text;
+}
+std::ostream& operator<<(std::ostream& out, const LoadReport& report) { return out << report.to_string(); }
 
 std::string internal::without_slashes(std::string_view path) {
   const std::size_t begin = path.find_first_not_of('/');

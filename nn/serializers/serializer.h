@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,9 +38,15 @@ class Parameter;
 
 // The result of a load, as full keys: "predictor/l1/W". `missing` is empty if strict; `unexpected` are keys of the file
 // that no member has; `ignored` are keys excluded by LoadOptions::ignore_names.
-struct LoadReport {
+struct CATENA_EXPORT LoadReport {
   std::vector<std::string> loaded, missing, unexpected, ignored;
+
+  // True if every key of the object and of the file has been used.
+  bool is_complete() const noexcept { return missing.empty() && unexpected.empty() && ignored.empty(); }
+  // "12 loaded", and a line for each other list that is not empty: "2 missing: l2/W, l2/b".
+  std::string to_string() const;
 };
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const LoadReport& report);
 
 // Keys that a load does not change: a key, a list of keys, or a function that returns true for them. They are full
 // keys.

@@ -24,6 +24,7 @@
 #include <catena/ndarray/testing/parameters.h>
 #include <catena/nn/function_set.h>
 #include <catena/nn/onnx/export.h>
+#include <catena/nn/onnx/program.h>
 #include <catena/training/format.h>
 
 #include "value.h"

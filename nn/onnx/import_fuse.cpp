@@ -1,0 +1,108 @@
+#include <catena/nn/onnx/import_fuse.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <catena/autograd/array.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/nn/onnx/tensor.h>
+
+namespace nn::onnx::importing {
+
+namespace {
+
+namespace kernels = catena::kernels;
+using autograd::Array;
+using autograd::Scalar;
+using autograd::Shape;
+
+class Fusion {
+ public:
+  explicit Fusion(Graph& graph) : graph_(graph) {
+    for (Tensor& t : graph.initializer) initializers_.emplace(t.name, &t);
+    for (const Node& node : graph.node)
+      for (const std::string& name : node.input) ++readers_[name];
+    for (const ValueInfo& v : graph.output) ++readers_[v.name];
+  }
+
+  int run() {
+    std::unordered_map<std::string, Node*> convolutions;  // by their output
+    for (Node& node : graph_.node)
+      if (node.op_type == "Conv" && node.domain.empty() && node.output.size() == 1)
+        convolutions[node.output[0]] = &node;
+    std::vector<Node> kept;
+    for (Node& node : graph_.node) {
+      const auto before = node.op_type == "BatchNormalization" && !node.input.empty() ? convolutions.find(node.input[0])
+                                                                                      : convolutions.end();
+      if (before != convolutions.end() && may_fuse(*before->second, node)) {
+        fuse(*before->second, node);
+        renamed_[before->first] = node.output[0];
+        gone_.insert(&node);
+      }
+    }
+    for (Node& node : graph_.node) {
+      if (gone_.contains(&node)) continue;
+      for (std::string& name : node.output)
+        if (const auto found = renamed_.find(name); found != renamed_.end()) name = found->second;
+      kept.push_back(std::move(node));
+    }
+    graph_.node = std::move(kept);
+    for (Tensor& t : made_) graph_.initializer.push_back(std::move(t));
+    return int(gone_.size());
+  }
+
+ private:
+  const Tensor* initializer(const std::string& name) const {
+    const auto found = initializers_.find(name);
+    return found == initializers_.end() ? nullptr : found->second;
+  }
+
+  bool may_fuse(const Node& convolution, const Node& bn) const {
+    if (bn.output.size() != 1 || bn.input.size() != 5 || readers_.at(convolution.output[0]) != 1) return false;
+    const Attribute* const training = bn.find("training_mode");
+    if (training != nullptr && training->i != 0) return false;
+    std::vector<std::string> names(bn.input.begin() + 1, bn.input.end());
+    for (std::size_t i = 1; i < convolution.input.size(); ++i)
+      if (!convolution.input[i].empty()) names.push_back(convolution.input[i]);
+    return convolution.input.size() >= 2 && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+             const Tensor* const t = initializer(name);
+             return t != nullptr && t->data_type == DataType::float_;
+           });
+  }
+
+  // W s and (b - mean) s + beta, where s = gamma / sqrt(var + eps), for each
+  // output channel.
+  void fuse(Node& convolution, const Node& bn) {
+    const auto value = [&](const std::string& name) { return to_array(*initializer(name)); };
+    const Attribute* const given = bn.find("epsilon");
+    const double eps = given == nullptr ? 1e-5 : double(given->f);
+    const Array W = value(convolution.input[1]);
+    const Array scale =
+        value(bn.input[1]) / autograd::apply(kernels::sqrt, {value(bn.input[4]) + autograd::Operand(Scalar(eps))});
+    Shape along = Shape::filled(W.shape().size(), 1);
+    along[0] = scale.size();
+    const bool has_bias = convolution.input.size() > 2 && !convolution.input[2].empty();
+    const Array mean = value(bn.input[3]);
+    const Array shifted = has_bias ? value(convolution.input[2]) - mean : -mean;
+    const std::string name = convolution.input[1] + "/fused" + std::to_string(made_.size());
+    made_.push_back(to_tensor(W * autograd::reshape(scale, along), name));
+    made_.push_back(to_tensor(shifted * scale + value(bn.input[2]), name + "/bias"));
+    convolution.input.resize(3);
+    convolution.input[1] = name;
+    convolution.input[2] = name + "/bias";
+  }
+
+  Graph& graph_;
+  std::unordered_map<std::string, const Tensor*> initializers_;
+  std::unordered_map<std::string, int> readers_;
+  std::unordered_map<std::string, std::string> renamed_;  // outputs of convolutions
+  std::unordered_set<const Node*> gone_;
+  std::vector<Tensor> made_;
+};
+
+}  // namespace
+
+int fuse_batch_normalization(Model& model) { return model.graph ? Fusion(*model.graph).run() : 0; }
+
+}  // namespace nn::onnx::importing
