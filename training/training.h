@@ -13,7 +13,17 @@
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
 #include <catena/training/parallel/parallel_updater.h>
 #include <catena/training/schedules.h>
+#include <catena/training/train.h>
 #include <catena/training/trainer.h>
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>
 #include <catena/training/weight_average.h>
+
+// The names of Chainer's module: training::updaters::StandardUpdater is training::StandardUpdater.
+namespace training::updaters {
+
+using training::MultiprocessParallelUpdater;
+using training::ParallelUpdater;
+using training::StandardUpdater;
+
+}  // namespace training::updaters
