@@ -4,6 +4,7 @@
 #include <array>
 #include <iostream>
 
+#include <catena/autograd/backend/profile_extension.h>
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
@@ -39,7 +40,8 @@ std::string in_units(double value, const std::array<std::pair<double, const char
 }
 
 std::string time_text(double seconds) {
-  return in_units(seconds, std::array<std::pair<double, const char*>, 4>{{{1, "sec"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}});
+  return in_units(
+      seconds, std::array<std::pair<double, const char*>, 4>{{{1, "sec"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}});
 }
 
 std::string size_text(std::int64_t bytes) {
@@ -75,39 +77,59 @@ void TimerHook::print_report(std::ostream* file) const {
   print_table(file, rows);
 }
 
-MemoryProfileHook::MemoryProfileHook() : source_(default_backend().extension<ProfileExtension>(Device())) {
-  catena::check<catena::RuntimeError>(source_ != nullptr, "MemoryProfileHook", "the array library ",
+// The bytes that this thread was given while functions run.
+class MemoryProfileHook::Counter final : ProfileSink {
+ public:
+  struct Counts {
+    std::int64_t used = 0, acquired = 0;
+  };
+
+  explicit Counter(ProfileExtension& source) : source_(source) {}
+  void start() {
+    if (started_.empty()) watch_ = source_.watch(*this);
+    started_.push_back(now_);
+  }
+  // Returns the counts since the start, of which this is the end.
+  Counts stop() noexcept {
+    const Counts before = started_.back();
+    started_.pop_back();
+    if (started_.empty()) watch_ = {};
+    return {now_.used - before.used, now_.acquired - before.acquired};
+  }
+  int depth() const noexcept { return int(started_.size()); }
+
+ private:
+  void allocated(Device, std::size_t bytes, std::size_t acquired) override {
+    now_.used += std::int64_t(bytes);
+    now_.acquired += std::int64_t(acquired);
+  }
+
+  ProfileExtension& source_;
+  catena::Owned<ProfileExtension::Watch> watch_;  // while functions run
+  Counts now_;
+  std::vector<Counts> started_;
+};
+
+MemoryProfileHook::MemoryProfileHook() {
+  ProfileExtension* const source = default_backend().extension<ProfileExtension>(Device());
+  catena::check<catena::RuntimeError>(source != nullptr, "MemoryProfileHook", "the array library ",
                                       default_backend().name(), " does not tell of its allocations");
+  counter_ = catena::Owned<Counter>(new Counter(*source));
 }
-
-void MemoryProfileHook::allocated(Device, std::size_t bytes, std::size_t acquired) {
-  now_.used += std::int64_t(bytes);
-  now_.acquired += std::int64_t(acquired);
-}
-
-void MemoryProfileHook::start() {
-  if (started_.empty()) watch_ = source_->watch(*this);
-  started_.push_back(now_);
-}
+MemoryProfileHook::~MemoryProfileHook() = default;
 
 void MemoryProfileHook::stop(const FunctionNode& function) {
-  const Counts before = started_.back();
-  started_.pop_back();
-  if (started_.empty()) watch_ = {};
-  call_history_.push_back(
-      {function.label(), now_.used - before.used, now_.acquired - before.acquired, int(started_.size())});
+  const Counter::Counts counts = counter_->stop();
+  call_history_.push_back({function.label(), counts.used, counts.acquired, counter_->depth()});
 }
 
-void MemoryProfileHook::forward_preprocess(const FunctionNode&, const Arrays&) { start(); }
+void MemoryProfileHook::forward_preprocess(const FunctionNode&, const Arrays&) { counter_->start(); }
 void MemoryProfileHook::forward_postprocess(const FunctionNode& function, const Arrays&) { stop(function); }
-void MemoryProfileHook::backward_preprocess(const FunctionNode&, const Arrays&, const Arrays&) { start(); }
+void MemoryProfileHook::backward_preprocess(const FunctionNode&, const Arrays&, const Arrays&) { counter_->start(); }
 void MemoryProfileHook::backward_postprocess(const FunctionNode& function, const Arrays&, const Arrays&) {
   stop(function);
 }
-void MemoryProfileHook::failed(const FunctionNode&) noexcept {
-  started_.pop_back();
-  if (started_.empty()) watch_ = {};
-}
+void MemoryProfileHook::failed(const FunctionNode&) noexcept { counter_->stop(); }
 
 std::int64_t MemoryProfileHook::total_used_bytes() const noexcept {
   std::int64_t sum = 0;
@@ -134,8 +156,8 @@ std::vector<MemoryProfileHook::Total> MemoryProfileHook::summary() const {
 void MemoryProfileHook::print_report(std::ostream* file) const {
   std::vector<Row> rows = {{"FunctionName", "UsedBytes", "AcquiredBytes", "Occurrence"}};
   for (const Total& t : summary())
-    rows.push_back({catena::printable(t.function), size_text(t.used_bytes), size_text(t.acquired_bytes),
-                    std::to_string(t.calls)});
+    rows.push_back(
+        {catena::printable(t.function), size_text(t.used_bytes), size_text(t.acquired_bytes), std::to_string(t.calls)});
   print_table(file, rows);
 }
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/hooks.h>
 #include <catena/kernels/base/pointers.h>
 
@@ -24,9 +23,10 @@ namespace autograd {
 //   memory.print_report();
 //
 // Calls that end with an exception are not in the history. (Chainer's CupyMemoryProfileHook, for all devices.)
-class CATENA_EXPORT MemoryProfileHook : public FunctionHook, private ProfileSink {
+class CATENA_EXPORT MemoryProfileHook : public FunctionHook {
  public:
   MemoryProfileHook();  // RuntimeError if the array library does not tell of its allocations
+  ~MemoryProfileHook() override;
   std::string name() const override { return "MemoryProfileHook"; }
   void forward_preprocess(const FunctionNode& function, const Arrays& in_data) override;
   void forward_postprocess(const FunctionNode& function, const Arrays& in_data) override;
@@ -54,17 +54,9 @@ class CATENA_EXPORT MemoryProfileHook : public FunctionHook, private ProfileSink
   void print_report(std::ostream* file = nullptr) const;
 
  private:
-  void allocated(Device device, std::size_t bytes, std::size_t acquired) override;
-  void start();
+  class Counter;
   void stop(const FunctionNode& function);
-
-  struct Counts {
-    std::int64_t used = 0, acquired = 0;
-  };
-  ProfileExtension* source_;
-  catena::Owned<ProfileExtension::Watch> watch_;  // while functions run
-  Counts now_;
-  std::vector<Counts> started_;
+  catena::Owned<Counter> counter_;
   std::vector<Call> call_history_;
 };
 

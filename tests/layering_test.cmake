@@ -51,7 +51,7 @@ set(folders
   "nn/caffe|kernels/base autograd nn|kernels/formats autograd/functions nn/functions nn/links"
   "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
   "nn/vision|kernels/base autograd nn nn/functions nn/links|kernels/formats nn/caffe nn/serializers"
-  "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats autograd/backend nn/functions nn/links"
+  "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats autograd/backend nn/functions nn/links training/extensions"
   "training/datasets|kernels/base training|kernels kernels/formats"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
   "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats training/datasets")

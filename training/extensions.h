@@ -26,8 +26,8 @@
 // The names of Chainer's module: training::extensions::Evaluator is training::Evaluator.
 namespace training::extensions {
 
-using training::DumpGraph;
 using training::dump_graph;
+using training::DumpGraph;
 using training::Evaluator;
 using training::ExponentialShift;
 using training::FailOnNonNumber;

@@ -26,10 +26,9 @@ Log run(Link& model, AnyDataset train, std::optional<AnyDataset> test, TrainOpti
   Adam usual;
   Optimizer& optimizer = options.optimizer ? **options.optimizer : usual;
   if (!has_target(optimizer, model)) optimizer.setup(model);
-  Trainer trainer(
-      StandardUpdater(SerialIterator(std::move(train), options.batch_size), optimizer,
-                      {.device = options.device, .loss_func = options.loss_func}),
-      {options.epochs, epoch}, options.out);
+  Trainer trainer(StandardUpdater(SerialIterator(std::move(train), options.batch_size), optimizer,
+                                  {.device = options.device, .loss_func = options.loss_func}),
+                  {options.epochs, epoch}, options.out);
   if (options.resume) trainer.extend(Snapshot({.filename = "snapshot", .autoload = true}));
   if (test)
     trainer.extend(Evaluator(SerialIterator(std::move(*test), options.batch_size, {.repeat = false, .shuffle = false}),

@@ -18,7 +18,8 @@ struct TrainOptions {
   DeviceId device = {};        // the device to which model and batches are moved
   std::string out = "result";  // the folder of the files
   bool verbose = true;         // prints a table with a row for each epoch, and on a terminal a bar
-  // Writes a snapshot after every epoch, replaces the one before, and goes on from it when the program is started again.
+  // Writes a snapshot after every epoch, replaces the one before, and goes on from it when the program is started
+  // again.
   bool resume = false;
   LossFunction loss_func = {};  // default: the call of the model, which returns the loss, as an nn::Classifier does
 };
@@ -32,8 +33,8 @@ struct TrainOptions {
 //   training::train(model, train, test, {.epochs = 20, .batch_size = 100});
 //
 // Other needs, such as schedules and pictures, are those of a Trainer of one's own: the function makes a SerialIterator
-// for each set, a StandardUpdater, and the extensions Evaluator, LogReport, PrintReport, ProgressBar, and a Snapshot for
-// `resume`. ValueError for epochs that are not positive and for a batch size below 1.
+// for each set, a StandardUpdater, and the extensions Evaluator, LogReport, PrintReport, ProgressBar, and a Snapshot
+// for `resume`. ValueError for epochs that are not positive and for a batch size below 1.
 CATENA_EXPORT Log train(Link& model, AnyDataset train, AnyDataset test, TrainOptions options = {});
 CATENA_EXPORT Log train(Link& model, AnyDataset train, TrainOptions options = {});
 

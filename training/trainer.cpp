@@ -248,8 +248,7 @@ void Trainer::initialize_all() {
   const auto rank = [](const Entry* e) { return e->extension->saves_trainer ? 0 : e->saves ? 1 : 2; };
   std::stable_sort(order.begin(), order.end(), [&](const Entry* a, const Entry* b) { return rank(a) < rank(b); });
   try {
-    for (Entry* e : order)
-      located([&] { e->extension->initialize(*this); }, "extension ", e->name, " before training");
+    for (Entry* e : order) located([&] { e->extension->initialize(*this); }, "extension ", e->name, " before training");
   } catch (...) {
     state_ = State::fresh;
     throw;

@@ -52,8 +52,8 @@ class CATENA_EXPORT Trainer {
   // fires: runs an update, then evaluates each trigger once, in the order of priorities, right before its extension,
   // then those of extensions that save the trainer and the stop trigger, and then saves. If an exception leaves the
   // loop, extensions and updater are finalized before it is rethrown; its message then begins with the iteration and
-  // the name of the extension, or "the stop trigger". (Extension::on_error sees it.) A reported loss (a key that ends in "loss", or the loss of an
-  // optimizer) that is NaN or infinite is warned of once; FailOnNonNumber stops at it.
+  // the name of the extension, or "the stop trigger". (Extension::on_error sees it.) A reported loss (a key that ends
+  // in "loss", or the loss of an optimizer) that is NaN or infinite is warned of once; FailOnNonNumber stops at it.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }

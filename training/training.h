@@ -19,10 +19,9 @@
 #include <catena/training/updater.h>
 #include <catena/training/weight_average.h>
 
-// The names of Chainer's module: training::updaters::StandardUpdater is training::StandardUpdater.
+// The other names of Chainer's module: training::updaters::StandardUpdater is training::StandardUpdater.
 namespace training::updaters {
 
-using training::MultiprocessParallelUpdater;
 using training::ParallelUpdater;
 using training::StandardUpdater;
 

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(memory_of_functions) {
   constexpr std::int64_t n = 1 << 18, bytes = n * 4;
   autograd::Variable x(nd::ones({n}, nd::float32));
   autograd::MemoryProfileHook memory;
-  nd::get_default_memory_pool().free_all_blocks();
+  nd::memory_pool().free_all_blocks();
   {
     const autograd::HookScope scope(memory);
     autograd::Variable y = autograd::exp(x);

@@ -100,12 +100,12 @@ BOOST_AUTO_TEST_CASE(an_error_in_on_error) {
   std::string log;
   FakeUpdater updater(5);
   Trainer trainer(updater, {5, iteration}, folder.path.string());
-  trainer.extend(make_extension([](Trainer&) { throw catena::KeyError("the cause"); },
-                                {.default_name = "first",
-                                 .on_error = [](Trainer&, const std::exception&) { throw catena::ValueError("own"); }}));
-  trainer.extend(make_extension([](Trainer&) {}, {.default_name = "second", .on_error = [](Trainer&, const std::exception&) {
-                                                    throw NoException();
-                                                  }}));
+  trainer.extend(make_extension(
+      [](Trainer&) { throw catena::KeyError("the cause"); },
+      {.default_name = "first", .on_error = [](Trainer&, const std::exception&) { throw catena::ValueError("own"); }}));
+  trainer.extend(make_extension(
+      [](Trainer&) {},
+      {.default_name = "second", .on_error = [](Trainer&, const std::exception&) { throw NoException(); }}));
   trainer.extend(Life("x", &log));
   const Warnings warnings;
   BOOST_TEST(message_of<catena::KeyError>([&] { trainer.run(); }) == "extension first at iteration 1: the cause");
@@ -150,8 +150,9 @@ BOOST_AUTO_TEST_CASE(functions_with_an_initializer) {
   std::string log;
   FakeUpdater updater(5);
   Trainer trainer(updater, {1, iteration}, folder.path.string());
-  trainer.extend(make_extension([&](Trainer&) { log += "call "; }, {.finalizer = [&] { log += "finalize "; },
-                                                                     .initializer = [&](Trainer&) { log += "initialize "; }}));
+  trainer.extend(make_extension(
+      [&](Trainer&) { log += "call "; },
+      {.finalizer = [&] { log += "finalize "; }, .initializer = [&](Trainer&) { log += "initialize "; }}));
   trainer.run();
   BOOST_TEST(log == "initialize call finalize ");
 }
@@ -163,9 +164,11 @@ BOOST_AUTO_TEST_CASE(a_training_that_is_stopped) {
   std::string log;
   FakeUpdater updater(5);
   Trainer trainer(updater, {9, iteration}, folder.path.string());
-  trainer.extend([](Trainer& t) {
-    if (t.updater().iteration() == 3) t.stop();
-  }, {.name = "stop", .priority = PRIORITY_WRITER});
+  trainer.extend(
+      [](Trainer& t) {
+        if (t.updater().iteration() == 3) t.stop();
+      },
+      {.name = "stop", .priority = PRIORITY_WRITER});
   trainer.extend(Life("x", &log));
   trainer.extend(Snapshot({.trigger = {2, iteration}}));
   std::string model = "model";

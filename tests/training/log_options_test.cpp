@@ -53,10 +53,8 @@ BOOST_AUTO_TEST_CASE(reductions) {
   trainer.extend(JsonLinesLog("lines", {.reductions = {{"last", LogReduction::max}}}));
   trainer.run();
   BOOST_REQUIRE(log.log().size() == 2u);
-  BOOST_TEST(text_of(log.log()[0]) ==
-             "mean 1.75, sum 7.0, last 1.0, max 4.0, min -1.0, epoch 1.0, iteration 4.0, ");
-  BOOST_TEST(text_of(log.log()[1]) ==
-             "mean 3.0, sum 12.0, last 6.0, max 9.0, min -5.0, epoch 2.0, iteration 8.0, ");
+  BOOST_TEST(text_of(log.log()[0]) == "mean 1.75, sum 7.0, last 1.0, max 4.0, min -1.0, epoch 1.0, iteration 4.0, ");
+  BOOST_TEST(text_of(log.log()[1]) == "mean 3.0, sum 12.0, last 6.0, max 9.0, min -5.0, epoch 2.0, iteration 8.0, ");
   BOOST_TEST(has(file_content(folder / "lines"), "\"last\": 9.0"));
 }
 

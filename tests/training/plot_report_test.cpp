@@ -183,7 +183,8 @@ BOOST_AUTO_TEST_CASE(logarithmic_scales) {
   BOOST_TEST(std::fabs(y1[0] - down(0, -2.2, 2.2)) < 0.006);
   BOOST_TEST(std::fabs(y2[0] - down(-2, -2.2, 2.2)) < 0.006);
   BOOST_TEST(std::fabs(y1[1] - down(2, -2.2, 2.2)) < 0.006);
-  for (const char* text : {">1</text>", ">10000</text>", ">0.01</text>", ">100</text>"}) BOOST_TEST(has(svg, text), text);
+  for (const char* text : {">1</text>", ">10000</text>", ">0.01</text>", ">100</text>"})
+    BOOST_TEST(has(svg, text), text);
   // Given limits; the other axis is linear.
   const std::string limited = to_svg({.series = {{"a", {{0, 1}, {1, 100}}}},
                                       .marker = "",
@@ -201,8 +202,16 @@ BOOST_AUTO_TEST_CASE(logarithmic_scales) {
 }
 
 BOOST_AUTO_TEST_CASE(axes_of_a_report) {
-  Run run("axes", {"loss"}, {.trigger = {1, iteration}, .file_name = "p.svg", .marker = "", .xlim = {{0, 16}}, .ylim = {{0.01, 1}},
-                             .xscale = "linear", .yscale = "log", .title = "the title", .ylabel = "the loss"});
+  Run run("axes", {"loss"},
+          {.trigger = {1, iteration},
+           .file_name = "p.svg",
+           .marker = "",
+           .xlim = {{0, 16}},
+           .ylim = {{0.01, 1}},
+           .xscale = "linear",
+           .yscale = "log",
+           .title = "the title",
+           .ylabel = "the loss"});
   run.trainer.run();
   const std::string svg = file_content(run.folder / "p.svg");
   const std::string blue = "stroke=\"#1f77b4\"";

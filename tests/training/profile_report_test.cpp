@@ -56,10 +56,13 @@ Log times_of(const std::string& slow, ProfileReportOptions options = {}) {
   sgd.setup(model);
   if (slow == "update") sgd.add_hook([](Optimizer&) { pause(); }, "slow");
   SerialIterator it(data, 1);
-  Trainer trainer(StandardUpdater(it, sgd, {.loss_func = [&](const Variables& x) {
-                                    const auto function = autograd::make_function<SlowSum>(slow == "forward", slow == "backward");
-                                    return autograd::sum(Variable(function(model(x[0]))));
-                                  }}),
+  Trainer trainer(StandardUpdater(it, sgd,
+                                  {.loss_func =
+                                       [&](const Variables& x) {
+                                         const auto function =
+                                             autograd::make_function<SlowSum>(slow == "forward", slow == "backward");
+                                         return autograd::sum(Variable(function(model(x[0]))));
+                                       }}),
                   {3, iteration}, folder.path.string());
   trainer.extend(ProfileReport(std::move(options)));
   LogReport& log = trainer.extend(LogReport({.trigger = {1, iteration}}));
@@ -140,8 +143,9 @@ BOOST_AUTO_TEST_CASE(iterations_of_a_trace) {
     SGD sgd(0.1);
     sgd.setup(model);
     SerialIterator it(autograd::ones({4, 2}), 2);
-    Trainer trainer(StandardUpdater(it, sgd, {.loss_func = [&](const Variables& x) { return autograd::sum(model(x[0])); }}),
-                    {end, iteration}, folder.path.string());
+    Trainer trainer(
+        StandardUpdater(it, sgd, {.loss_func = [&](const Variables& x) { return autograd::sum(model(x[0])); }}),
+        {end, iteration}, folder.path.string());
     trainer.extend(TraceReport("t.json", options));
     trainer.run();
     std::string text;

@@ -195,12 +195,15 @@ BOOST_AUTO_TEST_CASE(two_trainers_share_a_signal) {
   const TemporaryFolder folder("two");
   const Warnings ignored;
   FakeUpdater outer_updater(5), inner_updater(5);
-  Trainer outer(outer_updater, {9, iteration}, folder / "outer"), inner(inner_updater, {9, iteration}, folder / "inner");
+  Trainer outer(outer_updater, {9, iteration}, folder / "outer"),
+      inner(inner_updater, {9, iteration}, folder / "inner");
   inner.extend([](Trainer&) { std::raise(SIGUSR1); }, {.priority = PRIORITY_WRITER});
   const StopOnSignal& of_inner = inner.extend(StopOnSignal({.signals = {SIGUSR1}}));
-  outer.extend([&](Trainer& t) {
-    if (t.updater().iteration() == 2) inner.run();
-  }, {.name = "inner", .priority = PRIORITY_WRITER});
+  outer.extend(
+      [&](Trainer& t) {
+        if (t.updater().iteration() == 2) inner.run();
+      },
+      {.name = "inner", .priority = PRIORITY_WRITER});
   const StopOnSignal& of_outer = outer.extend(StopOnSignal({.signals = {SIGUSR1}}));
   outer.run();
   BOOST_TEST(inner_updater.iteration() == 1);

@@ -227,9 +227,7 @@ BOOST_AUTO_TEST_CASE(started_again_until_it_is_done) {
 BOOST_AUTO_TEST_CASE(a_snapshot_when_a_training_fails) {
   const TemporaryFolder folder("on_error");
   const auto fails = [&](bool on_error) {
-    FakeUpdater updater(5, [](std::int64_t i) {
-      catena::check<catena::KeyError>(i < 4, "updater", "the cause");
-    });
+    FakeUpdater updater(5, [](std::int64_t i) { catena::check<catena::KeyError>(i < 4, "updater", "the cause"); });
     Trainer trainer(updater, {9, iteration}, folder.path.string());
     trainer.extend(Snapshot({.trigger = TriggerSpec(), .snapshot_on_error = on_error, .asynchronous = true}));
     return message_of<catena::KeyError>([&] { trainer.run(); });
@@ -270,7 +268,8 @@ BOOST_AUTO_TEST_CASE(a_thread_writes_the_state_of_the_call) {
     for (Variable& p : model.params()) autograd::fill(p.data(), double(i));
   });
   Trainer trainer(updater, {6, iteration}, folder.path.string());
-  trainer.extend(snapshot_object(model, "model_{.updater.iteration}", {.trigger = {1, iteration}, .asynchronous = true}));
+  trainer.extend(
+      snapshot_object(model, "model_{.updater.iteration}", {.trigger = {1, iteration}, .asynchronous = true}));
   trainer.run();
   for (int i = 1; i <= 6; ++i) {
     TinyMLP loaded;
@@ -332,7 +331,8 @@ BOOST_AUTO_TEST_CASE(errors_of_options) {
   BOOST_TEST(has(text([] { Snapshot({.filename = "{.updater.epoch}/s", .autoload = true}); }), "has fields"));
   Stubborn object;
   const auto saver = [](const std::string&, Stubborn&) {};
-  BOOST_TEST(has(text([&] { snapshot_object(object, "o", saver, {.asynchronous = true}); }), "snapshot_object: a savefun"));
+  BOOST_TEST(
+      has(text([&] { snapshot_object(object, "o", saver, {.asynchronous = true}); }), "snapshot_object: a savefun"));
   BOOST_TEST(has(text([&] { snapshot_object(object, "o", saver, {.autoload = true}); }), "loadfun"));
 }
 

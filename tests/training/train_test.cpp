@@ -78,10 +78,15 @@ BOOST_AUTO_TEST_CASE(optimizers_and_losses_of_the_caller) {
   int hooks = 0;
   sgd.add_hook([&](Optimizer&) { ++hooks; }, "count");
   const Array x = floats({1, 1, 1, 1}, {4, 1});
-  const Log log = training::train(
-      model, x,
-      {.epochs = 1, .batch_size = 2, .optimizer = sgd, .out = folder.path.string(), .verbose = false,
-       .loss_func = [&](const Variables& v) { return nn::mean_squared_error(model(v[0]), Variable(floats({1, 1}, {2, 1}))); }});
+  const Log log = training::train(model, x,
+                                  {.epochs = 1,
+                                   .batch_size = 2,
+                                   .optimizer = sgd,
+                                   .out = folder.path.string(),
+                                   .verbose = false,
+                                   .loss_func = [&](const Variables& v) {
+                                     return nn::mean_squared_error(model(v[0]), Variable(floats({1, 1}, {2, 1})));
+                                   }});
   BOOST_TEST(hooks == 2);  // setup() was not called again, which would remove them
   // w <- w - 0.25 * 2 (w - 1), twice from 0
   BOOST_TEST(values(model.W.data())[0] == 0.75);
@@ -103,9 +108,8 @@ BOOST_AUTO_TEST_CASE(a_program_that_is_started_again) {
   const auto run = [&](double epochs, std::uint64_t seed, const std::string& out) {
     autograd::seed(seed);
     nn::Classifier model{TinyMLP()};
-    const Log log = training::train(
-        model, data.train, data.test,
-        {.epochs = epochs, .batch_size = 5, .out = out, .verbose = false, .resume = true});
+    const Log log = training::train(model, data.train, data.test,
+                                    {.epochs = epochs, .batch_size = 5, .out = out, .verbose = false, .resume = true});
     BOOST_TEST(double(log.size()) == epochs);
     return weights(model);
   };
@@ -120,7 +124,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   const auto text = [&](TrainOptions options) {
     return message_of<catena::ValueError>([&] { training::train(model, data.train, data.test, options); });
   };
-  BOOST_TEST(text({.epochs = 0}) == "train: epochs is 0 and batch_size 32; epochs must be positive and batch_size at least 1");
+  BOOST_TEST(text({.epochs = 0}) ==
+             "train: epochs is 0 and batch_size 32; epochs must be positive and batch_size at least 1");
   BOOST_TEST(text({.batch_size = 0}) ==
              "train: epochs is 10 and batch_size 0; epochs must be positive and batch_size at least 1");
 }

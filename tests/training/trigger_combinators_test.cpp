@@ -100,7 +100,9 @@ BOOST_AUTO_TEST_CASE(after_a_resume) {
 
 // Progress bars find the length of a training in every stop trigger that has one.
 BOOST_AUTO_TEST_CASE(lengths_of_trainings) {
-  const auto length = [](const Trigger& trigger) { return trigger.training_length().value_or(TrainingLength{-1, epoch}); };
+  const auto length = [](const Trigger& trigger) {
+    return trigger.training_length().value_or(TrainingLength{-1, epoch});
+  };
   BOOST_TEST(length(IntervalTrigger(7, iteration)).length == 7);
   BOOST_TEST((length(IntervalTrigger(7, iteration)).unit == iteration));
   BOOST_TEST(length(EarlyStoppingTrigger({.max_trigger = {30, epoch}})).length == 30);

@@ -29,8 +29,8 @@ struct IntervalLogOptions {
 };
 
 // Accumulates the observation of every call. When its trigger fires, an entry has the means, or what `reductions` says,
-// then "epoch", "iteration" and "elapsed_time". It must be called at every iteration: with a sparser trigger given to extend(), the observations
-// in between are lost. Observed values stay on their device until an entry is made.
+// then "epoch", "iteration" and "elapsed_time". It must be called at every iteration: with a sparser trigger given to
+// extend(), the observations in between are lost. Observed values stay on their device until an entry is made.
 class CATENA_EXPORT IntervalLog : public Extension {
  public:
   using Options = IntervalLogOptions;

@@ -103,7 +103,7 @@ void take_points(Scale& scale, const Scale& other, const PlotFigure& figure, Get
 }
 
 std::pair<Scale, Scale> scales_of(const PlotFigure& figure) {
-  constexpr Get first = [](const Range& p) { return p.first; }, second = [](const Range& p) { return p.second; };
+  constexpr Get first = [](const Range&p) { return p.first; }, second = [](const Range&p) { return p.second; };
   Scale x = scale_named(figure.x_scale), y = scale_named(figure.y_scale);
   if (figure.x_range) take_limits(x, *figure.x_range);
   else take_points(x, y, figure, first, second);

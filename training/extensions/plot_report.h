@@ -23,8 +23,8 @@ struct PlotReportOptions {
   std::string file_name = "plot.png";  // in the trainer's folder; with the extension .svg, a vector graphic
   std::string marker = "x";            // see PlotFigure
   bool grid = true;
-  // Names of matplotlib: the ends of the axes ({low, high}; default: those of the points), and their scales, "linear" or
-  // "log", on which what is not positive is not drawn.
+  // Names of matplotlib: the ends of the axes ({low, high}; default: those of the points), and their scales, "linear"
+  // or "log", on which what is not positive is not drawn.
   std::optional<std::pair<double, double>> xlim = {}, ylim = {};
   std::string xscale = "linear", yscale = "linear";
   std::string title = {}, ylabel = {};  // the label of the x axis is x_key

@@ -11,8 +11,8 @@ namespace training {
 
 struct ProfileReportOptions {
   std::string prefix = "time";  // of the reported keys
-  // Waits for a GPU at the ends of the parts, so that a part has the time of its work. Without it, the time of work that
-  // is not finished falls into the next part that waits.
+  // Waits for a GPU at the ends of the parts, so that a part has the time of its work. Without it, the time of work
+  // that is not finished falls into the next part that waits.
   bool synchronize = true;
 };
 
@@ -25,10 +25,10 @@ struct ProfileReportOptions {
 //   time/iteration   the sum of these
 // Log reports have the means of the interval.
 //
-// The parts are known by the functions that the thread of the trainer calls. Where there are none (replays of a captured
-// graph, updaters whose threads or processes do all the work), time/iteration and time/extensions alone are reported;
-// with several forwards and backwards in one update (gradients of several batches, several losses) the first forward and
-// the first backward count as the borders. KeyError at the start beside another ProfileReport.
+// The parts are known by the functions that the thread of the trainer calls. Where there are none (replays of a
+// captured graph, updaters whose threads or processes do all the work), time/iteration and time/extensions alone are
+// reported; with several forwards and backwards in one update (gradients of several batches, several losses) the first
+// forward and the first backward count as the borders. KeyError at the start beside another ProfileReport.
 class CATENA_EXPORT ProfileReport : public Extension {
  public:
   using Options = ProfileReportOptions;

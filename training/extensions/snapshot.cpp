@@ -65,8 +65,9 @@ SnapshotObject::SnapshotObject(SnapshotTarget target, std::string filename, Opti
           {options.n_retains, options.autoload, options.snapshot_on_error, options.asynchronous}, "snapshot_object") {}
 
 SnapshotObject::SnapshotObject(catena::Function<void(const std::string&)> save, std::string filename, Options options)
-    : SnapshotObject(SnapshotTarget{.save = [save = std::move(save)](const std::string& path, Trainer&) { save(path); }},
-                     std::move(filename), std::move(options)) {}
+    : SnapshotObject(
+          SnapshotTarget{.save = [save = std::move(save)](const std::string& path, Trainer&) { save(path); }},
+          std::move(filename), std::move(options)) {}
 
 void SnapshotObject::initialize(Trainer& trainer) {
   internal::check_output_file(op_, trainer, filename_);
@@ -84,7 +85,8 @@ void SnapshotObject::finalize() {
   if (writer_) writer_->wait();
 }
 
-// The newest file that is whole counts. A file that is whole and cannot be loaded is of another model, which is an error.
+// The newest file that is whole counts. A file that is whole and cannot be loaded is of another model, which is an
+// error.
 void SnapshotObject::load_newest(Trainer& trainer) {
   for (const std::string& path : internal::files_of_pattern(trainer.out(), filename_)) try {
       target_.load(path, trainer);

@@ -39,8 +39,8 @@ struct SnapshotOptions {
   // Loads the newest file whose name `filename` may have, if there is one, before the training begins: a program that
   // was killed goes on when it is started again. A damaged file is passed over with a warning.
   bool autoload = false;
-  // Saves as well when an exception ends the training, with the state that is there then: the last updates are done, but
-  // not all extensions of the last iteration may have run.
+  // Saves as well when an exception ends the training, with the state that is there then: the last updates are done,
+  // but not all extensions of the last iteration may have run.
   bool snapshot_on_error = false;
   // The state is copied, and a thread writes the file while the training goes on. If writing fails, the next snapshot,
   // or the end of the training, throws the error.
@@ -116,8 +116,8 @@ template <class T> auto hold_target(T&& target) {
   if constexpr (std::is_lvalue_reference_v<T>) return Target::borrowed(&target);
   else return Target::make(std::forward<T>(target));
 }
-template <class T> SnapshotObject snapshot_object_of(SnapshotTarget target, std::string filename,
-                                                     SnapshotObjectOptions options) {
+template <class T>
+SnapshotObject snapshot_object_of(SnapshotTarget target, std::string filename, SnapshotObjectOptions options) {
   SnapshotObject result(std::move(target), std::move(filename), std::move(options));
   result.saves_trainer = std::is_base_of_v<Trainer, std::remove_reference_t<T>>;
   return result;

@@ -1,4 +1,5 @@
-// The files of a snapshot extension: which ones there are, and which are removed. Internal to this folder and its tests.
+// The files of a snapshot extension: which ones there are, and which are removed. Internal to this folder and its
+// tests.
 #pragma once
 
 #include <cstdint>

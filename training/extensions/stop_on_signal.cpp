@@ -84,12 +84,12 @@ StopOnSignal::StopOnSignal(Options options) : options_(std::move(options)) {
 
 void StopOnSignal::initialize(Trainer& trainer) {
   const std::vector<std::string> names = trainer.extension_names();
-  const bool saves = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return trainer.get_extension(name).saves_trainer;
-  });
+  const bool saves = std::any_of(names.begin(), names.end(),
+                                 [&](const std::string& name) { return trainer.get_extension(name).saves_trainer; });
   if (!saves)
-    catena::warn("UserWarning", "StopOnSignal: no extension saves the trainer, so a training that is stopped by a signal "
-                                "cannot go on later (add the extension Snapshot)");
+    catena::warn("UserWarning",
+                 "StopOnSignal: no extension saves the trainer, so a training that is stopped by a signal "
+                 "cannot go on later (add the extension Snapshot)");
   listeners().add(options_.signals);
   listens_ = true;
 }

@@ -12,16 +12,17 @@
 namespace training {
 
 struct TraceReportOptions {
-  std::int64_t start = 10;  // the first iteration on the timeline; the first ones of a run also prepare memory and kernels
+  std::int64_t start =
+      10;  // the first iteration on the timeline; the first ones of a run also prepare memory and kernels
   std::int64_t iterations = 3;
-  bool kernels = true;      // these as in autograd::TraceOptions
+  bool kernels = true;  // these as in autograd::TraceOptions
   bool memory = true;
   bool synchronize = true;
 };
 
-// Records iterations as an autograd::Trace does: functions, kernels, copies and memory of the thread of the trainer, the
-// updates ("update 10"), and the rest of each iteration, which has the extensions ("extensions 10"). The file, in the
-// trainer's folder, is written after the last of these iterations, or when the training ends before. Open it in
+// Records iterations as an autograd::Trace does: functions, kernels, copies and memory of the thread of the trainer,
+// the updates ("update 10"), and the rest of each iteration, which has the extensions ("extensions 10"). The file, in
+// the trainer's folder, is written after the last of these iterations, or when the training ends before. Open it in
 // https://ui.perfetto.dev or chrome://tracing.
 //   trainer.extend(TraceReport("trace.json", {.start = 100, .iterations = 2}));
 // ValueError for fewer than 1 iterations and a start below 1.
@@ -44,7 +45,8 @@ class CATENA_EXPORT TraceReport : public Extension {
   catena::Shared<autograd::Trace> trace_;
 };
 
-// Calls f() and writes a timeline of it to the file: profile_trace("step.json", [&] { loss = model(x); loss.backward(); })
+// Calls f() and writes a timeline of it to the file: profile_trace("step.json", [&] { loss = model(x); loss.backward();
+// })
 CATENA_EXPORT void profile_trace(const std::string& filename, const catena::Function<void()>& f,
                                  autograd::TraceOptions options = {});
 
