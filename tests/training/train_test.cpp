@@ -6,6 +6,7 @@
 #include <catena/training/extensions.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
+#include <catena/training/triggers.h>
 
 using namespace test;
 using namespace training;
