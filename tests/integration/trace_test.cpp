@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_SUITE(traces)
 
 // exp of n float32 takes one block; blocks are rounded up. Backward takes one for its gradient.
 BOOST_AUTO_TEST_CASE(memory_of_functions) {
-  constexpr std::int64_t n = 1 << 18, bytes = n * 4;
+  constexpr std::int64_t n = 1 << 22, bytes = n * 4;
   autograd::Variable x(nd::ones({n}, nd::float32));
   autograd::MemoryProfileHook memory;
   nd::memory_pool().free_all_blocks();
