@@ -21,6 +21,7 @@
 #include <catena/training/extensions/snapshot.h>
 #include <catena/training/extensions/stop_on_signal.h>
 #include <catena/training/extensions/trace_report.h>
+#include <catena/training/extensions/variable_statistics_plot.h>
 #include <catena/training/weight_average.h>
 
 // The names of Chainer's module: training::extensions::Evaluator is training::Evaluator.
@@ -52,6 +53,7 @@ using training::SnapshotObject;
 using training::StopOnSignal;
 using training::TensorBoardLog;
 using training::TraceReport;
+using training::VariableStatisticsPlot;
 using training::WeightAverage;
 
 }  // namespace training::extensions
