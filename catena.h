@@ -31,8 +31,10 @@
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
+#include <catena/autograd/profile_hooks.h>
 #include <catena/autograd/random_state.h>
 #include <catena/autograd/testing.h>
+#include <catena/autograd/trace.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/version.h>

@@ -71,6 +71,16 @@ class CATENA_EXPORT TimerHook : public FunctionHook {
   // Labels of functions and seconds, in the order of execution.
   const std::vector<std::pair<std::string, double>>& call_history() const noexcept { return call_history_; }
   double total_time() const noexcept;
+  struct Total {
+    std::string function;  // its label
+    double seconds;
+    std::int64_t calls;  // forwards and backwards
+  };
+  // Returns the sums over calls with the same label, in the order of their first calls. A function that is called by
+  // another one also counts in the time of that one.
+  std::vector<Total> summary() const;
+  // Prints the summary as a table. null: std::cout
+  void print_report(std::ostream* file = nullptr) const;
 
  private:
   void stop(const FunctionNode& function, const Arrays& in_data);

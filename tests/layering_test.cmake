@@ -52,7 +52,7 @@ set(folders
   "nn/onnx|kernels/base autograd nn|kernels/formats kernels/registry autograd/functions nn/functions nn/links"
   "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
   "nn/vision|kernels/base autograd nn nn/functions nn/links|kernels/formats nn/caffe nn/serializers"
-  "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats autograd/backend nn/functions nn/links"
+  "training|kernels/base kernels/registry autograd nn nn/serializers|kernels kernels/formats autograd/backend nn/functions nn/links training/extensions"
   "training/datasets|kernels/base kernels/formats training|kernels"
   "training/transforms|kernels/base autograd nn/functions training|kernels autograd/functions"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"

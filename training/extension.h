@@ -1,6 +1,7 @@
 // Extensions: code that a trainer calls around the updates.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -31,10 +32,16 @@ class CATENA_EXPORT Extension {
   Extension& operator=(const Extension&) = default;
   Extension& operator=(Extension&&) = default;
   virtual ~Extension();
-  // Called by Trainer::run() before everything else, to detect problems that would stop the extension later, such as a
-  // file that cannot be written. Does nothing by default.
+  // Called by Trainer::run() once, before everything else, also in a resumed training: to load a state, to open files,
+  // and to detect problems that would stop the extension later, such as a file that cannot be written. Extensions that
+  // save come first, because they may load a state that the others look at. Does nothing by default.
   virtual void initialize(Trainer& trainer);
-  virtual void operator()(Trainer& trainer);  // nothing by default
+  virtual void before_update(Trainer& trainer);  // called right before every update; nothing by default
+  virtual void operator()(Trainer& trainer);     // nothing by default
+  // Called when an exception has left the loop, before extensions are finalized, with that exception (a RuntimeError in
+  // place of an object that is no std::exception). An exception of its own becomes a warning, and the first one is
+  // thrown on. Does nothing by default.
+  virtual void on_error(Trainer& trainer, const std::exception& error);
   virtual void finalize();
   // Saves or loads the state of the extension, so that a resumed run continues like one that was never stopped. Does
   // nothing by default. If a later part of a load fails, the functions given to s.on_rollback() are called; they
@@ -66,6 +73,8 @@ struct MakeExtensionOptions {
   int priority = PRIORITY_READER;
   bool invoke_before_training = false;
   catena::Function<void()> finalizer = {};
+  catena::Function<void(Trainer&)> initializer = {};
+  catena::Function<void(Trainer&, const std::exception&)> on_error = {};
 };
 
 // An extension that calls a function.
@@ -73,7 +82,9 @@ class CATENA_EXPORT FunctionExtension : public Extension {
  public:
   using Options = MakeExtensionOptions;
   FunctionExtension(catena::Function<void(Trainer&)> function, Options options);  // TypeError for an empty function
+  void initialize(Trainer& trainer) override;
   void operator()(Trainer& trainer) override { function_(trainer); }
+  void on_error(Trainer& trainer, const std::exception& error) override;
   void finalize() override;
   std::string default_name() const override { return default_name_; }
 
@@ -81,6 +92,8 @@ class CATENA_EXPORT FunctionExtension : public Extension {
   catena::Function<void(Trainer&)> function_;
   std::string default_name_;
   catena::Function<void()> finalizer_;
+  catena::Function<void(Trainer&)> initializer_;
+  catena::Function<void(Trainer&, const std::exception&)> on_error_;
 };
 
 // trainer.extend(make_extension([](Trainer& t) { ... }, {.trigger = {1, epoch}, .default_name = "decay"}))

@@ -117,6 +117,11 @@ bool Trainer::asks(Trigger& trigger) {
   return answer;
 }
 
+namespace {
+// True for a stop trigger that may be asked any number of times, also at the start of a resumed run.
+bool depends_on_position_alone(const Trigger& stop) { return dynamic_cast<const IntervalTrigger*>(&stop) != nullptr; }
+}  // namespace
+
 bool Trainer::should_stop() {
   bool stop = false;
   located([&] { stop = asks_to_stop(); }, "the stop trigger at iteration ", updater_->iteration());
@@ -125,10 +130,9 @@ bool Trainer::should_stop() {
 
 bool Trainer::asks_to_stop() {
   if (!stop_) return false;
-  // As a stop trigger, an interval means "at or beyond": a run that is resumed beyond it must not start.
-  if (const auto* interval = dynamic_cast<const IntervalTrigger*>(stop_.get())) return interval->reached(*this);
+  if (depends_on_position_alone(*stop_)) return stop_->ends(*this);
   if (asked_at_ == updater_->iteration()) return stops_;
-  const bool stop = asks(*stop_);
+  const bool stop = stop_->ends(*this);
   if (previous_ && previous_->iteration < updater_->iteration()) {
     asked_at_ = updater_->iteration();
     stops_ = stop;
@@ -182,6 +186,10 @@ void Trainer::loop() {
   while (!stop) {
     observation_.clear();
     const Reporter::Scope scope = reporter_.scope(observation_);
+    for (const auto* entries : {&others, &savers})
+      for (Entry* e : *entries)
+        located([&] { e->extension->before_update(*this); }, "extension ", e->name, " before iteration ",
+                updater_->iteration() + 1);
     update();
     // Reading a loss on a device waits for the device, so it is done seldom; a NaN loss stays NaN.
     constexpr std::int64_t kDeviceInterval = 100;
@@ -207,11 +215,12 @@ void Trainer::extend_iteration(const std::vector<Entry*>& others, const std::vec
   std::vector<Entry*> due;
   for (Entry* e : savers)
     at(e, [&] {
-      if (fires(e)) due.push_back(e);
+      if (fires(e) || (stop_requested_ && e->extension->saves_trainer)) due.push_back(e);
     });
   unasked_ = 0;
   stop = should_stop();
   for (Entry* e : due) at(e, [&] { call(*e->extension, *this); });
+  stop = stop || stop_requested_;
   answers_.reset();
 }
 
@@ -232,13 +241,39 @@ void Trainer::make_out() const {
                          " (the argument `out` of the trainer names another one)");
 }
 
+// Extensions that save come first, those that save the trainer before the others: they may load a state, which replaces
+// what the ones before have loaded.
 void Trainer::initialize_all() {
+  std::vector<Entry*> order = sorted();
+  const auto rank = [](const Entry* e) { return e->extension->saves_trainer ? 0 : e->saves ? 1 : 2; };
+  std::stable_sort(order.begin(), order.end(), [&](const Entry* a, const Entry* b) { return rank(a) < rank(b); });
   try {
-    for (Entry* e : sorted())
-      located([&] { e->extension->initialize(*this); }, "extension ", e->name, " before training");
+    for (Entry* e : order) located([&] { e->extension->initialize(*this); }, "extension ", e->name, " before training");
   } catch (...) {
     state_ = State::fresh;
     throw;
+  }
+}
+
+void Trainer::tell_of_error(const std::exception_ptr& error) {
+  const auto tell = [&](const std::exception& known) {
+    const catena::BrokenPipeScope unread;
+    for (Entry* e : sorted()) try {
+        e->extension->on_error(*this, known);
+      } catch (const std::exception& own) {
+        catena::warn("RuntimeWarning", catena::concat("Trainer: on_error of the extension ", e->name,
+                                                      " has failed itself: ", own.what()));
+      } catch (...) {
+        catena::warn("RuntimeWarning",
+                     catena::concat("Trainer: on_error of the extension ", e->name, " has failed itself"));
+      }
+  };
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    tell(known);
+  } catch (...) {
+    tell(RuntimeError("an exception of a class that is not derived from std::exception"));
   }
 }
 
@@ -256,6 +291,10 @@ void Trainer::run() try {
   }
   unasked_ = 0;
   answers_.reset();
+  if (cause) try {
+      tell_of_error(cause);
+    } catch (...) {  // by a handler of warnings that throws: the cause is thrown on
+    }
   final_time_ = elapsed_time();
   state_ = State::done;
   try {
@@ -328,7 +367,7 @@ void serialize_generators(nn::Serializer& s) {
 // A stop trigger with a state that was already evaluated before the snapshot is not evaluated again; its result is
 // stored.
 void Trainer::serialize_stop(nn::Serializer& s) {
-  if (!stop_ || dynamic_cast<const IntervalTrigger*>(stop_.get()) != nullptr) return;
+  if (!stop_ || depends_on_position_alone(*stop_)) return;
   const auto own = s["_catena/stop_trigger"];
   if (s.is_writer()) {
     if (!asked_at_) return;

@@ -52,8 +52,8 @@ class CATENA_EXPORT Trainer {
   // fires: runs an update, then evaluates each trigger once, in the order of priorities, right before its extension,
   // then those of extensions that save the trainer and the stop trigger, and then saves. If an exception leaves the
   // loop, extensions and updater are finalized before it is rethrown; its message then begins with the iteration and
-  // the name of the extension, or "the stop trigger". A reported loss (a key that ends in "loss", or the loss of an
-  // optimizer) that is NaN or infinite is warned of once; FailOnNonNumber stops at it.
+  // the name of the extension, or "the stop trigger". (Extension::on_error sees it.) A reported loss (a key that ends
+  // in "loss", or the loss of an optimizer) that is NaN or infinite is warned of once; FailOnNonNumber stops at it.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }
@@ -61,6 +61,9 @@ class CATENA_EXPORT Trainer {
   const std::string& out() const noexcept { return out_; }
   Observation& observation() noexcept { return observation_; }
   Reporter& reporter() noexcept { return reporter_; }
+  // Ends the training after the current iteration, as if the stop trigger had fired. Extensions that save the trainer
+  // then run whether or not their triggers fire, so that the training can be resumed. See StopOnSignal.
+  void stop() noexcept { stop_requested_ = true; }
   double elapsed_time() const;  // in seconds, including the time before a resume; RuntimeError before run
   bool is_running() const noexcept { return state_ == State::running; }
   // Asks a trigger. In the course of an iteration it is asked once: a trigger that several share (one that is given as
@@ -92,6 +95,7 @@ class CATENA_EXPORT Trainer {
   std::vector<Entry*> sorted();
   void make_out() const;
   void initialize_all();
+  void tell_of_error(const std::exception_ptr& error);
   void loop();
   void update();
   void extend_iteration(const std::vector<Entry*>& others, const std::vector<Entry*>& savers, bool& stop);
@@ -114,6 +118,7 @@ class CATENA_EXPORT Trainer {
   // result.
   std::optional<std::int64_t> asked_at_;
   bool stops_ = false;
+  bool stop_requested_ = false;
   std::size_t unasked_ = 0;  // extensions whose triggers will still be asked in this iteration
   std::optional<std::vector<std::pair<const Trigger*, bool>>> answers_;  // of this iteration; empty between iterations
   bool warned_of_loss_ = false;

@@ -18,15 +18,17 @@
 #include <catena/training/param_group.h>
 #include <catena/training/parallel/prefetch_iterator.h>
 #include <catena/training/schedules.h>
+#include <catena/training/train.h>
 #include <catena/training/trainer.h>
 #include <catena/training/transforms.h>
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>
 #include <catena/training/weight_average.h>
 
-namespace training {
+// The other names of Chainer's module: training::updaters::StandardUpdater is training::StandardUpdater.
+namespace training::updaters {
 
-// The namespace of Chainer's extensions: training::extensions::LogReport.
-namespace extensions = ::training;
+using training::ParallelUpdater;
+using training::StandardUpdater;
 
-}  // namespace training
+}  // namespace training::updaters

@@ -13,6 +13,8 @@ using catena::check;
 using catena::ValueError;
 
 Trigger::~Trigger() = default;
+bool Trigger::ends(Trainer& trainer) { return trainer.asks(*this); }
+std::optional<TrainingLength> Trigger::training_length() const { return {}; }
 void Trigger::serialize(nn::Serializer&) {}
 
 UnitName::UnitName(const char* name) : unit_(std::string_view(name) == "epoch" ? epoch : iteration) {
@@ -52,6 +54,9 @@ double progress_before(const Trainer& trainer, Unit unit) {
 bool IntervalTrigger::reached(const Trainer& trainer) const {
   return multiples(progress_of(trainer.updater(), unit_), period_) >= 1;
 }
+
+// As a stop trigger, an interval means "at or beyond": a run that is resumed beyond it must not start.
+bool IntervalTrigger::ends(Trainer& trainer) { return reached(trainer); }
 
 bool IntervalTrigger::operator()(Trainer& trainer) {
   const Updater& updater = trainer.updater();

@@ -29,11 +29,21 @@ class CATENA_EXPORT UnitName {
   Unit unit_;
 };
 
+// The length of a training, in a unit.
+struct TrainingLength {
+  double length;
+  Unit unit;
+};
+
 // Decides after each update whether an extension runs. A derived class implements the call.
 class CATENA_EXPORT Trigger {
  public:
   virtual ~Trigger();
   virtual bool operator()(Trainer& trainer) = 0;
+  // The answer as a stop trigger: true if the training ends here. Default: that of the call, see Trainer::asks().
+  virtual bool ends(Trainer& trainer);
+  // As a stop trigger, the length of the training if it is known, for progress bars; nothing by default.
+  virtual std::optional<TrainingLength> training_length() const;
   virtual void serialize(nn::Serializer& s);
 };
 
@@ -44,6 +54,8 @@ class CATENA_EXPORT IntervalTrigger : public Trigger {
   IntervalTrigger(double period, UnitName unit);  // ValueError unless period > 0
   bool operator()(Trainer& trainer) override;
   bool reached(const Trainer& trainer) const;
+  bool ends(Trainer& trainer) override;
+  std::optional<TrainingLength> training_length() const override { return TrainingLength{period_, unit_}; }
   // Stores the position of the last call under the keys of later versions of Chainer: "previous_iteration" and
   // "previous_epoch_detail". Without them (1.24 stores nothing), the state is computed from the updater's position.
   void serialize(nn::Serializer& s) override;

@@ -105,9 +105,7 @@ EarlyStoppingTrigger::EarlyStoppingTrigger(Options options)
 
 bool EarlyStoppingTrigger::operator()(Trainer& trainer) {
   if (const nn::Observed* value = trainer.observation().find(options_.monitor)) summary_.add(options_.monitor, *value);
-  // An interval as a stop trigger means a position: the training ends there, and not at each multiple.
-  const auto* interval = dynamic_cast<const IntervalTrigger*>(max_.get());
-  if (max_ && (interval != nullptr ? interval->reached(trainer) : trainer.asks(*max_))) return true;
+  if (max_ && max_->ends(trainer)) return true;
   if (!check_ || !trainer.asks(*check_)) return false;
   if (summary_.empty()) {
     if (!warned_)
@@ -132,6 +130,10 @@ bool EarlyStoppingTrigger::operator()(Trainer& trainer) {
   return true;
 }
 
+std::optional<TrainingLength> EarlyStoppingTrigger::training_length() const {
+  return max_ ? max_->training_length() : std::nullopt;
+}
+
 void EarlyStoppingTrigger::serialize(nn::Serializer& s) {
   internal::restore_on_rollback(s, summary_, best_, count_);
   if (check_) check_->serialize(*s["interval_trigger"]);
@@ -151,6 +153,42 @@ void OnceTrigger::serialize(nn::Serializer& s) {
   internal::restore_on_rollback(s, fired_);
   s("fired", fired_);
   if (!s.is_writer() && call_on_resume_) fired_ = false;
+}
+
+CombinedTrigger::CombinedTrigger(std::vector<TriggerSpec> specs) : specs_(std::move(specs)) {
+  for (const TriggerSpec& spec : specs_) triggers_.push_back(spec.make());
+}
+
+bool CombinedTrigger::operator()(Trainer& trainer) {
+  std::size_t fired = 0;
+  for (const auto& t : triggers_)
+    if (t && trainer.asks(*t)) ++fired;
+  return combine(fired, triggers_.size());
+}
+
+bool CombinedTrigger::ends(Trainer& trainer) {
+  std::size_t fired = 0;
+  for (const auto& t : triggers_)
+    if (t && t->ends(trainer)) ++fired;
+  return combine(fired, triggers_.size());
+}
+
+void CombinedTrigger::serialize(nn::Serializer& s) {
+  for (std::size_t i = 0; i < triggers_.size(); ++i)
+    if (triggers_[i]) triggers_[i]->serialize(*s[std::to_string(i)]);
+}
+
+bool AnyTrigger::combine(std::size_t fired, std::size_t) const { return fired > 0; }
+bool AllTrigger::combine(std::size_t fired, std::size_t all) const { return fired == all; }
+bool NotTrigger::combine(std::size_t fired, std::size_t) const { return fired == 0; }
+
+std::optional<TrainingLength> AnyTrigger::training_length() const {
+  std::optional<TrainingLength> shortest;
+  for (const auto& t : triggers()) {
+    const std::optional<TrainingLength> one = t ? t->training_length() : std::nullopt;
+    if (one && (!shortest || (one->unit == shortest->unit && one->length < shortest->length))) shortest = one;
+  }
+  return shortest;
 }
 
 TimeTrigger::TimeTrigger(double seconds) : seconds_(seconds), next_(seconds) {

@@ -5,6 +5,7 @@
 //   trainer.extend(ExponentialShift("lr", 0.1), {.trigger = ManualScheduleTrigger({80, 120}, epoch)});
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -95,6 +96,7 @@ class CATENA_EXPORT EarlyStoppingTrigger : public Trigger {
   EarlyStoppingTrigger(const EarlyStoppingTrigger& o) : EarlyStoppingTrigger(o.options_) {}
   EarlyStoppingTrigger& operator=(const EarlyStoppingTrigger&) = delete;
   bool operator()(Trainer& trainer) override;
+  std::optional<TrainingLength> training_length() const override;  // that of max_trigger
   // Stores "interval_trigger", "max_trigger", "summary", "count" and, if there is one, "best".
   void serialize(nn::Serializer& s) override;
   std::int64_t count() const noexcept { return count_; }  // checks without improvement
@@ -121,6 +123,58 @@ class CATENA_EXPORT OnceTrigger : public Trigger {
   bool call_on_resume_, fired_ = false;
 };
 
+// A base of triggers that combine others. All of them are asked at every call, because a trigger may count its calls.
+// As a stop trigger, an interval among them means "at or beyond", as it does alone. A copy has the same arguments and
+// starts again.
+class CATENA_EXPORT CombinedTrigger : public Trigger {
+ public:
+  CombinedTrigger(const CombinedTrigger& o) : CombinedTrigger(o.specs_) {}
+  CombinedTrigger& operator=(const CombinedTrigger&) = delete;
+  bool operator()(Trainer& trainer) final;
+  bool ends(Trainer& trainer) final;
+  void serialize(nn::Serializer& s) override;  // "0", "1", ...: the states of the triggers
+
+ protected:
+  explicit CombinedTrigger(std::vector<TriggerSpec> specs);
+  virtual bool combine(std::size_t fired, std::size_t all) const = 0;  // the answer, from how many of them fire
+  const std::vector<catena::Shared<Trigger>>& triggers() const noexcept { return triggers_; }
+
+ private:
+  std::vector<TriggerSpec> specs_;
+  std::vector<catena::Shared<Trigger>> triggers_;
+};
+
+// Fires if one of the triggers fires, or several of them.
+//   Trainer trainer(updater, AnyTrigger({{20, epoch}, [&](Trainer&) { return out_of_time(); }}));
+class CATENA_EXPORT AnyTrigger : public CombinedTrigger {
+ public:
+  explicit AnyTrigger(std::vector<TriggerSpec> triggers) : CombinedTrigger(std::move(triggers)) {}
+  // That of the triggers with the same unit, the shortest; of those with different units, the first one's.
+  std::optional<TrainingLength> training_length() const override;
+
+ protected:
+  bool combine(std::size_t fired, std::size_t all) const override;
+};
+
+// Fires if all triggers fire at the same iteration; without triggers, always.
+class CATENA_EXPORT AllTrigger : public CombinedTrigger {
+ public:
+  explicit AllTrigger(std::vector<TriggerSpec> triggers) : CombinedTrigger(std::move(triggers)) {}
+
+ protected:
+  bool combine(std::size_t fired, std::size_t all) const override;
+};
+
+// Fires if the trigger does not.
+class CATENA_EXPORT NotTrigger : public CombinedTrigger {
+ public:
+  explicit NotTrigger(TriggerSpec trigger) : CombinedTrigger({std::move(trigger)}) {}
+  NotTrigger(const NotTrigger&) = default;
+
+ protected:
+  bool combine(std::size_t fired, std::size_t all) const override;
+};
+
 // Fires at the first iteration after each `seconds` of training; the time before a resume counts. ValueError unless
 // seconds is positive.
 class CATENA_EXPORT TimeTrigger : public Trigger {
@@ -134,3 +188,20 @@ class CATENA_EXPORT TimeTrigger : public Trigger {
 };
 
 }  // namespace training
+
+// The names of Chainer's module: training::triggers::MaxValueTrigger is training::MaxValueTrigger.
+namespace training::triggers {
+
+using training::AllTrigger;
+using training::AnyTrigger;
+using training::BestValueTrigger;
+using training::EarlyStoppingTrigger;
+using training::IntervalTrigger;
+using training::ManualScheduleTrigger;
+using training::MaxValueTrigger;
+using training::MinValueTrigger;
+using training::NotTrigger;
+using training::OnceTrigger;
+using training::TimeTrigger;
+
+}  // namespace training::triggers

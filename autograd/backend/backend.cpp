@@ -64,6 +64,13 @@ Backend& default_backend() {
 RandomExtension::~RandomExtension() = default;
 RandomExtension::Scope::~Scope() = default;
 ProfileExtension::~ProfileExtension() = default;
+ProfileExtension::Watch::~Watch() = default;
+ProfileSink::~ProfileSink() = default;
+void ProfileSink::operation_begin(std::string_view) {}
+void ProfileSink::copy_begin(Device, Device, std::size_t) {}
+void ProfileSink::end() {}
+void ProfileSink::allocated(Device, std::size_t, std::size_t) {}
+void ProfileSink::freed(Device, std::size_t) {}
 
 RandomExtension* find_random_extension() {
   const BackendFactory factory = default_factory.load(std::memory_order_acquire);

@@ -13,10 +13,10 @@
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/ndarray_backend/product_extension.h>
+#include <catena/autograd/ndarray_backend/profile_extension.h>
 #include <catena/autograd/ndarray_backend/stream_extension.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/routines/array_reader.h>
 #include <catena/ndarray/routines/random_states.h>
 
@@ -115,19 +115,12 @@ class NdarrayReader final : public ReaderExtension {
   }
 };
 
-class NvtxRanges final : public ProfileExtension {
- public:
-  void range_push(const std::string& name) override { nd::nvtx::range_push(name); }
-  void range_pop() override { nd::nvtx::range_pop(); }
-};
-
 }  // namespace
 
 void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   static NdarrayRandom random;
-  static NvtxRanges ranges;
   static NdarrayReader reader;
-  if (name == ProfileExtension::kName) return static_cast<ProfileExtension*>(&ranges);
+  if (name == ProfileExtension::kName) return &ndarray_profile_extension();
   if (name == RandomExtension::kName) return static_cast<RandomExtension*>(&random);
   if (name == ReaderExtension::kName) return static_cast<ReaderExtension*>(&reader);
   if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;

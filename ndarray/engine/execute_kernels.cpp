@@ -10,6 +10,7 @@
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/tensor_table.h>
+#include <catena/ndarray/engine/call_watch.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {
@@ -29,6 +30,7 @@ using catena::call::Reads;
 
 void execute(const catena::Call& call) {
   call.visit([](const auto& one) {
+    const WatchedCall watched([&](CallWatch& watch) { watch.begin_call(one.op()); });
     try {
       run(one);
     } catch (...) {

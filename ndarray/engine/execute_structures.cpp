@@ -2,6 +2,7 @@
 // random numbers, copies of bytes.
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/small_vector.h>
+#include <catena/ndarray/engine/call_watch.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {
@@ -222,6 +223,7 @@ void copy(std::byte* to, const ArrayHeader* to_array, const std::byte* from, con
   const auto device_of_side = [](const ArrayHeader* a) { return a != nullptr ? a->device : cpu_device; };
   const Device to_device = device_of_side(to_array), from_device = device_of_side(from_array);
   const Device device = to_device.kind != Device::Kind::cpu ? to_device : from_device;
+  const WatchedCall watched([&](CallWatch& watch) { watch.begin_copy(to_device, from_device, bytes); });
   const StreamRef stream = stream_for(device);
   for (const ArrayHeader* a : {to_array, from_array})
     if (a != nullptr && a->device.kind != Device::Kind::cpu) record(stream_for(a->device), *a);

@@ -178,6 +178,45 @@ BOOST_AUTO_TEST_CASE(timer) {
   BOOST_TEST(total < elapsed.count());
 }
 
+// Sums by label, in the order of the first calls; the table is aligned to the right, as Chainer prints it.
+BOOST_AUTO_TEST_CASE(summary_of_a_timer) {
+  TimerHook timer;
+  Variable x(ones({10}));
+  {
+    const HookScope scope(timer);
+    sum(exp(exp(x))).backward();
+  }
+  double of_exp = 0, of_sum = 0;
+  for (const auto& [label, seconds] : timer.call_history()) (label == "exp" ? of_exp : of_sum) += seconds;
+  const std::vector<TimerHook::Total> totals = timer.summary();
+  BOOST_REQUIRE(totals.size() == 2u);
+  BOOST_TEST(totals[0].function == "exp");
+  BOOST_TEST(totals[0].seconds == of_exp);
+  BOOST_TEST(totals[0].calls == 4);
+  BOOST_TEST(totals[1].function == "Sum");
+  BOOST_TEST(totals[1].seconds == of_sum);
+  BOOST_TEST(totals[1].calls == 2);
+
+  std::ostringstream out;
+  timer.print_report(&out);
+  std::istringstream lines(out.str());
+  std::string header, first, second, rest;
+  std::getline(lines, header);
+  std::getline(lines, first);
+  std::getline(lines, second);
+  BOOST_TEST(!std::getline(lines, rest));
+  BOOST_TEST(header == "FunctionName  ElapsedTime  Occurrence");
+  BOOST_TEST(first.starts_with("         exp  "), first);
+  BOOST_TEST(first.ends_with("           4"), first);
+  BOOST_TEST(second.starts_with("         Sum  "), second);
+  BOOST_TEST(first.size() == header.size());
+  const std::string time = first.substr(14, 11);
+  BOOST_TEST((time.ends_with("ms") || time.ends_with("us") || time.ends_with("ns") || time.ends_with("sec")), time);
+  out.str("");
+  TimerHook().print_report(&out);
+  BOOST_TEST(out.str() == "FunctionName  ElapsedTime  Occurrence\n");
+}
+
 BOOST_AUTO_TEST_CASE(an_exception_ends_what_hooks_began) {
   Log log;
   Recorder a("a", log), b("b", log);

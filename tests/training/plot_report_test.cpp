@@ -150,6 +150,82 @@ BOOST_AUTO_TEST_CASE(ticks_are_round) {
   }
 }
 
+// Powers of ten; where there are few, 2 and 5 times them; within a decade, the ticks of a linear scale.
+BOOST_AUTO_TEST_CASE(ticks_of_a_logarithmic_scale) {
+  const auto close = [](const std::vector<double>& actual, const std::vector<double>& expected) {
+    BOOST_REQUIRE(actual.size() == expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i) BOOST_TEST(std::fabs(actual[i] / expected[i] - 1) < 1e-12);
+  };
+  close(plot_log_ticks(0.5, 2000), {1, 10, 100, 1000});
+  close(plot_log_ticks(1e-3, 1), {1e-3, 1e-2, 1e-1, 1});
+  close(plot_log_ticks(0.3, 7), {0.5, 1, 2, 5});
+  close(plot_log_ticks(2, 3), plot_ticks(2, 3));
+  const std::vector<double> many = plot_log_ticks(1e-30, 1e30);
+  BOOST_TEST(many.size() >= 3u);
+  BOOST_TEST(many.size() <= 9u);
+}
+
+BOOST_AUTO_TEST_CASE(logarithmic_scales) {
+  const std::string blue = "stroke=\"#1f77b4\"";
+  // What is not positive interrupts the curve: one line from (1, 1) to (10, 0.01), one from (1000, 100) to (1e4, 1).
+  const PlotFigure figure{.series = {{"a", {{1, 1}, {10, 0.01}, {100, 0}, {100, -5}, {1000, 100}, {10000, 1}}}},
+                          .marker = "",
+                          .x_scale = "log",
+                          .y_scale = "log"};
+  const std::string svg = to_svg(figure);
+  const std::vector<double> x1 = attributes(svg, "line", "x1", blue), x2 = attributes(svg, "line", "x2", blue);
+  const std::vector<double> y1 = attributes(svg, "line", "y1", blue), y2 = attributes(svg, "line", "y2", blue);
+  BOOST_REQUIRE(x1.size() == 3u);  // and the sample in the legend
+  // The logarithms reach from 0 to 4 and from -2 to 2, with a margin of 5 %.
+  BOOST_TEST(std::fabs(x1[0] - across(0, -.2, 4.2)) < 0.006);
+  BOOST_TEST(std::fabs(x2[0] - across(1, -.2, 4.2)) < 0.006);
+  BOOST_TEST(std::fabs(x1[1] - across(3, -.2, 4.2)) < 0.006);
+  BOOST_TEST(std::fabs(y1[0] - down(0, -2.2, 2.2)) < 0.006);
+  BOOST_TEST(std::fabs(y2[0] - down(-2, -2.2, 2.2)) < 0.006);
+  BOOST_TEST(std::fabs(y1[1] - down(2, -2.2, 2.2)) < 0.006);
+  for (const char* text : {">1</text>", ">10000</text>", ">0.01</text>", ">100</text>"})
+    BOOST_TEST(has(svg, text), text);
+  for (const char* text : {">1e+06</text>", ">100000</text>", ">0.001</text>", ">0.0001</text>"})
+    BOOST_TEST(!has(svg, text), text);  // beyond the ends
+  // Given limits; the other axis is linear.
+  const std::string limited = to_svg({.series = {{"a", {{0, 1}, {1, 100}}}},
+                                      .marker = "",
+                                      .x_range = {{0, 2}},
+                                      .y_range = {{1, 10000}},
+                                      .y_scale = "log"});
+  BOOST_TEST(std::fabs(attributes(limited, "line", "y2", blue)[0] - down(2, 0, 4)) < 0.006);
+  BOOST_TEST(std::fabs(attributes(limited, "line", "x2", blue)[0] - across(1, 0, 2)) < 0.006);
+  const auto text = [](const PlotFigure& f) { return message_of<catena::ValueError>([&] { to_svg(f); }); };
+  BOOST_TEST(text({.y_range = {{0, 1}}, .y_scale = "log"}) ==
+             "PlotFigure: the limits 0 and 1 are no range of a logarithmic scale, on which both are positive");
+  BOOST_TEST(text({.x_scale = "logarithmic"}) ==
+             "PlotFigure: there is no scale \"logarithmic\" (there are: linear, log)");
+  BOOST_TEST(has(to_svg({.y_scale = "log"}), "<svg"));  // without points
+}
+
+BOOST_AUTO_TEST_CASE(axes_of_a_report) {
+  Run run("axes", {"loss"},
+          {.trigger = {1, iteration},
+           .file_name = "p.svg",
+           .marker = "",
+           .xlim = {{0, 16}},
+           .ylim = {{0.01, 1}},
+           .xscale = "linear",
+           .yscale = "log",
+           .title = "the title",
+           .ylabel = "the loss"});
+  run.trainer.run();
+  const std::string svg = file_content(run.folder / "p.svg");
+  const std::string blue = "stroke=\"#1f77b4\"";
+  BOOST_TEST(std::fabs(attributes(svg, "line", "x1", blue)[0] - across(1, 0, 16)) < 0.006);
+  BOOST_TEST(std::fabs(attributes(svg, "line", "y2", blue)[0] - down(std::log10(0.5), -2, 0)) < 0.006);
+  for (const char* text : {">the title</text>", ">the loss</text>", ">iteration</text>", ">0.1</text>"})
+    BOOST_TEST(has(svg, text), text);
+  BOOST_CHECK_THROW(PlotReport({"loss"}, {.yscale = "none"}), catena::ValueError);
+  BOOST_CHECK_THROW(PlotReport({"loss"}, {.xlim = {{2, 1}}}), catena::ValueError);
+  BOOST_CHECK_THROW(PlotReport({"loss"}, {.ylim = {{0, 1}}, .yscale = "log"}), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(curves_of_a_vector_graphic) {
   const PlotFigure figure{.series = {{"a<b>&\"c\"", {{0, 0}, {1, 4}, {2, 2}}}, {"flat", {{0, 1}, {2, 1}}}},
                           .title = "title",

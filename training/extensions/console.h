@@ -5,6 +5,7 @@
 
 #include <iostream>
 #include <optional>
+#include <string>
 
 namespace training::internal {
 
@@ -21,5 +22,8 @@ struct Console {
     if (terminal) *out << "\033[J";
   }
 };
+
+// Returns "[####......] 40.00%" for 0.4.
+std::string progress_bar_text(double part, int length);
 
 }  // namespace training::internal

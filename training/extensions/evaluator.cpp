@@ -2,6 +2,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/training/extensions/console.h>
 
 namespace training {
 
@@ -40,6 +41,17 @@ Observation Evaluator::operator()() try {
   catena::rethrow_standard("Evaluator");
 }
 
+namespace {
+
+// One line, to whose start the cursor goes back.
+void print_progress(std::ostream& out, const std::string& name, double part) {
+  constexpr int kLength = 50;
+  out << "\033[J" << (name.empty() ? "evaluation" : name) << ' ' << internal::progress_bar_text(part, kLength) << '\r';
+  out.flush();
+}
+
+}  // namespace
+
 Observation Evaluator::evaluate() {
   Iterator& given = get_iterator("main");
   Link& target = get_target("main");
@@ -52,6 +64,8 @@ Observation Evaluator::evaluate() {
   const auto no_graph = autograd::no_backprop_mode();
   const auto testing = autograd::train_mode(false);
   nn::DictSummary summary;
+  const internal::Console console(options_.out, options_.terminal);
+  const bool shows = options_.progress_bar && console.terminal;
   const std::int64_t first_epoch = iterator.epoch();  // a copy may be of an iterator that has gone on
   while (const std::optional<Batch> batch = iterator.next()) {
     const std::int64_t sweeps = iterator.epoch() - first_epoch;
@@ -66,7 +80,9 @@ Observation Evaluator::evaluate() {
       else target.call(arguments);
     }
     summary.add(observation, options_.weighted ? batch->size() : 1);
+    if (shows) print_progress(*console.out, name(), iterator.epoch_detail() - double(first_epoch));
   }
+  if (shows) console.erase_below();
   Observation result;
   for (const auto& [key, mean] : summary.compute_mean()) result.set(key, mean);
   return result;

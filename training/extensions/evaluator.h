@@ -1,6 +1,7 @@
 // Evaluator: the means of the values that a model reports over a validation set.
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ struct EvaluatorOptions {
   // false: the mean of the means of batches, as in Chainer, so that a short last batch has the same weight as the
   // others. true: batches are weighted by their number of examples, which gives the mean over the examples.
   bool weighted = false;
+  // true: on a terminal, a line shows how far the evaluation is; elsewhere nothing is printed.
+  bool progress_bar = false;
+  std::ostream* out = nullptr;        // of the bar; default: std::cout
+  std::optional<bool> terminal = {};  // default: true if `out` is a terminal
 };
 
 // Calls the model on the whole validation iterator without a graph (inputs are volatile) and with the thread's train

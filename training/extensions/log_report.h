@@ -1,8 +1,11 @@
 // Means of observed values over intervals; LogReport has them as a list of entries and as a JSON file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/function.h>
@@ -12,19 +15,28 @@
 
 namespace training {
 
+// What an entry of a log has of the values of an interval. A NaN among them makes it NaN.
+enum class LogReduction : std::uint8_t { mean, sum, last, max, min };
+
+// Values that an entry has in another way than by their mean, with their keys: {{"main/errors", LogReduction::sum}}.
+using LogReductions = std::vector<std::pair<std::string, LogReduction>>;
+
 struct IntervalLogOptions {
   std::optional<std::vector<std::string>> keys = {};  // default: all observed values
-  TriggerSpec trigger = {1, epoch};                   // when an entry is written
+  TriggerSpec trigger = {1, epoch};                   // when an entry is written; AnyTrigger for several triggers
+  // last, max and min look at every value, which waits for a GPU.
+  LogReductions reductions = {};
 };
 
-// Accumulates the observation of every call. When its trigger fires, an entry has the means, then "epoch", "iteration"
-// and "elapsed_time". It must be called at every iteration: with a sparser trigger given to extend(), the observations
-// in between are lost. Observed values stay on their device until an entry is made.
+// Accumulates the observation of every call. When its trigger fires, an entry has the means, or what `reductions` says,
+// then "epoch", "iteration" and "elapsed_time". It must be called at every iteration: with a sparser trigger given to
+// extend(), the observations in between are lost. Observed values stay on their device until an entry is made.
 class CATENA_EXPORT IntervalLog : public Extension {
  public:
   using Options = IntervalLogOptions;
   void operator()(Trainer& trainer) final;
-  // Stores the running means and the trigger under "_summary" and "_trigger", as later versions of Chainer.
+  // Stores the running means and the trigger under "_summary" and "_trigger", as later versions of Chainer, and what
+  // other reductions have so far under "_reduced".
   void serialize(nn::Serializer& s) override;
 
  protected:
@@ -32,9 +44,15 @@ class CATENA_EXPORT IntervalLog : public Extension {
   virtual void write(Trainer& trainer, const LogEntry& entry) = 0;
 
  private:
+  const LogReduction* reduction_of(std::string_view key) const;
+  void reduce(const std::string& key, double value, LogReduction how);
+  LogEntry entry(const Trainer& trainer) const;
+  void serialize_reduced(nn::Serializer& s);
+
   Options options_;
   catena::Shared<Trigger> trigger_;
   nn::DictSummary summary_;
+  std::vector<std::pair<std::string, double>> reduced_;  // by last, max and min
 };
 
 struct LogReportOptions {
@@ -43,6 +61,7 @@ struct LogReportOptions {
   catena::Function<void(LogEntry&)> postprocess = {};  // may change an entry
   // In the trainer's folder; may contain fields such as {epoch} or {main/loss} of the newest entry; empty: no file.
   std::optional<std::string> log_name = "log";
+  LogReductions reductions = {};  // see IntervalLogOptions
 };
 
 // Keeps all entries, and rewrites its file atomically with each one.

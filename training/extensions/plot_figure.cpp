@@ -28,6 +28,25 @@ std::vector<double> plot_ticks(double low, double high) {
   return ticks;
 }
 
+std::vector<double> plot_log_ticks(double low, double high) {
+  constexpr std::size_t kFew = 3, kMany = 8;
+  const double slack = 1e-9;
+  const auto first = int(std::floor(std::log10(low) - slack)), last = int(std::ceil(std::log10(high) + slack));
+  const auto between = [&](std::initializer_list<double> factors, int step) {
+    std::vector<double> ticks;
+    for (int power = first; power <= last; ++power)
+      for (const double factor : factors) {
+        const double tick = factor * std::pow(10.0, power);
+        if (power % step == 0 && tick >= low * (1 - slack) && tick <= high * (1 + slack)) ticks.push_back(tick);
+      }
+    return ticks;
+  };
+  std::vector<double> ticks = between({1}, std::max(1, int(std::ceil(double(last - first) / kMany))));
+  if (ticks.size() < kFew) ticks = between({1, 2, 5}, 1);
+  if (ticks.size() < kFew) ticks = plot_ticks(low, high);
+  return ticks;
+}
+
 namespace {
 
 using Range = std::pair<double, double>;
@@ -36,30 +55,61 @@ constexpr Color kBlack{0, 0, 0}, kGridColor{216, 216, 216};
 constexpr Color kColors[] = {{31, 119, 180}, {255, 127, 14},  {44, 160, 44},   {214, 39, 40},  {148, 103, 189},
                              {140, 86, 75},  {227, 119, 194}, {127, 127, 127}, {188, 189, 34}, {23, 190, 207}};
 
-bool is_finite(const std::pair<double, double>& p) { return std::isfinite(p.first) && std::isfinite(p.second); }
+// The scale of an axis. `low` and `high` are its ends, as values or, with `log`, as their decadic logarithms.
+struct Scale {
+  bool log = false;
+  double low = 0, high = 1;
 
-Range range_of(const PlotFigure& figure, const std::optional<Range>& given, double (*get)(const Range&)) {
-  if (given) {
-    check<ValueError>(std::isfinite(given->first) && std::isfinite(given->second) && given->first < given->second,
-                      "PlotFigure", "the limits ", given->first, " and ", given->second, " are no range");
-    return *given;
+  bool shows(double value) const { return std::isfinite(value) && (!log || value > 0); }
+  double place(double value) const { return log ? std::log10(value) : value; }
+  double part(double value) const { return (place(value) - low) / (high - low); }  // of the length of the axis
+  std::vector<double> ticks() const {
+    return log ? plot_log_ticks(std::pow(10.0, low), std::pow(10.0, high)) : plot_ticks(low, high);
   }
-  double low = 0, high = 0;
+};
+
+Scale scale_named(const std::string& name) {
+  check<ValueError>(name == "linear" || name == "log", "PlotFigure", "there is no scale \"", name,
+                    "\" (there are: linear, log)");
+  return {.log = name == "log"};
+}
+
+void take_limits(Scale& scale, const Range& given) {
+  check<ValueError>(scale.shows(given.first) && scale.shows(given.second) && given.first < given.second, "PlotFigure",
+                    "the limits ", given.first, " and ", given.second, " are no range",
+                    scale.log ? " of a logarithmic scale, on which both are positive" : "");
+  scale.low = scale.place(given.first);
+  scale.high = scale.place(given.second);
+}
+
+using Get = double (*)(const Range&);
+
+// Sets the ends to those of the points that both scales show, with a margin.
+void take_points(Scale& scale, const Scale& other, const PlotFigure& figure, Get get, Get get_other) {
   bool any = false;
   for (const PlotSeries& s : figure.series)
-    for (const auto& p : s.points)
-      if (is_finite(p)) {
-        low = any ? std::min(low, get(p)) : get(p);
-        high = any ? std::max(high, get(p)) : get(p);
-        any = true;
-      }
-  if (!any) return {0, 1};
-  if (!(low < high)) {
-    const double half = std::max(std::fabs(low) * 0.05, 0.5);
-    return {low - half, high + half};
-  }
-  const double margin = (high - low) * 0.05;
-  return {low - margin, high + margin};
+    for (const auto& p : s.points) {
+      if (!scale.shows(get(p)) || !other.shows(get_other(p))) continue;
+      const double place = scale.place(get(p));
+      scale.low = any ? std::min(scale.low, place) : place;
+      scale.high = any ? std::max(scale.high, place) : place;
+      any = true;
+    }
+  if (!any) return;
+  const double half = std::max(std::fabs(scale.low) * 0.05, 0.5);
+  const double margin = scale.low < scale.high ? (scale.high - scale.low) * 0.05 : half;
+  scale.low -= margin;
+  scale.high += margin;
+}
+
+std::pair<Scale, Scale> scales_of(const PlotFigure& figure) {
+  constexpr Get first = [](const Range&p) { return p.first; }, second = [](const Range&p) { return p.second; };
+  Scale x = scale_named(figure.x_scale), y = scale_named(figure.y_scale);
+  if (figure.x_range) take_limits(x, *figure.x_range);
+  else take_points(x, y, figure, first, second);
+  if (figure.y_range) take_limits(y, *figure.y_range);
+  else take_points(y, x, figure, second, first);
+  return {x, y};
 }
 
 // Cuts a line to its part inside the area (Liang and Barsky); returns false if there is none.
@@ -88,8 +138,8 @@ class Painter {
         canvas_(canvas),
         origin_(origin),
         corner_{origin.x + figure.width, origin.y + figure.height},
-        x_(range_of(figure, figure.x_range, [](const Range& p) { return p.first; })),
-        y_(range_of(figure, figure.y_range, [](const Range& p) { return p.second; })) {}
+        x_(scales_of(figure).first),
+        y_(scales_of(figure).second) {}
 
   void paint() {
     axes();
@@ -98,20 +148,19 @@ class Painter {
   }
 
  private:
-  Point place(const std::pair<double, double>& p) const {
-    return {origin_.x + (p.first - x_.first) / (x_.second - x_.first) * figure_.width,
-            corner_.y - (p.second - y_.first) / (y_.second - y_.first) * figure_.height};
-  }
+  double x_at(double value) const { return origin_.x + x_.part(value) * figure_.width; }
+  double y_at(double value) const { return corner_.y - y_.part(value) * figure_.height; }
+  Point place(const std::pair<double, double>& p) const { return {x_at(p.first), y_at(p.second)}; }
 
   void axes() {
-    for (const double tick : plot_ticks(x_.first, x_.second)) {
-      const double x = place({tick, 0}).x;
+    for (const double tick : x_.ticks()) {
+      const double x = x_at(tick);
       if (figure_.grid) canvas_.line({x, origin_.y}, {x, corner_.y}, kGridColor, 1);
       canvas_.line({x, corner_.y}, {x, corner_.y + 4}, kBlack, 1);
       canvas_.text({x, corner_.y + 14}, format_value(tick, "g"), Align::center);
     }
-    for (const double tick : plot_ticks(y_.first, y_.second)) {
-      const double y = place({0, tick}).y;
+    for (const double tick : y_.ticks()) {
+      const double y = y_at(tick);
       if (figure_.grid) canvas_.line({origin_.x, y}, {corner_.x, y}, kGridColor, 1);
       canvas_.line({origin_.x - 4, y}, {origin_.x, y}, kBlack, 1);
       canvas_.text({origin_.x - 8, y}, format_value(tick, "g"), Align::right);
@@ -127,7 +176,7 @@ class Painter {
   void curve(const PlotSeries& series, Color color) {
     const std::pair<double, double>* last = nullptr;
     for (const auto& p : series.points) {
-      if (!is_finite(p)) {
+      if (!x_.shows(p.first) || !y_.shows(p.second)) {
         last = nullptr;
         continue;
       }
@@ -176,7 +225,7 @@ class Painter {
   const PlotFigure& figure_;
   Canvas& canvas_;
   Point origin_, corner_;
-  Range x_, y_;
+  Scale x_, y_;
 };
 
 std::string painted(const PlotFigure& figure, catena::Owned<Canvas> (*make)(double, double)) {

@@ -14,7 +14,7 @@ namespace training {
 
 PlotReport::PlotReport(std::vector<std::string> y_keys, Options options)
     : y_keys_(std::move(y_keys)), options_(std::move(options)), trigger_(options_.trigger.make()) {
-  (void)to_svg({.marker = options_.marker, .width = 1, .height = 1});  // throws for an unknown marker before training
+  (void)to_svg(empty_figure());  // throws for a wrong option before training
   for (const std::string& key : y_keys_) curves_.emplace_back(key, Points());
 }
 
@@ -40,11 +40,20 @@ void PlotReport::operator()(Trainer& trainer) {
     draw(trainer, entry);
 }
 
+PlotFigure PlotReport::empty_figure() const {
+  return {.title = options_.title,
+          .x_label = options_.x_key,
+          .y_label = options_.ylabel,
+          .marker = options_.marker,
+          .grid = options_.grid,
+          .x_range = options_.xlim,
+          .y_range = options_.ylim,
+          .x_scale = options_.xscale,
+          .y_scale = options_.yscale};
+}
+
 void PlotReport::draw(Trainer& trainer, const LogEntry& entry) const {
-  PlotFigure figure;
-  figure.x_label = options_.x_key;
-  figure.marker = options_.marker;
-  figure.grid = options_.grid;
+  PlotFigure figure = empty_figure();
   for (const auto& [key, points] : curves_) {
     if (points.empty()) continue;
     PlotSeries& series = figure.series.emplace_back();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,12 +23,17 @@ struct PlotReportOptions {
   std::string file_name = "plot.png";  // in the trainer's folder; with the extension .svg, a vector graphic
   std::string marker = "x";            // see PlotFigure
   bool grid = true;
+  // Names of matplotlib: the ends of the axes ({low, high}; default: those of the points), and their scales, "linear"
+  // or "log", on which what is not positive is not drawn.
+  std::optional<std::pair<double, double>> xlim = {}, ylim = {};
+  std::string xscale = "linear", yscale = "linear";
+  std::string title = {}, ylabel = {};  // the label of the x axis is x_key
 };
 
 // Accumulates the observed values `y_keys` at every call. When its trigger fires, adds a point with the mean of each
 // value observed since the last point, and draws all curves again. Without a point or without keys, no picture is
 // drawn. Catena draws the pictures itself, so available() is always true. Like LogReport, it must be called at every
-// iteration. ValueError for an unknown marker.
+// iteration. ValueError for an unknown marker or scale, and for limits that are no range.
 class CATENA_EXPORT PlotReport : public Extension {
  public:
   using Options = PlotReportOptions;
@@ -51,6 +57,7 @@ class CATENA_EXPORT PlotReport : public Extension {
 
  private:
   using Points = std::vector<std::pair<LogValue, double>>;
+  PlotFigure empty_figure() const;
   void draw(Trainer& trainer, const LogEntry& entry) const;
   std::string json() const;
   void read_json(const std::string& text);

@@ -39,6 +39,14 @@ std::string PrintReport::row(const LogEntry& entry) {
   return text;
 }
 
+void PrintReport::take_columns(const Log& log) {
+  if (log.empty()) return;
+  entries_ = {"epoch"};
+  for (const auto& [name, value] : log[0])
+    if (name != "epoch" && name != "iteration" && name != "elapsed_time") entries_.push_back(name);
+  entries_.push_back("elapsed_time");
+}
+
 void PrintReport::initialize(Trainer& trainer) {
   if (options_.own_log_report) options_.own_log_report->initialize(trainer);
 }
@@ -53,7 +61,10 @@ void PrintReport::operator()(Trainer& trainer) {
     catena::check<catena::TypeError>(report != nullptr, "PrintReport", "the extension ", options_.log_report,
                                      " is no LogReport");
   }
-  if (!header_printed_) {  // before the first call, no progress bar has been printed
+  const bool late = entries_.empty();
+  if (late) take_columns(report->log());
+  if (!header_printed_ && !entries_.empty()) {
+    if (late) console.erase_below();
     std::string header;
     for (const std::string& name : entries_) header += (header.empty() ? "" : "  ") + cell(name, width_of(name));
     *console.out << header << '\n';

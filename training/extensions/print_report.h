@@ -19,6 +19,7 @@ struct PrintReportOptions {
   std::optional<bool> terminal = {};
 };
 
+// Without names, the columns are "epoch", the values of the first entry of the log in its order, and "elapsed_time".
 // Columns are as wide as their names, at least 10; numbers have 6 significant digits; missing values are blank. After a
 // resume, the rows of the restored log are printed again. At the end of the run, a warning lists the columns that no
 // entry of the log had, and the existing names.
@@ -27,6 +28,8 @@ class CATENA_EXPORT PrintReport : public Extension {
   using Options = PrintReportOptions;
   explicit PrintReport(std::vector<std::string> entries, Options options);
   explicit PrintReport(std::vector<std::string> entries);
+  explicit PrintReport(Options options) : PrintReport(std::vector<std::string>(), std::move(options)) {}
+  PrintReport() : PrintReport(Options{}) {}
 
   void initialize(Trainer& trainer) override;  // initializes own_log_report
   void operator()(Trainer& trainer) override;
@@ -36,6 +39,7 @@ class CATENA_EXPORT PrintReport : public Extension {
 
  private:
   std::string row(const LogEntry& entry);
+  void take_columns(const Log& log);
   std::vector<std::string> entries_;
   std::vector<std::string> met_;  // the names of values in the entries printed
   Options options_;

@@ -22,13 +22,6 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Returns "  total [####......] 40.00%", without the name.
-std::string bar(double rate, int length) {
-  const int marks = std::clamp(int(rate * length), 0, length);
-  return "[" + std::string(std::size_t(marks), '#') + std::string(std::size_t(length - marks), '.') + "] " +
-         format_value(rate, "6.2%");
-}
-
 // Returns the text of a time span as in Python: 1:02:03.500000, 2 days, 0:00:01.
 std::string time_text(double seconds) {
   if (!std::isfinite(seconds)) return "unknown";
@@ -40,6 +33,12 @@ std::string time_text(double seconds) {
 }
 
 }  // namespace
+
+std::string internal::progress_bar_text(double part, int length) {
+  const int marks = std::clamp(int(part * length), 0, length);
+  return "[" + std::string(std::size_t(marks), '#') + std::string(std::size_t(length - marks), '.') + "] " +
+         format_value(part, "6.2%");
+}
 
 ProgressBar::ProgressBar(Options options) : options_(std::move(options)) {
   check<catena::ValueError>(options_.update_interval > 0 && options_.bar_length > 0, "ProgressBar",
@@ -59,11 +58,12 @@ ProgressBar::Speed ProgressBar::measure(const Updater& updater) {
 
 void ProgressBar::operator()(Trainer& trainer) {
   if (!options_.training_length) {
-    const auto* stop = dynamic_cast<const IntervalTrigger*>(trainer.stop_trigger());
-    check<catena::TypeError>(
-        stop != nullptr, "ProgressBar",
-        "the length of the training is not known: the stop trigger is no IntervalTrigger, so give training_length");
-    options_.training_length = {stop->period(), stop->unit()};
+    const Trigger* const stop = trainer.stop_trigger();
+    const std::optional<TrainingLength> known = stop == nullptr ? std::nullopt : stop->training_length();
+    check<catena::TypeError>(known.has_value(), "ProgressBar",
+                             "the length of the training is not known: the stop trigger has none, such as that of an "
+                             "IntervalTrigger, so give training_length");
+    options_.training_length = {known->length, known->unit};
   }
   const Updater& updater = trainer.updater();
   if (updater.iteration() % options_.update_interval != 0) return;
@@ -87,8 +87,8 @@ void ProgressBar::operator()(Trainer& trainer) {
   }
   const double detail = updater.epoch_detail();
   console.erase_below();
-  out << "     total " << bar(done / length, options_.bar_length) << '\n'
-      << "this epoch " << bar(detail - std::floor(detail), options_.bar_length) << '\n'
+  out << "     total " << internal::progress_bar_text(done / length, options_.bar_length) << '\n'
+      << "this epoch " << internal::progress_bar_text(detail - std::floor(detail), options_.bar_length) << '\n'
       << format_value(updater.iteration(), "10") << " iter, " << std::to_string(updater.epoch()) << " epoch / "
       << length_text << '\n'
       << format_value(speed.iterations, "10.5g") << " iters/sec. Estimated time to finish: " << left << ".\n"

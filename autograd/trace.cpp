@@ -1,0 +1,175 @@
+#include <catena/autograd/trace.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <catena/autograd/backend/profile_extension.h>
+#include <catena/autograd/hooks.h>
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/text.h>
+
+namespace autograd {
+
+namespace {
+
+std::int64_t nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : catena::printable(std::string(text))) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n' || c == '\t') out += c == '\n' ? "\\n" : "\\t";
+    else out += c;
+  }
+  return out + '"';
+}
+
+// The shapes of the inputs of a function: "(32, 784), (10, 784)".
+std::string shapes_of(const Arrays& arrays) {
+  std::string text;
+  for (const Array& a : arrays)
+    text = catena::concat(text, text.empty() ? "" : ", ", a ? catena::concat(a.shape()) : std::string("None"));
+  return text;
+}
+
+std::string inputs_of(const Arrays& arrays) { return catena::concat("{\"inputs\": ", quoted(shapes_of(arrays)), '}'); }
+
+}  // namespace
+
+// What hears of functions by hooks, and of the array library's work by its profile extension.
+class Trace::Recorder final : FunctionHook, ProfileSink {
+ public:
+  explicit Recorder(TraceOptions options);
+  ~Recorder() override;
+
+  void open(std::string name, std::string_view category, std::string arguments = {});
+  void close(bool wait);
+  std::string json() const;
+
+ private:
+  struct Event {
+    std::string name;
+    std::string_view category;
+    double start, duration;  // microseconds; duration < 0: open
+    std::string arguments;   // JSON
+  };
+  struct MemoryPoint {
+    Device device;
+    double time;
+    std::int64_t bytes;
+  };
+  std::string name() const override { return "Trace"; }
+  void forward_preprocess(const FunctionNode& function, const Arrays& in_data) override;
+  void forward_postprocess(const FunctionNode& function, const Arrays& in_data) override;
+  void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+  void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+  void failed(const FunctionNode& function) noexcept override;
+  void operation_begin(std::string_view name) override;
+  void copy_begin(Device to, Device from, std::size_t bytes) override;
+  void end() override;
+  void allocated(Device device, std::size_t bytes, std::size_t acquired) override;
+  void freed(Device device, std::size_t bytes) override;
+  double now() const;
+  void count_memory(Device device, std::int64_t change);
+
+  TraceOptions options_;
+  std::int64_t began_;  // nanoseconds
+  std::vector<Event> events_;
+  std::vector<std::size_t> open_;  // indices of open ranges, the innermost one last
+  std::vector<MemoryPoint> memory_;
+  std::vector<std::pair<Device, std::int64_t>> in_use_;  // bytes since the trace began
+  HookScope hook_;
+  catena::Owned<ProfileExtension::Watch> watch_;
+};
+
+Trace::Recorder::Recorder(TraceOptions options) : options_(options), began_(nanoseconds()), hook_(*this) {
+  if (!options_.kernels && !options_.memory) return;
+  if (ProfileExtension* const source = default_backend().extension<ProfileExtension>(Device()))
+    watch_ = source->watch(*this);
+}
+
+Trace::Recorder::~Recorder() { watch_ = {}; }
+
+double Trace::Recorder::now() const { return 1e-3 * double(nanoseconds() - began_); }
+
+void Trace::Recorder::open(std::string name, std::string_view category, std::string arguments) {
+  open_.push_back(events_.size());
+  events_.push_back({std::move(name), category, now(), -1, std::move(arguments)});
+}
+
+void Trace::Recorder::close(bool wait) {
+  if (open_.empty()) return;
+  const Device device = wait && options_.synchronize ? default_backend().default_device() : Device();
+  if (device.kind != Device::Kind::cpu) default_backend().synchronize(device);
+  Event& event = events_[open_.back()];
+  event.duration = now() - event.start;
+  open_.pop_back();
+}
+
+void Trace::Recorder::forward_preprocess(const FunctionNode& function, const Arrays& in_data) {
+  open(function.label(), "forward", inputs_of(in_data));
+}
+void Trace::Recorder::forward_postprocess(const FunctionNode&, const Arrays&) { close(true); }
+void Trace::Recorder::backward_preprocess(const FunctionNode& function, const Arrays&, const Arrays& out_grad) {
+  open(function.label() + ".backward", "backward", inputs_of(out_grad));
+}
+void Trace::Recorder::backward_postprocess(const FunctionNode&, const Arrays&, const Arrays&) { close(true); }
+void Trace::Recorder::failed(const FunctionNode&) noexcept { close(false); }
+
+void Trace::Recorder::operation_begin(std::string_view name) {
+  if (options_.kernels) open(std::string(name), "kernel");
+}
+
+void Trace::Recorder::copy_begin(Device to, Device from, std::size_t bytes) {
+  if (options_.kernels)
+    open("copy", "copy",
+         catena::concat("{\"to\": ", quoted(catena::concat(to)), ", \"from\": ", quoted(catena::concat(from)),
+                        ", \"bytes\": ", bytes, '}'));
+}
+
+void Trace::Recorder::end() {
+  if (options_.kernels) close(true);
+}
+
+void Trace::Recorder::count_memory(Device device, std::int64_t change) {
+  if (!options_.memory) return;
+  auto found = std::find_if(in_use_.begin(), in_use_.end(), [&](const auto& of) { return of.first == device; });
+  if (found == in_use_.end()) found = in_use_.insert(in_use_.end(), {device, 0});
+  found->second += change;
+  memory_.push_back({device, now(), found->second});
+}
+void Trace::Recorder::allocated(Device device, std::size_t bytes, std::size_t) {
+  count_memory(device, std::int64_t(bytes));
+}
+void Trace::Recorder::freed(Device device, std::size_t bytes) { count_memory(device, -std::int64_t(bytes)); }
+
+std::string Trace::Recorder::json() const {
+  std::string out = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+  const char* separator = "\n";
+  const auto add = [&](const auto&... parts) { out += catena::concat(std::exchange(separator, ",\n"), parts...); };
+  for (const Event& e : events_) {
+    if (e.duration < 0) continue;
+    add("{\"name\": ", quoted(e.name), ", \"cat\": \"", e.category,
+        "\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": ", catena::fixed_text(e.start, 3),
+        ", \"dur\": ", catena::fixed_text(e.duration, 3), e.arguments.empty() ? "" : ", \"args\": ", e.arguments, '}');
+  }
+  for (const MemoryPoint& m : memory_)
+    add("{\"name\": ", quoted(catena::concat("memory ", m.device)),
+        ", \"ph\": \"C\", \"pid\": 1, \"ts\": ", catena::fixed_text(m.time, 3), ", \"args\": {\"bytes\": ", m.bytes,
+        "}}");
+  return out + "\n]}\n";
+}
+
+Trace::Trace(TraceOptions options) : recorder_(new Recorder(options)) {}
+Trace::~Trace() = default;
+void Trace::begin_range(std::string name, std::string_view category) { recorder_->open(std::move(name), category); }
+void Trace::end_range() { recorder_->close(true); }
+std::string Trace::json() const { return recorder_->json(); }
+
+}  // namespace autograd
