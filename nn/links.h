@@ -9,6 +9,7 @@
 #include <catena/nn/links/bias.h>
 #include <catena/nn/links/bilinear.h>
 #include <catena/nn/links/classifier.h>
+#include <catena/nn/links/composed_convolution_2d.h>
 #include <catena/nn/links/convolution_2d.h>
 #include <catena/nn/links/convolution_nd.h>
 #include <catena/nn/links/crf1d.h>
@@ -22,6 +23,7 @@
 #include <catena/nn/links/linear.h>
 #include <catena/nn/links/lstm.h>
 #include <catena/nn/links/maxout.h>
+#include <catena/nn/links/mgu.h>
 #include <catena/nn/links/mlp_convolution_2d.h>
 #include <catena/nn/links/multi_head_attention.h>
 #include <catena/nn/links/n_step.h>
@@ -30,4 +32,7 @@
 #include <catena/nn/links/sampling_losses.h>
 #include <catena/nn/links/scale.h>
 #include <catena/nn/links/simplified_dropconnect.h>
+#include <catena/nn/links/swish.h>
 #include <catena/nn/links/transformer.h>
+#include <catena/nn/links/tree_lstm.h>
+#include <catena/nn/sequential.h>

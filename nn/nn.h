@@ -6,6 +6,8 @@
 #include <catena/nn/functions.h>
 #include <catena/nn/initializer.h>
 #include <catena/nn/link.h>
+#include <catena/nn/link_hook.h>
+#include <catena/nn/link_hooks.h>
 #include <catena/nn/links.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/reporter.h>
@@ -13,5 +15,6 @@
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/safetensors.h>
 #include <catena/nn/serializers/serializer.h>
+#include <catena/nn/summary.h>
 #include <catena/nn/vision.h>
 #include <catena/nn/walker_alias.h>
