@@ -13,6 +13,7 @@
 #include <catena/nn/links/convolution_2d.h>
 #include <catena/nn/links/convolution_nd.h>
 #include <catena/nn/links/crf1d.h>
+#include <catena/nn/links/decorrelated_batch_normalization.h>
 #include <catena/nn/links/embed_id.h>
 #include <catena/nn/links/group_normalization.h>
 #include <catena/nn/links/gru.h>
