@@ -235,9 +235,7 @@ Initializer resampling(const char* name, const ResamplingOptions& o, bool keeps_
 Initializer UpsamplingDeconvFilter(const ResamplingOptions& o) {
   return resampling("UpsamplingDeconvFilter", o, false);
 }
-Initializer DownsamplingConvFilter(const ResamplingOptions& o) {
-  return resampling("DownsamplingConvFilter", o, true);
-}
+Initializer DownsamplingConvFilter(const ResamplingOptions& o) { return resampling("DownsamplingConvFilter", o, true); }
 
 // ---- PyTorch's names and defaults ---------------------------------------------------------------
 double calculate_gain(std::string_view f, double a) {
@@ -266,9 +264,7 @@ template <bool uniform> Initializer kaiming(const char* name, const KaimingOptio
   if constexpr (uniform) return uniform_of(scale, rest);
   else return normal_of(scale, rest);
 }
-double xavier(const Array& a, double gain) {
-  return gain * std::sqrt(2 / (torch_fan(a, false) + torch_fan(a, true)));
-}
+double xavier(const Array& a, double gain) { return gain * std::sqrt(2 / (torch_fan(a, false) + torch_fan(a, true))); }
 
 }  // namespace
 

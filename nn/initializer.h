@@ -76,9 +76,9 @@ CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});  // bou
 
 // Filters of linear interpolation along all spatial axes, for layers that resize: W (out, in, k1, ..., kn). Where out
 // and in channel agree, W is the product of triangles, else 0; where axis 1 has length 1, as with groups, it is that
-// product everywhere. The up-sampling filter is that of a transposed convolution whose stride is the factor, with kernels of
-// 2 factor - factor % 2; the down-sampling filter is divided by its sum, so that constants stay. `interpolation` is
-// "linear"; ValueError for other texts, for fewer than 3 axes, and for other numbers of channels.
+// product everywhere. The up-sampling filter is that of a transposed convolution whose stride is the factor, with
+// kernels of 2 factor - factor % 2; the down-sampling filter is divided by its sum, so that constants stay.
+// `interpolation` is "linear"; ValueError for other texts, for fewer than 3 axes, and for other numbers of channels.
 struct ResamplingOptions {
   std::string_view interpolation = "linear";
   std::optional<autograd::Dtype> dtype = {};
@@ -92,8 +92,8 @@ CATENA_EXPORT Initializer DownsamplingConvFilter(const ResamplingOptions& o = {}
 // "leaky_relu", 3/4 for "selu"; ValueError for others. fan_in is the product of shape[1:],
 // fan_out shape[0] times the positions of the filter.
 struct KaimingOptions {
-  double a = 0;                                // the negative slope of leaky_relu
-  std::string_view mode = "fan_in";            // or "fan_out"; ValueError for others
+  double a = 0;                      // the negative slope of leaky_relu
+  std::string_view mode = "fan_in";  // or "fan_out"; ValueError for others
   std::string_view nonlinearity = "leaky_relu";
   std::optional<autograd::Dtype> dtype = {};
   autograd::Generator* rng = nullptr;

@@ -194,8 +194,8 @@ class CATENA_EXPORT Link {
   // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
   // Returns the link. KeyError for a name that is in use.
   Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});
-  template <class H> Link& add_hook(H&& hook, std::string_view name = {})
-      requires(std::is_base_of_v<LinkHook, std::decay_t<H>>) {
+  template <class H>
+  Link& add_hook(H&& hook, std::string_view name = {}) requires(std::is_base_of_v<LinkHook, std::decay_t<H>>) {
     return add_hook(catena::Shared<LinkHook>(catena::Shared<std::decay_t<H>>::make(std::forward<H>(hook))), name);
   }
   // KeyError listing the names.

@@ -45,8 +45,8 @@ Link& Link::add_hook(catena::Shared<LinkHook> hook, std::string_view name) {
   check<catena::ValueError>(bool(hook), "Link.add_hook", "the pointer to the hook is null");
   const std::string key = name.empty() ? hook->name() : std::string(name);
   const NamedLinkHooks* const before = internal::hooks_of(*this);
-  check<KeyError>(before == nullptr || named(*before, key) == before->end(), "Link.add_hook", "the link has a hook named ",
-                  key, " already: delete_hook(\"", key, "\") removes it");
+  check<KeyError>(before == nullptr || named(*before, key) == before->end(), "Link.add_hook",
+                  "the link has a hook named ", key, " already: delete_hook(\"", key, "\") removes it");
   hook->added(*this);
   internal::editable_hooks(*this).emplace_back(key, std::move(hook));
   return *this;

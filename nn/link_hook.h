@@ -12,14 +12,14 @@
 //         std::cout << y[0].shape() << "\n";
 //       }}));
 //
-// Hooks run in the operator() of the layers of nn/links, in Sequential, ChainList and Classifier, and for every class in
-// Link::call. A class of a program whose operator() is called directly runs its hooks if the body begins with a
+// Hooks run in the operator() of the layers of nn/links, in Sequential, ChainList and Classifier, and for every class
+// in Link::call. A class of a program whose operator() is called directly runs its hooks if the body begins with a
 // LinkCall (below). A call that runs within another call of the same link, as operator() does within call(), runs no
 // hooks again.
 //
 // Order: before a call the hooks of the thread, then those of the link, each in the order of registration, and after it
-// in the reverse order; a hook of the link replaces a hook of the thread with the same name. A copy of a link has the same hook objects: what a hook stores for one link, it
-// stores in that link.
+// in the reverse order; a hook of the link replaces a hook of the thread with the same name. A copy of a link has the
+// same hook objects: what a hook stores for one link, it stores in that link.
 //
 // Thread safety: as for links. A hook object that several threads use, also through copies of a link, must be
 // thread-safe; those of nn/link_hooks are, except for TimerHook.

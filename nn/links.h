@@ -29,6 +29,7 @@
 #include <catena/nn/links/multi_head_attention.h>
 #include <catena/nn/links/n_step.h>
 #include <catena/nn/links/parameter.h>
+#include <catena/nn/links/per_example_grads.h>
 #include <catena/nn/links/prelu.h>
 #include <catena/nn/links/sampling_losses.h>
 #include <catena/nn/links/scale.h>

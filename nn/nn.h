@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/nn/caffe/caffe_function.h>
+#include <catena/nn/checkpoint.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/initializer.h>

@@ -109,8 +109,9 @@ class CATENA_EXPORT Sequential : public Link {
 // Returns a sequence of n copies of a link: Sequential(link, link, ...), see Sequential::repeat.
 //   nn::Sequential tower = nn::repeat(nn::Linear(8, 8), 3);
 CATENA_EXPORT Sequential repeat(const Sequential& links, int n, CopyMode mode = CopyMode::init);
-template <class L> Sequential repeat(const L& link, int n, CopyMode mode = CopyMode::init)
-    requires(std::is_base_of_v<Link, L> && !std::is_same_v<L, Sequential>) {
+template <class L>
+Sequential repeat(const L& link, int n, CopyMode mode = CopyMode::init) requires(std::is_base_of_v<Link, L> &&
+                                                                                 !std::is_same_v<L, Sequential>) {
   return Sequential(link).repeat(n, mode);
 }
 

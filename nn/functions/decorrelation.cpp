@@ -47,7 +47,8 @@ class InverseRoot final : public autograd::FunctionNode {
   }
   Variables backward(const Targets&, const Variables& gy) override {
     const auto [w, V] = autograd::eigh(retained_input(0));
-    const Variable root = autograd::sqrt(w), row = autograd::expand_dims(root, -2), column = autograd::expand_dims(root, -1);
+    const Variable root = autograd::sqrt(w), row = autograd::expand_dims(root, -2),
+                   column = autograd::expand_dims(root, -1);
     const Variable quotients = -1 / (row * column * (row + column));
     const Variable G = (gy[0] + transposed(gy[0])) * 0.5;
     const Variable inner = autograd::linalg_matmul(autograd::linalg_matmul(transposed(V), G), V) * quotients;
@@ -99,8 +100,8 @@ Variable decorrelated_batch_normalization(const Variable& x, const DecorrelatedB
   const Variable mean = autograd::mean(parts, {2}, true), centered = parts - mean;
   const Variable diagonal = autograd::diag_embed(
       Variable(autograd::full({o.groups, n}, o.eps, parts.dtype(), parts.device()), {.volatile_ = autograd::AUTO}));
-  const Variable cov = autograd::linalg_matmul(centered, transposed(centered)) * (1.0 / double(parts.shape(2))) +
-                       diagonal;
+  const Variable cov =
+      autograd::linalg_matmul(centered, transposed(centered)) * (1.0 / double(parts.shape(2))) + diagonal;
   const Variable P = autograd::apply_node<InverseRoot>({cov})[0];
   update(o.running_mean, mean, o.decay);
   update(o.running_projection, P, o.decay);
@@ -111,8 +112,8 @@ Variable fixed_decorrelated_batch_normalization(const Variable& x, const Variabl
                                                 int groups) {
   const Variable parts = by_groups("fixed_decorrelated_batch_normalization", x, groups);
   const std::int64_t n = parts.shape(1);
-  for (const auto& [given, name, shape] : {std::tuple(&mean, "mean", Shape{groups, n}),
-                                           std::tuple(&projection, "projection", Shape{groups, n, n})})
+  for (const auto& [given, name, shape] :
+       {std::tuple(&mean, "mean", Shape{groups, n}), std::tuple(&projection, "projection", Shape{groups, n, n})})
     check<ValueError>(*given && given->shape() == shape, "fixed_decorrelated_batch_normalization", name,
                       " must have the shape ", shape);
   const Variable centered = parts - autograd::expand_dims(wide(mean), 2);

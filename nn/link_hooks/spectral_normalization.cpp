@@ -40,8 +40,8 @@ Array normalized(const Array& x, double eps) {
 // Improves u (n, 1) and v (m, 1) for a matrix (n, m), in place.
 void iterate(const Array& M, const Array& u, const Array& v, int times, double eps) {
   for (int i = 0; i < times; ++i) {
-    autograd::assign(v, normalized(autograd::matmul(M, u, true), eps));
     autograd::assign(u, normalized(autograd::matmul(M, v), eps));
+    autograd::assign(v, normalized(autograd::matmul(M, u, true), eps));
   }
 }
 
@@ -67,8 +67,8 @@ void SpectralNormalization::prepare(Link& link, const Variable& W) const {
     iterate(M, u, v, kFirstIterations, options_.eps);
   }
   if (options_.use_gamma && !has_param(link, weight_name() + "_gamma"))
-    link.add_param(weight_name() + "_gamma", {1}, Initializer(autograd::full({1}, options_.factor.value_or(1.0),
-                                                                             W.dtype(), W.device())));
+    link.add_param(weight_name() + "_gamma", {1},
+                   Initializer(autograd::full({1}, options_.factor.value_or(1.0), W.dtype(), W.device())));
 }
 
 Variable SpectralNormalization::weight(Link& link, const Variable& W) const {

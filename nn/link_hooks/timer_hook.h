@@ -37,8 +37,8 @@ class CATENA_EXPORT TimerHook : public LinkHook {
     std::int64_t occurrence;
   };
   std::vector<Entry> summary() const;
-  // Writes the summary as a table. unit: "sec", "ms", "us", "ns", or "auto", by which each time gets its own; ValueError
-  // for others.
+  // Writes the summary as a table. unit: "sec", "ms", "us", "ns", or "auto", by which each time gets its own;
+  // ValueError for others.
   std::string report(std::string_view unit = "auto") const;
   void print_report(std::string_view unit = "auto") const;  // to std::cout
   void print_report(std::ostream& out, std::string_view unit = "auto") const;

@@ -50,8 +50,8 @@ void WeightHook::forward_postprocess(Link& link, const Variables&, const Variabl
 void WeightHook::failed(Link& link) noexcept { put_back(link); }
 
 int WeightHook::axis_of(const Link& link, const Variable& W) const {
-  const bool transposed = dynamic_cast<const Deconvolution2D*>(&link) != nullptr ||
-                          dynamic_cast<const DeconvolutionND*>(&link) != nullptr;
+  const bool transposed =
+      dynamic_cast<const Deconvolution2D*>(&link) != nullptr || dynamic_cast<const DeconvolutionND*>(&link) != nullptr;
   const int axis = axis_.value_or(transposed ? 1 : 0);
   catena::check<catena::ValueError>(axis >= 0 && axis < W.ndim(), name(), "the axis ", axis, " does not exist in ",
                                     weight_name_, " of shape ", W.shape());

@@ -19,7 +19,8 @@ struct WeightStandardizationOptions {
 class CATENA_EXPORT WeightStandardization : public WeightHook {
  public:
   using Options = WeightStandardizationOptions;
-  explicit WeightStandardization(const Options& options = {}) : WeightHook(options.weight_name, options.axis), eps_(options.eps) {}
+  explicit WeightStandardization(const Options& options = {})
+      : WeightHook(options.weight_name, options.axis), eps_(options.eps) {}
   std::string name() const override { return "WeightStandardization"; }
 
  protected:

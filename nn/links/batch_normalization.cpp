@@ -109,9 +109,12 @@ Variable BatchRenormalization::operator()(const Variable& x, const BatchNormaliz
   LinkCall called(*this, x);
   if (is_test(o)) return called(BatchNormalization::operator()(x, {.test = true}));
   const Array &mean = avg_mean.array(), &var = avg_var.array();
-  return called(batch_renormalization(
-      x, scale_of(*this), shift_of(*this), rmax, dmax,
-      {.eps = eps, .running_mean = mean, .running_var = var, .decay = kept_share(*this, o), .update_statistics = true}));
+  return called(batch_renormalization(x, scale_of(*this), shift_of(*this), rmax, dmax,
+                                      {.eps = eps,
+                                       .running_mean = mean,
+                                       .running_var = var,
+                                       .decay = kept_share(*this, o),
+                                       .update_statistics = true}));
 }
 
 }  // namespace nn

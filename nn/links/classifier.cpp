@@ -14,8 +14,8 @@ std::size_t LabelKey::in(const Variables& args) const {
     if (args[i] && args[i].name() == name_) return i;
     names += (names.empty() ? "" : ", ") + (args[i] ? args[i].name() : std::string());
   }
-  catena::fail<catena::KeyError>("Classifier", "label_key is ", name_, ", and no argument has this name (there are: ",
-                                 names, ")");
+  catena::fail<catena::KeyError>("Classifier", "label_key is ", name_,
+                                 ", and no argument has this name (there are: ", names, ")");
 }
 
 }  // namespace nn

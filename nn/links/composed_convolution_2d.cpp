@@ -16,9 +16,7 @@ namespace {
 // N(0, 1 / (in kh kw)) for W (out, oh, ow, in, kh, kw), whose fan-in does not include the positions.
 Initializer local_filters(const Initializer& given) {
   if (given) return given;
-  return {[](const Array& a) {
-    initializers::Normal(1 / std::sqrt(double(a.shape(3) * a.shape(4) * a.shape(5))))(a);
-  }};
+  return {[](const Array& a) { initializers::Normal(1 / std::sqrt(double(a.shape(3) * a.shape(4) * a.shape(5))))(a); }};
 }
 
 }  // namespace

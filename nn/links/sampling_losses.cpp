@@ -41,8 +41,9 @@ NegativeSampling::NegativeSampling(int in_size, const internal::Counts& counts, 
 
 Variable NegativeSampling::operator()(const Variable& x, const Variable& t, const Summed& o) {
   LinkCall called(*this, x, t);
-  return called(located("NegativeSampling", x,
-                 [&] { return negative_sampling(x, t, W, sampler ? sampler : Sampler(alias), sample_size, o); }));
+  return called(located("NegativeSampling", x, [&] {
+    return negative_sampling(x, t, W, sampler ? sampler : Sampler(alias), sample_size, o);
+  }));
 }
 
 BlackOut::BlackOut(int in_size, const internal::Counts& counts, int samples)

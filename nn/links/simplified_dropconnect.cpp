@@ -23,7 +23,7 @@ Variable SimplifiedDropconnect::operator()(const Variable& x, const SimplifiedDr
       W.initialize({out_size, columns});
     }
     return called(simplified_dropconnect(x, W, b ? static_cast<const Variable&>(*b) : Variable(),
-                                  {.ratio = ratio, .train = o.train, .mask = o.mask}));
+                                         {.ratio = ratio, .train = o.train, .mask = o.mask}));
   } catch (...) {
     internal::rethrow_at(*this, "SimplifiedDropconnect", x ? internal::dtype_detail(x, W) : std::string());
   }

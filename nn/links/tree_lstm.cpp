@@ -73,8 +73,7 @@ LSTMState ChildSumTreeLSTM::operator()(const Variables& cs, const Variables& hs,
 NaryTreeLSTM::NaryTreeLSTM(std::optional<int> in, int out, int n)
     : W_x(in, (3 + n) * out, {.n_batch_axes = 1}), in_size(in), state_size(out), n_ary(n) {
   check<ValueError>(n >= 1, "NaryTreeLSTM", "n_ary is ", n, "; at least 1 is needed");
-  for (int k = 1; k <= n; ++k)
-    add_link("W_h" + std::to_string(k), Linear(out, (3 + n) * out, {.nobias = true}));
+  for (int k = 1; k <= n; ++k) add_link("W_h" + std::to_string(k), Linear(out, (3 + n) * out, {.nobias = true}));
   name_params();
 }
 

@@ -1,5 +1,6 @@
-// LSTM layers for the nodes of trees (Tai et al.: Improved Semantic Representations From Tree-Structured Long Short-Term
-// Memory Networks, 2015). They have no state: a call computes one node of each tree of a batch from its children.
+// LSTM layers for the nodes of trees (Tai et al.: Improved Semantic Representations From Tree-Structured Long
+// Short-Term Memory Networks, 2015). They have no state: a call computes one node of each tree of a batch from its
+// children.
 //
 //   c = tanh(a) s(i) + sum over children of s(f_k) c_k, h = s(o) tanh(c)
 #pragma once

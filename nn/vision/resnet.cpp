@@ -218,7 +218,8 @@ void ResNetLayers::load_torchvision(const std::string& path) {
 void ResNetLayers::use_torchvision_layers() {
   if (std::exchange(pool1_pads, true)) return;
   for (BuildingBlock* block : {&res3, &res4, &res5})
-    if (block->a.conv2.geometry.stride.y == 1) std::swap(block->a.conv1.geometry.stride, block->a.conv2.geometry.stride);
+    if (block->a.conv2.geometry.stride.y == 1)
+      std::swap(block->a.conv1.geometry.stride, block->a.conv2.geometry.stride);
   for (Link* link : links())
     if (auto* bn = dynamic_cast<BatchNormalization*>(link)) bn->eps = 1e-5;
 }

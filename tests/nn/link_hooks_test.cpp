@@ -30,7 +30,7 @@ struct Recorder : nn::LinkHook {
   void forward_preprocess(nn::Link& l, const Variables&) override { note("pre", l); }
   void forward_postprocess(nn::Link& l, const Variables&, const Variables& y) override {
     note("post", l);
-    BOOST_TEST(bool(y.at(0)));
+    BOOST_TEST(bool(y[0]));
   }
   void failed(nn::Link& l) noexcept override { note("failed", l); }
 };
@@ -109,8 +109,8 @@ BOOST_AUTO_TEST_CASE(order_of_calls) {
   {
     const nn::LinkHookScope scope(of_thread);
     model.call({input()});
-    CHECK_LIST(log, Strings{"T pre ", "T pre l1", "A pre l1", "B pre l1", "B post l1", "A post l1", "T post l1", "T pre l2",
-                            "A pre l2", "A post l2", "T post l2", "T post "});
+    CHECK_LIST(log, Strings{"T pre ", "T pre l1", "A pre l1", "B pre l1", "B post l1", "A post l1", "T post l1",
+                            "T pre l2", "A pre l2", "A post l2", "T post l2", "T post "});
     BOOST_CHECK_THROW(nn::LinkHookScope{of_thread}, catena::KeyError);
     log.clear();
     Recorder same_name("A", log);
@@ -156,16 +156,16 @@ BOOST_AUTO_TEST_CASE(a_hook_that_throws) {
   Strings log;
   nn::Linear l(4, 2);
   l.add_hook(Recorder("A", log));
-  l.add_hook(nn::CallbackLinkHook("thrower", {.forward_preprocess = [](nn::Link&, const Variables&) {
-                                    throw catena::ValueError("not today");
-                                  }}));
+  l.add_hook(nn::CallbackLinkHook(
+      "thrower", {.forward_preprocess = [](nn::Link&, const Variables&) { throw catena::ValueError("not today"); }}));
   BOOST_CHECK_THROW(l(input()), catena::ValueError);
   l.delete_hook("thrower");
   Shape seen;
-  l.add_hook(nn::CallbackLinkHook("shape", {.forward_postprocess = [&](nn::Link& link, const Variables& x, const Variables& y) {
+  l.add_hook(nn::CallbackLinkHook("shape",
+                                  {.forward_postprocess = [&](nn::Link& link, const Variables& x, const Variables& y) {
                                     BOOST_TEST(&link == &l);
-                                    BOOST_TEST(x.at(0).shape() == Shape({2, 4}));
-                                    seen = y.at(0).shape();
+                                    BOOST_TEST(x[0].shape() == Shape({2, 4}));
+                                    seen = y[0].shape();
                                   }}));
   log.clear();
   l(input());

@@ -13,7 +13,7 @@ struct Net : nn::Chain {
   nn::Convolution2D conv{8, 3, {.pad = 1, .nobias = true}};
   nn::Sequential body{nn::Linear(4, 4), nn::relu, nn::Linear(4, 5, {.n_batch_axes = -1})};
   nn::Parameter scale{1.0, {2, 3}};
-  nn::Parameter late;
+  nn::Parameter late{nn::Initializer(0.0)};
   NN_MEMBERS(conv, body, scale, late)
   Variable operator()(const Variable& x) { return body(autograd::mean(conv(x), {2, 3}) * 0.5); }
 };
@@ -50,10 +50,12 @@ BOOST_AUTO_TEST_CASE(arguments_of_layers) {
      "Deconvolution2D(in_channels=4, out_channels=8, ksize=3, outsize=9)");
   is(nn::DepthwiseConvolution2D(4, 2, 3, {.nobias = true}),
      "DepthwiseConvolution2D(in_channels=4, channel_multiplier=2, ksize=3, nobias=True)");
-  is(nn::Convolution1D(4, 8, 3, {.stride = 2}), "Convolution1D(ndim=1, in_channels=4, out_channels=8, ksize=3, stride=2)");
+  is(nn::Convolution1D(4, 8, 3, {.stride = 2}),
+     "Convolution1D(ndim=1, in_channels=4, out_channels=8, ksize=3, stride=2)");
   is(nn::DeconvolutionND(3, 4, 8, {3, 2, 1}, {.pad = 1, .nobias = true}),
      "DeconvolutionND(ndim=3, in_channels=4, out_channels=8, ksize=(3, 2, 1), pad=1, nobias=True)");
-  is(nn::BatchNormalization(5, {.decay = 0.5, .use_beta = false}), "BatchNormalization(size=5, decay=0.5, use_beta=False)");
+  is(nn::BatchNormalization(5, {.decay = 0.5, .use_beta = false}),
+     "BatchNormalization(size=5, decay=0.5, use_beta=False)");
   is(nn::BatchNormalization(5, {.axis = {0, 1}}), "BatchNormalization(size=5, axis=(0, 1))");
   is(nn::LayerNormalization(), "LayerNormalization(size=None)");
   is(nn::RMSNorm(7, {.eps = 0.5}), "RMSNorm(size=7, eps=0.5)");
@@ -61,10 +63,13 @@ BOOST_AUTO_TEST_CASE(arguments_of_layers) {
   is(nn::InstanceNormalization(std::nullopt, {.affine = false}), "InstanceNormalization(affine=False)");
   is(nn::EmbedID(10, 4, {.ignore_label = -1}), "EmbedID(in_size=10, out_size=4, ignore_label=-1)");
   is(nn::NStepLSTM(2, 3, 4, 0.5), nn::to_string(nn::NStepLSTM(2, 3, 4, 0.5)));
-  BOOST_TEST(nn::to_string(nn::NStepLSTM(2, 3, 4, 0.5)).starts_with("NStepLSTM(n_layers=2, in_size=3, out_size=4, dropout=0.5\n"));
-  BOOST_TEST(nn::to_string(nn::LSTM(4)).starts_with("LSTM(in_size=None, out_size=4\n  (upward): Linear(in_size=None, "));
-  BOOST_TEST(nn::to_string(nn::MultiHeadAttention(8, 4, {.dropout = 0.25})).starts_with("MultiHeadAttention(embed_dim=8, num_heads=4, dropout=0.25\n"));
-  is(nn::PReLU({3}), "PReLU(W=(3,))");
+  BOOST_TEST(nn::to_string(nn::NStepLSTM(2, 3, 4, 0.5))
+                 .starts_with("NStepLSTM(n_layers=2, in_size=3, out_size=4, dropout=0.5\n"));
+  BOOST_TEST(
+      nn::to_string(nn::LSTM(4)).starts_with("LSTM(in_size=None, out_size=4\n  (upward): Linear(in_size=None, "));
+  BOOST_TEST(nn::to_string(nn::MultiHeadAttention(8, 4, {.dropout = 0.25}))
+                 .starts_with("MultiHeadAttention(embed_dim=8, num_heads=4, dropout=0.25\n"));
+  is(nn::PReLU(Shape{3}), "PReLU(W=(3,))");
 }
 
 BOOST_AUTO_TEST_CASE(rows_and_totals) {
@@ -120,11 +125,11 @@ BOOST_AUTO_TEST_CASE(table) {
   const std::string device = catena::to_string(small.device());
   BOOST_TEST(printed(nn::summary(small, Variable(autograd::ones({2, 4}, Dtype::float32, small.device())))) ==
              "path      link    output    params  dtype    device\n"
-             "--------------------------------------------------\n"
+             "---------------------------------------------------\n"
              "/         Small   (2, 300)       -  float32  cpu:0\n"
              " /l1      Linear  (2, 300)   1,500  float32  cpu:0\n"
              " /unused  Linear  -              6  float32  cpu:0\n"
-             "--------------------------------------------------\n"
+             "---------------------------------------------------\n"
              "parameters: 1,506, trainable: 1,506, bytes: 6,024\n");
 }
 
@@ -135,13 +140,12 @@ BOOST_AUTO_TEST_CASE(calls_and_options) {
   BOOST_TEST(model.bn.N == 0);
   for (const double m : values(model.bn.avg_mean.array())) BOOST_TEST(m == 0);  // test mode
   BOOST_TEST(!model.l1.W.grad());
-  const nn::ModelSummary twice = nn::summary(
-      model,
-      [&] {
-        model(x);
-        BOOST_TEST(!model(x).creator());
-      },
-      {.train = true, .max_depth = 0});
+  const nn::ModelSummary twice = nn::summary(model,
+                                             [&] {
+                                               model(x);
+                                               BOOST_TEST(!model(x).creator());
+                                             },
+                                             {.train = true, .max_depth = 0});
   BOOST_TEST(twice.rows.size() == 1u);
   BOOST_TEST(twice.rows[0].calls == 0);  // its operator() was called directly
   BOOST_TEST(twice.num_params == once.num_params);

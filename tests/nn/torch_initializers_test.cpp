@@ -59,8 +59,10 @@ BOOST_AUTO_TEST_CASE(distributions) {
   check_uniform(init::XavierUniform(2.0), 2 * std::sqrt(6 / 1290.0));
   check_uniform(init::TorchDefault(), 1 / std::sqrt(90.0));
   check_uniform(init::TorchDefaultBias(16), 0.25);
-  for (const double x : values(nn::generate_array(init::NaN({.dtype = Dtype::float64}), {3}))) BOOST_TEST(std::isnan(x));
-  BOOST_TEST((nn::generate_array(init::XavierNormal(1.0, {.dtype = Dtype::float16}), {2, 2}).dtype() == Dtype::float16));
+  for (const double x : values(nn::generate_array(init::NaN({.dtype = Dtype::float64}), {3})))
+    BOOST_TEST(std::isnan(x));
+  BOOST_TEST(
+      (nn::generate_array(init::XavierNormal(1.0, {.dtype = Dtype::float16}), {2, 2}).dtype() == Dtype::float16));
   BOOST_TEST((nn::generate_array(init::KaimingNormal({.dtype = Dtype::float64}), {2, 2}).dtype() == Dtype::float64));
 }
 
@@ -109,7 +111,8 @@ BOOST_AUTO_TEST_CASE(filters_that_resize) {
   for (std::size_t j = 0; j < 4; ++j) BOOST_TEST(down[j] == four[j] / 2);
   for (std::size_t j = 0; j < 4; ++j) BOOST_TEST(down[4 + j] == four[j] / 2);
   // A ramp stays one: the transposed convolution with stride 2 interpolates.
-  nn::Deconvolution1D twice(1, 1, 4, {.stride = 2, .pad = 1, .initialW = init::UpsamplingDeconvFilter(), .nobias = true});
+  nn::Deconvolution1D twice(1, 1, 4,
+                            {.stride = 2, .pad = 1, .initialW = init::UpsamplingDeconvFilter(), .nobias = true});
   const std::vector<double> y = values(twice(Variable(floats({0, 4, 8, 12}, {1, 1, 4}))).data());
   for (std::size_t i = 1; i < 7; ++i) BOOST_TEST(y[i] == 2 * double(i) - 1);
   BOOST_CHECK_THROW(init::UpsamplingDeconvFilter({.interpolation = "cubic"}), catena::ValueError);

@@ -13,14 +13,16 @@ def tree_cell(aio, fs, cs):
     return c, torch.sigmoid(o) * torch.tanh(c)
 
 
-def child_sum(x, W_x, b_x, W_aio, W_f, *states):
-    n = len(states) // 2
-    cs, hs = states[:n], states[n:]
-    units = W_f.shape[0]
+def child_sum(x, W_x, b_x, *rest):
+    units = W_x.shape[0] // 4
     from_x = x @ W_x.T + b_x
     aio = from_x[:, :3 * units]
-    if n:
-        aio = aio + sum(hs) @ W_aio.T
+    if not rest:  # a leaf
+        return tree_cell(aio, [], [])
+    W_aio, W_f, *states = rest
+    n = len(states) // 2
+    cs, hs = states[:n], states[n:]
+    aio = aio + sum(hs) @ W_aio.T
     return tree_cell(aio, [from_x[:, 3 * units:] + h @ W_f.T for h in hs], cs)
 
 
@@ -81,7 +83,7 @@ def cases(writer):
     states = {name: spread((2, units), seed=10 + k) for k, name in enumerate(['c1', 'c2', 'c3', 'h1', 'h2', 'h3'])}
     for n in (0, 1, 3):
         chosen = {k: v for k, v in states.items() if int(k[1]) <= n}
-        writer.add('child_sum_tree_lstm', lambda *a, **_: child_sum(*a), dict(x=x, **weights, **chosen),
+        writer.add('child_sum_tree_lstm', lambda *a, **_: child_sum(*a), dict(x=x, **{k: v for k, v in weights.items() if n or k in ('W_x', 'b_x')}, **chosen),
                    dict(children=n), dtypes=('float64',))
     pair = {k: v for k, v in states.items() if int(k[1]) <= 2}
     writer.add('n_ary_tree_lstm', n_ary, dict(x=x, W_x=spread((5 * units, 4), seed=1), b_x=spread((5 * units,), seed=2),
