@@ -16,6 +16,7 @@ Predicate::Predicate(const Array& value) {
   check<ValueError>(value && value.size() == 1, "Predicate", "the condition has the shape ",
                     value ? value.shape() : Shape(), "; it must have one element");
   array_ = reshape(value, Shape{});
+  if (array_.dtype() != Dtype::bool_) array_ = apply(catena::kernels::not_equal, {array_, 0.0});
 }
 bool Predicate::value() const { return known_ ? *known_ : to_vector<double>(array_)[0] != 0; }
 

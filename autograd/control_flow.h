@@ -51,7 +51,7 @@ class CATENA_EXPORT Predicate {
 
   bool is_known() const noexcept { return known_.has_value(); }  // without reading an array
   bool value() const;                                            // waits for the device
-  const Array& array() const noexcept { return array_; }         // 0-d; null if it is a bool
+  const Array& array() const noexcept { return array_; }         // 0-d, of dtype bool; null if it is a bool
 
  private:
   std::optional<bool> known_;
