@@ -132,6 +132,21 @@ BOOST_AUTO_TEST_CASE(order_of_calls) {
   CHECK_LIST(log, Strings{"B pre l1", "B post l1", "A pre l2", "A post l2"});
 }
 
+// A call through the base class and the operator() that it calls are one call.
+BOOST_AUTO_TEST_CASE(once_for_a_call) {
+  Strings log;
+  nn::Sequential s(nn::Linear(4, 3), nn::tanh, nn::ChainList(nn::Linear(3, 2)));
+  Recorder hook("T", log);
+  const nn::LinkHookScope scope(hook);
+  s(input());
+  CHECK_LIST(log, Strings{"T pre ", "T pre 0", "T post 0", "T pre 1", "T pre 0", "T post 0", "T post 1", "T post "});
+  log.clear();
+  nn::BatchRenormalization renormalization(4);
+  const auto test_mode = autograd::train_mode(false);
+  renormalization.call({input()});  // calls the operator() of its base class
+  CHECK_LIST(log, Strings{"T pre ", "T post "});
+}
+
 BOOST_AUTO_TEST_CASE(copies_have_the_same_hooks) {
   Strings log;
   TinyMLP model;
