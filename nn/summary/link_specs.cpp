@@ -11,7 +11,7 @@ std::string text(int v) { return std::to_string(v); }
 std::string text(double v) { return catena::shortest_text(v); }
 std::string text(bool v) { return v ? "True" : "False"; }
 std::string text(const std::string& v) { return v; }
-std::string text(Pair p) { return p.y == p.x ? text(p.y) : "(" + text(p.y) + ", " + text(p.x) + ")"; }
+std::string text(Pair p) { return p.y == p.x ? text(p.y) : catena::concat("(", p.y, ", ", p.x, ")"); }
 std::string text(const autograd::Dims& d) {
   for (const std::int64_t v : d)
     if (v != d[0]) return catena::to_string(d);

@@ -82,7 +82,7 @@ ModelSummary summary_of(Link& model, const OutputsOfLinks& outputs, int max_dept
 // 1234567 as "1,234,567".
 std::string grouped_digits(std::int64_t n) {
   std::string text = std::to_string(n);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
   return text;
 }
 
@@ -90,7 +90,7 @@ using Cells = std::array<std::string, 6>;
 
 Cells cells_of(const SummaryRow& row) {
   std::string shapes;
-  for (const Shape& s : row.output_shapes) shapes += (shapes.empty() ? "" : ", ") + catena::to_string(s);
+  for (const Shape& s : row.output_shapes) shapes.append(shapes.empty() ? "" : ", ").append(catena::to_string(s));
   const std::string params = row.num_params > 0 ? grouped_digits(row.num_params) : row.has_uninitialized ? "?" : "-";
   return {std::string(std::size_t(row.depth), ' ') + row.path,
           row.type,
@@ -105,7 +105,7 @@ std::string line_of(const Cells& cells, const std::array<std::size_t, 6>& widths
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string space(widths[i] - cells[i].size(), ' ');
-    line += (i > 0 ? "  " : "") + (i == kParams ? space + cells[i] : cells[i] + space);
+    line.append(i > 0 ? "  " : "").append(i == kParams ? space : cells[i]).append(i == kParams ? cells[i] : space);
   }
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
