@@ -8,6 +8,7 @@
 #include <catena/autograd/capture.h>
 #include <catena/autograd/computational_graph.h>
 #include <catena/autograd/config.h>
+#include <catena/autograd/control_flow.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/derivatives.h>
 #include <catena/autograd/external_function.h>

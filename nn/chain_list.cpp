@@ -1,5 +1,7 @@
 #include <catena/nn/chain_list.h>
 
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 
 Link& ChainList::operator[](std::int64_t i) const {
@@ -26,41 +28,10 @@ void ChainList::visit_declared(MemberVisitor& v) {
 Variable ChainList::call(const Variables& args) {
   catena::check<catena::ValueError>(!links_.empty(), "ChainList", "there are no links to call");
   const internal::CallScope scope(*this);
+  LinkCall called(*this, args);
   Variables values = args;
   for (const internal::AnyLink& l : links_) values = {l.get().call(values)};
-  return values[0];
-}
-
-Sequential Sequential::repeat(int n) const {
-  catena::check<catena::ValueError>(n >= 0, "Sequential.repeat", "cannot repeat ", n, " times");
-  Sequential result;
-  for (int i = 0; i < n; ++i) {
-    const Sequential fresh = copy(*this, i == 0 ? CopyMode::copy : CopyMode::init);
-    for (const Element& e : fresh.elements_) result.elements_.push_back(e);
-  }
-  return result;
-}
-
-void Sequential::visit_declared(MemberVisitor& v) {
-  std::size_t i = 0;
-  for (const Element& e : elements_)
-    if (e.link) v.link(std::to_string(i++), e.link->get());
-}
-
-Variable Sequential::call(const Variables& args) {
-  catena::check<catena::ValueError>(!elements_.empty(), "Sequential", "there is nothing to call");
-  const internal::CallScope scope(*this);
-  Variables values = args;
-  for (const Element& e : elements_) {
-    if (e.link) {
-      values = {e.link->get().call(values)};
-    } else {
-      catena::check<catena::TypeError>(values.size() == 1, "Sequential", "its first function was given ", values.size(),
-                                       " arguments");
-      values = {e.function(values[0])};
-    }
-  }
-  return values[0];
+  return called(values[0]);
 }
 
 }  // namespace nn

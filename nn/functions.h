@@ -5,6 +5,7 @@
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/attention.h>
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/functions/decorrelation.h>
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/hierarchical_softmax.h>
 #include <catena/nn/functions/loss.h>

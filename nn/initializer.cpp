@@ -1,7 +1,12 @@
 #include <catena/nn/initializer.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
+
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/special.h>
 
 namespace nn {
 
@@ -59,13 +64,19 @@ Initializer scaled_initializer(const Initializer& initializer, double scale) {
 namespace initializers {
 namespace {
 
-void fill_normal(const Array& a, double stddev) {
-  autograd::assign(
-      a, autograd::random_normal(a.shape(), 0.0, stddev, a.dtype(), autograd::default_generator(), a.device()));
+autograd::Generator& generator_of(autograd::Generator* rng) { return rng ? *rng : autograd::default_generator(); }
+void fill_normal(const Array& a, double stddev, autograd::Generator* rng) {
+  autograd::assign(a, autograd::random_normal(a.shape(), 0.0, stddev, a.dtype(), generator_of(rng), a.device()));
 }
-void fill_uniform(const Array& a, double bound) {
-  autograd::assign(
-      a, autograd::random_uniform(a.shape(), -bound, bound, a.dtype(), autograd::default_generator(), a.device()));
+void fill_uniform(const Array& a, double bound, autograd::Generator* rng) {
+  autograd::assign(a, autograd::random_uniform(a.shape(), -bound, bound, a.dtype(), generator_of(rng), a.device()));
+}
+// Initializers of a deviation or a bound that follows from the array.
+template <class F> Initializer normal_of(F stddev, Options o) {
+  return {[stddev, rng = o.rng](const Array& a) { fill_normal(a, stddev(a), rng); }, o.dtype};
+}
+template <class F> Initializer uniform_of(F bound, Options o) {
+  return {[bound, rng = o.rng](const Array& a) { fill_uniform(a, bound(a), rng); }, o.dtype};
 }
 double fan_sum(const Array& a) {
   const Fans f = get_fans(a.shape());
@@ -112,45 +123,165 @@ Initializer Identity(double scale, Options o) {
           o.dtype};
 }
 
+Initializer NaN(Options o) { return Constant(std::numeric_limits<double>::quiet_NaN(), o); }
+
 Initializer Normal(double scale, Options o) {
-  return {[scale](const Array& a) { fill_normal(a, scale); }, o.dtype};
+  return normal_of([scale](const Array&) { return scale; }, o);
+}
+Initializer LeCunNormal(double scale, Options o) {
+  return normal_of([scale](const Array& a) { return scale * std::sqrt(1 / fan_in(a)); }, o);
 }
 Initializer GlorotNormal(double scale, Options o) {
-  return {[scale](const Array& a) { fill_normal(a, scale * std::sqrt(2 / fan_sum(a))); }, o.dtype};
+  return normal_of([scale](const Array& a) { return scale * std::sqrt(2 / fan_sum(a)); }, o);
 }
 Initializer HeNormal(double scale, Options o) {
-  return {[scale](const Array& a) { fill_normal(a, scale * std::sqrt(2 / fan_in(a))); }, o.dtype};
+  return normal_of([scale](const Array& a) { return scale * std::sqrt(2 / fan_in(a)); }, o);
 }
 Initializer Uniform(double scale, Options o) {
-  return {[scale](const Array& a) { fill_uniform(a, scale); }, o.dtype};
+  return uniform_of([scale](const Array&) { return scale; }, o);
 }
 Initializer LeCunUniform(double scale, Options o) {
-  return {[scale](const Array& a) { fill_uniform(a, scale * std::sqrt(3 / fan_in(a))); }, o.dtype};
+  return uniform_of([scale](const Array& a) { return scale * std::sqrt(3 / fan_in(a)); }, o);
 }
 Initializer GlorotUniform(double scale, Options o) {
-  return {[scale](const Array& a) { fill_uniform(a, scale * std::sqrt(6 / fan_sum(a))); }, o.dtype};
+  return uniform_of([scale](const Array& a) { return scale * std::sqrt(6 / fan_sum(a)); }, o);
 }
 Initializer HeUniform(double scale, Options o) {
-  return {[scale](const Array& a) { fill_uniform(a, scale * std::sqrt(6 / fan_in(a))); }, o.dtype};
+  return uniform_of([scale](const Array& a) { return scale * std::sqrt(6 / fan_in(a)); }, o);
 }
+
+// The quantile function of the normal distribution maps uniform numbers between the probabilities of the ends.
+Initializer TruncatedNormal(double scale, double lower, double upper, Options o) {
+  check<ValueError>(lower < upper, "TruncatedNormal", "lower is ", lower, " and upper ", upper,
+                    "; lower must be less than upper");
+  return {[=](const Array& a) {
+            const double root = scale * std::sqrt(2.0);
+            const Array u = autograd::random_uniform(a.shape(), std::erf(lower / root), std::erf(upper / root),
+                                                     Dtype::float64, generator_of(o.rng), a.device());
+            const autograd::Variable x = autograd::erfinv(autograd::Variable(u)) * root;
+            autograd::assign(a, autograd::clip(x, lower, upper).data());
+          },
+          o.dtype};
+}
+Initializer TruncatedNormal(double scale, Options o) { return TruncatedNormal(scale, -2 * scale, 2 * scale, o); }
 
 // Chainer uses a factor of the SVD of a Gaussian matrix. Orthonormalizing the rows of such a matrix gives the same
 // (Haar) distribution without LAPACK. It runs once per parameter, on the host.
 Initializer Orthogonal(double scale, Options o) {
-  return {[scale](const Array& a) {
+  return {[scale, rng = o.rng](const Array& a) {
             check<ValueError>(a.size() > 0, "Orthogonal", "the array of shape ", a.shape(), " is empty");
             if (a.ndim() == 0) return autograd::fill(a, scale);
             const std::int64_t rows = a.shape(0), cols = a.size() / rows;
             check<ValueError>(rows <= cols, "Orthogonal", "a matrix of shape ", Shape{rows, cols},
                               " cannot have orthogonal rows");
             const Array gauss =
-                autograd::random_normal(a.shape(), 0.0, 1.0, Dtype::float64, autograd::default_generator(), a.device());
+                autograd::random_normal(a.shape(), 0.0, 1.0, Dtype::float64, generator_of(rng), a.device());
             std::vector<double> q = autograd::to_vector<double>(gauss);
             orthonormalize_rows(q, rows, cols);
             for (double& x : q) x *= scale;
             autograd::assign(a, a.backend().from_host(q.data(), a.shape(), Dtype::float64, a.device()));
           },
           o.dtype};
+}
+
+// ---- filters that resize ------------------------------------------------------------------------
+namespace {
+
+// A triangle of this length with its peak in the middle.
+std::vector<double> triangle(std::int64_t length) {
+  const double factor = double((length + 1) / 2), center = length % 2 == 1 ? factor - 1 : factor - 0.5;
+  std::vector<double> weights;
+  for (std::int64_t i = 0; i < length; ++i) weights.push_back(1 - std::fabs(double(i) - center) / factor);
+  return weights;
+}
+
+// The product of the triangles of all spatial axes, in row-major order.
+std::vector<double> linear_filter(const Shape& shape) {
+  std::vector<double> filter{1};
+  for (int axis = 2; axis < shape.size(); ++axis) {
+    std::vector<double> longer;
+    for (const double f : filter)
+      for (const double t : triangle(shape[axis])) longer.push_back(f * t);
+    filter = std::move(longer);
+  }
+  return filter;
+}
+
+Initializer resampling(const char* name, const ResamplingOptions& o, bool keeps_sum) {
+  check<ValueError>(o.interpolation == "linear", name, "the interpolation is \"", o.interpolation,
+                    "\"; it must be \"linear\"");
+  return {[name, keeps_sum](const Array& a) {
+            const Shape& s = a.shape();
+            check<ValueError>(s.size() >= 3, name, "the shape ", s, " has fewer than 3 axes");
+            check<ValueError>(s[0] == s[1] || s[1] == 1, name, "the shape is ", s,
+                              "; both numbers of channels must be equal, or the second one 1");
+            std::vector<double> filter = linear_filter(s);
+            double sum = 0;
+            for (const double f : filter) sum += f;
+            if (keeps_sum)
+              for (double& f : filter) f /= sum;
+            std::vector<double> all(static_cast<std::size_t>(a.size()));
+            for (std::int64_t k = 0; k < s[0]; ++k) {
+              const std::int64_t first = (s[1] == 1 ? k : k * s[1] + k) * std::int64_t(filter.size());
+              std::copy(filter.begin(), filter.end(), all.begin() + first);
+            }
+            autograd::assign(a, a.backend().from_host(all.data(), s, Dtype::float64, a.device()));
+          },
+          o.dtype};
+}
+
+}  // namespace
+
+Initializer UpsamplingDeconvFilter(const ResamplingOptions& o) {
+  return resampling("UpsamplingDeconvFilter", o, false);
+}
+Initializer DownsamplingConvFilter(const ResamplingOptions& o) { return resampling("DownsamplingConvFilter", o, true); }
+
+// ---- PyTorch's names and defaults ---------------------------------------------------------------
+double calculate_gain(std::string_view f, double a) {
+  if (f == "linear" || f == "conv" || f == "sigmoid") return 1;
+  if (f == "tanh") return 5.0 / 3;
+  if (f == "relu") return std::sqrt(2.0);
+  if (f == "leaky_relu") return std::sqrt(2 / (1 + a * a));
+  if (f == "selu") return 0.75;
+  catena::fail<ValueError>("calculate_gain", "the nonlinearity is \"", f,
+                           "\"; it must be linear, conv, sigmoid, tanh, relu, leaky_relu or selu");
+}
+
+namespace {
+
+// PyTorch's fans: those of one output and of one input, with all positions of the filter.
+double torch_fan(const Array& a, bool out) {
+  const Fans fans = get_fans(a.shape());
+  return double(out ? fans.fan_out * (fans.fan_in / std::max<std::int64_t>(a.shape(1), 1)) : fans.fan_in);
+}
+template <bool uniform> Initializer kaiming(const char* name, const KaimingOptions& o) {
+  check<ValueError>(o.mode == "fan_in" || o.mode == "fan_out", name, "the mode is \"", o.mode,
+                    "\"; it must be fan_in or fan_out");
+  const double gain = calculate_gain(o.nonlinearity, o.a) * std::sqrt(uniform ? 3.0 : 1.0);
+  const auto scale = [gain, out = o.mode == "fan_out"](const Array& a) { return gain / std::sqrt(torch_fan(a, out)); };
+  const Options rest{.dtype = o.dtype, .rng = o.rng};
+  if constexpr (uniform) return uniform_of(scale, rest);
+  else return normal_of(scale, rest);
+}
+double xavier(const Array& a, double gain) { return gain * std::sqrt(2 / (torch_fan(a, false) + torch_fan(a, true))); }
+
+}  // namespace
+
+Initializer KaimingNormal(const KaimingOptions& o) { return kaiming<false>("KaimingNormal", o); }
+Initializer KaimingUniform(const KaimingOptions& o) { return kaiming<true>("KaimingUniform", o); }
+Initializer XavierNormal(double gain, Options o) {
+  return normal_of([gain](const Array& a) { return xavier(a, gain); }, o);
+}
+Initializer XavierUniform(double gain, Options o) {
+  return uniform_of([gain](const Array& a) { return std::sqrt(3.0) * xavier(a, gain); }, o);
+}
+Initializer TorchDefault(Options o) {
+  return uniform_of([](const Array& a) { return 1 / std::sqrt(fan_in(a)); }, o);
+}
+Initializer TorchDefaultBias(std::int64_t inputs, Options o) {
+  check<ValueError>(inputs > 0, "TorchDefaultBias", "fan_in is ", inputs, "; it must be positive");
+  return Uniform(1 / std::sqrt(double(inputs)), o);
 }
 
 }  // namespace initializers

@@ -2,7 +2,9 @@
 // dtype.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <catena/autograd/array.h>
@@ -47,15 +49,22 @@ CATENA_EXPORT void init_weight(const autograd::Array& weights, const Initializer
 CATENA_EXPORT Initializer scaled_initializer(const Initializer& initializer, double scale);
 
 namespace initializers {
-// The dtype of the array that an initializer makes.
+// The dtype of the array that an initializer makes, and the generator from which it draws; that of the thread
+// (autograd::seed) unless given. The generator must exist as long as the initializer is used.
 struct Options {
   std::optional<autograd::Dtype> dtype = {};
+  autograd::Generator* rng = nullptr;
 };
 CATENA_EXPORT Initializer Constant(double value, Options o = {});
 CATENA_EXPORT Initializer Zero(Options o = {});
 CATENA_EXPORT Initializer One(Options o = {});
-CATENA_EXPORT Initializer Identity(double scale = 1.0, Options o = {});      // square 2-d only: ValueError
-CATENA_EXPORT Initializer Normal(double scale = 0.05, Options o = {});       // N(0, scale^2)
+CATENA_EXPORT Initializer NaN(Options o = {});                           // marks what must be set before it is used
+CATENA_EXPORT Initializer Identity(double scale = 1.0, Options o = {});  // square 2-d only: ValueError
+CATENA_EXPORT Initializer Normal(double scale = 0.05, Options o = {});   // N(0, scale^2)
+// N(0, scale^2) cut to [lower, upper], in units of the values. ValueError unless lower < upper.
+CATENA_EXPORT Initializer TruncatedNormal(double scale, double lower, double upper, Options o = {});
+CATENA_EXPORT Initializer TruncatedNormal(double scale = 0.05, Options o = {});  // cut at two deviations
+CATENA_EXPORT Initializer LeCunNormal(double scale = 1.0, Options o = {});       // std scale sqrt(1 / fan_in)
 CATENA_EXPORT Initializer GlorotNormal(double scale = 1.0, Options o = {});  // std scale sqrt(2 / (fan_in + fan_out))
 CATENA_EXPORT Initializer HeNormal(double scale = 1.0, Options o = {});      // std scale sqrt(2 / fan_in)
 CATENA_EXPORT Initializer Orthogonal(double scale = 1.1, Options o = {});    // rows orthogonal, Q Q^T = scale^2 I
@@ -64,6 +73,41 @@ CATENA_EXPORT Initializer LeCunUniform(double scale = 1.0, Options o = {});  // 
 CATENA_EXPORT Initializer GlorotUniform(double scale = 1.0,
                                         Options o = {});                  // bound scale sqrt(6 / (fan_in + fan_out))
 CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});  // bound scale sqrt(6 / fan_in)
+
+// Filters of linear interpolation along all spatial axes, for layers that resize: W (out, in, k1, ..., kn). Where out
+// and in channel agree, W is the product of triangles, else 0; where axis 1 has length 1, as with groups, it is that
+// product everywhere. The up-sampling filter is that of a transposed convolution whose stride is the factor, with
+// kernels of 2 factor - factor % 2; the down-sampling filter is divided by its sum, so that constants stay.
+// `interpolation` is "linear"; ValueError for other texts, for fewer than 3 axes, and for other numbers of channels.
+struct ResamplingOptions {
+  std::string_view interpolation = "linear";
+  std::optional<autograd::Dtype> dtype = {};
+};
+CATENA_EXPORT Initializer UpsamplingDeconvFilter(const ResamplingOptions& o = {});
+CATENA_EXPORT Initializer DownsamplingConvFilter(const ResamplingOptions& o = {});
+
+// PyTorch's kaiming_normal_, kaiming_uniform_, xavier_normal_ and xavier_uniform_: the deviation is
+// gain / sqrt(fan), the bound of the uniform distribution sqrt(3) times that. The gain of Kaiming's follows from the
+// nonlinearity: 1 for "linear", "conv" and "sigmoid", 5/3 for "tanh", sqrt(2) for "relu", sqrt(2 / (1 + a^2)) for
+// "leaky_relu", 3/4 for "selu"; ValueError for others. fan_in is the product of shape[1:],
+// fan_out shape[0] times the positions of the filter.
+struct KaimingOptions {
+  double a = 0;                      // the negative slope of leaky_relu
+  std::string_view mode = "fan_in";  // or "fan_out"; ValueError for others
+  std::string_view nonlinearity = "leaky_relu";
+  std::optional<autograd::Dtype> dtype = {};
+  autograd::Generator* rng = nullptr;
+};
+CATENA_EXPORT double calculate_gain(std::string_view nonlinearity, double a = 0.01);
+CATENA_EXPORT Initializer KaimingNormal(const KaimingOptions& o = {});
+CATENA_EXPORT Initializer KaimingUniform(const KaimingOptions& o = {});
+CATENA_EXPORT Initializer XavierNormal(double gain = 1.0, Options o = {});
+CATENA_EXPORT Initializer XavierUniform(double gain = 1.0, Options o = {});
+// What PyTorch's Linear and convolutions begin with: U[-b, b] with b = 1 / sqrt(fan_in), for weights, and for a bias,
+// whose shape does not tell the fan_in of its weight.
+//   nn::Linear(in, out, {.initialW = TorchDefault(), .initial_bias = TorchDefaultBias(in)})
+CATENA_EXPORT Initializer TorchDefault(Options o = {});
+CATENA_EXPORT Initializer TorchDefaultBias(std::int64_t fan_in, Options o = {});
 }  // namespace initializers
 
 }  // namespace nn

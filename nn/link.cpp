@@ -4,8 +4,8 @@
 #include <limits>
 #include <unordered_map>
 
-#include <catena/autograd/debug.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/link_parameters.h>
 #include <catena/nn/path_pattern.h>
 #include <catena/nn/serializers/serializer.h>
@@ -34,8 +34,10 @@ void MemberVisitor::persistent(std::string_view, std::string&) {}
 void MemberVisitor::link(std::string_view, Link&) {}
 void MemberVisitor::shared_link(std::string_view name, Link& child) { link(name, child); }
 
-// Sets names: names of children from the list of members, and names of parameters that have none.
+// Access to links for this folder. It sets names: names of children from the list of members, and names of parameters
+// that have none.
 struct internal::Naming {
+  static AddedMembers& added(Link& link) noexcept { return link.added_; }
   static void give(Parameter& p, std::string_view name) {
     check<ValueError>(bool(p), "Link", "the parameter ", name, " is null, because its model has been moved from: use ",
                       "the object that it was moved to, with a setup() of its own for optimizers");
@@ -173,15 +175,22 @@ std::vector<Pairing> paired(const char* op, const Link& target, const Link& sour
 
 }  // namespace
 
-std::vector<Variable> Link::params() const {
+std::vector<Variable> Link::params() const { return params(true); }
+std::vector<NamedParam> Link::namedparams() const { return namedparams(true); }
+
+std::vector<Variable> Link::params(bool include_uninit) const {
   std::vector<Variable> result;
-  for_parameters(*this, [&](const std::string&, Parameter& p) { result.push_back(p); });
+  for_parameters(*this, [&](const std::string&, Parameter& p) {
+    if (include_uninit || p.is_initialized()) result.push_back(p);
+  });
   return result;
 }
 
-std::vector<NamedParam> Link::namedparams() const {
+std::vector<NamedParam> Link::namedparams(bool include_uninit) const {
   std::vector<NamedParam> result;
-  for_parameters(*this, [&](const std::string& path, Parameter& p) { result.push_back({path, p}); });
+  for_parameters(*this, [&](const std::string& path, Parameter& p) {
+    if (include_uninit || p.is_initialized()) result.push_back({path, p});
+  });
   return result;
 }
 
@@ -406,12 +415,14 @@ struct AddedMembers::Member {
 };
 struct AddedMembers::List {
   std::vector<catena::Owned<Member>> members;
+  NamedLinkHooks hooks;
 };
 
 AddedMembers::AddedMembers(const AddedMembers& o) {
   if (!o.list_) return;
   list_ = catena::Owned<List>(new List);
   for (const auto& m : o.list_->members) list_->members.emplace_back(new Member(*m));
+  list_->hooks = o.list_->hooks;
 }
 
 AddedMembers& AddedMembers::operator=(const AddedMembers& o) {
@@ -459,6 +470,16 @@ AddedMembers::Member& AddedMembers::add(const Link& to, const std::string& name)
   if (!list_) list_ = catena::Owned<List>(new List);
   return *list_->members.emplace_back(new Member{name, {}, {}, {}});
 }
+
+const NamedLinkHooks* AddedMembers::hooks() const noexcept {
+  return list_ && !list_->hooks.empty() ? &list_->hooks : nullptr;
+}
+NamedLinkHooks& AddedMembers::editable_hooks() {
+  if (!list_) list_ = catena::Owned<List>(new List);
+  return list_->hooks;
+}
+const NamedLinkHooks* hooks_of(const Link& link) noexcept { return Naming::added(mutable_link(link)).hooks(); }
+NamedLinkHooks& editable_hooks(Link& link) { return Naming::added(link).editable_hooks(); }
 
 std::string indexed_name(std::string_view name, std::size_t i) { return std::string(name) + "/" + std::to_string(i); }
 
@@ -539,61 +560,5 @@ bool Link::update_enabled() const {
   for_parameters(*this, [&](const std::string&, Parameter& p) { any |= p.requires_grad(); });
   return any;
 }
-
-// ---- places of errors ---------------------------------------------------------------------------
-namespace internal {
-
-void throw_not_callable(const char* type, std::size_t num_args) {
-  catena::fail<TypeError>("Link.call", "the class ", type, " has no operator() for ", num_args, " variables");
-}
-
-static constinit thread_local const CallScope* innermost_call = nullptr;
-CallScope::CallScope(const Link& root) noexcept : root_(&root), outer_(std::exchange(innermost_call, this)) {}
-CallScope::~CallScope() { innermost_call = outer_; }
-
-// Returns the path of a link from the outermost link that contains it and whose call is in progress; empty for that
-// outermost link itself.
-std::string path_in_call(const Link& link) {
-  std::string path;
-  for (const CallScope* scope = innermost_call; scope != nullptr; scope = scope->outer_)
-    for (const NamedLink& l : mutable_link(*scope->root_).namedlinks(true))
-      if (l.link == &link) path = l.path;
-  return path;
-}
-
-void rethrow_at(const Link& link, std::string_view type, const std::string& detail) try {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    catena::rethrow_standard(type);
-  } catch (const catena::Error& e) {
-    const std::string_view message = e.what();
-    if (message.starts_with("/")) throw;
-    const std::string path = path_in_call(link);
-    std::string where = catena::concat(path, path.empty() ? "" : ": ", type);
-    if (!detail.empty() && dynamic_cast<const catena::InvalidType*>(&e) != nullptr) where += ": " + detail + "\n";
-    catena::rethrow_from(where);
-  }
-} catch (const std::bad_alloc&) {  // there is no memory for the place
-  catena::rethrow_standard(type);
-}
-
-std::string dtype_detail(const Variable& x, const Parameter& W) {
-  if (!x.data() || !W.is_initialized() || x.dtype() == W.dtype()) return {};
-  return catena::concat("x is ", x.dtype(), ", W ", W.dtype(), ": x.astype(", W.dtype(), ")");
-}
-
-Variable invoke_at(Link& self, const std::type_info& type, const Variables& args,
-                   Variable (*apply)(Link& self, const Variables& args)) {
-  const CallScope scope(self);
-  try {
-    return apply(self, args);
-  } catch (...) {
-    if (path_in_call(self).empty()) throw;  // an error of the whole model needs no path
-    rethrow_at(self, autograd::internal::class_name(type));
-  }
-}
-
-}  // namespace internal
 
 }  // namespace nn

@@ -38,6 +38,7 @@
 namespace nn {
 
 class Link;
+class LinkHook;
 class Serializer;
 class StateDict;
 struct LoadOptions;
@@ -89,6 +90,9 @@ class CATENA_EXPORT AddedMembers {
   ~AddedMembers() = default;
   void visit(MemberVisitor& v) const;
   Member& add(const Link& to, const std::string& name);
+  // The hooks of the link (link_hook.h); null if there are none.
+  const std::vector<std::pair<std::string, catena::Shared<LinkHook>>>* hooks() const noexcept;
+  std::vector<std::pair<std::string, catena::Shared<LinkHook>>>& editable_hooks();
 
  private:
   catena::Owned<List> list_;
@@ -134,6 +138,9 @@ class CATENA_EXPORT Link {
   // several members share is listed once, under the first of its paths.
   std::vector<Variable> params() const;
   std::vector<NamedParam> namedparams() const;
+  // With false: only the parameters that have a shape.
+  std::vector<Variable> params(bool include_uninit) const;
+  std::vector<NamedParam> namedparams(bool include_uninit) const;
   // Calls f for the same parameters in the same order, without building a list.
   void for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const;
   std::vector<Link*> links(bool skipself = false);
@@ -205,6 +212,15 @@ class CATENA_EXPORT Link {
   // The mode belongs to a thread and a scope, not to a model. Compilers show these lines in their error messages.
   void train() = delete;  // const auto scope = autograd::train_mode(true);
   void eval() = delete;   // const auto scope = autograd::train_mode(false);
+  // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
+  // Returns the link. KeyError for a name that is in use.
+  Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});
+  template <class H>
+  Link& add_hook(H&& hook, std::string_view name = {}) requires(std::is_base_of_v<LinkHook, std::decay_t<H>>) {
+    return add_hook(catena::Shared<LinkHook>(catena::Shared<std::decay_t<H>>::make(std::forward<H>(hook))), name);
+  }
+  // KeyError listing the names.
+  Link& delete_hook(std::string_view name);
 
   // Stores parameters and persistents under their names, children under theirs. Saving a pending parameter is a
   // ValueError; loading creates pending parameters with the stored shape.

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <catena/nn/caffe/caffe_function.h>
+#include <catena/nn/checkpoint.h>
 #include <catena/nn/clipping.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/init.h>
 #include <catena/nn/initializer.h>
 #include <catena/nn/link.h>
+#include <catena/nn/link_hook.h>
+#include <catena/nn/link_hooks.h>
 #include <catena/nn/links.h>
 #include <catena/nn/onnx/import.h>
 #include <catena/nn/parameter.h>
@@ -22,5 +25,6 @@
 #include <catena/nn/serializers/serializer.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/nn/serializers/torch.h>
+#include <catena/nn/summary.h>
 #include <catena/nn/vision.h>
 #include <catena/nn/walker_alias.h>

@@ -66,12 +66,14 @@ CATENA_EXPORT Variable max_pooling_1d(const Variable& x, const Lengths& ksize, c
 CATENA_EXPORT Variable max_pooling_3d(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& options = {});
 // max_pooling_1d(x, 3, 2, 1)
 inline Variable max_pooling_1d(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0,
-                               bool cover_all = true) {
-  return max_pooling_1d(x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
+                               bool cover_all = true, std::optional<bool> use_cudnn = {}) {
+  return max_pooling_1d(
+      x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all, .use_cudnn = use_cudnn});
 }
 inline Variable max_pooling_3d(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0,
-                               bool cover_all = true) {
-  return max_pooling_3d(x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
+                               bool cover_all = true, std::optional<bool> use_cudnn = {}) {
+  return max_pooling_3d(
+      x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all, .use_cudnn = use_cudnn});
 }
 
 // auto [y, indices] = max_pooling_2d(x, 2, {}, return_indices);

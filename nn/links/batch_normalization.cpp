@@ -1,5 +1,10 @@
 #include <catena/nn/links/batch_normalization.h>
 
+#include <algorithm>
+
+#include <catena/nn/functions/array.h>
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 namespace {
 
@@ -14,7 +19,8 @@ BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
       avg_var(generate_array(with_dtype(o.initial_avg_var, o.dtype), size)),
       decay(o.decay),
       eps(o.eps),
-      use_cudnn(o.use_cudnn) {
+      use_cudnn(o.use_cudnn),
+      axis(o.axis) {
   if (o.use_gamma) gamma.emplace(with_dtype(o.initial_gamma, o.dtype), size);
   if (o.use_beta) beta.emplace(with_dtype(o.initial_beta, o.dtype), size);
   name_params();
@@ -43,7 +49,7 @@ double kept_share(BatchNormalization& link, const BatchNormalizationCallOptions&
 
 }  // namespace
 
-Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
+Variable BatchNormalization::normalized(const Variable& x, const BatchNormalizationCallOptions& o) {
   const Array& mean = avg_mean.array();
   const Array& var = avg_var.array();
   if (is_test(o)) {
@@ -56,6 +62,34 @@ Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizat
   return internal::moving_batch_normalization(
       x, scale_of(*this), shift_of(*this),
       {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn});
+}
+
+namespace {
+
+// The order of axes in which `over` has first an axis over which statistics are taken, then those that are kept, then
+// the others.
+autograd::Dims kept_behind_first(const catena::Axes& over, const Variable& x) {
+  const autograd::Dims reduced = catena::normalize_axes("BatchNormalization", over, x.ndim());
+  catena::check<catena::ValueError>(reduced.size() > 0, "BatchNormalization", "axis has no axes");
+  autograd::Dims order{reduced[0]};
+  for (int k = 0; k < x.ndim(); ++k)
+    if (std::find(reduced.begin(), reduced.end(), k) == reduced.end()) order.push_back(k);
+  for (int k = 1; k < reduced.size(); ++k) order.push_back(reduced[k]);
+  return order;
+}
+autograd::Dims inverse(const autograd::Dims& order) {
+  autograd::Dims result = order;
+  for (int k = 0; k < order.size(); ++k) result[static_cast<int>(order[k])] = k;
+  return result;
+}
+
+}  // namespace
+
+Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
+  LinkCall called(*this, x);
+  if (!axis.given()) return called(normalized(x, o));
+  const autograd::Dims order = kept_behind_first(axis, x);
+  return called(autograd::transpose(normalized(autograd::transpose(x, order), o), inverse(order)));
 }
 
 BatchRenormalization::BatchRenormalization(const Shape& size, const Options& o)
@@ -72,11 +106,15 @@ BatchRenormalization::BatchRenormalization(const Shape& size, const Options& o)
       dmax(o.dmax) {}
 
 Variable BatchRenormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
-  if (is_test(o)) return BatchNormalization::operator()(x, {.test = true});
+  LinkCall called(*this, x);
+  if (is_test(o)) return called(BatchNormalization::operator()(x, {.test = true}));
   const Array &mean = avg_mean.array(), &var = avg_var.array();
-  return batch_renormalization(
-      x, scale_of(*this), shift_of(*this), rmax, dmax,
-      {.eps = eps, .running_mean = mean, .running_var = var, .decay = kept_share(*this, o), .update_statistics = true});
+  return called(batch_renormalization(x, scale_of(*this), shift_of(*this), rmax, dmax,
+                                      {.eps = eps,
+                                       .running_mean = mean,
+                                       .running_var = var,
+                                       .decay = kept_share(*this, o),
+                                       .update_statistics = true}));
 }
 
 }  // namespace nn

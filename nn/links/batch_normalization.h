@@ -18,12 +18,17 @@ struct BatchNormalizationLinkOptions {
   // before the first training step.
   Initializer initial_avg_mean = 0.0, initial_avg_var = 0.0;
   std::optional<bool> use_cudnn = {};  // see nn::BatchNormalizationOptions
+  // The axes of x over which statistics are taken; the others have the shape `size`. Default: axis 0 and those behind
+  // the axes of `size`. ValueError in the call for axes that x does not have, and for none.
+  catena::Axes axis = {};
 };
 struct BatchNormalizationCallOptions {
   std::optional<bool> test = {};  // default: the opposite of the thread's train mode
   bool finetune = false;          // plain averages over all calls instead of moving averages
 };
 
+//   BatchNormalization(8)  BatchNormalization({4, 5})  BatchNormalization(8, {.axis = {0, 1}})   // x (N, T, 8)
+//
 // Normalizes with the statistics of the batch and updates moving averages of them; test mode uses the averages. In
 // training, a batch with one element per statistic is normalized to beta: a UserWarning says so, and what to do.
 class CATENA_EXPORT BatchNormalization : public Link {
@@ -45,6 +50,10 @@ class CATENA_EXPORT BatchNormalization : public Link {
   std::int64_t N = 0;
   double decay, eps;
   std::optional<bool> use_cudnn;
+  catena::Axes axis;
+
+ private:
+  Variable normalized(const Variable& x, const BatchNormalizationCallOptions& options);
 };
 
 struct BatchRenormalizationLinkOptions {

@@ -1,5 +1,7 @@
 #include <catena/nn/links/bilinear.h>
 
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 
 // As in Chainer, an initial array is not broadcast.
@@ -25,9 +27,10 @@ Bilinear::Bilinear(int left, int right, int out, const Options& o)
 }
 
 Variable Bilinear::operator()(const Variable& e1, const Variable& e2) {
+  LinkCall called(*this, e1, e2);
   try {
-    if (!V1) return bilinear(e1, e2, W);
-    return bilinear(e1, e2, W, *V1, *V2, *b);
+    if (!V1) return called(bilinear(e1, e2, W));
+    return called(bilinear(e1, e2, W, *V1, *V2, *b));
   } catch (...) {
     internal::rethrow_at(*this, "Bilinear", e1 ? internal::dtype_detail(e1, W) : std::string());
   }

@@ -1,6 +1,9 @@
 // Classifier: a predictor with its loss and accuracy.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -12,9 +15,24 @@
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/loss.h>
 #include <catena/nn/link.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/reporter.h>
 
 namespace nn {
+
+// Which argument has the labels: a position (negative: from the end), or the name of a Variable, which for batches of
+// maps is the key.
+class LabelKey {
+ public:
+  template <std::integral I> constexpr LabelKey(I position) : position_(static_cast<std::int64_t>(position)) {}
+  template <class T> LabelKey(const T& name) requires(std::is_convertible_v<const T&, std::string>) : name_(name) {}
+  // Returns the index of the labels. IndexError for a position that does not exist, KeyError listing the names.
+  CATENA_EXPORT std::size_t in(const Variables& args) const;
+
+ private:
+  std::int64_t position_ = -1;
+  std::string name_;
+};
 
 struct ClassifierOptions {
   catena::Function<Variable(const Variable& y, const Variable& t)> lossfun = [](const Variable& y, const Variable& t) {
@@ -24,10 +42,11 @@ struct ClassifierOptions {
     return accuracy(y, t);
   };
   bool compute_accuracy = true;
+  LabelKey label_key = -1;
 };
 
-// Calls the predictor with all arguments except the last one, the labels. Reports "loss" and "accuracy" and returns the
-// loss.
+// Calls the predictor with all arguments except the labels, which are the last argument unless label_key says
+// otherwise, in their order. Reports "loss" and "accuracy" and returns the loss.
 //
 //   nn::Classifier a(MLP(1000, 10));      // moved in and owned
 //   nn::Classifier b(nn::copy(net));      // a model of its own
@@ -85,10 +104,13 @@ template <class Predictor> class Classifier : public Chain {
   Variable operator()(const Variables& args) try {
     catena::check<catena::ValueError>(args.size() >= 2, "Classifier", args.size(),
                                       " arguments were given; inputs and labels are needed");
+    const std::size_t label = options.label_key.in(args);
     Variables inputs;
-    for (std::size_t i = 0; i + 1 < args.size(); ++i) inputs.push_back(args[i]);
-    const Variable& t = args.back();
+    for (std::size_t i = 0; i < args.size(); ++i)
+      if (i != label) inputs.push_back(args[i]);
+    const Variable& t = args[label];
     const internal::CallScope scope(*this);
+    LinkCall called(*this, args);
     y = predictor.call(inputs);
     loss = options.lossfun(y, t);
     report("loss", loss, this);
@@ -96,7 +118,7 @@ template <class Predictor> class Classifier : public Chain {
       accuracy = options.accfun(y, t);
       report("accuracy", accuracy, this);
     }
-    return loss;
+    return called(loss);
   } catch (...) {
     catena::rethrow_standard("Classifier");
   }

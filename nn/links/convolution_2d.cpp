@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <catena/nn/functions/connection/geometry.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
@@ -31,12 +32,13 @@ Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, co
 }
 
 Variable Convolution2D::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
       internal::check_ndim(x, 4);
       W.initialize({out_channels, grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups), ksize.y, ksize.x});
     }
-    return convolution_2d(x, W, handle_of(b), geometry);
+    return called(convolution_2d(x, W, handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "Convolution2D", filter_detail(x, W, 1, geometry.groups));
   }
@@ -65,13 +67,14 @@ Deconvolution2D::Deconvolution2D(std::optional<int> in_channels, int out, Pair k
 }
 
 Variable Deconvolution2D::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
       internal::check_ndim(x, 4);
       grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups);
       W.initialize({x.shape(1), out_channels / geometry.groups, ksize.y, ksize.x});
     }
-    return deconvolution_2d(x, W, handle_of(b), geometry);
+    return called(deconvolution_2d(x, W, handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "Deconvolution2D", filter_detail(x, W, 0, 1));
   }
@@ -95,12 +98,13 @@ void DepthwiseConvolution2D::initialize(std::int64_t in) {
 }
 
 Variable DepthwiseConvolution2D::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!W.is_initialized() || (b && !b->is_initialized())) {
       internal::check_ndim(x, 4);
       initialize(x.shape(1));
     }
-    return depthwise_convolution_2d(x, W, handle_of(b), geometry);
+    return called(depthwise_convolution_2d(x, W, handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "DepthwiseConvolution2D", filter_detail(x, W, 1, 1));
   }

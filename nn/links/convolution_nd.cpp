@@ -1,6 +1,7 @@
 #include <catena/nn/links/convolution_nd.h>
 
 #include <catena/nn/functions/connection/geometry.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
@@ -50,12 +51,13 @@ ConvolutionND::ConvolutionND(int axes, std::optional<int> in, int out, const Len
 }
 
 Variable ConvolutionND::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
       internal::check_ndim(x, 2 + ndim);
       W.initialize(filter_shape(out_channels, grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups), ksize));
     }
-    return convolution_nd(x, W, handle_of(b), geometry);
+    return called(convolution_nd(x, W, handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "ConvolutionND", filter_detail(x, W, 1, geometry.groups));
   }
@@ -75,7 +77,7 @@ DeconvolutionND::DeconvolutionND(int axes, std::optional<int> in, int out, const
                .groups = o.groups,
                .deterministic = o.deterministic,
                .use_cudnn = o.use_cudnn} {
-  if (o.initial_bias) b.emplace(o.initial_bias, Shape{out});
+  if (o.initial_bias && !o.nobias) b.emplace(o.initial_bias, Shape{out});
   if (in) {
     grouped("DeconvolutionND", "in_channels", *in, o.groups);
     W.initialize(filter_shape(*in, out / o.groups, ksize));
@@ -84,13 +86,14 @@ DeconvolutionND::DeconvolutionND(int axes, std::optional<int> in, int out, const
 }
 
 Variable DeconvolutionND::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
       internal::check_ndim(x, 2 + ndim);
       grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups);
       W.initialize(filter_shape(x.shape(1), out_channels / geometry.groups, ksize));
     }
-    return deconvolution_nd(x, W, handle_of(b), geometry);
+    return called(deconvolution_nd(x, W, handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "DeconvolutionND", filter_detail(x, W, 0, 1));
   }

@@ -55,6 +55,7 @@ struct DeconvolutionNDLinkOptions {
   int groups = 1;
   Initializer initialW = {};       // default: HeNormal(1 / sqrt 2), with the fan-in of the axes of W from 1 on
   Initializer initial_bias = 0.0;  // {}: there is no b
+  bool nobias = false;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 

@@ -1,5 +1,7 @@
 #include <catena/nn/links/embed_id.h>
 
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 
 EmbedID::EmbedID(int in_size, int out_size, const Options& o)
@@ -10,8 +12,9 @@ EmbedID::EmbedID(int in_size, int out_size, const Options& o)
 }
 
 Variable EmbedID::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
-    return embed_id(x, W, {.ignore_label = ignore_label, .padding_idx = padding_idx});
+    return called(embed_id(x, W, {.ignore_label = ignore_label, .padding_idx = padding_idx}));
   } catch (...) {
     internal::rethrow_at(*this, "EmbedID");
   }

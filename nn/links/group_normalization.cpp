@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
@@ -28,9 +29,10 @@ void GroupNormalization::initialize(std::int64_t size, const char* where) {
 }
 
 Variable GroupNormalization::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!gamma.is_initialized() || !beta.is_initialized()) initialize(channels_of(x), internal::kFirstCall);
-    return group_normalization(x, groups, gamma, beta, eps);
+    return called(group_normalization(x, groups, gamma, beta, eps));
   } catch (...) {
     internal::rethrow_at(*this, "GroupNormalization", x ? internal::dtype_detail(x, gamma) : std::string());
   }
@@ -48,11 +50,12 @@ InstanceNormalization::InstanceNormalization(std::optional<int> size, const Opti
 }
 
 Variable InstanceNormalization::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
-    if (!gamma) return instance_normalization(x, {}, {}, eps);
+    if (!gamma) return called(instance_normalization(x, {}, {}, eps));
     if (!gamma->is_initialized()) gamma->initialize({channels_of(x)});
     if (!beta->is_initialized()) beta->initialize({channels_of(x)});
-    return instance_normalization(x, *gamma, *beta, eps);
+    return called(instance_normalization(x, *gamma, *beta, eps));
   } catch (...) {
     internal::rethrow_at(*this, "InstanceNormalization",
                          x && gamma ? internal::dtype_detail(x, *gamma) : std::string());

@@ -1,6 +1,7 @@
 #include <catena/nn/links/gru.h>
 
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/recurrent_state.h>
 
 namespace nn {
@@ -14,14 +15,16 @@ internal::GRUBase::GRUBase(int n_units, std::optional<int> n_inputs, const Optio
       U(n_units, n_units, {.initialW = o.inner_init, .initial_bias = o.bias_init}) {}
 
 Variable GRU::operator()(const Variable& h, const Variable& x) {
+  LinkCall called(*this, h, x);
   const Variable r = sigmoid(W_r(x) + U_r(h)), z = sigmoid(W_z(x) + U_z(h));
-  return linear_interpolate(z, tanh(W(x) + U(r * h)), h);
+  return called(linear_interpolate(z, tanh(W(x) + U(r * h)), h));
 }
 
 Variable StatefulGRU::operator()(const Variable& x) {
-  if (!h) return h = sigmoid(W_z(x)) * tanh(W(x));
+  LinkCall called(*this, x);
+  if (!h) return called(h = sigmoid(W_z(x)) * tanh(W(x)));
   const Variable r = sigmoid(W_r(x) + U_r(h)), z = sigmoid(W_z(x) + U_z(h));
-  return h = linear_interpolate(z, tanh(W(x) + U(r * h)), h);
+  return called(h = linear_interpolate(z, tanh(W(x) + U(r * h)), h));
 }
 
 void StatefulGRU::set_state(const Variable& h_new) { h = internal::state_on(own_device(), h_new); }

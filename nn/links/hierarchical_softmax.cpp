@@ -1,5 +1,7 @@
 #include <catena/nn/links/hierarchical_softmax.h>
 
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 
 BinaryHierarchicalSoftmax::BinaryHierarchicalSoftmax(int in_size, const BinaryTree& tree)
@@ -8,8 +10,9 @@ BinaryHierarchicalSoftmax::BinaryHierarchicalSoftmax(int in_size, const BinaryTr
 }
 
 Variable BinaryHierarchicalSoftmax::operator()(const Variable& x, const Variable& t) {
+  LinkCall called(*this, x, t);
   try {
-    return binary_hierarchical_softmax(x, t, W, paths_);
+    return called(binary_hierarchical_softmax(x, t, W, paths_));
   } catch (...) {
     internal::rethrow_at(*this, "BinaryHierarchicalSoftmax", x ? internal::dtype_detail(x, W) : std::string());
   }

@@ -1,6 +1,7 @@
 #include <catena/nn/links/highway.h>
 
 #include <catena/autograd/operators.h>
+#include <catena/nn/link_hook.h>
 
 namespace nn {
 
@@ -16,9 +17,10 @@ Highway::Highway(int n, const Options& o)
 }
 
 Variable Highway::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   const Variable gate = sigmoid(transform(x));
-  return activate(plain(x)) * gate + x * (1 - gate);
+  return called(activate(plain(x)) * gate + x * (1 - gate));
 }
 
 }  // namespace nn

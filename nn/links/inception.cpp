@@ -3,6 +3,7 @@
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/pooling.h>
+#include <catena/nn/link_hook.h>
 
 namespace nn {
 
@@ -25,9 +26,10 @@ Inception::Inception(std::optional<int> in, int out1, int n3, int out3, int n5, 
       projp(in, proj_pool, 1, filters(o)) {}
 
 Variable Inception::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   const Variable pooled = max_pooling_2d(x, 3, 1, 1);
-  return relu(autograd::concat({conv1(x), conv3(relu(proj3(x))), conv5(relu(proj5(x))), projp(pooled)}, 1));
+  return called(relu(autograd::concat({conv1(x), conv3(relu(proj3(x))), conv5(relu(proj5(x))), projp(pooled)}, 1)));
 }
 
 // ---- with batch normalization -------------------------------------------------------------------
@@ -69,6 +71,7 @@ InceptionBN::InceptionBN(std::optional<int> in, int out1, int n3, int out3, int 
 }
 
 Variable InceptionBN::operator()(const Variable& x, const InceptionBNCallOptions& o) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   std::optional<bool> test = o.test;
   if (!test && train) test = !*train;
@@ -82,7 +85,7 @@ Variable InceptionBN::operator()(const Variable& x, const InceptionBNCallOptions
   const Variable pooled = pooltype == "max" ? max_pooling_2d(x, 3, {.stride = stride, .pad = 1, .cover_all = false})
                                             : average_pooling_2d(x, 3, {.stride = stride, .pad = 1});
   towers.push_back(poolp ? layer(*poolp, *poolpn, pooled) : pooled);
-  return autograd::concat(towers, 1);
+  return called(autograd::concat(towers, 1));
 }
 
 }  // namespace nn

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 namespace {
 
@@ -25,10 +27,11 @@ LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o
 }
 
 Variable LayerNormalization::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!gamma.is_initialized()) gamma.initialize(last_axis(x));
     if (!beta.is_initialized()) beta.initialize(gamma.shape());
-    return layer_normalization(x, gamma, beta, eps, eps_added_to);
+    return called(layer_normalization(x, gamma, beta, eps, eps_added_to));
   } catch (...) {
     internal::rethrow_at(*this, "LayerNormalization", detail_of(x, gamma));
   }
@@ -40,9 +43,10 @@ RMSNorm::RMSNorm(std::optional<int> size, const Options& o) : gamma(o.initial_ga
 }
 
 Variable RMSNorm::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   try {
     if (!gamma.is_initialized()) gamma.initialize(last_axis(x));
-    return rms_normalization(x, gamma, eps);
+    return called(rms_normalization(x, gamma, eps));
   } catch (...) {
     internal::rethrow_at(*this, "RMSNorm", detail_of(x, gamma));
   }

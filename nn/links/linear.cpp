@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
@@ -47,13 +48,14 @@ void check_flattening(const Variable& x, int out) {
 }  // namespace
 
 Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) {
+  LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
       if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1");
       if (x.ndim() > 2 && !kept_of_call) check_flattening(x, out_size);
       W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
     }
-    return linear(x, W, internal::handle_of(b), kept_of_call);
+    return called(linear(x, W, internal::handle_of(b), kept_of_call));
   } catch (...) {
     std::string detail;
     if (x && W.is_initialized()) {

@@ -1,6 +1,7 @@
 #include <catena/nn/links/lstm.h>
 
 #include <catena/nn/functions/noise.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/recurrent_state.h>
 
 namespace nn {
@@ -46,12 +47,16 @@ internal::LSTMBase::LSTMBase(std::optional<int> in_size, int out_size, const Opt
       state_size(out_size) {}
 
 LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const Variable& x) {
+  LinkCall called(*this, c, h, x);
   Variable gates = upward(x);
   if (h) gates = gates + lateral(h);
-  return lstm(c ? c : internal::zero_state(x, x.shape(0), state_size), gates);
+  const LSTMState next = lstm(c ? c : internal::zero_state(x, x.shape(0), state_size), gates);
+  called.end({next.c, next.h});
+  return next;
 }
 
 Variable LSTM::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   // Done before the first call of `upward` creates its W. For an invalid x, `upward` throws the error.
   if (h && x && x.ndim() > 0)
     catena::check<catena::TypeError>(x.shape(0) <= h.shape(0), "LSTM", "x has ", x.shape(0),
@@ -65,7 +70,7 @@ Variable LSTM::operator()(const Variable& x) {
   c = next;
   if (batch == all) h = y;
   else if (batch > 0) h = autograd::concat({y, get_item(h, {Slice(batch, {})})}, 0);
-  return y;
+  return called(y);
 }
 
 void LSTM::set_state(const Variable& c_new, const Variable& h_new) {
@@ -84,6 +89,7 @@ StatefulPeepholeLSTM::StatefulPeepholeLSTM(std::optional<int> in_size, int out_s
       state_size(out_size) {}
 
 Variable StatefulPeepholeLSTM::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   Variable gates = upward(x);
   if (h) gates = gates + lateral(h);
   const Variable before = c ? c : internal::zero_state(x, x.shape(0), state_size);
@@ -91,7 +97,7 @@ Variable StatefulPeepholeLSTM::operator()(const Variable& x) {
   const Variable next = tanh(gate(gates, 0)) * i + f * before;
   const Variable o = sigmoid(gate(gates, 3) + peep_o(next));
   c = next;
-  return h = o * tanh(next);
+  return called(h = o * tanh(next));
 }
 
 void StatefulPeepholeLSTM::on_device_changed() {
@@ -108,6 +114,7 @@ StatefulZoneoutLSTM::StatefulZoneoutLSTM(std::optional<int> in_size, int out_siz
       train(o.train) {}
 
 Variable StatefulZoneoutLSTM::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   Variable gates = upward(x);
   if (h) gates = gates + lateral(h);
   const Variable c_before = c ? c : internal::zero_state(x, x.shape(0), state_size);
@@ -116,7 +123,7 @@ Variable StatefulZoneoutLSTM::operator()(const Variable& x) {
   const Variable kept = zoneout(c_before, next, {.ratio = c_ratio, .train = train});
   h = zoneout(h_before, y, {.ratio = h_ratio, .train = train});
   c = kept;
-  return h;
+  return called(h);
 }
 
 void StatefulZoneoutLSTM::set_state(const Variable& c_new, const Variable& h_new) {

@@ -1,4 +1,5 @@
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/maxout.h>
 
 namespace nn {
@@ -31,8 +32,9 @@ Maxout::Maxout(std::optional<int> in_size, int out_size, int pool, const Options
     : linear(in_size, out_size * pool, linear_options(in_size, out_size, pool, o)), pool_size(pool) {}
 
 Variable Maxout::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
-  return maxout(linear(x), pool_size);
+  return called(maxout(linear(x), pool_size));
 }
 
 }  // namespace nn

@@ -1,5 +1,7 @@
 #include <catena/nn/links/mlp_convolution_2d.h>
 
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 
 MLPConvolution2D::MLPConvolution2D(std::optional<int> in, const std::vector<int>& out_channels, Pair kernel,
@@ -21,10 +23,11 @@ MLPConvolution2D::MLPConvolution2D(std::optional<int> in, const std::vector<int>
 }
 
 Variable MLPConvolution2D::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   Variable y = x;
   for (std::size_t k = 0; k < size(); ++k) y = links_[k].get().call({k == 0 ? y : activation(y)});
-  return y;
+  return called(y);
 }
 
 }  // namespace nn

@@ -5,6 +5,7 @@
 
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/composed.h>
+#include <catena/nn/link_hook.h>
 
 namespace nn {
 
@@ -114,6 +115,7 @@ Variable mask_of(const MultiHeadAttentionMasks& m, autograd::Dtype dtype) {
 
 Variable MultiHeadAttention::operator()(const Variable& query, const Variable& key, const Variable& value,
                                         const Masks& m) {
+  LinkCall called(*this, query, key, value);
   const internal::CallScope scope(*this);
   internal::check_inputs("MultiHeadAttention", "query key value", {query, key, value},
                          [](const internal::TypeInfoTuple& in_types) {
@@ -140,7 +142,7 @@ Variable MultiHeadAttention::operator()(const Variable& query, const Variable& k
   const Variable y = scaled_dot_product_attention(
       parts[0], parts[1], parts[2],
       {.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal, .window = m.window, .offset = past});
-  return out_proj(reshape(transpose(y, Dims{0, 2, 1, 3}), {batch, length, embed_dim}));
+  return called(out_proj(reshape(transpose(y, Dims{0, 2, 1, 3}), {batch, length, embed_dim})));
 }
 
 }  // namespace nn

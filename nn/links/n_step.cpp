@@ -6,6 +6,7 @@
 #include <typeinfo>
 
 #include <catena/nn/functions/array.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/recurrent_state.h>
 
 namespace nn {
@@ -82,6 +83,7 @@ class Order {
 
 NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Variables& xs,
                                const std::optional<bool>& train) const {
+  LinkCall called(const_cast<NStepBase&>(*this), xs);  // hooks get a link that they may change
   const Order order(xs);
   const auto states = [&](const Variable& given) {
     if (given) return order.sorted(given);
@@ -125,6 +127,7 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
   }
   y.hy = order.restored(y.hy);
   y.ys = order.restored(transpose_sequence(y.ys));
+  called.end(y.ys);
   return y;
 }
 

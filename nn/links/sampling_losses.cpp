@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
@@ -39,20 +40,23 @@ NegativeSampling::NegativeSampling(int in_size, const internal::Counts& counts, 
     : SampledLoss("NegativeSampling", 0.0, in_size, powers(counts.values(), power), samples) {}
 
 Variable NegativeSampling::operator()(const Variable& x, const Variable& t, const Summed& o) {
-  return located("NegativeSampling", x,
-                 [&] { return negative_sampling(x, t, W, sampler ? sampler : Sampler(alias), sample_size, o); });
+  LinkCall called(*this, x, t);
+  return called(located("NegativeSampling", x, [&] {
+    return negative_sampling(x, t, W, sampler ? sampler : Sampler(alias), sample_size, o);
+  }));
 }
 
 BlackOut::BlackOut(int in_size, const internal::Counts& counts, int samples)
     : SampledLoss("BlackOut", scaled_initializer({}, 1.0), in_size, counts.values(), samples) {}
 
 Variable BlackOut::operator()(const Variable& x, const Variable& t, const Averaged& o) {
-  return located("BlackOut", x, [&] {
+  LinkCall called(*this, x, t);
+  return called(located("BlackOut", x, [&] {
     internal::check_ndim(x, 2);
     const Shape shape{x.shape(0), sample_size};
     const Array drawn = autograd::to_device(sampler ? sampler(shape) : alias(shape), x.device());
     return black_out(x, t, W, Variable(drawn), o);
-  });
+  }));
 }
 
 }  // namespace nn

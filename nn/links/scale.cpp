@@ -1,4 +1,5 @@
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/scale.h>
 
 namespace nn {
@@ -15,15 +16,17 @@ Scale::Scale(int along, const Options& o) : axis(along) {
 Variable Scale::with_bias(const Variable& y) { return bias ? (*bias)(y) : y; }
 
 Variable Scale::operator()(const Variable& x) {
+  LinkCall called(*this, x);
   catena::check<catena::AssertionError>(W.has_value(), "Scale",
                                         "it has no parameter W: give it as the second argument");
-  return with_bias(autograd::scale(x, *W, axis));
+  return called(with_bias(autograd::scale(x, *W, axis)));
 }
 
 Variable Scale::operator()(const Variable& x, const Variable& y) {
+  LinkCall called(*this, x, y);
   catena::check<catena::AssertionError>(!W.has_value(), "Scale",
                                         "it has a parameter W of its own: it takes one argument, not two");
-  return with_bias(autograd::scale(x, y, axis));
+  return called(with_bias(autograd::scale(x, y, axis)));
 }
 
 }  // namespace nn

@@ -1,5 +1,7 @@
 #include <catena/nn/links/simplified_dropconnect.h>
 
+#include <catena/nn/link_hook.h>
+
 namespace nn {
 
 SimplifiedDropconnect::SimplifiedDropconnect(std::optional<int> in_size, int out, const Options& o)
@@ -12,6 +14,7 @@ SimplifiedDropconnect::SimplifiedDropconnect(std::optional<int> in_size, int out
 }
 
 Variable SimplifiedDropconnect::operator()(const Variable& x, const SimplifiedDropconnectCallOptions& o) {
+  LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
       if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1");
@@ -19,8 +22,8 @@ Variable SimplifiedDropconnect::operator()(const Variable& x, const SimplifiedDr
       for (int i = 1; i < x.ndim(); ++i) columns *= x.shape(i);
       W.initialize({out_size, columns});
     }
-    return simplified_dropconnect(x, W, b ? static_cast<const Variable&>(*b) : Variable(),
-                                  {.ratio = ratio, .train = o.train, .mask = o.mask});
+    return called(simplified_dropconnect(x, W, b ? static_cast<const Variable&>(*b) : Variable(),
+                                         {.ratio = ratio, .train = o.train, .mask = o.mask}));
   } catch (...) {
     internal::rethrow_at(*this, "SimplifiedDropconnect", x ? internal::dtype_detail(x, W) : std::string());
   }

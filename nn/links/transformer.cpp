@@ -1,6 +1,7 @@
 #include <catena/nn/links/transformer.h>
 
 #include <catena/nn/functions/noise.h>
+#include <catena/nn/link_hook.h>
 
 namespace nn {
 namespace {
@@ -39,10 +40,11 @@ TransformerEncoderLayer::TransformerEncoderLayer(int n, int heads, const Options
       norm_first(o.norm_first) {}
 
 Variable TransformerEncoderLayer::operator()(const Variable& x, const Masks& masks) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   const Variable y =
       add_part(norm_first, norm1, x, [&](const Variable& v) { return dropped(self_attn(v, masks), dropout); });
-  return add_part(norm_first, norm2, y, [&](const Variable& v) { return feed_forward(*this, v); });
+  return called(add_part(norm_first, norm2, y, [&](const Variable& v) { return feed_forward(*this, v); }));
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int n, int heads, const Options& o)
@@ -59,13 +61,14 @@ TransformerDecoderLayer::TransformerDecoderLayer(int n, int heads, const Options
 
 Variable TransformerDecoderLayer::operator()(const Variable& x, const Variable& memory, const Masks& masks,
                                              const Masks& memory_masks) {
+  LinkCall called(*this, x, memory);
   const internal::CallScope scope(*this);
   const Variable y =
       add_part(norm_first, norm1, x, [&](const Variable& v) { return dropped(self_attn(v, masks), dropout); });
   const Variable z = add_part(norm_first, norm2, y, [&](const Variable& v) {
     return dropped(multihead_attn(v, memory, memory, memory_masks), dropout);
   });
-  return add_part(norm_first, norm3, z, [&](const Variable& v) { return feed_forward(*this, v); });
+  return called(add_part(norm_first, norm3, z, [&](const Variable& v) { return feed_forward(*this, v); }));
 }
 
 namespace {
@@ -81,12 +84,14 @@ TransformerEncoder::TransformerEncoder(int num_layers, int d_model, int nhead, c
   fill_stack(*this, num_layers, d_model, nhead, o);
 }
 Variable TransformerEncoder::operator()(const Variable& x, const Masks& masks) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   Variable y = x;
   for (TransformerEncoderLayer& layer : layers) y = layer(y, masks);
-  return norm ? (*norm)(y) : y;
+  return called(norm ? (*norm)(y) : y);
 }
 Variable TransformerEncoder::operator()(const Variable& x, const Masks& given, std::vector<KeyValueCache>& caches) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   catena::check<catena::ValueError>(caches.size() == layers.size(), "TransformerEncoder", "there are ", caches.size(),
                                     " caches for ", layers.size(), " layers; each layer needs one");
@@ -96,7 +101,7 @@ Variable TransformerEncoder::operator()(const Variable& x, const Masks& given, s
     masks.cache = &caches[i];
     y = layers[i](y, masks);
   }
-  return norm ? (*norm)(y) : y;
+  return called(norm ? (*norm)(y) : y);
 }
 
 TransformerDecoder::TransformerDecoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& o) {
@@ -104,10 +109,11 @@ TransformerDecoder::TransformerDecoder(int num_layers, int d_model, int nhead, c
 }
 Variable TransformerDecoder::operator()(const Variable& x, const Variable& memory, const Masks& masks,
                                         const Masks& memory_masks) {
+  LinkCall called(*this, x, memory);
   const internal::CallScope scope(*this);
   Variable y = x;
   for (TransformerDecoderLayer& layer : layers) y = layer(y, memory, masks, memory_masks);
-  return norm ? (*norm)(y) : y;
+  return called(norm ? (*norm)(y) : y);
 }
 
 }  // namespace nn

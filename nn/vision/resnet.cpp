@@ -7,6 +7,7 @@
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/pooling.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/vision/torchvision.h>
 
 namespace nn {
@@ -25,8 +26,8 @@ BatchNormalizationLinkOptions statistics() { return {.initial_avg_var = kInitial
 }  // namespace
 
 BottleneckA::BottleneckA(int in, int mid, int out, Pair stride, const Options& o)
-    : conv1(in, mid, 1, filters(o, stride)),
-      conv2(mid, mid, 3, filters(o, 1, 1)),
+    : conv1(in, mid, 1, filters(o, o.downsample_fb ? Pair(1) : stride)),
+      conv2(mid, mid, 3, filters(o, o.downsample_fb ? stride : Pair(1), 1)),
       conv3(mid, out, 1, filters(o)),
       conv4(in, out, 1, filters(o, stride)),
       bn1(mid, statistics()),
@@ -35,10 +36,11 @@ BottleneckA::BottleneckA(int in, int mid, int out, Pair stride, const Options& o
       bn4(out, statistics()) {}
 
 Variable BottleneckA::operator()(const Variable& x, const ResNetCallOptions& o) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   Variable h = relu(bn1(conv1(x), {.test = o.test}));
   h = relu(bn2(conv2(h), {.test = o.test}));
-  return relu(bn3(conv3(h), {.test = o.test}) + bn4(conv4(x), {.test = o.test}));
+  return called(relu(bn3(conv3(h), {.test = o.test}) + bn4(conv4(x), {.test = o.test})));
 }
 
 BottleneckB::BottleneckB(int in, int mid, const Options& o)
@@ -50,10 +52,11 @@ BottleneckB::BottleneckB(int in, int mid, const Options& o)
       bn3(in, statistics()) {}
 
 Variable BottleneckB::operator()(const Variable& x, const ResNetCallOptions& o) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   Variable h = relu(bn1(conv1(x), {.test = o.test}));
   h = relu(bn2(conv2(h), {.test = o.test}));
-  return relu(bn3(conv3(h), {.test = o.test}) + x);
+  return called(relu(bn3(conv3(h), {.test = o.test}) + x));
 }
 
 BuildingBlock::BuildingBlock(int n_layer, int in, int mid, int out, Pair stride, const Options& o)
@@ -62,11 +65,12 @@ BuildingBlock::BuildingBlock(int n_layer, int in, int mid, int out, Pair stride,
 }
 
 Variable BuildingBlock::operator()(const Variable& x, const ResNetCallOptions& o) {
+  LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   Variable h = a(x, o);
   for (Link& child : *this)
     if (&child != &a) h = static_cast<BottleneckB&>(child)(h, o);
-  return h;
+  return called(h);
 }
 
 // ---- the network --------------------------------------------------------------------------------
@@ -115,21 +119,21 @@ Initializer resnet_filters(bool random) { return random ? initializers::HeNormal
 
 }  // namespace
 
-ResNetLayers::ResNetLayers(Weights weights, int n)
+ResNetLayers::ResNetLayers(Weights weights, int n, bool fb)
     : VisionModel(kStages, "pool5", kMean),
       n_layers(n),
       conv1(3, 64, 7, {.stride = 2, .pad = 3, .initialW = resnet_filters(weights == Weights::random)}),
       bn1(64, statistics()),
-      res2(layers_of_blocks(n)[0], 64, 64, 256, 1, {resnet_filters(weights == Weights::random)}),
-      res3(layers_of_blocks(n)[1], 256, 128, 512, 2, {resnet_filters(weights == Weights::random)}),
-      res4(layers_of_blocks(n)[2], 512, 256, 1024, 2, {resnet_filters(weights == Weights::random)}),
-      res5(layers_of_blocks(n)[3], 1024, 512, 2048, 2, {resnet_filters(weights == Weights::random)}),
+      res2(layers_of_blocks(n)[0], 64, 64, 256, 1, {resnet_filters(weights == Weights::random), fb}),
+      res3(layers_of_blocks(n)[1], 256, 128, 512, 2, {resnet_filters(weights == Weights::random), fb}),
+      res4(layers_of_blocks(n)[2], 512, 256, 1024, 2, {resnet_filters(weights == Weights::random), fb}),
+      res5(layers_of_blocks(n)[3], 1024, 512, 2048, 2, {resnet_filters(weights == Weights::random), fb}),
       fc6(2048, 1000, {.initialW = weights == Weights::random ? Initializer() : Initializer(0.0)}) {
   name_params();
 }
 
-ResNetLayers::ResNetLayers(const PretrainedModel& from, int n)
-    : ResNetLayers(from.is_random() ? Weights::random : Weights::zero, n) {
+ResNetLayers::ResNetLayers(const PretrainedModel& from, int n, bool fb)
+    : ResNetLayers(from.is_random() ? Weights::random : Weights::zero, n, fb) {
   const std::string name = concat("ResNet-", n, "-model");
   load(from, {name + ".npz", name + ".caffemodel", "https://github.com/KaimingHe/deep-residual-networks"},
        [n](const std::string& path_caffemodel, const std::string& path_npz) {
@@ -197,7 +201,7 @@ Names torchvision_names(int n_layers) {
 
 void ResNetLayers::convert_caffemodel_to_npz(const std::string& path_caffemodel, const std::string& path_npz,
                                              int n_layers) {
-  ResNetLayers net(Weights::zero, n_layers);
+  ResNetLayers net(Weights::zero, n_layers, false);
   // Only the network of 50 layers has this bias in Caffe.
   std::vector<std::string> left_out;
   if (n_layers != 50) left_out.emplace_back("conv1/b");
@@ -214,7 +218,8 @@ void ResNetLayers::load_torchvision(const std::string& path) {
 void ResNetLayers::use_torchvision_layers() {
   if (std::exchange(pool1_pads, true)) return;
   for (BuildingBlock* block : {&res3, &res4, &res5})
-    std::swap(block->a.conv1.geometry.stride, block->a.conv2.geometry.stride);
+    if (block->a.conv2.geometry.stride.y == 1)
+      std::swap(block->a.conv1.geometry.stride, block->a.conv2.geometry.stride);
   for (Link* link : links())
     if (auto* bn = dynamic_cast<BatchNormalization*>(link)) bn->eps = 1e-5;
 }

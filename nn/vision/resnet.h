@@ -13,13 +13,17 @@ namespace nn {
 
 struct ResNetBlockOptions {
   Initializer initialW = {};  // of the filters; default: HeNormal(1 / sqrt 2)
+  // The stride is that of the 3 x 3 convolution, as in torchvision and in later networks of Facebook (ResNet v1.5),
+  // instead of that of the 1 x 1 convolution before it.
+  bool downsample_fb = false;
 };
 struct ResNetCallOptions {
   bool test = true;  // whether batch normalization uses its running statistics
 };
 
 // The first layer of a block: relu(bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x)))))))) + bn4(conv4(x))). conv1 and conv4
-// (1 x 1) have the stride, conv2 is 3 x 3, conv3 1 x 1; no convolution has a b.
+// (1 x 1) have the stride, conv2 is 3 x 3, conv3 1 x 1; no convolution has a b. With downsample_fb, conv2 has the
+// stride of conv1.
 class CATENA_EXPORT BottleneckA : public Chain {
  public:
   using Options = ResNetBlockOptions;
@@ -72,11 +76,14 @@ class CATENA_EXPORT BuildingBlock : public Chain {
 // Stages: conv1 (with bn1 and relu), pool1, res2, res3, res4, res5, pool5 (the mean over all pixels, so that images may
 // have any size from 32 x 32 on), fc6, prob.
 //
+// With downsample_fb, the stride of res3, res4 and res5 is that of their 3 x 3 convolution. Weights are those of one of
+// the two forms: what was trained with one computes something else in the other.
+//
 // The running variances of a network with random weights are 1, as in later versions of Chainer; 1.24 has 0, with which
 // the results in test mode overflow before training.
 class CATENA_EXPORT ResNetLayers : public VisionModel {
  public:
-  ResNetLayers(const PretrainedModel& pretrained_model, int n_layers);
+  ResNetLayers(const PretrainedModel& pretrained_model, int n_layers, bool downsample_fb = false);
 
   NN_MEMBERS(conv1, bn1, res2, res3, res4, res5, fc6)
 
@@ -102,7 +109,7 @@ class CATENA_EXPORT ResNetLayers : public VisionModel {
 
  private:
   enum class Weights { random, zero };
-  ResNetLayers(Weights weights, int n_layers);
+  ResNetLayers(Weights weights, int n_layers, bool downsample_fb);
 
   static const Stage kStages[9];
 };
@@ -110,17 +117,20 @@ class CATENA_EXPORT ResNetLayers : public VisionModel {
 // ResNetLayers of 50 layers and 25,557,096 parameters.
 class CATENA_EXPORT ResNet50Layers : public ResNetLayers {
  public:
-  explicit ResNet50Layers(const PretrainedModel& pretrained_model = "auto") : ResNetLayers(pretrained_model, 50) {}
+  explicit ResNet50Layers(const PretrainedModel& pretrained_model = "auto", bool downsample_fb = false)
+      : ResNetLayers(pretrained_model, 50, downsample_fb) {}
 };
 // ResNetLayers of 101 layers and 44,549,224 parameters.
 class CATENA_EXPORT ResNet101Layers : public ResNetLayers {
  public:
-  explicit ResNet101Layers(const PretrainedModel& pretrained_model = "auto") : ResNetLayers(pretrained_model, 101) {}
+  explicit ResNet101Layers(const PretrainedModel& pretrained_model = "auto", bool downsample_fb = false)
+      : ResNetLayers(pretrained_model, 101, downsample_fb) {}
 };
 // ResNetLayers of 152 layers and 60,192,872 parameters.
 class CATENA_EXPORT ResNet152Layers : public ResNetLayers {
  public:
-  explicit ResNet152Layers(const PretrainedModel& pretrained_model = "auto") : ResNetLayers(pretrained_model, 152) {}
+  explicit ResNet152Layers(const PretrainedModel& pretrained_model = "auto", bool downsample_fb = false)
+      : ResNetLayers(pretrained_model, 152, downsample_fb) {}
 };
 
 }  // namespace nn

@@ -16,6 +16,9 @@ VGG16Layers& vgg(VisionModel& net) { return static_cast<VGG16Layers&>(net); }
 template <Convolution2D VGG16Layers::*conv> Variable vgg_convolved(VisionModel& net, const Variable& x, bool) {
   return relu((vgg(net).*conv)(x));
 }
+template <Convolution2D VGG19Layers::*conv> Variable vgg19_convolved(VisionModel& net, const Variable& x, bool) {
+  return relu((static_cast<VGG19Layers&>(net).*conv)(x));
+}
 template <Linear VGG16Layers::*fc> Variable vgg_connected(VisionModel& net, const Variable& x, bool test) {
   return dropout(relu((vgg(net).*fc)(x)), {.train = !test});
 }
@@ -52,29 +55,70 @@ const VisionModel::Stage VGG16Layers::kStages[22] = {
     {"fc7", vgg_connected<&V::fc7>},
     {"fc8", [](VisionModel& net, const Variable& x, bool) { return vgg(net).fc8(x); }},
     {"prob", [](VisionModel&, const Variable& x, bool) { return softmax(x); }}};
+const VisionModel::Stage VGG19Layers::kStages[25] = {
+    {"conv1_1", vgg_convolved<&V::conv1_1>},
+    {"conv1_2", vgg_convolved<&V::conv1_2>},
+    {"pool1", vgg_pooled},
+    {"conv2_1", vgg_convolved<&V::conv2_1>},
+    {"conv2_2", vgg_convolved<&V::conv2_2>},
+    {"pool2", vgg_pooled},
+    {"conv3_1", vgg_convolved<&V::conv3_1>},
+    {"conv3_2", vgg_convolved<&V::conv3_2>},
+    {"conv3_3", vgg_convolved<&V::conv3_3>},
+    {"conv3_4", vgg19_convolved<&VGG19Layers::conv3_4>},
+    {"pool3", vgg_pooled},
+    {"conv4_1", vgg_convolved<&V::conv4_1>},
+    {"conv4_2", vgg_convolved<&V::conv4_2>},
+    {"conv4_3", vgg_convolved<&V::conv4_3>},
+    {"conv4_4", vgg19_convolved<&VGG19Layers::conv4_4>},
+    {"pool4", vgg_pooled},
+    {"conv5_1", vgg_convolved<&V::conv5_1>},
+    {"conv5_2", vgg_convolved<&V::conv5_2>},
+    {"conv5_3", vgg_convolved<&V::conv5_3>},
+    {"conv5_4", vgg19_convolved<&VGG19Layers::conv5_4>},
+    {"pool5", vgg_pooled},
+    {"fc6", vgg_connected<&V::fc6>},
+    {"fc7", vgg_connected<&V::fc7>},
+    {"fc8", [](VisionModel& net, const Variable& x, bool) { return vgg(net).fc8(x); }},
+    {"prob", [](VisionModel&, const Variable& x, bool) { return softmax(x); }}};
 
-VGG16Layers::VGG16Layers(const PretrainedModel& from)
-    : VisionModel(kStages, "fc7", kMean),
-      conv1_1(3, 64, 3, filters(from.is_random())),
-      conv1_2(64, 64, 3, filters(from.is_random())),
-      conv2_1(64, 128, 3, filters(from.is_random())),
-      conv2_2(128, 128, 3, filters(from.is_random())),
-      conv3_1(128, 256, 3, filters(from.is_random())),
-      conv3_2(256, 256, 3, filters(from.is_random())),
-      conv3_3(256, 256, 3, filters(from.is_random())),
-      conv4_1(256, 512, 3, filters(from.is_random())),
-      conv4_2(512, 512, 3, filters(from.is_random())),
-      conv4_3(512, 512, 3, filters(from.is_random())),
-      conv5_1(512, 512, 3, filters(from.is_random())),
-      conv5_2(512, 512, 3, filters(from.is_random())),
-      conv5_3(512, 512, 3, filters(from.is_random())),
-      fc6(512 * 7 * 7, 4096, units(from.is_random())),
-      fc7(4096, 4096, units(from.is_random())),
-      fc8(4096, 1000, units(from.is_random())) {
+VGG16Layers::VGG16Layers(std::span<const Stage> stages, bool random)
+    : VisionModel(stages, "fc7", kMean),
+      conv1_1(3, 64, 3, filters(random)),
+      conv1_2(64, 64, 3, filters(random)),
+      conv2_1(64, 128, 3, filters(random)),
+      conv2_2(128, 128, 3, filters(random)),
+      conv3_1(128, 256, 3, filters(random)),
+      conv3_2(256, 256, 3, filters(random)),
+      conv3_3(256, 256, 3, filters(random)),
+      conv4_1(256, 512, 3, filters(random)),
+      conv4_2(512, 512, 3, filters(random)),
+      conv4_3(512, 512, 3, filters(random)),
+      conv5_1(512, 512, 3, filters(random)),
+      conv5_2(512, 512, 3, filters(random)),
+      conv5_3(512, 512, 3, filters(random)),
+      fc6(512 * 7 * 7, 4096, units(random)),
+      fc7(4096, 4096, units(random)),
+      fc8(4096, 1000, units(random)) {
   name_params();
+}
+
+VGG16Layers::VGG16Layers(const PretrainedModel& from) : VGG16Layers(kStages, from.is_random()) {
   load(from,
        {"VGG_ILSVRC_16_layers.npz", "VGG_ILSVRC_16_layers.caffemodel",
         "http://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_16_layers.caffemodel"},
+       convert_caffemodel_to_npz);
+}
+
+VGG19Layers::VGG19Layers(const PretrainedModel& from)
+    : VGG16Layers(kStages, from.is_random()),
+      conv3_4(256, 256, 3, filters(from.is_random())),
+      conv4_4(512, 512, 3, filters(from.is_random())),
+      conv5_4(512, 512, 3, filters(from.is_random())) {
+  name_params();
+  load(from,
+       {"VGG_ILSVRC_19_layers.npz", "VGG_ILSVRC_19_layers.caffemodel",
+        "http://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_19_layers.caffemodel"},
        convert_caffemodel_to_npz);
 }
 
@@ -87,24 +131,28 @@ void VGG16Layers::convert_caffemodel_to_npz(const std::string& path_caffemodel, 
   serializers::save_npz(path_npz, caffe, false);
 }
 
+namespace {
+
+// The names of torchvision: convolutions, relu and pooling count in "features". `depth`: the convolutions of a stage.
+std::vector<std::pair<std::string, std::string>> torchvision_names(const int (&depth)[5]) {
+  std::vector<std::pair<std::string, std::string>> names;
+  int feature = 0;
+  for (int stage = 0; stage < 5; ++stage, ++feature)
+    for (int i = 0; i < depth[stage]; ++i, feature += 2)
+      names.emplace_back(catena::concat("conv", stage + 1, "_", i + 1), catena::concat("features.", feature));
+  names.insert(names.end(), {{"fc6", "classifier.0"}, {"fc7", "classifier.3"}, {"fc8", "classifier.6"}});
+  return names;
+}
+
+}  // namespace
+
 void VGG16Layers::load_torchvision(const std::string& path) {
-  internal::load_torchvision(path, *this,
-                             {{"conv1_1", "features.0"},
-                              {"conv1_2", "features.2"},
-                              {"conv2_1", "features.5"},
-                              {"conv2_2", "features.7"},
-                              {"conv3_1", "features.10"},
-                              {"conv3_2", "features.12"},
-                              {"conv3_3", "features.14"},
-                              {"conv4_1", "features.17"},
-                              {"conv4_2", "features.19"},
-                              {"conv4_3", "features.21"},
-                              {"conv5_1", "features.24"},
-                              {"conv5_2", "features.26"},
-                              {"conv5_3", "features.28"},
-                              {"fc6", "classifier.0"},
-                              {"fc7", "classifier.3"},
-                              {"fc8", "classifier.6"}});
+  internal::load_torchvision(path, *this, torchvision_names({2, 2, 3, 3, 3}));
+  internal::take_prepared_images(conv1_1, mean);
+}
+
+void VGG19Layers::load_torchvision(const std::string& path) {
+  internal::load_torchvision(path, *this, torchvision_names({2, 2, 4, 4, 4}));
   internal::take_prepared_images(conv1_1, mean);
 }
 

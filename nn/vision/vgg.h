@@ -1,6 +1,7 @@
-// VGG16Layers: the network of 16 layers of the Visual Geometry Group.
+// VGG16Layers and VGG19Layers: the networks of 16 and 19 layers of the Visual Geometry Group.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <catena/nn/links/convolution_2d.h>
@@ -39,8 +40,26 @@ class CATENA_EXPORT VGG16Layers : public VisionModel {
       conv5_2, conv5_3;
   Linear fc6, fc7, fc8;
 
+ protected:
+  VGG16Layers(std::span<const Stage> stages, bool random);  // without weights from files
+
  private:
   static const Stage kStages[22];
+};
+
+// VGG16Layers with a fourth convolution in conv3, conv4 and conv5: 143,667,240 parameters. "auto" are
+// VGG_ILSVRC_19_layers.npz and .caffemodel; torchvision's network is vgg19.
+class CATENA_EXPORT VGG19Layers : public VGG16Layers {
+ public:
+  explicit VGG19Layers(const PretrainedModel& pretrained_model = "auto");
+
+  NN_MEMBERS_OF(VGG16Layers, conv3_4, conv4_4, conv5_4)
+  void load_torchvision(const std::string& path) override;
+
+  Convolution2D conv3_4, conv4_4, conv5_4;
+
+ private:
+  static const Stage kStages[25];
 };
 
 }  // namespace nn

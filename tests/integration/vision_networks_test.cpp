@@ -223,6 +223,35 @@ BOOST_AUTO_TEST_CASE(vgg, *slow()) {
   BOOST_TEST(std::fabs(double(dropped) / double(active) - 0.5) < 0.05);
 }
 
+// With unit filters in its three further convolutions, the network computes what that of 16 layers does.
+BOOST_AUTO_TEST_CASE(vgg19, *slow()) {
+  if (!is_on_cpu()) return;
+  nn::VGG16Layers smaller(nullptr);
+  Filler::fill(smaller);
+  nn::VGG19Layers net(nullptr);
+  BOOST_TEST(net.count_params() == 143667240);
+  BOOST_TEST(net.available_layers().size() == 25u);
+  BOOST_TEST(net.available_layers()[11] == "conv4_1");
+  BOOST_TEST(std::fabs(deviation(net.conv5_4.W.data()) - 0.01) < 2e-5);
+  for (const nn::NamedParam& p : smaller.namedparams())
+    for (const nn::NamedParam& q : net.namedparams())
+      if (p.path == q.path) autograd::assign(q.param.data(), p.param.data());
+  const Variable x(pattern_array("x", {1, 3, 32, 32}), {.volatile_ = autograd::ON});
+  const Array expected = smaller(x, {"pool5"})["pool5"].data();
+  BOOST_TEST(!same_bits(net(x, {"pool5"})["pool5"].data(), expected));
+  for (nn::Convolution2D* conv : {&net.conv3_4, &net.conv4_4, &net.conv5_4}) {
+    autograd::fill(conv->b->data(), 0);
+    autograd::fill(conv->W.data(), 0);
+    const Array middle = autograd::slice(autograd::slice(conv->W.data(), 2, 1, 2), 3, 1, 2);
+    nn::initializers::Identity()(autograd::squeeze(middle, {2, 3}));
+  }
+  check_close(net(x, {"pool5"})["pool5"].data(), expected, 1e-4, 1e-4, "vgg19");
+  const TemporaryFolder folder("vgg19");
+  nn::serializers::internal::write_safetensors(folder / "none.safetensors", nn::serializers::DictionarySerializer(),
+                                               {});
+  BOOST_CHECK_THROW(net.load_torchvision(folder / "none.safetensors"), catena::KeyError);
+}
+
 BOOST_AUTO_TEST_CASE(googlenet) {
   if (!is_on_cpu()) return;
   nn::GoogLeNet net(nullptr);

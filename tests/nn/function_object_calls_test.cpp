@@ -10,10 +10,10 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/testing.h>
-#include <catena/nn/chain_list.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/links/linear.h>
 #include <catena/nn/links/lstm.h>
+#include <catena/nn/sequential.h>
 #include <catena/tests/support/framework_derivatives.h>
 
 using namespace autograd;

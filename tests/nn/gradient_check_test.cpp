@@ -6,12 +6,12 @@
 
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
-#include <catena/nn/chain_list.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/links/classifier.h>
 #include <catena/nn/links/linear.h>
+#include <catena/nn/sequential.h>
 #include <catena/tests/support/framework_derivatives.h>
 
 using namespace autograd;

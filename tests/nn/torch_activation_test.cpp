@@ -7,9 +7,9 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/testing.h>
-#include <catena/nn/chain_list.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/links/linear.h>
+#include <catena/nn/sequential.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/framework_golden.h>

@@ -100,6 +100,27 @@ BOOST_AUTO_TEST_CASE(no_images) {
              }) == "prepare: the size 0 x 3 (width x height) has no pixels");
 }
 
+// The stride is that of the first or of the second convolution. Where a block has no stride, both compute the same.
+BOOST_AUTO_TEST_CASE(strides_of_residual_blocks) {
+  const auto strides = [](nn::BuildingBlock block) {
+    return std::vector<int>{block.a.conv1.geometry.stride.y, block.a.conv2.geometry.stride.y,
+                            block.a.conv4.geometry.stride.y};
+  };
+  BOOST_TEST(strides(nn::BuildingBlock(2, 2, 4, 6, 2)) == (std::vector<int>{2, 1, 2}),
+             boost::test_tools::per_element());
+  BOOST_TEST(strides(nn::BuildingBlock(2, 2, 4, 6, 2, {.downsample_fb = true})) == (std::vector<int>{1, 2, 2}),
+             boost::test_tools::per_element());
+  const Variable x(pattern_array("x", {1, 2, 5, 4}));
+  for (const int stride : {1, 2}) {
+    nn::BuildingBlock early(2, 2, 4, 6, stride), late(2, 2, 4, 6, stride, {.downsample_fb = true});
+    Filler::fill(early);
+    Filler::fill(late);
+    const Array a = early(x).data(), b = late(x).data();
+    BOOST_TEST(a.shape() == b.shape());
+    BOOST_TEST(same_bits(a, b) == (stride == 1));
+  }
+}
+
 // A block computes the same on the default device as on the CPU, and its names are those of Chainer.
 BOOST_AUTO_TEST_CASE(block_of_a_residual_network) {
   nn::BuildingBlock block(3, 2, 4, 6, 2);

@@ -79,6 +79,8 @@ Array rotary_angles(std::int64_t length, std::int64_t d, std::int64_t first, dou
 
 Variable rotary_embedding(const Variable& x, const Array& angles, RotaryPairs pairs) {
   const int rank = x.ndim();
+  catena::check<catena::ValueError>(bool(angles), "rotary_embedding",
+                                    "there are no angles: rotary_angles(length, d) makes them");
   catena::check<catena::ValueError>(
       rank < 2 ||
           (angles.ndim() == 2 && angles.shape(0) == x.shape(rank - 2) && 2 * angles.shape(1) == x.shape(rank - 1)),

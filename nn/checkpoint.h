@@ -1,0 +1,27 @@
+// Sequences that keep some of their intermediate values and compute the others again in backward.
+#pragma once
+
+#include <cstdint>
+
+#include <catena/kernels/base/function.h>
+#include <catena/nn/sequential.h>
+
+namespace nn {
+
+struct CheckpointOptions {
+  // The sequence is divided into so many parts of equal numbers of elements. Between the parts the values are kept.
+  int segments = 1;
+  // In place of `segments`: says of each element, by its index, whether its result is kept. A part ends there.
+  catena::Function<bool(std::int64_t index, const Sequential::Element& element)> keep = {};
+};
+
+// Returns links(x), of which backward computes each part again (autograd::forget), except for the last one, whose
+// values are needed at once. The memory of a part is that of its result. `links` must live until backward, and what
+// forget() says about running averages and captured variables holds here.
+//   nn::checkpoint_sequential(net, x, {.segments = 4})
+//   nn::checkpoint_sequential(net, x, {.keep = [](std::int64_t, const auto& e) { return e.is_link(); }})
+// ValueError for an empty sequence, and unless 1 <= segments <= links.size().
+CATENA_EXPORT Variable checkpoint_sequential(const Sequential& links, const Variable& x,
+                                             const CheckpointOptions& options = {});
+
+}  // namespace nn

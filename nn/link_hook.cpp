@@ -1,0 +1,121 @@
+#include <catena/nn/link_hook.h>
+
+#include <algorithm>
+
+namespace nn {
+
+using catena::check;
+using catena::KeyError;
+using internal::NamedLinkHooks;
+
+LinkHook::~LinkHook() = default;
+void LinkHook::added(Link&) {}
+void LinkHook::deleted(Link&) {}
+void LinkHook::forward_preprocess(Link&, const Variables&) {}
+void LinkHook::forward_postprocess(Link&, const Variables&, const Variables&) {}
+void LinkHook::failed(Link&) noexcept {}
+
+void CallbackLinkHook::forward_preprocess(Link& link, const Variables& args) {
+  if (callbacks_.forward_preprocess) callbacks_.forward_preprocess(link, args);
+}
+void CallbackLinkHook::forward_postprocess(Link& link, const Variables& args, const Variables& outputs) {
+  if (callbacks_.forward_postprocess) callbacks_.forward_postprocess(link, args, outputs);
+}
+
+// ---- registration -------------------------------------------------------------------------------
+namespace {
+
+thread_local std::vector<LinkHook*> thread_hooks;
+
+auto named(const NamedLinkHooks& hooks, std::string_view name) {
+  return std::find_if(hooks.begin(), hooks.end(), [&](const auto& h) { return h.first == name; });
+}
+
+}  // namespace
+
+LinkHookScope::LinkHookScope(LinkHook& hook) : hook_(&hook) {
+  const std::string name = hook.name();
+  for (const LinkHook* other : thread_hooks)
+    check<KeyError>(other->name() != name, "LinkHookScope", "a hook named ", name, " is in use on this thread");
+  thread_hooks.push_back(&hook);
+}
+LinkHookScope::~LinkHookScope() { std::erase(thread_hooks, hook_); }
+
+Link& Link::add_hook(catena::Shared<LinkHook> hook, std::string_view name) {
+  check<catena::ValueError>(bool(hook), "Link.add_hook", "the pointer to the hook is null");
+  const std::string key = name.empty() ? hook->name() : std::string(name);
+  const NamedLinkHooks* const before = internal::hooks_of(*this);
+  check<KeyError>(before == nullptr || named(*before, key) == before->end(), "Link.add_hook",
+                  "the link has a hook named ", key, " already: delete_hook(\"", key, "\") removes it");
+  hook->added(*this);
+  internal::editable_hooks(*this).emplace_back(key, std::move(hook));
+  return *this;
+}
+
+Link& Link::delete_hook(std::string_view name) {
+  const NamedLinkHooks* const before = internal::hooks_of(*this);
+  std::string names;
+  if (before != nullptr)
+    for (const auto& [key, hook] : *before) names += (names.empty() ? "" : ", ") + key;
+  check<KeyError>(before != nullptr && named(*before, name) != before->end(), "Link.delete_hook",
+                  "there is no hook named ", name, " (there are: ", names, ")");
+  NamedLinkHooks& hooks = internal::editable_hooks(*this);
+  const catena::Shared<LinkHook> removed = named(hooks, name)->second;
+  std::erase_if(hooks, [&](const auto& h) { return h.first == name; });
+  removed->deleted(*this);
+  return *this;
+}
+
+// ---- calls --------------------------------------------------------------------------------------
+namespace {
+
+constinit thread_local const Link* innermost = nullptr;  // the link whose hooks are running
+
+std::vector<LinkHook*> merged(const Link& link) {
+  std::vector<LinkHook*> result;
+  const NamedLinkHooks* const own = internal::hooks_of(link);
+  for (LinkHook* h : thread_hooks)
+    if (own == nullptr || named(*own, h->name()) == own->end()) result.push_back(h);
+  if (own != nullptr)
+    for (const auto& [name, hook] : *own) result.push_back(hook.get());
+  return result;
+}
+
+}  // namespace
+
+struct LinkCall::Running {
+  Running(Link& of, const Variables& given)
+      : link(of), args(given), hooks(merged(of)), outer(std::exchange(innermost, &of)) {}
+  ~Running() {
+    for (std::size_t left = begun - ended; left > 0;) hooks[--left]->failed(link);
+    innermost = outer;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  Link& link;
+  const Variables args;
+  const std::vector<LinkHook*> hooks;
+  const Link* const outer;
+  std::size_t begun = 0, ended = 0;
+};
+
+LinkCall::~LinkCall() = default;
+
+bool LinkCall::has_hooks(const Link& link) noexcept {
+  return (!thread_hooks.empty() || internal::hooks_of(link) != nullptr) && innermost != &link;
+}
+
+void LinkCall::begin(Link& link, const Variables& args) {
+  running_ = catena::Owned<Running>(new Running(link, args));
+  for (Running& r = *running_; r.begun < r.hooks.size(); ++r.begun) r.hooks[r.begun]->forward_preprocess(link, args);
+}
+
+void LinkCall::end(const Variables& outputs) {
+  if (!running_) return;
+  for (Running& r = *running_; r.ended < r.begun; ++r.ended)
+    r.hooks[r.begun - 1 - r.ended]->forward_postprocess(r.link, r.args, outputs);
+  running_.reset();
+}
+
+}  // namespace nn

@@ -1,0 +1,6 @@
+// Umbrella header of nn/link_hooks: spectral normalization, standardization of weights, times.
+#pragma once
+
+#include <catena/nn/link_hooks/spectral_normalization.h>
+#include <catena/nn/link_hooks/timer_hook.h>
+#include <catena/nn/link_hooks/weight_standardization.h>

@@ -1,0 +1,75 @@
+#include <catena/nn/link_hooks/weight_hook.h>
+
+#include <utility>
+#include <vector>
+
+#include <catena/autograd/functions/array.h>
+#include <catena/nn/links/convolution_2d.h>
+#include <catena/nn/links/convolution_nd.h>
+
+namespace nn::link_hooks {
+namespace {
+
+// The parameters that calls in progress on this thread have replaced.
+struct Replaced {
+  const WeightHook* hook;
+  Parameter* parameter;
+  Variable original;
+};
+thread_local std::vector<Replaced> replaced;
+
+}  // namespace
+
+void WeightHook::prepare(Link&, const Variable&) const {}
+
+void WeightHook::added(Link& link) {
+  const Parameter& W = link.param(weight_name_);
+  if (!W.is_initialized()) return;
+  axis_of(link, W);
+  prepare(link, W);
+}
+
+void WeightHook::forward_preprocess(Link& link, const Variables& args) {
+  Parameter& W = link.param(weight_name_);
+  if (!W.is_initialized()) {
+    const auto no_graph = autograd::no_backprop_mode();
+    const auto test_mode = autograd::train_mode(false);
+    link.call(args);
+    prepare(link, W);
+  }
+  Variable by = weight(link, W);
+  replaced.push_back({this, &W, std::move(by)});
+  std::swap(static_cast<Variable&>(W), replaced.back().original);
+}
+
+void WeightHook::put_back(Link&) noexcept {
+  std::swap(static_cast<Variable&>(*replaced.back().parameter), replaced.back().original);
+  replaced.pop_back();
+}
+void WeightHook::forward_postprocess(Link& link, const Variables&, const Variables&) { put_back(link); }
+void WeightHook::failed(Link& link) noexcept { put_back(link); }
+
+int WeightHook::axis_of(const Link& link, const Variable& W) const {
+  const bool transposed =
+      dynamic_cast<const Deconvolution2D*>(&link) != nullptr || dynamic_cast<const DeconvolutionND*>(&link) != nullptr;
+  const int axis = axis_.value_or(transposed ? 1 : 0);
+  catena::check<catena::ValueError>(axis >= 0 && axis < W.ndim(), name(), "the axis ", axis, " does not exist in ",
+                                    weight_name_, " of shape ", W.shape());
+  return axis;
+}
+
+Variable WeightHook::matrix(const Link& link, const Variable& W) const {
+  const Variable first = autograd::swapaxes(W, 0, axis_of(link, W));
+  std::int64_t columns = 1;
+  for (int k = 1; k < first.ndim(); ++k) columns *= first.shape(k);
+  return autograd::reshape(first, {first.shape(0), columns});
+}
+
+Variable WeightHook::as_weight(const Link& link, const Variable& rows, const Variable& W) const {
+  const int axis = axis_of(link, W);
+  Shape shape = W.shape();
+  std::swap(shape[0], shape[axis]);
+  return autograd::swapaxes(autograd::reshape(rows, shape), 0, axis);
+}
+
+}  // namespace nn::link_hooks

@@ -1,0 +1,108 @@
+#include <catena/nn/sequential.h>
+
+#include <catena/nn/link_hook.h>
+
+namespace nn {
+
+using catena::check;
+using catena::ValueError;
+
+Link& internal::SequenceElement::as_link() const {
+  check<catena::TypeError>(is_link(), "Sequential", "the element is a function, not a link");
+  return link->get();
+}
+
+Variable internal::SequenceElement::operator()(const Variable& x) const {
+  return is_link() ? link->get().call({x}) : function(x);
+}
+
+std::size_t Sequential::position(const char* op, std::int64_t index) const {
+  const auto n = static_cast<std::int64_t>(elements_.size());
+  check<catena::IndexError>(index >= -n && index < n, op, "the index ", index, " is out of range for ", n, " elements");
+  return static_cast<std::size_t>(index < 0 ? index + n : index);
+}
+
+void Sequential::name_links() const {
+  std::size_t i = 0;
+  for (const Element& e : elements_)
+    if (e.link) set_name(e.link->get(), std::to_string(i++));
+}
+
+void Sequential::insert(std::int64_t index, Element element) {
+  const auto n = static_cast<std::int64_t>(elements_.size());
+  check<ValueError>(element.is_given, "Sequential.insert", "there is no link and no function to insert");
+  const std::size_t at = index == n ? elements_.size() : position("Sequential.insert", index);
+  if (element.link) adopt(element.link->get(), {});
+  elements_.insert(elements_.begin() + static_cast<std::ptrdiff_t>(at), std::move(element));
+  name_links();
+}
+
+void Sequential::extend(const Sequential& more) {
+  const std::vector<Element> copies = more.elements_;  // `more` may be this sequence
+  for (const Element& e : copies) append(e);
+}
+
+Sequential::Element Sequential::pop(std::int64_t index) {
+  const auto at = elements_.begin() + static_cast<std::ptrdiff_t>(position("Sequential.pop", index));
+  Element taken = std::move(*at);
+  elements_.erase(at);
+  if (taken.link) set_name(taken.link->get(), {});
+  name_links();
+  return taken;
+}
+
+void Sequential::remove(std::int64_t index) {
+  elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(position("Sequential.remove", index)));
+  name_links();
+}
+
+Sequential Sequential::flatten() const {
+  Sequential result;
+  for (const Element& e : elements_) {
+    const auto* const inner = e.link ? dynamic_cast<const Sequential*>(&e.link->get()) : nullptr;
+    if (inner != nullptr) result.extend(inner->flatten());
+    else result.append(e);
+  }
+  return result;
+}
+
+Sequential Sequential::repeat(int n, CopyMode mode) const {
+  check<ValueError>(n >= 0, "Sequential.repeat", "cannot repeat ", n, " times");
+  Sequential result;
+  for (int i = 0; i < n; ++i) {
+    const Sequential one = copy(*this, mode == CopyMode::init && i == 0 ? CopyMode::copy : mode);
+    for (const Element& e : one.elements_) {
+      result.append(e);
+      if (mode == CopyMode::share && e.link) apply_copy_mode(result.elements_.back().link->get(), e.link->get(), mode);
+    }
+  }
+  result.name_links();
+  return result;
+}
+
+Sequential repeat(const Sequential& links, int n, CopyMode mode) { return links.repeat(n, mode); }
+
+void Sequential::visit_declared(MemberVisitor& v) {
+  std::size_t i = 0;
+  for (const Element& e : elements_)
+    if (e.link) v.link(std::to_string(i++), e.link->get());
+}
+
+Variable Sequential::call(const Variables& args) {
+  check<ValueError>(!elements_.empty(), "Sequential", "there is nothing to call");
+  const internal::CallScope scope(*this);
+  LinkCall called(*this, args);
+  Variables values = args;
+  for (const Element& e : elements_) {
+    if (e.link) {
+      values = {e.link->get().call(values)};
+    } else {
+      check<catena::TypeError>(values.size() == 1, "Sequential", "its first function was given ", values.size(),
+                               " arguments");
+      values = {e.function(values[0])};
+    }
+  }
+  return called(values[0]);
+}
+
+}  // namespace nn

@@ -1,0 +1,118 @@
+// Sequential: links and functions that are called in order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <catena/autograd/unary_function.h>
+#include <catena/kernels/base/function.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+
+namespace internal {
+// Makes a function of one variable: further arguments (options) get the defaults of their types.
+template <class O>
+concept HasDefault = std::is_class_v<std::decay_t<O>> && !std::is_same_v<std::decay_t<O>, Variable>;
+template <HasDefault O, HasDefault... More>
+catena::Function<Variable(const Variable&)> layer_of(Variable (*f)(const Variable&, O, More...)) {
+  return [f](const Variable& x) { return f(x, std::decay_t<O>{}, std::decay_t<More>{}...); };
+}
+template <class F> F&& layer_of(F&& f) { return std::forward<F>(f); }
+
+// A link or a function; what is made of nothing is neither.
+struct SequenceElement {
+  SequenceElement() = default;
+  SequenceElement(Variable (*f)(const Variable&)) : function(f), is_given(true) {}
+  template <class E>
+  SequenceElement(E&& element) requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) : is_given(true) {
+    if constexpr (std::is_base_of_v<Link, std::decay_t<E>>) link.emplace(std::forward<E>(element));
+    else function = layer_of(std::forward<E>(element));
+  }
+  bool is_link() const noexcept { return link.has_value(); }
+  // Returns the link; TypeError for a function.
+  CATENA_EXPORT Link& as_link() const;
+  operator Link&() const { return as_link(); }
+  CATENA_EXPORT Variable operator()(const Variable& x) const;
+
+  std::optional<AnyLink> link;
+  autograd::UnaryFunction function;
+  bool is_given = false;
+};
+}  // namespace internal
+
+// A sequence of links and functions: Sequential(Linear(100), relu, Linear(10)). Functions, lambdas and objects with a
+// call of one Variable are elements like links; functions with options, such as dropout and leaky_relu, are called with
+// their defaults. The first link gets all arguments of a call.
+//
+// Every element has an index. Only links are children: "0", "1", ... by their position among the links, as in Chainer,
+// so that functions have no keys in files. insert() and remove() change these keys.
+//
+// A C++ copy of a sequence, and of an element, is deep. Negative indices count from the end; IndexError for others.
+class CATENA_EXPORT Sequential : public Link {
+ public:
+  using Function = autograd::UnaryFunction;
+  using Element = internal::SequenceElement;
+
+  Sequential() = default;
+  template <class... E,
+            class = std::enable_if_t<sizeof...(E) != 1 || !(std::is_same_v<std::decay_t<E>, Sequential> && ...)>>
+  explicit Sequential(E&&... elements) {
+    (append(std::forward<E>(elements)), ...);
+  }
+  // Up to 16 elements, among which are names of several functions, such as tanh: no template takes these.
+  explicit Sequential(Element e1, Element e2 = {}, Element e3 = {}, Element e4 = {}, Element e5 = {}, Element e6 = {},
+                      Element e7 = {}, Element e8 = {}, Element e9 = {}, Element e10 = {}, Element e11 = {},
+                      Element e12 = {}, Element e13 = {}, Element e14 = {}, Element e15 = {}, Element e16 = {}) {
+    for (Element* e : {&e1, &e2, &e3, &e4, &e5, &e6, &e7, &e8, &e9, &e10, &e11, &e12, &e13, &e14, &e15, &e16})
+      if (e->is_given) append(std::move(*e));
+  }
+
+  void append(Element element) { insert(static_cast<std::int64_t>(elements_.size()), std::move(element)); }
+  // Puts an element before the one of this index. If the sequence was moved to a device, a link is moved there too.
+  void insert(std::int64_t index, Element element);
+  void extend(const Sequential& more);  // appends copies of the elements
+  void remove(std::int64_t index);
+  Element pop(std::int64_t index = -1);  // removes an element and returns it
+  void clear() noexcept { elements_.clear(); }
+
+  std::size_t size() const noexcept { return elements_.size(); }
+  // The element of an index: it can be called, and is a Link& where it is one.
+  //   seq[0].as_link().disable_update()   nn::Linear& l = dynamic_cast<nn::Linear&>(seq[2].as_link());
+  const Element& operator[](std::int64_t index) const { return elements_[position("Sequential", index)]; }
+  auto begin() const noexcept { return elements_.begin(); }
+  auto end() const noexcept { return elements_.end(); }
+
+  // Returns a sequence of the elements of this one, with copies of the elements of sequences in place of these.
+  Sequential flatten() const;
+  // Returns a sequence of n times the elements of this one: newly initialised (init), with equal values (copy), or with
+  // the same arrays (share). With init, the first n elements are those of this sequence. ValueError for n < 0.
+  Sequential repeat(int n, CopyMode mode = CopyMode::init) const;
+
+  Variable call(const Variables& args) override;
+  Variable operator()(const Variables& args) { return Sequential::call(args); }
+  Variable operator()(const Variable& x) { return Sequential::call({x}); }
+
+ protected:
+  void visit_declared(MemberVisitor& v) override;
+
+ private:
+  std::size_t position(const char* op, std::int64_t index) const;
+  void name_links() const;
+
+  std::vector<Element> elements_;
+};
+
+// Returns a sequence of n copies of a link: Sequential(link, link, ...), see Sequential::repeat.
+//   nn::Sequential tower = nn::repeat(nn::Linear(8, 8), 3);
+CATENA_EXPORT Sequential repeat(const Sequential& links, int n, CopyMode mode = CopyMode::init);
+template <class L>
+Sequential repeat(const L& link, int n, CopyMode mode = CopyMode::init) requires(std::is_base_of_v<Link, L> &&
+                                                                                 !std::is_same_v<L, Sequential>) {
+  return Sequential(link).repeat(n, mode);
+}
+
+}  // namespace nn

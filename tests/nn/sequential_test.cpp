@@ -1,0 +1,126 @@
+// Sequences of links and functions: positions, keys, copies, repetition.
+#include <catena/nn/sequential.h>
+
+#include <catena/tests/support/training_fixtures.h>
+
+using namespace test;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+Strings paths(const nn::Link& l) {
+  Strings result;
+  for (const nn::NamedParam& p : l.namedparams()) result.push_back(p.path);
+  return result;
+}
+std::vector<int> sizes(const nn::Sequential& s) {  // the outputs of Linear elements, 0 for functions
+  std::vector<int> result;
+  for (const nn::Sequential::Element& e : s)
+    result.push_back(e.is_link() ? dynamic_cast<nn::Linear&>(e.as_link()).out_size : 0);
+  return result;
+}
+#define CHECK_LIST(a, ...) BOOST_TEST(a == (__VA_ARGS__), boost::test_tools::per_element())
+
+struct Twice {
+  Variable operator()(const Variable& x) const { return x * 2; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sequences)
+
+BOOST_AUTO_TEST_CASE(elements_have_positions_and_links_keys) {
+  nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4), Twice());
+  CHECK_LIST(sizes(s), std::vector<int>{3, 0, 4, 0});
+  CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b"});
+  BOOST_TEST(&s[0].as_link() == s.children()[0].second);
+  BOOST_TEST(&s[-2].as_link() == s.children()[1].second);
+  const Variable x(floats({-1, 2}, {1, 2}));
+  CHECK_LIST(values(s[1](x).data()), std::vector<double>{0, 2});
+  CHECK_LIST(values(s[3](x).data()), std::vector<double>{-2, 4});
+  BOOST_TEST(s[0](x).shape() == Shape({1, 3}));
+  nn::Link& first = s[0];
+  BOOST_TEST(&first == &s[0].as_link());
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { s[1].as_link(); }), "a function, not a link"));
+  BOOST_TEST(has(message_of<catena::IndexError>([&] { s[4]; }), "4 is out of range for 4 elements"));
+  BOOST_CHECK_THROW(s[-5], catena::IndexError);
+}
+
+BOOST_AUTO_TEST_CASE(insert_and_remove) {
+  nn::Sequential s(nn::Linear(1, 1), nn::Linear(1, 2));
+  const std::vector<Variable> before = s.params();
+  s.insert(1, nn::tanh);
+  s.insert(0, nn::Linear(1, 5));
+  CHECK_LIST(sizes(s), std::vector<int>{5, 1, 0, 2});
+  s.insert(-1, nn::Linear(1, 6));
+  s.insert(5, Twice());
+  CHECK_LIST(sizes(s), std::vector<int>{5, 1, 0, 6, 2, 0});
+  BOOST_TEST(s.params()[2].is_same(before[0]));  // the links themselves have moved
+  BOOST_TEST(s.params()[6].is_same(before[2]));
+  CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b", "/3/W", "/3/b"});
+  BOOST_TEST(s.children()[2].second->name() == "2");
+  s.remove(2);
+  s.remove(-1);
+  CHECK_LIST(sizes(s), std::vector<int>{5, 1, 6, 2});
+  const nn::Sequential::Element taken = s.pop(0);
+  BOOST_TEST(taken.as_link().name() == "");
+  BOOST_TEST(s.pop().as_link().param("W").is_same(before[2]));
+  CHECK_LIST(sizes(s), std::vector<int>{1, 6});
+  BOOST_TEST(s.children()[0].second->name() == "0");
+  s.extend(s);
+  CHECK_LIST(sizes(s), std::vector<int>{1, 6, 1, 6});
+  BOOST_TEST(same_bits(s.params()[0].data(), s.params()[4].data()));
+  BOOST_TEST(!s.params()[0].is_same(s.params()[4]));
+  s.clear();
+  BOOST_TEST(s.size() == 0u);
+  BOOST_CHECK_THROW(s.pop(), catena::IndexError);
+  BOOST_CHECK_THROW(s.remove(0), catena::IndexError);
+  BOOST_CHECK_THROW(s.insert(1, nn::relu), catena::IndexError);
+  BOOST_CHECK_THROW(s.insert(0, nn::Sequential::Element()), catena::ValueError);
+  BOOST_TEST(s.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(sequences_in_sequences_are_flattened) {
+  nn::Sequential inner(nn::Linear(2, 2), nn::tanh), middle(inner, nn::Linear(2, 3));
+  nn::Sequential s(middle, nn::sigmoid, nn::Linear(3, 4));
+  nn::Sequential flat = s.flatten();
+  CHECK_LIST(sizes(flat), std::vector<int>{2, 0, 3, 0, 4});
+  CHECK_LIST(paths(flat), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b"});
+  const Variable x(floats({0.5f, -1}, {1, 2}));
+  BOOST_TEST(same_bits(flat(x).data(), s(x).data()));
+  autograd::fill(flat.params()[0].data(), 0);  // a copy
+  BOOST_TEST(!same_bits(flat(x).data(), s(x).data()));
+  BOOST_TEST(nn::Sequential().flatten().size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(repetition) {
+  const nn::Sequential block(nn::Linear(3, 3), nn::relu);
+  const auto first = [](const nn::Sequential& s, std::size_t i) { return s.params()[2 * i].data(); };
+  const nn::Sequential fresh = block.repeat(3), equal = block.repeat(3, nn::CopyMode::copy),
+                       shared = block.repeat(3, nn::CopyMode::share);
+  for (const nn::Sequential* s : {&fresh, &equal, &shared}) {
+    BOOST_TEST(s->size() == 6u);
+    CHECK_LIST(paths(*s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b"});
+  }
+  BOOST_TEST(same_bits(first(fresh, 0), first(block, 0)));
+  BOOST_TEST(!same_bits(first(fresh, 1), first(block, 0)));
+  BOOST_TEST(!same_bits(first(fresh, 1), first(fresh, 2)));
+  for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(same_bits(first(equal, i), first(block, 0)));
+  autograd::fill(first(equal, 0), 7);
+  BOOST_TEST(values(first(equal, 1))[0] != 7);
+  BOOST_TEST(values(first(block, 0))[0] != 7);
+  autograd::fill(first(shared, 2), 5);
+  for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(values(first(shared, i))[0] == 5);
+  BOOST_TEST(values(first(block, 0))[0] == 5);
+  BOOST_TEST(!shared.params()[0].is_same(shared.params()[2]));
+
+  const nn::Linear layer(2, 2);
+  nn::Sequential tower = nn::repeat(layer, 2, nn::CopyMode::copy);
+  CHECK_LIST(sizes(tower), std::vector<int>{2, 2});
+  BOOST_TEST(same_bits(tower.params()[2].data(), layer.W.data()));
+  BOOST_TEST(nn::repeat(block, 2).size() == 4u);
+  BOOST_TEST(nn::repeat(layer, 0).size() == 0u);
+  BOOST_CHECK_THROW(nn::repeat(layer, -1), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
