@@ -13,7 +13,9 @@
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_hooks.h>
 #include <catena/nn/links.h>
+#include <catena/nn/onnx/export.h>
 #include <catena/nn/onnx/import.h>
+#include <catena/nn/onnx/program.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/path_pattern.h>
 #include <catena/nn/reporter.h>
