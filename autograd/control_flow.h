@@ -27,6 +27,8 @@ struct ScanOptions {
   bool checkpoint = false;
   std::int64_t length = -1;  // the number of steps, if xs is empty
 };
+// The values that a step passes to the next one, and those that it gives for its element; as the result of scan, the
+// last carry, and the ys of all steps, stacked along a new axis 0.
 struct ScanResult {
   Variables carry, ys;
 };
@@ -58,6 +60,8 @@ class CATENA_EXPORT Predicate {
   Array array_;
 };
 
+// A branch of cond, which returns any values, or one step of while_loop, which returns as many values as it gets, with
+// the same shapes and dtypes.
 using BranchFunction = catena::Function<Variables(const Variables&)>;
 
 // Returns true_fun(xs) if `pred` is true, else false_fun(xs). Only that function is called, and the value is read from

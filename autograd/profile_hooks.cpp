@@ -113,7 +113,7 @@ class MemoryProfileHook::Counter final : ProfileSink {
 MemoryProfileHook::MemoryProfileHook() {
   ProfileExtension* const source = default_backend().extension<ProfileExtension>(Device());
   catena::check<catena::RuntimeError>(source != nullptr, "MemoryProfileHook", "the array library ",
-                                      default_backend().name(), " does not tell of its allocations");
+                                      default_backend().name(), " does not report its allocations");
   counter_ = catena::Owned<Counter>(new Counter(*source));
 }
 MemoryProfileHook::~MemoryProfileHook() = default;

@@ -25,7 +25,7 @@ namespace autograd {
 // Calls that end with an exception are not in the history. (Chainer's CupyMemoryProfileHook, for all devices.)
 class CATENA_EXPORT MemoryProfileHook : public FunctionHook {
  public:
-  MemoryProfileHook();  // RuntimeError if the array library does not tell of its allocations
+  MemoryProfileHook();  // RuntimeError if the array library does not report its allocations
   ~MemoryProfileHook() override;
   std::string name() const override { return "MemoryProfileHook"; }
   void forward_preprocess(const FunctionNode& function, const Arrays& in_data) override;

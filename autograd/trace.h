@@ -20,7 +20,7 @@ struct TraceOptions {
 
 // Records, from its construction to its end, what the thread that made it does: forwards and backwards of functions by
 // their labels, kernels, copies, memory, and ranges of the program. To be ended on that thread. KeyError if the thread
-// has another trace; an array library that does not tell of its operations leaves functions and ranges.
+// has another trace; an array library that reports no operations leaves functions and ranges.
 //
 //   autograd::Trace trace;
 //   loss = model(x); loss.backward();

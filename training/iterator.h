@@ -82,7 +82,7 @@ class CATENA_EXPORT Iterator {
 // autograd::default_generator(), are replaced. The replacements depend on the seed of the iterator, the number of
 // sweeps begun (the epoch; reset() also begins one), the index of the example, or, if the dataset stacks batches, of
 // the first example of the batch, and on how often a sampler has drawn this index before in the sweep (example_key()
-// tells epoch and index). The numbers that the dataset draws (for random crops, for example) are thus the same for any
+// gives epoch and index). The numbers that the dataset draws (for random crops, for example) are thus the same for any
 // order of loading, any number of workers (MultithreadIterator, MultiprocessIterator), and after a resume, and do not
 // change the numbers that the program draws elsewhere. This also holds for a generator that get_example makes without a
 // seed (nd::random::default_rng()), but not for a generator that the dataset keeps, whose numbers go to whichever

@@ -15,8 +15,8 @@
 #include <catena/training/parallel/iterators.h>
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
 #include <catena/training/parallel/parallel_updater.h>
-#include <catena/training/param_group.h>
 #include <catena/training/parallel/prefetch_iterator.h>
+#include <catena/training/param_group.h>
 #include <catena/training/schedules.h>
 #include <catena/training/train.h>
 #include <catena/training/trainer.h>

@@ -33,7 +33,7 @@ class CATENA_EXPORT CallWatch {
 // The watcher of the thread; null without one.
 CallWatch*& thread_call_watch() noexcept;
 
-// Tells the watcher of the thread, if there is one, of the work until the end of the scope: begin(watch) calls one of
+// Reports the work of the scope to the watcher of the thread, if there is one: begin(watch) calls one of
 // the functions that begin something.
 class WatchedCall {
  public:

@@ -101,7 +101,7 @@ struct Node {
   std::vector<Attribute> attribute;
 
   // Returns null if there is no attribute of that name.
-  const Attribute* find(std::string_view attribute_name) const noexcept;
+  CATENA_EXPORT const Attribute* find(std::string_view attribute_name) const noexcept;
 };
 
 // TensorShapeProto.Dimension: a number, a name ("batch"), or neither where it is unknown.
@@ -154,7 +154,7 @@ struct Model {
   std::vector<StringEntry> metadata_props;
 
   // Returns the version of the operators of a domain, or 0 if the model does not import it.
-  std::int64_t opset_version(std::string_view domain_name = "") const noexcept;
+  CATENA_EXPORT std::int64_t opset_version(std::string_view domain_name = "") const noexcept;
 };
 
 // Reads a file, with the external data of its tensors, which must lie in the folder of the file or below. IOError if a

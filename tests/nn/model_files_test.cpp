@@ -23,7 +23,7 @@ using nn::serializers::save_safetensors;
 namespace {
 
 std::string golden(const std::string& name) {
-  static const std::filesystem::path path = test::Golden::open("caffe/cases").folder().parent_path() / "model_files";
+  static const std::filesystem::path path = test::source_folder() / "tests/golden/model_files";
   return (path / name).string();
 }
 

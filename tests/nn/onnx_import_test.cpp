@@ -19,7 +19,7 @@ using onnx::ImportedModel;
 namespace {
 
 const std::filesystem::path& folder() {
-  static const std::filesystem::path path = test::Golden::open("caffe/cases").folder().parent_path() / "onnx";
+  static const std::filesystem::path path = test::source_folder() / "tests/golden/onnx";
   return path;
 }
 std::string file(const std::string& name) { return (folder() / name).string(); }

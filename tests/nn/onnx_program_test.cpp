@@ -15,7 +15,7 @@ namespace onnx = nn::onnx;
 namespace {
 
 std::string golden(const std::string& name) {
-  static const std::filesystem::path path = test::Golden::open("caffe/cases").folder().parent_path() / "onnx";
+  static const std::filesystem::path path = test::source_folder() / "tests/golden/onnx";
   return (path / name).string();
 }
 

@@ -117,9 +117,11 @@ BOOST_AUTO_TEST_CASE(a_training_is_stopped_and_goes_on) {
 BOOST_AUTO_TEST_CASE(a_training_is_killed_again_and_again) {
   if (default_device() != kCpu) return;
   const TemporaryFolder folder("kill"), whole_folder("kill_whole");
-  const auto train = [](std::uint64_t seed, const std::string& out) {
+  const auto train = [](std::uint64_t seed, const std::string& out, bool slowly = false) {
     StatefulRun run(seed, 40, out);
     run.trainer.extend(Snapshot({.filename = "last", .trigger = {1, iteration}, .autoload = true}), {.name = "last"});
+    // So that none ends before the signal at the first attempt.
+    if (slowly) run.trainer.extend([](Trainer&) { std::this_thread::sleep_for(std::chrono::milliseconds(3)); });
     run.trainer.run();
     return run.state();
   };
@@ -129,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_training_is_killed_again_and_again) {
     std::filesystem::remove(folder / "begun");
     const pid_t child = child_that([&] {
       write_file(folder / "begun", "");
-      train(attempt == 0 ? 1 : 77, folder.path.string());
+      train(attempt == 0 ? 1 : 77, folder.path.string(), true);
       return 0;
     });
     wait_for(folder / "begun");

@@ -63,6 +63,7 @@ class CATENA_EXPORT ColorJitter : public Transform {
   ColorJitterOptions options_;
 };
 
+// Makes the image grey, with 1 channel or 3 equal ones: (..., channels, H, W). ValueError for other numbers of them.
 class CATENA_EXPORT Grayscale : public Transform {
  public:
   explicit Grayscale(int channels = 1);
@@ -99,6 +100,7 @@ class CATENA_EXPORT Normalize : public Transform {
   std::vector<double> mean_, std_;
 };
 
+// Converts to a floating dtype, in the same shape: the values 0..255 of a uint8 image become 0..1. Errors of to_float.
 class CATENA_EXPORT ToFloat : public Transform {
  public:
   explicit ToFloat(autograd::Dtype dtype = autograd::Dtype::float32) : dtype_(dtype) {}

@@ -73,6 +73,7 @@ CATENA_EXPORT Array erase(const Array& image, std::int64_t top, std::int64_t lef
                           std::int64_t width, double value = 0);
 
 // ---- transforms without random numbers ----
+// The middle of the given {height, width}, as a view (..., C, height, width). ValueError if the image is smaller.
 class CATENA_EXPORT CenterCrop : public Transform {
  public:
   explicit CenterCrop(Pair size) : size_(size) {}
@@ -88,6 +89,7 @@ struct PadOptions {
   double fill = 0;
   std::string_view mode = "constant";
 };
+// Adds a border: (..., C, top + H + bottom, left + W + right). Modes and errors of pad.
 class CATENA_EXPORT Pad : public Transform {
  public:
   explicit Pad(Border padding, const PadOptions& options = {})
@@ -102,6 +104,7 @@ class CATENA_EXPORT Pad : public Transform {
   std::string mode_;
 };
 
+// Resizes to {height, width}, or its shorter side to one length: (..., C, height, width). Errors of resize.
 class CATENA_EXPORT Resize : public Transform {
  public:
   explicit Resize(ResizeTo size, const ResizeOptions& options = {})
