@@ -18,7 +18,5 @@ class NoGradGuard {
  private:
   ModeScope scope_;
 };
-using NoGrad = NoGradGuard;
-using NoBackpropMode = NoGradGuard;
 
 }  // namespace autograd

@@ -52,15 +52,5 @@ inline void orthogonal_(const Variable& w, double gain = 1) {
   internal::fill("orthogonal_", w, initializers::Orthogonal(gain));
 }
 
-// The names without the underscore, as older versions of PyTorch have them.
-inline void xavier_uniform(const Variable& w, double gain = 1) { xavier_uniform_(w, gain); }
-inline void xavier_normal(const Variable& w, double gain = 1) { xavier_normal_(w, gain); }
-inline void kaiming_uniform(const Variable& w, double gain = 1.4142135623730951) { kaiming_uniform_(w, gain); }
-inline void kaiming_normal(const Variable& w, double gain = 1.4142135623730951) { kaiming_normal_(w, gain); }
-inline void uniform(const Variable& w, double a = 0, double b = 1) { uniform_(w, a, b); }
-inline void normal(const Variable& w, double mean = 0, double std = 1) { normal_(w, mean, std); }
-inline void constant(const Variable& w, double value) { constant_(w, value); }
-inline void orthogonal(const Variable& w, double gain = 1) { orthogonal_(w, gain); }
-
 }  // namespace init
 }  // namespace nn

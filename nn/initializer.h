@@ -2,9 +2,11 @@
 // dtype.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <catena/autograd/array.h>
@@ -12,12 +14,31 @@
 
 namespace nn {
 
+namespace internal {
+// As a number, the bool of PyTorch's `.bias = false` would be the initial value of a bias.
+template <class T> void reject_bool() {
+  static_assert(!std::is_same_v<T, bool>, "a bool is no initial value; a layer without a bias: {.nobias = true}");
+}
+
+// The number with which a bias begins, in options.
+class BiasValue {
+ public:
+  constexpr BiasValue(double value) noexcept : value_(value) {}
+  template <std::same_as<bool> B> BiasValue(B value) : value_(value) { reject_bool<B>(); }
+  constexpr operator double() const noexcept { return value_; }
+
+ private:
+  double value_;
+};
+}  // namespace internal
+
 class CATENA_EXPORT Initializer {
  public:
   using Fill = catena::Function<void(const autograd::Array&)>;
 
   Initializer() = default;  // null: the caller's default (init_weight: HeNormal(1 / sqrt 2))
   Initializer(double constant);
+  template <std::same_as<bool> B> Initializer(B) { internal::reject_bool<B>(); }
   Initializer(const autograd::Array& values);  // broadcast to the parameter; array() is `values`
   template <autograd::ForeignArray T> Initializer(const T& values) : Initializer(autograd::Array(values)) {}
   Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}

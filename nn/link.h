@@ -212,6 +212,8 @@ class CATENA_EXPORT Link {
   // The mode belongs to a thread and a scope, not to a model. Compilers show these lines in their error messages.
   void train() = delete;  // const auto scope = autograd::train_mode(true);
   void eval() = delete;   // const auto scope = autograd::train_mode(false);
+  // Chainer's names: weights and biases are the parameters W and b of a layer.
+  void weight() = delete;  // layer.W
   // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
   // Returns the link. KeyError for a name that is in use.
   Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});

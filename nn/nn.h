@@ -16,6 +16,7 @@
 #include <catena/nn/onnx/export.h>
 #include <catena/nn/onnx/import.h>
 #include <catena/nn/onnx/program.h>
+#include <catena/nn/onnx/tensor.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/path_pattern.h>
 #include <catena/nn/reporter.h>

@@ -1,14 +1,17 @@
 // Iterators, which define the order in which training reads a dataset.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <catena/autograd/variable.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 #include <catena/training/dataset.h>
@@ -18,6 +21,10 @@
 #include <catena/training/sweep.h>
 
 namespace training {
+
+using autograd::Variable;
+using autograd::Variables;
+class Iterator;
 
 // One minibatch: a list of examples, or the batch as the dataset stacked it.
 struct CATENA_EXPORT Batch {
@@ -34,11 +41,27 @@ Example concat_examples(const B& batch, DeviceId device = {}, const Padding& pad
                        : concat_examples(batch.examples, device, padding, batch.indices);
 }
 
+namespace internal {
+// The variables of the n components of a batch (ValueError for another number); and of the next batch.
+CATENA_EXPORT Variables variables_of(const Batch& batch, std::optional<Device> device, std::size_t n);
+CATENA_EXPORT Variables next_variables_of(Iterator& iterator, std::optional<Device> device, std::size_t n);
+template <std::size_t N> std::array<Variable, N> as_array(Variables&& all) {
+  std::array<Variable, N> variables;
+  for (std::size_t i = 0; i < N; ++i) variables[i] = std::move(all[i]);
+  return variables;
+}
+}  // namespace internal
+
 // A user's iterator must implement next(), epoch(), epoch_detail(), is_new_epoch() and serialize().
 class CATENA_EXPORT Iterator {
  public:
   virtual ~Iterator();
   virtual std::optional<Batch> next() = 0;  // empty: the iteration has ended
+  // The components of the next batch as variables: auto [x, t] = iterator.next_variables(), or next_variables<3>().
+  // ValueError at the end of the iteration, and for another number of components.
+  template <std::size_t N = 2> std::array<Variable, N> next_variables(DeviceId device = {}) {
+    return internal::as_array<N>(internal::next_variables_of(*this, device, N));
+  }
   virtual std::int64_t batch_size() const;  // requested examples per batch; NotImplementedError unless overridden
   virtual std::int64_t epoch() const = 0;   // number of completed sweeps
   virtual double epoch_detail() const = 0;

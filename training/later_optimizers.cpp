@@ -76,18 +76,6 @@ double rectification(double beta2, std::int64_t t) {
 
 }  // namespace
 
-CorrectedMomentumSGD::CorrectedMomentumSGD(Options o)
-    : Optimizer({.name = "CorrectedMomentumSGD",
-                 .kernel = &catena::kernels::corrected_momentum_sgd_update,
-                 .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
-                 .states = {{"v"}},
-                 .block = o.nesterov ? [](Values h, std::int64_t) -> Hyper {
-                   return {h[0], h[1], h[1], 1};
-                 }
-                 : [](Values h, std::int64_t) -> Hyper {
-                     return {h[0], h[1], 1, 0};
-                   }}) {}
-
 AdamW::AdamW(Options o) : Optimizer(decayed_adam("AdamW", catena::kernels::adam_w_update, o, {{"m"}, {"v"}})) {}
 
 AMSGrad::AMSGrad(Options o)

@@ -1,6 +1,7 @@
 #include <catena/training/optimizer.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <catena/autograd/backward.h>
@@ -9,6 +10,8 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
+#include <catena/training/optimizer_hooks.h>
+#include <catena/training/optimizer_parts.h>
 
 namespace training {
 
@@ -31,8 +34,24 @@ void Optimizer::setup(Link& target) {
   set_target(target, {});
 }
 
+void Optimizer::setup(const Variables& params) try {
+  check<ValueError>(!params.empty(), rule_.name, "the list of parameters is empty, so there is nothing to train");
+  Variables distinct;
+  std::set<const void*> known;
+  for (const Variable& p : params) {
+    check<ValueError>(bool(p), rule_.name, "a variable of the list is null");
+    if (known.insert(p.id()).second) distinct.push_back(p);
+  }
+  const auto list = catena::Shared<internal::ListedParameters>::make(distinct);
+  set_target(*list, list);
+} catch (...) {
+  catena::rethrow_standard(rule_.name);
+}
+
 // After an error, everything is as before.
 void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
+  std::vector<internal::HookEntry> hooks;
+  if (const WeightDecay decay(rule_.weight_decay); decay.rate != 0) hooks.push_back({decay.name, decay});
   Link* const target_before = std::exchange(target_, &target);
   std::vector<Slot> slots_before = std::exchange(slots_, {});
   try {
@@ -46,7 +65,7 @@ void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
   set_t(0);
   epoch_ = 0;
   loss_ = {};
-  hooks_.clear();
+  hooks_ = std::move(hooks);
   passes_.clear();
   forget_groups();  // counts as a change
 } catch (...) {

@@ -66,6 +66,8 @@ struct UpdateRule {
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
   // If parameters cannot have hyperparameters of their own: why. add_param_group and update_rule are then a ValueError.
   const char* no_groups = nullptr;
+  // Unless 0: the rate of a WeightDecay, which setup() adds to the hooks.
+  double weight_decay = 0;
 };
 
 // The base of the optimizers: holds the model, runs hooks and applies the update rule.
@@ -85,6 +87,10 @@ class CATENA_EXPORT Optimizer {
     const auto owned = catena::Shared<L>::make(std::move(target));
     set_target(*owned, owned);
   }
+  // The same for parameters without a model, such as link.params(). They have the paths "/0", "/1", ... in the order of
+  // the list, where one that is there twice counts once; there is no warning about those of a model that are not in the
+  // list. ValueError for an empty list and for a null variable.
+  void setup(const Variables& params);
   Link& target() const;  // RuntimeError before setup
 
   // Updates every parameter from the present gradients. First, null gradients become zeros (reallocate_cleared_grads),
@@ -174,8 +180,7 @@ class CATENA_EXPORT Optimizer {
   // ---- groups: parameters with hyperparameters of their own ----
   // Gives the selected parameters their own hyperparameters and hooks:
   //   optimizer.add_param_group({.match = "*/b", .hyperparams = {{"weight_decay_rate", 0}}});
-  //   optimizer.add_param_group({.params = model.encoder.params(), .hyperparams = {{"alpha", 1e-5}}, .name =
-  //   "encoder"});
+  //   optimizer.add_param_group({.params = model.encoder.params(), .lr = 1e-5, .name = "encoder"});
   // A parameter may be in several groups: each hyperparameter is that of the last one that has a value for it, else
   // that of the optimizer. Later parameters that the group selects join it. All parameters are still updated in one
   // launch. RuntimeError before setup, which forgets the groups. ValueError for a group that selects by nothing, for a
@@ -243,6 +248,10 @@ class CATENA_EXPORT Optimizer {
   // its own), and param.grad() is not null. Writes into param.data(); may write or replace states. RuntimeError in
   // captured work, because replays would not use the current hyperparameters.
   virtual void update_one(Variable& param, std::span<Array> states);
+
+  // Calls setup() with the parameters of these groups, then add_param_group() for each, for constructors. ValueError
+  // for a group without `params`.
+  void setup_groups(std::span<const ParamGroupOptions> groups);
 
   // Runs the hooks whose timing is post. For classes that override update().
   void call_post_hooks();

@@ -8,6 +8,7 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/training/optimizer_parts.h>
 
 namespace training {
 
@@ -59,8 +60,10 @@ void Optimizer::check_reached() {
 }
 
 void Optimizer::check_untrained(const UntrainedParameters& not_updated) {
-  refresh_slots();  // the step may have added parameters to the model
   const nn::Link& model = target();
+  if (dynamic_cast<const internal::ListedParameters*>(&model) != nullptr)
+    return;         // the others were left out on purpose
+  refresh_slots();  // the step may have added parameters to the model
   for (const auto& [p, user] : not_updated) {
     if (!p || autograd::internal::Access::node(p)->has_optimizer) continue;
     const std::string message = catena::concat(

@@ -6,6 +6,7 @@
 #include <catena/kernels/base/error_context.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_parts.h>
+#include <catena/training/schedules.h>
 
 namespace training {
 
@@ -134,6 +135,8 @@ void Optimizer::check_groups(const char* op) const {
 catena::Shared<ParamGroupData> Optimizer::add_group(ParamGroupOptions options, bool is_rule) {
   ParamGroupData data{.optimizer = this, .options = std::move(options), .is_rule = is_rule};
   data.values.resize(hyper_.size());
+  if (const std::optional<double> lr = data.options.lr)
+    data.values[hyper_index(internal::hyper_to_set(*this, "", "add_param_group"))] = *lr;
   for (const auto& [name, value] : data.options.hyperparams) data.values[hyper_index(name)] = value;
   for (std::size_t i = 0; i < data.values.size(); ++i)
     if (const char* other = rule_.hyper[i].follows; other != nullptr && !data.values[i])
@@ -174,6 +177,17 @@ ParamGroup Optimizer::add_param_group(ParamGroupOptions options) try {
   return ParamGroup(add_group(std::move(options), false));
 } catch (...) {
   catena::rethrow_standard("add_param_group");
+}
+
+void Optimizer::setup_groups(std::span<const ParamGroupOptions> groups) {
+  Variables params;
+  for (const ParamGroupOptions& group : groups) {
+    check<ValueError>(!group.params.empty(), rule_.name,
+                      "each of the groups of the constructor needs its `params`; for others, call add_param_group");
+    for (const Variable& p : group.params) params.push_back(p);
+  }
+  setup(params);
+  for (const ParamGroupOptions& group : groups) add_param_group(group);
 }
 
 std::vector<ParamGroup> Optimizer::param_groups() {

@@ -21,6 +21,20 @@ struct ParamGroupData {
   const std::string& name() const noexcept { return options.name; }
 };
 
+// The target of an optimizer of parameters without a model. The members are handles of these parameters.
+class ListedParameters : public nn::Link {
+ public:
+  explicit ListedParameters(const Variables& params) : params_(params.size()) {
+    for (std::size_t i = 0; i < params.size(); ++i) static_cast<Variable&>(params_[i]) = params[i];
+  }
+
+ private:
+  void visit_declared(nn::MemberVisitor& visitor) override {
+    for (std::size_t i = 0; i < params_.size(); ++i) visitor.parameter(std::to_string(i), params_[i]);
+  }
+  std::vector<nn::Parameter> params_;
+};
+
 // Copies each first array into the second one, which has its shape and another dtype, in one launch for each pair of
 // dtypes.
 void convert_tensors(std::span<const std::pair<Array, Array>> from_to);

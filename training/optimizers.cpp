@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
 
 namespace training {
@@ -15,14 +16,46 @@ double adam_lr(Values h, std::int64_t t) {
   return alpha * std::sqrt(1 - std::pow(beta2, double(t))) / (1 - std::pow(beta1, double(t)));
 }
 
+// With the rate and eps of the convention.
+catena::Hyper chainer_adam(Values h, std::int64_t t) { return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3]}; }
+catena::Hyper pytorch_adam(Values h, std::int64_t t) {
+  return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3] * std::sqrt(1 - std::pow(h[2], double(t)))};
+}
+
+// v <- momentum v - g;  p <- p + lr v, or p + lr (momentum v - g).
+UpdateRule corrected_momentum(const char* name, double lr, double momentum, bool nesterov) {
+  return {.name = name,
+          .kernel = &catena::kernels::corrected_momentum_sgd_update,
+          .hyper = {{"lr", lr}, {"momentum", momentum}},
+          .states = {{"v"}},
+          .block = nesterov ? [](Values h, std::int64_t) -> catena::Hyper {
+            return {h[0], h[1], h[1], 1};
+          }
+          : [](Values h, std::int64_t) -> catena::Hyper {
+              return {h[0], h[1], 1, 0};
+            }};
+}
+
+UpdateRule gradient_descent(const SGD::Options& o) {
+  constexpr const char* kName = "SGD";
+  catena::check<catena::ValueError>(o.momentum != 0 || !o.nesterov, kName, "nesterov needs a momentum, which is 0");
+  UpdateRule rule = o.momentum != 0
+                        ? corrected_momentum(kName, o.lr, o.momentum, o.nesterov)
+                        : UpdateRule{.name = kName,
+                                     .kernel = &catena::kernels::sgd_update,
+                                     .hyper = {{"lr", o.lr}},
+                                     .states = {},
+                                     .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0]}; }};
+  rule.weight_decay = o.weight_decay;
+  return rule;
+}
+
 }  // namespace
 
-SGD::SGD(Options o)
-    : Optimizer({.name = "SGD",
-                 .kernel = &catena::kernels::sgd_update,
-                 .hyper = {{"lr", o.lr}},
-                 .states = {},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0]}; }}) {}
+SGD::SGD(Options o) : Optimizer(gradient_descent(o)) {}
+
+CorrectedMomentumSGD::CorrectedMomentumSGD(Options o)
+    : Optimizer(corrected_momentum("CorrectedMomentumSGD", o.lr, o.momentum, o.nesterov)) {}
 
 MomentumSGD::MomentumSGD(Options o)
     : Optimizer({.name = "MomentumSGD",
@@ -38,10 +71,9 @@ Adam::Adam(Options o)
                  .kernel = &catena::kernels::adam_update,
                  .hyper = {{"alpha", o.alpha}, {"beta1", o.beta1}, {"beta2", o.beta2}, {"eps", o.eps}},
                  .states = {{"m"}, {"v"}},
-                 .block = [](Values h, std::int64_t t) -> catena::Hyper {
-                   return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3]};
-                 },
-                 .lr = adam_lr}) {}
+                 .block = o.convention == AdamConvention::pytorch ? pytorch_adam : chainer_adam,
+                 .lr = adam_lr,
+                 .weight_decay = o.weight_decay}) {}
 
 NesterovAG::NesterovAG(Options o)
     : Optimizer({.name = "NesterovAG",

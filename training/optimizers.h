@@ -3,7 +3,11 @@
 // 1.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <catena/training/optimizer.h>
 
@@ -12,23 +16,44 @@ namespace training {
 namespace internal {
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
-}
+template <class T>
+concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::vector<Variable>>;
+}  // namespace internal
 
-// Constructors from options by name, without arguments, and from hyperparameters in their order; with a model, setup()
-// is called.
-#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                   \
-  explicit Class(Options o);                                   \
-  Class() : Class(Options{}) {}                                \
-  explicit Class(Link& target) : Class() { setup(target); }    \
-  Class(Link& target, Options o) : Class(o) { setup(target); } \
-  template <internal::Number... N>                             \
+// Constructors from options by name, without arguments, and from hyperparameters in their order. With a model, a list
+// of parameters or groups of them, setup() is called:
+//   Adam(model, {.alpha = 0.01});
+//   Adam(model.parameters());
+//   Adam({{.params = model.body.parameters(), .lr = 1e-4}, {.params = model.head.parameters()}}, {.alpha = 0.01});
+#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                                                                          \
+  explicit Class(Options o);                                                                                          \
+  Class() : Class(Options{}) {}                                                                                       \
+  explicit Class(Link& target) : Class() { setup(target); }                                                           \
+  Class(Link& target, Options o) : Class(o) { setup(target); }                                                        \
+  template <internal::ParameterList P> explicit Class(const P& params) : Class() { setup(params); }                   \
+  template <internal::ParameterList P> Class(const P& params, Options o) : Class(o) { setup(params); }                \
+  template <std::size_t N> explicit Class(const ParamGroupOptions(&groups)[N]) : Class() { setup_groups(groups); }    \
+  template <std::size_t N> Class(const ParamGroupOptions(&groups)[N], Options o) : Class(o) { setup_groups(groups); } \
+  template <internal::Number... N>                                                                                    \
   explicit Class(N... values) requires(sizeof...(N) > 0) : Class(Options{double(values)...}) {}
+// The same from PyTorch's options. They are templates, because a list such as {.eps = 1e-6} that suits both kinds of
+// options is then one of Options.
+#define CATENA_TORCH_CONSTRUCTORS(Class)                                                                   \
+  template <std::same_as<TorchOptions> O = TorchOptions> explicit Class(const O& o) : Class(Options(o)) {} \
+  template <std::same_as<TorchOptions> O = TorchOptions>                                                   \
+  Class(Link& target, const O& o) : Class(target, Options(o)) {}                                           \
+  template <internal::ParameterList P, std::same_as<TorchOptions> O = TorchOptions>                        \
+  Class(const P& params, const O& o) : Class(params, Options(o)) {}                                        \
+  template <std::size_t N, std::same_as<TorchOptions> O = TorchOptions>                                    \
+  Class(const ParamGroupOptions(&groups)[N], const O& o) : Class(groups, Options(o)) {}
 
-// p <- p - lr g
+// p <- p - lr g. With momentum, that of CorrectedMomentumSGD, as in PyTorch: state v. weight_decay is the rate of a
+// WeightDecay, which setup() adds to the hooks. ValueError for nesterov without momentum.
 class CATENA_EXPORT SGD : public Optimizer {
  public:
   struct Options {
-    double lr = 0.01;
+    double lr = 0.01, momentum = 0, weight_decay = 0;
+    bool nesterov = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(SGD)
 };
@@ -42,15 +67,38 @@ class CATENA_EXPORT MomentumSGD : public Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(MomentumSGD)
 };
 
+// Where eps stands in Adam and its descendants, and how these decay weights.
+//   pytorch: p <- p - alpha weight_decay_rate p;  p <- p - alpha (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+//   chainer: p <- p - weight_decay_rate p - lr_t m / (sqrt(v) + eps), lr_t = alpha sqrt(1 - beta2^t) / (1 - beta1^t)
+// Both right sides, but for p itself, are multiplied by eta.
+enum class AdamConvention { pytorch, chainer };
+
 // m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v);  p <- p - lr_t m / (sqrt(v) + eps), lr_t = alpha sqrt(1
 // - beta2^t) / (1 - beta1^t).  States m, v.  (Kingma, Ba: Adam, arXiv:1412.6980, in the form of its section 2.)
-// get_hyper("lr") returns lr_t.
+// get_hyper("lr") returns lr_t. weight_decay is the rate of a WeightDecay, which setup() adds to the hooks.
+//
+// TorchOptions are PyTorch's, with its convention: Adam(model, {.lr = 1e-3, .betas = {0.9, 0.99}}). lr is alpha.
 class CATENA_EXPORT Adam : public Optimizer {
  public:
   struct Options {
-    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+    AdamConvention convention = AdamConvention::chainer;
+  };
+  struct TorchOptions {
+    double lr = 0.001;
+    std::pair<double, double> betas = {0.9, 0.999};
+    double eps = 1e-8, weight_decay = 0;
+    operator Options() const {
+      return {.alpha = lr,
+              .beta1 = betas.first,
+              .beta2 = betas.second,
+              .eps = eps,
+              .weight_decay = weight_decay,
+              .convention = AdamConvention::pytorch};
+    }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adam)
+  CATENA_TORCH_CONSTRUCTORS(Adam)
 };
 
 // v <- momentum v - lr g;  p <- p + momentum^2 v - (1 + momentum) lr g, with the new v.  State v.
@@ -124,21 +172,24 @@ class CATENA_EXPORT CorrectedMomentumSGD : public Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(CorrectedMomentumSGD)
 };
 
-// How Adam's descendants decay weights and where eps stands.
-//   pytorch: p <- p - alpha weight_decay_rate p;  p <- p - alpha (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
-//   chainer: p <- p - weight_decay_rate p - lr_t m / (sqrt(v) + eps), with lr_t of Adam
-// Both right sides, but for p itself, are multiplied by eta.
-enum class AdamConvention { pytorch, chainer };
-
 // Adam with decoupled weight decay. States m, v.  (Loshchilov, Hutter: arXiv:1711.05101.) get_hyper("lr") returns
-// Adam's lr_t.
+// Adam's lr_t. TorchOptions are PyTorch's: AdamW(model, {.lr = 1e-3, .weight_decay = 0.1}).
 class CATENA_EXPORT AdamW : public Optimizer {
  public:
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0.01, eta = 1;
     AdamConvention convention = AdamConvention::pytorch;
   };
+  struct TorchOptions {
+    double lr = 0.001;  // alpha
+    std::pair<double, double> betas = {0.9, 0.999};
+    double eps = 1e-8, weight_decay = 0.01;  // weight_decay_rate
+    operator Options() const {
+      return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps, .weight_decay_rate = weight_decay};
+    }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdamW)
+  CATENA_TORCH_CONSTRUCTORS(AdamW)
 };
 
 // AdamW whose denominator is the greatest v so far: never smaller again.  States m, v, vhat.  (Reddi et al.: On the
@@ -275,6 +326,7 @@ class CATENA_EXPORT Muon : public Optimizer {
   bool nesterov_;
 };
 
+#undef CATENA_TORCH_CONSTRUCTORS
 #undef CATENA_OPTIMIZER_CONSTRUCTORS
 
 }  // namespace training

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,9 +79,10 @@ struct ParamGroupOptions {
   PathPatterns match = {};  // of paths: nn/path_pattern.h
   // Returns whether a parameter belongs to the group; called once, when it has data.
   catena::Function<bool(const std::string& path, const Variable& param)> select = {};
-  Variables params = {};         // model.encoder.params()
-  Hyperparams hyperparams = {};  // {{"lr", 0.01}, {"weight_decay_rate", 0}}; the others are those of the optimizer
-  std::string name = {};         // in snapshots; by default its number: "0"
+  Variables params = {};          // model.encoder.params()
+  std::optional<double> lr = {};  // "lr", or "alpha" if the optimizer has no "lr" to set
+  Hyperparams hyperparams = {};   // {{"lr", 0.01}, {"weight_decay_rate", 0}}; the others are those of the optimizer
+  std::string name = {};          // in snapshots; by default its number: "0"
 };
 
 // ---- handles ------------------------------------------------------------------------------------

@@ -31,6 +31,12 @@ Variables internal::variables_of(const Batch& batch, std::optional<Device> devic
   return to_variables(arrays);
 }
 
+Variables internal::next_variables_of(Iterator& iterator, std::optional<Device> device, std::size_t n) {
+  const std::optional<Batch> batch = iterator.next();
+  check<ValueError>(batch.has_value(), "next_variables", "the iteration has ended: there is no batch");
+  return variables_of(*batch, device, n);
+}
+
 const Variable& argument(const Variables& args, std::string_view name) {
   std::string names;
   for (const Variable& v : args) {

@@ -31,9 +31,6 @@ using LossFunction = catena::Function<Variable(const Variables&)>;
 // Returns the arguments of the model for a batch, in order. If the batch is a map, the key becomes the name of the
 // Variable.
 CATENA_EXPORT Variables to_variables(const Example& batch, autograd::Flag volatile_flag = autograd::OFF);
-namespace internal {
-CATENA_EXPORT Variables variables_of(const Batch& batch, std::optional<Device> device, std::size_t n);
-}
 // The same for the N components of a batch, for loops without an updater:
 //
 //   auto [x, t] = training::to_variables(*iterator.next());
@@ -41,10 +38,7 @@ CATENA_EXPORT Variables variables_of(const Batch& batch, std::optional<Device> d
 //
 // ValueError if the number of components is not N.
 template <std::size_t N = 2> std::array<Variable, N> to_variables(const Batch& batch, DeviceId device = {}) {
-  Variables all = internal::variables_of(batch, device, N);
-  std::array<Variable, N> variables;
-  for (std::size_t i = 0; i < N; ++i) variables[i] = std::move(all[i]);
-  return variables;
+  return internal::as_array<N>(internal::variables_of(batch, device, N));
 }
 // Returns the argument of that name: argument(args, "image") in an operator()(const Variables& args). The KeyError
 // lists the names.

@@ -16,7 +16,7 @@ struct Convolution2DOptions {
   Pair stride = 1, pad = 0, dilate = 1;
   int groups = 1;
   double wscale = 1.0;            // the initial weights are multiplied by its square root
-  double bias = 0.0;              // initial value of b without initial_bias
+  internal::BiasValue bias = 0;   // initial value of b without initial_bias
   Initializer initialW = {};      // default: HeNormal(1 / sqrt 2)
   Initializer initial_bias = {};  // default: bias
   bool nobias = false;
@@ -64,7 +64,7 @@ struct Deconvolution2DOptions {
   Pair dilate = 1;
   int groups = 1;
   double wscale = 1.0;
-  double bias = 0.0;              // initial value of b without initial_bias
+  internal::BiasValue bias = 0;   // initial value of b without initial_bias
   Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), with the fan-in of axes 1 to 3 of W
   Initializer initial_bias = {};  // default: bias
   bool nobias = false;

@@ -10,7 +10,7 @@ namespace nn {
 
 struct LinearOptions {
   double wscale = 1.0;            // the initial weights are multiplied by its square root
-  double bias = 0.0;              // initial value of b without initial_bias
+  internal::BiasValue bias = 0;   // initial value of b without initial_bias
   Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
   Initializer initial_bias = {};  // default: bias
   bool nobias = false;

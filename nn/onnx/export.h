@@ -120,3 +120,7 @@ struct ExportedFunction {
 CATENA_EXPORT std::vector<ExportedFunction> exported_functions();
 
 }  // namespace nn::onnx
+
+namespace nn {
+template <class... A> void export_onnx(A&&...) = delete;  // nn::onnx::export_model(model, x, "model.onnx")
+}  // namespace nn

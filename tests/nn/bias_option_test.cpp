@@ -15,6 +15,7 @@ template <class L, class... Args> void check_bias(const char* name, const Args&.
     const std::vector<float> zeros(2, 0), given(2, 1.5f), initial(2, -3);
     BOOST_TEST(values(L(args...).b) == zeros, boost::test_tools::per_element());
     BOOST_TEST(values(L(args..., {.bias = 1.5}).b) == given, boost::test_tools::per_element());
+    BOOST_TEST(values(L(args..., {.bias = -3}).b) == initial, boost::test_tools::per_element());
     BOOST_TEST(values(L(args..., {.initial_bias = -3.0}).b) == initial, boost::test_tools::per_element());
     // The initializer comes first, as in the reference.
     BOOST_TEST(values(L(args..., {.bias = 1.5, .initial_bias = -3.0}).b) == initial, boost::test_tools::per_element());

@@ -105,6 +105,7 @@ BOOST_AUTO_TEST_CASE(padding_of_unequal_shapes) {
 
 BOOST_AUTO_TEST_CASE(parts_of_data_sets) {
   const Tens data(8);
+  BOOST_TEST(ConcatDataset(data, Tens(3)).size() == data.size() + 3);
   const Subset part(data, {6, 0, 6});
   BOOST_TEST(part.size() == 3);
   BOOST_TEST(autograd::to_vector<double>(part.get_example(2).values[1])[0] == 60);

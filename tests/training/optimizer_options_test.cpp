@@ -1,5 +1,5 @@
 // The hyperparameters that a constructor takes by name: three steps follow the formulas of the algorithm with these
-// numbers.
+// numbers, those of PyTorch's documentation for its options.
 #include <cmath>
 
 #include <catena/tests/support/training_fixtures.h>
@@ -19,13 +19,18 @@ struct One : nn::Link {
 // The gradient of element i in step t.
 double gradient(int t, int i) { return 0.1 * (t + 1) * (i == 1 ? -2 : 1) + 0.05 * i; }
 
-// p after three steps, by a rule that takes g, the number of the step from 1 and the states, which start at `start`,
-// and gives what is added to p.
+// p after three steps, by a rule that takes g, the number of the step from 1, the states, which start at `start`, and p
+// if it needs that, and gives what is added to p.
 template <class Rule> Doubles by_hand(Rule&& rule, const Doubles& start = {0, 0, 0}) {
   Doubles p = {1, -2, 0.5};
   for (int i = 0; i < 3; ++i) {
     Doubles states = start;
-    for (int t = 0; t < 3; ++t) p[std::size_t(i)] += rule(gradient(t, i), t + 1, states);
+    double& value = p[std::size_t(i)];
+    for (int t = 0; t < 3; ++t) {
+      if constexpr (std::is_invocable_v<Rule&, double, int, Doubles&, double>)
+        value += rule(gradient(t, i), t + 1, states, value);
+      else value += rule(gradient(t, i), t + 1, states);
+    }
   }
   return p;
 }
@@ -89,6 +94,39 @@ BOOST_AUTO_TEST_CASE(hyperparameters_by_name) {
                                                 return -g * std::min(x, 0.3) / (std::sqrt(s[2]) + 0.1);
                                               },
                                               {1, 0, 0}));
+}
+
+// buf <- momentum buf + g;  p <- p - lr buf, or p - lr (g + momentum buf). With weight decay, g + weight_decay p stands
+// in place of g.
+BOOST_AUTO_TEST_CASE(gradient_descent_of_pytorch) {
+  check(SGD({.lr = 0.3, .momentum = 0.5}), by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.5 * s[0] + g;
+          return -0.3 * s[0];
+        }));
+  check(SGD({.lr = 0.3, .momentum = 0.5, .nesterov = true}), by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.5 * s[0] + g;
+          return -0.3 * (g + 0.5 * s[0]);
+        }));
+  check(SGD({.lr = 0.3, .momentum = 0.5, .weight_decay = 0.25}), by_hand([](double g, int, Doubles& s, double p) {
+          s[0] = 0.5 * s[0] + g + 0.25 * p;
+          return -0.3 * s[0];
+        }));
+}
+
+// p <- p - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), where AdamW also subtracts lr weight_decay p.
+BOOST_AUTO_TEST_CASE(adam_of_pytorch) {
+  const auto step = [](double g, int t, Doubles& s) {
+    s[0] = 0.5 * s[0] + 0.5 * g;
+    s[1] = 0.75 * s[1] + 0.25 * g * g;
+    return -0.3 * (s[0] / (1 - std::pow(0.5, t))) / (std::sqrt(s[1] / (1 - std::pow(0.75, t))) + 0.1);
+  };
+  check(Adam({.lr = 0.3, .betas = {0.5, 0.75}, .eps = 0.1}), by_hand(step));
+  check(Adam({.alpha = 0.3, .beta1 = 0.5, .beta2 = 0.75, .eps = 0.1, .convention = AdamConvention::pytorch}),
+        by_hand(step));
+  check(Adam({.lr = 0.3, .betas = {0.5, 0.75}, .eps = 0.1, .weight_decay = 0.25}),
+        by_hand([&](double g, int t, Doubles& s, double p) { return step(g + 0.25 * p, t, s); }));
+  check(AdamW({.lr = 0.3, .betas = {0.5, 0.75}, .eps = 0.1, .weight_decay = 0.25}),
+        by_hand([&](double g, int t, Doubles& s, double p) { return step(g, t, s) - 0.3 * 0.25 * p; }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

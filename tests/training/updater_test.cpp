@@ -148,6 +148,13 @@ BOOST_AUTO_TEST_CASE(batches_as_variables) {
     const std::string message = message_of<catena::ValueError>([&] { to_variables<3>(batch); });
     BOOST_TEST(has(message, "an example has 2 components, not 3: write to_variables<2>(batch)"), message);
   }
+  SerialIterator batches(stacking, 2, {.repeat = false, .shuffle = false});
+  const auto [x2, t2] = batches.next_variables();
+  BOOST_TEST(values(x2.data()) == (Doubles{1, 2, 3, 4}), each);
+  BOOST_TEST(values(t2.data()) == (Doubles{7, 8}), each);
+  BOOST_CHECK_THROW(batches.next_variables<3>(-1), catena::ValueError);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { batches.next_variables(); }),
+                 "next_variables: the iteration has ended"));
   const DictDataset named({{"image", x}, {"label", t}});
   SerialIterator iterator(named, 3, {.repeat = false, .shuffle = false});
   const auto [image, label] = to_variables(*iterator.next());

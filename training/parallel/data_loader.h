@@ -21,7 +21,9 @@
 
 namespace training {
 
+// Data sets of dataset.h.
 using TensorDataset = TupleDataset;
+using ConcatDataset = ConcatenatedDataset;
 
 // The examples of a dataset at these indices, which may repeat. IndexError for one that is out of range.
 class CATENA_EXPORT Subset : public Dataset {
