@@ -61,8 +61,8 @@ void Optimizer::check_reached() {
 
 void Optimizer::check_untrained(const UntrainedParameters& not_updated) {
   const nn::Link& model = target();
-  if (dynamic_cast<const internal::ListedParameters*>(&model) != nullptr)
-    return;         // the others were left out on purpose
+  // Those that are not in a list were left out on purpose.
+  if (dynamic_cast<const internal::ListedParameters*>(&model) != nullptr) return;
   refresh_slots();  // the step may have added parameters to the model
   for (const auto& [p, user] : not_updated) {
     if (!p || autograd::internal::Access::node(p)->has_optimizer) continue;
