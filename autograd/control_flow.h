@@ -23,7 +23,7 @@ namespace autograd {
 struct ScanOptions {
   bool reverse = false;  // from the last element of xs to the first; ys are in the order of xs
   // Each step is computed again in backward (forget.h), so that a loop of T steps stores T carried values instead of
-  // all that a step computes. What forget() says about functions and captured variables holds for f.
+  // all that a step computes. f must meet the conditions of forget() on functions and captured variables.
   bool checkpoint = false;
   std::int64_t length = -1;  // the number of steps, if xs is empty
 };

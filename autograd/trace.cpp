@@ -42,7 +42,7 @@ std::string inputs_of(const Arrays& arrays) { return catena::concat("{\"inputs\"
 
 }  // namespace
 
-// What hears of functions by hooks, and of the array library's work by its profile extension.
+// Records functions as a hook, and the work of the array library as a sink of its profile extension.
 class Trace::Recorder final : FunctionHook, ProfileSink {
  public:
   explicit Recorder(TraceOptions options);

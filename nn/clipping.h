@@ -12,7 +12,7 @@
 
 namespace nn {
 
-// What is done when a norm is infinite or NaN:
+// The treatment of a norm that is infinite or NaN:
 //   propagate  scale by threshold / norm, as for any other norm, as PyTorch does by default: gradients become 0 or NaN
 //   error      throw a ValueError that names the first parameter whose gradient is not finite; nothing has changed
 //   skip       leave the gradients as they are; the returned norm shows it

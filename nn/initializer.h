@@ -124,8 +124,8 @@ CATENA_EXPORT Initializer KaimingNormal(const KaimingOptions& o = {});
 CATENA_EXPORT Initializer KaimingUniform(const KaimingOptions& o = {});
 CATENA_EXPORT Initializer XavierNormal(double gain = 1.0, Options o = {});
 CATENA_EXPORT Initializer XavierUniform(double gain = 1.0, Options o = {});
-// What PyTorch's Linear and convolutions begin with: U[-b, b] with b = 1 / sqrt(fan_in), for weights, and for a bias,
-// whose shape does not determine the fan_in of its weight.
+// The initial values of PyTorch's Linear and convolutions: U[-b, b] with b = 1 / sqrt(fan_in). A bias has a class of
+// its own, because its shape does not determine the fan_in of its weight.
 //   nn::Linear(in, out, {.initialW = TorchDefault(), .initial_bias = TorchDefaultBias(in)})
 CATENA_EXPORT Initializer TorchDefault(Options o = {});
 CATENA_EXPORT Initializer TorchDefaultBias(std::int64_t fan_in, Options o = {});

@@ -44,7 +44,7 @@ struct SummaryRow {
   std::int64_t calls = 0;
 };
 
-// What the links of a model have and have computed: a row for each link, and the totals of the model.
+// A table of the links of a model, with their parameters and the shapes of their outputs, and the totals of the model.
 struct CATENA_EXPORT ModelSummary {
   std::vector<SummaryRow> rows;                    // in the order of Link::namedlinks()
   std::int64_t num_params = 0, num_trainable = 0;  // of the model; what several links share counts once

@@ -36,7 +36,7 @@ case "$device" in
   cuda) left_out=() ;;
   *) echo "tests/run.sh: --device $device: cpu or cuda" >&2; exit 2 ;;
 esac
-# Whoever names entries gets all of these.
+# Arguments that select entries select among all of them.
 if [ "$all" = no ] && [ ${#arguments[@]} -eq 0 ]; then left_out+=(repeated); fi
 labels=()
 if [ ${#left_out[@]} -gt 0 ]; then labels=(-LE "^($(IFS='|'; echo "${left_out[*]}"))\$"); fi

@@ -146,7 +146,7 @@ void Optimizer::count_updates(std::int64_t by) noexcept {
 
 namespace {
 
-// What determines the hyperparameters of a tensor in an update.
+// Tensors with equal keys have equal hyperparameters in an update.
 struct HyperKey {
   std::size_t value_set;
   std::int64_t missed;

@@ -118,9 +118,9 @@ class CATENA_EXPORT ParamGroup {
   catena::Shared<internal::ParamGroupData> data_;
 };
 
-// The update of one parameter, Chainer's UpdateRule: its hyperparameters, hooks, states and number of updates. What it
-// has of its own comes before what the groups of the parameter have. It refers to a parameter of the optimizer by its
-// path; KeyError when the model has none at the path any more.
+// The update of one parameter, Chainer's UpdateRule: its hyperparameters, hooks, states and number of updates. Its
+// own values come before those of the groups of the parameter. It refers to a parameter of the optimizer by its path;
+// KeyError when the model has none at the path any more.
 class CATENA_EXPORT ParamRule {
  public:
   const std::string& path() const noexcept { return path_; }

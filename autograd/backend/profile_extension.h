@@ -1,5 +1,5 @@
-// What profilers get from an array library: ranges on their timelines, and the operations, copies and allocations of a
-// thread.
+// The interface through which an array library serves profilers: ranges on their timelines, and notice of the
+// operations, copies and allocations of a thread.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Python's pickles, read without executing anything: an interpreter of the opcodes (Python: Lib/pickletools.py) that
-// makes values of the kinds of PickleNode. What a class or a function of the pickle stands for is decided by a class
-// derived from PickleReader, such as those of NumPy's arrays in training/datasets and of PyTorch's tensors in
-// nn/serializers; a name that it does not know is refused.
+// makes values of the kinds of PickleNode. The classes and functions that a pickle may name are those of a class
+// derived from PickleReader, such as the reader of NumPy's arrays in training/datasets and that of PyTorch's tensors in
+// nn/serializers; other names are refused.
 #pragma once
 
 #include <cstddef>

@@ -107,8 +107,8 @@ std::vector<Symbol> symbols_of(const Names& names, const Names& outputs, const V
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// The same elements from the last to the first; floats are moved, too. What the model computes from them differs,
-// unless it is computed from shapes.
+// The same elements from the last to the first, floats moved by an offset, too: results of the model that depend on
+// values of the inputs differ, results that depend on shapes alone do not.
 Array other_values(const Array& a) {
   const Array reversed = autograd::copy(autograd::reshape(a, {a.size()}));
   const std::int64_t n = a.size();

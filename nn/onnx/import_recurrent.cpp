@@ -17,7 +17,8 @@ namespace {
 namespace kernels = catena::kernels;
 using Call = const OperatorCall&;
 
-// What one direction has: W (gates hidden, input), R (gates hidden, hidden), two biases (gates hidden) or none.
+// The parameters of one direction: W (gates hidden, input), R (gates hidden, hidden), two biases (gates hidden) or
+// none.
 struct Weights {
   Variable W, R, input_bias, state_bias;
 };

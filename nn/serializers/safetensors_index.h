@@ -9,7 +9,7 @@
 
 namespace nn::serializers::internal {
 
-// What an index has: "weight_map" and the texts of "metadata".
+// The contents of an index: "weight_map" and the texts of "metadata".
 struct SafetensorsIndex {
   std::vector<std::pair<std::string, std::string>> weight_map;  // name of a tensor, file in the folder of the index
   std::vector<std::pair<std::string, std::string>> metadata;

@@ -1,5 +1,5 @@
-// What the statements of training_spellings.tsv find, and functions for their checks, which compute by NumPy's rules
-// with arrays alone.
+// The variables that the statements of training_spellings.tsv use, and functions for their checks, which compute with
+// arrays alone.
 #pragma once
 
 #include <cmath>

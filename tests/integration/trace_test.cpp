@@ -1,4 +1,4 @@
-// What profilers of the framework get from ndarray: the memory of functions, kernels, copies.
+// The profile extension of ndarray: the memory of functions, kernels, copies.
 #include <boost/test/unit_test.hpp>
 
 #include <sstream>

@@ -28,7 +28,7 @@ OPERATORS = set('''
     ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize Round ScatterElements ScatterND Selu Shape Sigmoid Sign Sin
     Sinh Size Slice Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile TopK
     Transpose Trilu Unsqueeze Where Xor'''.split())
-# What these cases ask for is an error of the importer (see docs/guide/networks/files.md).
+# Cases whose operators or options the importer refuses (see docs/guide/networks/files.md).
 LEFT_OUT = ('training_mode', 'bfloat16', 'float8', 'FLOAT8', 'FLOAT4', 'FLOAT6', 'INT4', 'INT2', 'UINT4', 'float4', 'uint4',
             'int4', 'e8m0', 'E8M0', 'STRING', 'string', 'sequence', 'optional', 'peepholes', 'training', 'expanded', '_crop',
             'antialias', 'not_larger', 'not_smaller', 'with_argmax', 'maxunpool', 'constant_lstm', 'BFLOAT16')

@@ -1,6 +1,5 @@
-// Export to ONNX: messages of files, structure of graphs, and errors. What onnxruntime computes with exported networks
-// is
-// tests/interop/onnx_test.py.
+// Export to ONNX: messages of files, structure of graphs, and errors. The results of exported networks in
+// onnxruntime are compared by tests/interop/onnx_test.py.
 #include <catena/nn/onnx/export.h>
 
 #include <cstdlib>

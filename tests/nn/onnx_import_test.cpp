@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(statistics_are_persistent) {
   BOOST_TEST(bool(net.params()[0].grad()));
 }
 
-// What depends on no input and on no parameter is computed once.
+// Nodes that depend on no input and on no parameter are computed once.
 BOOST_AUTO_TEST_CASE(constants_and_devices) {
   const Array two = floats({2, 2}, {2});
   std::vector<onnx::Node> nodes = {node("Constant", {}, {"c"}), node("Add", {"c", "c"}, {"twice"}),

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(normalization_becomes_a_part_of_convolutions) {
   check_close(one(floats({2}, {1, 1, 1, 1})), floats({float(expected)}, {1, 1, 1, 1}), 1e-5, 1e-5, "formula");
 }
 
-// What something else reads is not changed.
+// A convolution is not joined with its normalization where another node reads its result, too.
 BOOST_AUTO_TEST_CASE(values_that_are_read_twice) {
   const TemporaryFolder folder("shared");
   Graph g({"y", "h/conv", "sum"});

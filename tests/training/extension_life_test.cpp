@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(errors_reach_every_extension) {
              "cause]xf yf ");
 }
 
-// What is no std::exception is thrown on as it is, and extensions hear of a RuntimeError.
+// An exception of a class outside std::exception leaves run() unchanged; on_error gets a RuntimeError in its place.
 BOOST_AUTO_TEST_CASE(an_error_of_another_class) {
   const TemporaryFolder folder("life_other");
   std::string log;

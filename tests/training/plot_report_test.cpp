@@ -167,7 +167,8 @@ BOOST_AUTO_TEST_CASE(ticks_of_a_logarithmic_scale) {
 
 BOOST_AUTO_TEST_CASE(logarithmic_scales) {
   const std::string blue = "stroke=\"#1f77b4\"";
-  // What is not positive interrupts the curve: one line from (1, 1) to (10, 0.01), one from (1000, 100) to (1e4, 1).
+  // Values that are not positive interrupt the curve: one line from (1, 1) to (10, 0.01), one from (1000, 100) to (1e4,
+  // 1).
   const PlotFigure figure{.series = {{"a", {{1, 1}, {10, 0.01}, {100, 0}, {100, -5}, {1000, 100}, {10000, 1}}}},
                           .marker = "",
                           .x_scale = "log",

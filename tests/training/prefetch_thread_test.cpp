@@ -53,7 +53,7 @@ const Kind kKinds[] = {
        return std::unique_ptr<Iterator>(new MultiprocessIterator(d, n, {s.repeat, s.shuffle, 2, 1, {}, s.seed}));
      }}};
 
-// What next() gives and changes, the arrays by default_converter.
+// Returns the position of the iterator after the next batch, and the indices and arrays of that batch.
 std::vector<double> seen(Iterator& it) {
   const std::optional<Batch> batch = it.next();
   std::vector<double> all{it.epoch_detail(), double(it.epoch()), double(it.is_new_epoch()),

@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(grouped_by_length) {
     part = sorted(part);
     for (std::size_t k = 0; k < part.size(); ++k) BOOST_TEST(part[k] == std::int64_t(begin + k));
   }
-  // What is left out differs from sweep to sweep.
+  // The examples left out differ from sweep to sweep.
   const LengthGroupedSampler dropping(lengths, 8, {.drop_last = true});
   BOOST_TEST(dropping.length(103) == 96);
   std::set<std::int64_t> left_out;

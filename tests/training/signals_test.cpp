@@ -73,8 +73,8 @@ struct Disposition {
 
 BOOST_AUTO_TEST_SUITE(signals)
 
-// The iteration is finished, the state is saved although no trigger has fired, and the exit status says why. What goes
-// on from the file ends with the same bits as a training without the interruption.
+// The iteration is finished, the state is saved although no trigger has fired, and the exit status says why. A training
+// that continues from the file ends with the same bits as one without the interruption.
 BOOST_AUTO_TEST_CASE(a_training_is_stopped_and_goes_on) {
   if (default_device() != kCpu) return;
   const TemporaryFolder whole_folder("signal_whole");

@@ -15,7 +15,7 @@
 
 namespace training {
 
-// What an entry of a log has of the values of an interval. A NaN among them makes it NaN.
+// The number that an entry of a log has for the values of an interval. It is NaN if one of them is.
 enum class LogReduction : std::uint8_t { mean, sum, last, max, min };
 
 // Values that an entry has in another way than by their mean, with their keys: {{"main/errors", LogReduction::sum}}.

@@ -15,7 +15,7 @@ namespace training {
 
 namespace {
 
-// What the handler writes: the last signal of this run of trainers, or 0.
+// Written by the handler: the last signal of this run of trainers, or 0.
 std::atomic<int> last_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 

@@ -72,7 +72,7 @@ Variable weights_of(const AttentionLayout& l, const Settings& s, const Variable&
   return where(none, 0, softmax(where(none, 0, scores), last));
 }
 
-// The same by functions of Variables alone. What is hidden gets the lowest finite score, and then the weight 0.
+// The same by functions of Variables alone. Hidden keys get the lowest finite score, and then the weight 0.
 Variable weights_by_nodes(const AttentionLayout& l, const Settings& s, const Variable& q, const Variable& k,
                           const Variable& mask) {
   Variable scores = matmul(q * s.scale, k, false, true);
